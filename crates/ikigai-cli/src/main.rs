@@ -1,0 +1,5 @@
+//! ikigai in the terminal.
+
+#![forbid(unsafe_code)]
+
+fn main() {}

@@ -1,0 +1,260 @@
+//! Short ways to write requests, messages and blocks.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value};
+
+use crate::{
+    Audio, Block, CacheHint, Content, Document, Image, JsonSchemaFormat, Message, OutputFormat, ProviderData, Request,
+    Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult,
+};
+
+impl Request {
+    /// An empty request to a model.
+    pub fn new(model: impl Into<String>) -> Self {
+        Request { model: model.into(), ..Request::default() }
+    }
+
+    /// Adds to the system prompt.
+    #[must_use]
+    pub fn system(mut self, content: impl Into<Content>) -> Self {
+        self.system.extend(content.into().0);
+        self
+    }
+
+    /// Adds a user message.
+    #[must_use]
+    pub fn user(self, content: impl Into<Content>) -> Self {
+        self.message(Message::user(content))
+    }
+
+    /// Adds an assistant message.
+    #[must_use]
+    pub fn assistant(self, content: impl Into<Content>) -> Self {
+        self.message(Message::assistant(content))
+    }
+
+    /// Adds the result of a tool call, to the tool message at the end when there is one.
+    #[must_use]
+    pub fn tool_result(mut self, call_id: impl Into<String>, content: impl Into<Content>) -> Self {
+        let result = Block::tool_result(call_id, content);
+        match self.messages.last_mut() {
+            Some(last) if last.role == Role::Tool => last.content.push(result),
+            _ => self.messages.push(Message::new(Role::Tool, result)),
+        }
+        self
+    }
+
+    /// Adds a message.
+    #[must_use]
+    pub fn message(mut self, message: Message) -> Self {
+        self.messages.push(message);
+        self
+    }
+
+    /// Adds messages.
+    #[must_use]
+    pub fn messages(mut self, messages: impl IntoIterator<Item = Message>) -> Self {
+        self.messages.extend(messages);
+        self
+    }
+
+    /// How hard the model should think: a [`Level`](crate::Level), or a whole [`Thinking`].
+    #[must_use]
+    pub fn thinking(mut self, thinking: impl Into<Thinking>) -> Self {
+        self.thinking = Some(thinking.into());
+        self
+    }
+
+    /// Adds a tool.
+    #[must_use]
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Must the model use a tool?
+    #[must_use]
+    pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.tool_choice = Some(choice);
+        self
+    }
+
+    /// Room for the visible answer, in tokens.
+    #[must_use]
+    pub fn max_output_tokens(mut self, tokens: i64) -> Self {
+        self.max_output_tokens = Some(tokens);
+        self
+    }
+
+    /// Randomness, 0 to 2.
+    #[must_use]
+    pub fn temperature(mut self, temperature: f64) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// Adds a text that ends the answer.
+    #[must_use]
+    pub fn stop(mut self, text: impl Into<String>) -> Self {
+        self.stop.push(text.into());
+        self
+    }
+
+    /// Asks for JSON that matches a schema.
+    #[must_use]
+    pub fn json_schema(mut self, name: impl Into<String>, schema: Value) -> Self {
+        self.output_format = Some(OutputFormat::JsonSchema(JsonSchemaFormat::new(name, schema)));
+        self
+    }
+}
+
+impl Message {
+    /// What the user says.
+    pub fn user(content: impl Into<Content>) -> Self {
+        Message::new(Role::User, content)
+    }
+
+    /// What the model said.
+    pub fn assistant(content: impl Into<Content>) -> Self {
+        Message::new(Role::Assistant, content)
+    }
+
+    /// Instructions in the middle of a conversation.
+    pub fn system(content: impl Into<Content>) -> Self {
+        Message::new(Role::System, content)
+    }
+
+    /// The result of one tool call.
+    pub fn tool_result(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
+        Message::new(Role::Tool, Block::tool_result(call_id, content))
+    }
+}
+
+impl Block {
+    /// Text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Block::Text(Text { text: text.into(), ..Text::default() })
+    }
+
+    /// Thinking. Only a provider's own thinking, with its signature, goes back to it.
+    pub fn thinking(text: impl Into<String>) -> Self {
+        Block::Thinking(ThinkingBlock { text: text.into(), ..ThinkingBlock::default() })
+    }
+
+    /// A picture at an address that the provider fetches.
+    pub fn image_url(url: impl Into<String>) -> Self {
+        Block::image(Source::Url { url: url.into(), media_type: None })
+    }
+
+    /// A picture.
+    pub fn image(source: Source) -> Self {
+        Block::Image(Image { source, cache: None, provider_data: ProviderData::default() })
+    }
+
+    /// A document with its file name or title.
+    pub fn document(source: Source, name: impl Into<String>) -> Self {
+        Block::Document(Document {
+            source,
+            name: Some(name.into()),
+            cache: None,
+            provider_data: ProviderData::default(),
+        })
+    }
+
+    /// A sound.
+    pub fn audio(source: Source) -> Self {
+        Block::Audio(Audio { source, cache: None, provider_data: ProviderData::default() })
+    }
+
+    /// A file's bytes as the block that fits: a picture, a sound, a text, or a document. The bytes tell the media
+    /// type, then the name does.
+    ///
+    /// ```
+    /// use ikigai_core::{Block, BlockKind};
+    ///
+    /// assert_eq!(Block::file(b"\x89PNG\r\n\x1a\n", "chart.png").kind(), BlockKind::Image);
+    /// assert_eq!(Block::file(b"%PDF-1.7", "report").kind(), BlockKind::Document);
+    /// ```
+    pub fn file(bytes: &[u8], name: &str) -> Self {
+        let media_type = media_type(bytes, name);
+        match media_type.split('/').next() {
+            Some("image") => Block::image(Source::bytes(bytes, media_type)),
+            Some("audio") => Block::audio(Source::bytes(bytes, media_type)),
+            _ => match std::str::from_utf8(bytes) {
+                Ok(text) if media_type != "application/pdf" => {
+                    Block::document(Source::Text { media_type, text: text.to_owned() }, name)
+                }
+                _ => Block::document(Source::bytes(bytes, media_type), name),
+            },
+        }
+    }
+
+    /// A call of a tool.
+    pub fn tool_call(id: impl Into<String>, name: impl Into<String>, arguments: Map<String, Value>) -> Self {
+        Block::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments, ..ToolCall::default() })
+    }
+
+    /// What a tool answered.
+    pub fn tool_result(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
+        Block::ToolResult(ToolResult {
+            tool_call_id: call_id.into(),
+            content: content.into().0,
+            ..ToolResult::default()
+        })
+    }
+
+    /// What a tool answered when it failed.
+    pub fn tool_error(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
+        Block::ToolResult(ToolResult {
+            tool_call_id: call_id.into(),
+            content: content.into().0,
+            is_error: true,
+            ..ToolResult::default()
+        })
+    }
+
+    /// The same block with the wish that the provider caches the conversation up to it. No effect on thinking and on
+    /// a dialect's own blocks.
+    #[must_use]
+    pub fn cached(mut self) -> Self {
+        let hint = Some(CacheHint::default());
+        match &mut self {
+            Block::Text(block) => block.cache = hint,
+            Block::Image(block) => block.cache = hint,
+            Block::Document(block) => block.cache = hint,
+            Block::Audio(block) => block.cache = hint,
+            Block::ToolCall(block) => block.cache = hint,
+            Block::ToolResult(block) => block.cache = hint,
+            Block::Thinking(_) | Block::Other(_) => {}
+        }
+        self
+    }
+}
+
+impl Source {
+    /// Bytes in the message itself.
+    pub fn bytes(bytes: &[u8], media_type: impl Into<String>) -> Self {
+        Source::Base64 { media_type: media_type.into(), data: STANDARD.encode(bytes) }
+    }
+
+    /// Its media type, where known.
+    pub fn media_type(&self) -> Option<&str> {
+        match self {
+            Source::Base64 { media_type, .. } | Source::Text { media_type, .. } => Some(media_type),
+            Source::Url { media_type, .. } | Source::File { media_type, .. } => media_type.as_deref(),
+        }
+    }
+}
+
+/// The media type of a file: what its bytes say, else what its name says, else text or plain bytes.
+fn media_type(bytes: &[u8], name: &str) -> String {
+    if let Some(kind) = infer::get(bytes) {
+        return kind.mime_type().to_owned();
+    }
+    match mime_guess::from_path(name).first_raw() {
+        Some(guess) => guess.to_owned(),
+        None if std::str::from_utf8(bytes).is_ok() => "text/plain".to_owned(),
+        None => "application/octet-stream".to_owned(),
+    }
+}

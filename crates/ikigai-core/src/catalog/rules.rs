@@ -1,0 +1,201 @@
+//! What a family of models takes on the wire, as data.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Level;
+
+/// What a family of models takes on the wire.
+///
+/// The default is a model that nothing is known about: everything is sent as asked, thinking is not asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rules {
+    /// How it thinks, and how that is asked for.
+    pub thinking: ThinkingRule,
+    /// Temperature, top_p, top_k.
+    pub sampling: Sampling,
+    /// Frequency and presence penalties are taken.
+    pub penalties: bool,
+    /// Stop texts are taken.
+    pub stop: bool,
+    /// A tool choice that forces a tool.
+    pub forced_tools: ForcedTools,
+    /// `parallel_tool_calls` is taken.
+    pub parallel_tool_calls: bool,
+    /// A conversation may end with the assistant, to be continued.
+    pub prefill: bool,
+    /// A system prompt is taken at all.
+    pub system_prompt: bool,
+    /// System messages in the middle of a conversation are taken.
+    pub system_messages: bool,
+    /// Tools can be strict.
+    pub strict_tools: bool,
+    /// Answers can be held to a schema.
+    pub structured_output: bool,
+    /// Function tools work beside a reasoning effort in Chat Completions.
+    pub tools_with_effort_in_chat: bool,
+    /// Its home is the Responses API.
+    pub responses_api: bool,
+    /// Sealed thinking goes back only to the very model that made it.
+    pub state_bound_to_model: bool,
+    /// Cache breakpoints on single parts are taken (OpenAI).
+    pub cache_breakpoints: bool,
+    /// Pictures and documents inside tool results are taken (Gemini).
+    pub media_in_results: bool,
+    /// Function call ids are given and taken (Gemini).
+    pub call_ids: bool,
+    /// A function call of the current turn without its thought signature is refused (Gemini).
+    pub signatures_required: bool,
+    /// Plain JSON Schema is taken for parameters (Gemini).
+    pub json_schema_parameters: bool,
+    /// The longest answer when the catalogue does not know the model.
+    pub max_output: Option<u32>,
+}
+
+/// How a family thinks, and how that is asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ThinkingRule {
+    /// By which parameter.
+    pub kind: ThinkingKind,
+    /// The least budget of the levels' arithmetic.
+    pub min: u32,
+    /// The greatest budget of the levels' arithmetic.
+    pub max: u32,
+    /// The levels that the wire takes, least first.
+    pub levels: Cow<'static, [Level]>,
+    /// What happens when nothing is sent; `none` when the model does not think then.
+    pub default: Option<Level>,
+    /// How "off" is said.
+    pub off: Off,
+    /// What `none` becomes where off is not to be had; absent: the least level.
+    pub none_as: Option<Level>,
+    /// A budget in tokens is taken too, although levels are the rule.
+    pub takes_budget: bool,
+    /// When the thinking is shown.
+    pub display: Display,
+}
+
+/// By which parameter thinking is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkingKind {
+    /// The model does not think.
+    #[default]
+    None,
+    /// A budget in tokens: Anthropic up to 4.5, Gemini 2.5.
+    Budget,
+    /// Anthropic 4.6 and later: adaptive, steered by an effort.
+    Adaptive,
+    /// An effort word: OpenAI and its family.
+    Effort,
+    /// A level word in capitals: Gemini 3 and later.
+    Level,
+    /// On or off, nothing between.
+    Toggle,
+    /// Always on, with nothing to set.
+    Always,
+}
+
+/// How "off" is said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Off {
+    /// By saying nothing.
+    #[default]
+    Silence,
+    /// By the dialect's word or number for it: `disabled`, `none`, budget 0.
+    Word,
+    /// By Anthropic's `between_tools`.
+    BetweenTools,
+    /// Not at all.
+    Impossible,
+}
+
+/// When thinking is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Display {
+    /// Whenever the model thinks; it cannot be hidden.
+    #[default]
+    Always,
+    /// Unless the request says otherwise.
+    UnlessHidden,
+    /// Only when the request asks for it.
+    OnRequest,
+    /// Never.
+    Never,
+}
+
+/// Which sampling parameters are taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sampling {
+    /// All.
+    #[default]
+    Free,
+    /// All, but only while the model does not think.
+    NotWhileThinking,
+    /// Temperature or top_p, not both; and only while the model does not think.
+    OneOf,
+    /// None.
+    Refused,
+}
+
+/// A tool choice that forces a tool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ForcedTools {
+    /// Taken.
+    #[default]
+    Taken,
+    /// Taken while the model does not think.
+    NotWhileThinking,
+    /// Refused.
+    Refused,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Rules {
+            thinking: ThinkingRule::default(),
+            sampling: Sampling::Free,
+            penalties: true,
+            stop: true,
+            forced_tools: ForcedTools::Taken,
+            parallel_tool_calls: true,
+            prefill: true,
+            system_prompt: true,
+            system_messages: true,
+            strict_tools: true,
+            structured_output: true,
+            tools_with_effort_in_chat: true,
+            responses_api: false,
+            state_bound_to_model: false,
+            cache_breakpoints: false,
+            media_in_results: false,
+            call_ids: false,
+            signatures_required: false,
+            json_schema_parameters: true,
+            max_output: None,
+        }
+    }
+}
+
+impl Default for ThinkingRule {
+    fn default() -> Self {
+        ThinkingRule {
+            kind: ThinkingKind::None,
+            min: 0,
+            max: 0,
+            levels: Cow::Borrowed(&[]),
+            default: None,
+            off: Off::Silence,
+            none_as: None,
+            takes_budget: false,
+            display: Display::Always,
+        }
+    }
+}

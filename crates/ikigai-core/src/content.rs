@@ -1,0 +1,398 @@
+//! Content blocks: what messages are made of.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Dialect, ProviderData};
+
+/// One piece of a message.
+///
+/// ```
+/// use ikigai_core::Block;
+///
+/// let block = Block::text("Hello");
+/// assert_eq!(serde_json::to_string(&block).unwrap(), r#"{"type":"text","text":"Hello"}"#);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Block {
+    /// Text.
+    Text(Text),
+    /// A picture.
+    Image(Image),
+    /// A document, such as a PDF or a text file.
+    Document(Document),
+    /// A sound.
+    Audio(Audio),
+    /// The model asks for a tool to be run.
+    ToolCall(ToolCall),
+    /// What a tool answered.
+    ToolResult(ToolResult),
+    /// What the model thought, or what the provider shows of it.
+    Thinking(ThinkingBlock),
+    /// A block of one dialect that has no meaning in the others, kept whole.
+    Other(Other),
+}
+
+/// Text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Text {
+    /// The text itself.
+    pub text: String,
+    /// Wish that the provider caches the conversation up to here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheHint>,
+    /// What a dialect has of its own: citations, signatures, a refusal's mark.
+    #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+    pub provider_data: ProviderData,
+}
+
+/// A picture.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Image {
+    /// Where its bytes are.
+    pub source: Source,
+    /// Wish that the provider caches the conversation up to here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheHint>,
+    /// What a dialect has of its own.
+    #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+    pub provider_data: ProviderData,
+}
+
+/// A document.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Document {
+    /// Where its bytes are.
+    pub source: Source,
+    /// Its file name or title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Wish that the provider caches the conversation up to here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheHint>,
+    /// What a dialect has of its own.
+    #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+    pub provider_data: ProviderData,
+}
+
+/// A sound.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Audio {
+    /// Where its bytes are.
+    pub source: Source,
+    /// Wish that the provider caches the conversation up to here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheHint>,
+    /// What a dialect has of its own.
+    #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+    pub provider_data: ProviderData,
+}
+
+/// The model asks for a tool to be run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ToolCall {
+    /// The provider's id of this call; the result names it.
+    pub id: String,
+    /// The tool's name.
+    pub name: String,
+    /// The arguments, in the order in which the model wrote them.
+    #[serde(default)]
+    pub arguments: Map<String, Value>,
+    /// The arguments as the model wrote them, where printing `arguments` would not give the same text, or where
+    /// that text is no JSON object (a call cut off by the token limit). Such a call is never run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments_text: Option<String>,
+    /// Wish that the provider caches the conversation up to here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheHint>,
+    /// What a dialect has of its own: a thought signature, the mark of a generated id.
+    #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+    pub provider_data: ProviderData,
+}
+
+/// What a tool answered.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ToolResult {
+    /// The id of the call that this answers.
+    pub tool_call_id: String,
+    /// The answer: text, pictures, documents.
+    #[serde(default, deserialize_with = "text_or_blocks")]
+    #[cfg_attr(feature = "schema", schemars(with = "TextOrBlocks"))]
+    pub content: Vec<Block>,
+    /// Did the tool fail?
+    #[serde(default)]
+    pub is_error: bool,
+    /// Wish that the provider caches the conversation up to here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheHint>,
+    /// What a dialect has of its own.
+    #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+    pub provider_data: ProviderData,
+}
+
+/// What the model thought, or what the provider shows of it.
+///
+/// The text may be empty while `provider_data` holds sealed state that the provider wants back.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "ThinkingBlock"))]
+pub struct ThinkingBlock {
+    /// The thinking or its summary; empty when the provider shows none.
+    #[serde(default)]
+    pub text: String,
+    /// Signatures, encrypted reasoning, redacted thinking.
+    #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+    pub provider_data: ProviderData,
+}
+
+/// Something of one dialect that has no meaning in the others, kept whole and in its place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Other {
+    /// The dialect it belongs to; encoding to another one leaves it out and reports the loss.
+    pub dialect: Dialect,
+    /// The wire object as it came.
+    pub data: Value,
+}
+
+/// Where the bytes of an image, a document or a sound are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Source {
+    /// In the message itself, as standard base64 without line breaks.
+    Base64 {
+        /// Such as `image/png`.
+        media_type: String,
+        /// The encoded bytes.
+        data: String,
+    },
+    /// Plain text, for text documents.
+    Text {
+        /// Such as `text/plain`.
+        media_type: String,
+        /// The text.
+        text: String,
+    },
+    /// At an address that the provider fetches.
+    Url {
+        /// The address.
+        url: String,
+        /// Its media type, where known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        media_type: Option<String>,
+    },
+    /// A file that was given to the provider before.
+    File {
+        /// The provider's id or URI of it.
+        id: String,
+        /// Its media type, where known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        media_type: Option<String>,
+    },
+}
+
+/// Wish that the provider caches the conversation up to the block that carries it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CacheHint {
+    /// How long, in the provider's words: `5m`, `1h`. Absent: the provider's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<String>,
+}
+
+/// The kind of a block, as its `type` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each is the block of the same name")]
+pub enum BlockKind {
+    Text,
+    Image,
+    Document,
+    Audio,
+    ToolCall,
+    ToolResult,
+    Thinking,
+    Other,
+}
+
+impl Block {
+    /// Which kind of block this is.
+    pub fn kind(&self) -> BlockKind {
+        match self {
+            Block::Text(_) => BlockKind::Text,
+            Block::Image(_) => BlockKind::Image,
+            Block::Document(_) => BlockKind::Document,
+            Block::Audio(_) => BlockKind::Audio,
+            Block::ToolCall(_) => BlockKind::ToolCall,
+            Block::ToolResult(_) => BlockKind::ToolResult,
+            Block::Thinking(_) => BlockKind::Thinking,
+            Block::Other(_) => BlockKind::Other,
+        }
+    }
+
+    /// The text, if this is a text block.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Block::Text(block) => Some(&block.text),
+            _ => None,
+        }
+    }
+
+    /// The call, if this is one.
+    pub fn as_tool_call(&self) -> Option<&ToolCall> {
+        match self {
+            Block::ToolCall(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// The result, if this is one.
+    pub fn as_tool_result(&self) -> Option<&ToolResult> {
+        match self {
+            Block::ToolResult(result) => Some(result),
+            _ => None,
+        }
+    }
+
+    /// What dialects left on this block; none on an `other` block, which is a dialect's own throughout.
+    pub fn provider_data(&self) -> Option<&ProviderData> {
+        match self {
+            Block::Text(block) => Some(&block.provider_data),
+            Block::Image(block) => Some(&block.provider_data),
+            Block::Document(block) => Some(&block.provider_data),
+            Block::Audio(block) => Some(&block.provider_data),
+            Block::ToolCall(block) => Some(&block.provider_data),
+            Block::ToolResult(block) => Some(&block.provider_data),
+            Block::Thinking(block) => Some(&block.provider_data),
+            Block::Other(_) => None,
+        }
+    }
+
+    /// The same, to change it.
+    pub fn provider_data_mut(&mut self) -> Option<&mut ProviderData> {
+        match self {
+            Block::Text(block) => Some(&mut block.provider_data),
+            Block::Image(block) => Some(&mut block.provider_data),
+            Block::Document(block) => Some(&mut block.provider_data),
+            Block::Audio(block) => Some(&mut block.provider_data),
+            Block::ToolCall(block) => Some(&mut block.provider_data),
+            Block::ToolResult(block) => Some(&mut block.provider_data),
+            Block::Thinking(block) => Some(&mut block.provider_data),
+            Block::Other(_) => None,
+        }
+    }
+
+    /// The cache hint of this block, where its kind can carry one.
+    pub fn cache(&self) -> Option<&CacheHint> {
+        match self {
+            Block::Text(block) => block.cache.as_ref(),
+            Block::Image(block) => block.cache.as_ref(),
+            Block::Document(block) => block.cache.as_ref(),
+            Block::Audio(block) => block.cache.as_ref(),
+            Block::ToolCall(block) => block.cache.as_ref(),
+            Block::ToolResult(block) => block.cache.as_ref(),
+            Block::Thinking(_) | Block::Other(_) => None,
+        }
+    }
+}
+
+impl From<&str> for Block {
+    fn from(text: &str) -> Self {
+        Block::text(text)
+    }
+}
+
+impl From<String> for Block {
+    fn from(text: String) -> Self {
+        Block::text(text)
+    }
+}
+
+impl ToolCall {
+    /// Can this call be run? Not when its arguments are no JSON object, as in a call cut off by the token limit.
+    pub fn is_complete(&self) -> bool {
+        match &self.arguments_text {
+            None => true,
+            // An empty text is how several providers write "no arguments".
+            Some(text) => text.trim().is_empty() || serde_json::from_str::<Map<String, Value>>(text).is_ok(),
+        }
+    }
+
+    /// The arguments as JSON text: as the model wrote them where that is known.
+    pub fn arguments_json(&self) -> String {
+        match &self.arguments_text {
+            Some(text) => text.clone(),
+            None => serde_json::to_string(&self.arguments).unwrap_or_default(),
+        }
+    }
+
+    /// Reads arguments as a model wrote them, and keeps the text where the parsed object would not print the same.
+    ///
+    /// ```
+    /// use ikigai_core::ToolCall;
+    ///
+    /// let mut call = ToolCall::default();
+    /// call.set_arguments_text(r#"{"city":"Oslo"}"#.to_owned());
+    /// assert_eq!((call.arguments["city"].as_str(), &call.arguments_text), (Some("Oslo"), &None));
+    ///
+    /// call.set_arguments_text(r#"{"city": "Os"#.to_owned()); // cut off
+    /// assert!(call.arguments.is_empty() && !call.is_complete());
+    /// ```
+    pub fn set_arguments_text(&mut self, text: String) {
+        match serde_json::from_str::<Map<String, Value>>(&text) {
+            Ok(arguments) => {
+                let same = serde_json::to_string(&arguments).is_ok_and(|printed| printed == text);
+                self.arguments = arguments;
+                self.arguments_text = (!same).then_some(text);
+            }
+            Err(_) => {
+                self.arguments = Map::new();
+                self.arguments_text = Some(text);
+            }
+        }
+    }
+}
+
+/// Reads a list of blocks, or a plain text as one text block.
+pub(crate) fn text_or_blocks<'de, D>(deserializer: D) -> Result<Vec<Block>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+{
+    struct Content;
+    impl<'de> serde::de::Visitor<'de> for Content {
+        type Value = Vec<Block>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a text or a list of content blocks")
+        }
+
+        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Vec<Block>, E> {
+            Ok(vec![Block::text(text)])
+        }
+
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, seq: A) -> Result<Vec<Block>, A::Error> {
+            Vec::deserialize(serde::de::value::SeqAccessDeserializer::new(seq))
+        }
+    }
+    deserializer.deserialize_any(Content)
+}
+
+/// The schema of a field that [`text_or_blocks`] reads.
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum TextOrBlocks {
+    Text(String),
+    Blocks(Vec<Block>),
+}

@@ -1,0 +1,149 @@
+//! The wire formats, each in a folder of its own with the same files.
+//!
+//! A dialect is a pure translation: wire to canonical and back, for requests, responses, streams and errors. It knows
+//! no provider's name: what differs between providers of one dialect is a [`Quirks`] row, what differs between models
+//! is a [`Rules`](crate::Rules) row, and both come in with the [`Target`].
+
+mod anthropic;
+mod gemini;
+mod ids;
+mod openai_chat;
+mod openai_responses;
+mod seal;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Event, Facts, Loss, Quirks, Rules};
+
+pub use ids::Ids;
+
+/// A wire format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// Anthropic Messages.
+    Anthropic,
+    /// OpenAI Chat Completions, and the family that copies it.
+    OpenaiChat,
+    /// OpenAI Responses.
+    OpenaiResponses,
+    /// Google Gemini `generateContent`.
+    Gemini,
+}
+
+impl Dialect {
+    /// All dialects.
+    pub const ALL: [Dialect; 4] = [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini];
+
+    /// Its name on every surface: `anthropic`, `openai-chat`, `openai-responses`, `gemini`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Dialect::Anthropic => "anthropic",
+            Dialect::OpenaiChat => "openai-chat",
+            Dialect::OpenaiResponses => "openai-responses",
+            Dialect::Gemini => "gemini",
+        }
+    }
+}
+
+impl std::fmt::Display for Dialect {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A word that is no dialect.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no dialect; the dialects are anthropic, openai-chat, openai-responses and gemini")]
+pub struct UnknownDialect(pub String);
+
+impl std::str::FromStr for Dialect {
+    type Err = UnknownDialect;
+
+    fn from_str(name: &str) -> Result<Self, UnknownDialect> {
+        Dialect::ALL.into_iter().find(|dialect| dialect.as_str() == name).ok_or_else(|| UnknownDialect(name.to_owned()))
+    }
+}
+
+/// Who a request is for: everything that an encoder may ask about the provider and the model.
+#[derive(Debug, Clone, Copy)]
+pub struct Target<'a> {
+    /// The provider's id. Codecs compare it with the one that issued sealed state, and never with a name of their own.
+    pub provider: &'a str,
+    /// How this provider's API differs from the dialect's own.
+    pub quirks: &'a Quirks,
+    /// What the model takes.
+    pub rules: &'a Rules,
+    /// The model's limits and prices, where known.
+    pub facts: Option<&'a Facts>,
+}
+
+/// A request as it goes over the wire.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WireRequest {
+    /// The path below the provider's base URL, with its query: `/v1/messages`.
+    pub path: String,
+    /// Headers that belong to the dialect; the key's header is the caller's business.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<(String, String)>,
+    /// The JSON body.
+    pub body: Value,
+    /// What could not be carried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<Loss>,
+}
+
+/// A request as it comes from a client.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Incoming<'a> {
+    /// The path with its query, where known. Gemini's model and method stand there.
+    pub path: Option<&'a str>,
+    /// The JSON body.
+    pub body: Value,
+}
+
+/// What a server needs to know to write an answer in a dialect, besides the answer.
+#[derive(Debug, Clone, Default)]
+pub struct Reply {
+    /// For ids that the answer does not bring along.
+    pub ids: Ids,
+    /// When the answer was made, in seconds since 1970.
+    pub created: u64,
+    /// The model to name when the answer names none.
+    pub model: Option<String>,
+    /// Chat: the client asked for usage in the stream.
+    pub stream_usage: bool,
+    /// Gemini: the client asked for one JSON array in place of an event stream.
+    pub json_array: bool,
+    /// Who issued the sealed state in the answer; it is sealed anew for clients of another dialect.
+    pub provider: Option<String>,
+}
+
+/// A failure as it goes over the wire.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WireError {
+    /// The HTTP status.
+    pub status: u16,
+    /// Headers that belong to the dialect: `retry-after`, the request id.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<(String, String)>,
+    /// The JSON body.
+    pub body: Value,
+}
+
+/// A dialect's reader of streams. It sees frames, never bytes: cuts, line ends and broken framing are the driver's.
+pub(crate) trait ReadFrames {
+    /// One frame: the SSE event name, if any, and its data. Writes the events that it brings.
+    fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>);
+
+    /// The end of the bytes. Writes what is still owed: the end of the answer, or the error that it was cut off.
+    fn end(&mut self, out: &mut Vec<Event>);
+}
+
+/// A dialect's writer of streams.
+pub(crate) trait WriteFrames {
+    /// Writes the frames for one event.
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>);
+}

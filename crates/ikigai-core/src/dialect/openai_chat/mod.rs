@@ -1,0 +1,1 @@
+//! OpenAI Chat Completions, and the family that copies it.

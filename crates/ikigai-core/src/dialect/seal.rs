@@ -1,0 +1,81 @@
+//! One provider's sealed state, carried through a client that speaks another dialect.
+//!
+//! A client of dialect A sends back what it was given. When the answer came from a provider of dialect B, B's state
+//! (signatures, encrypted reasoning) rides in A's own slot for such state, as text that we recognise when it returns:
+//! `ikg1.` and the base64url of a JSON record. Nothing in it is secret from the client, which owns the conversation.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use serde::{Deserialize, Serialize};
+
+use crate::ProviderData;
+
+const PREFIX: &str = "ikg1.";
+
+/// State of one block, and who issued it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Sealed {
+    /// The provider that issued it, where known.
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) provider: Option<String>,
+    /// The model that issued it, where known.
+    #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
+    /// The block's state.
+    #[serde(rename = "d")]
+    pub(crate) data: ProviderData,
+}
+
+impl Sealed {
+    /// As text, for slots that take any text.
+    pub(crate) fn to_text(&self) -> String {
+        let json = serde_json::to_vec(self).unwrap_or_default();
+        format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(json))
+    }
+
+    /// From text that [`to_text`](Sealed::to_text) made; none for anybody else's.
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
+        let record = URL_SAFE_NO_PAD.decode(text.strip_prefix(PREFIX)?).ok()?;
+        serde_json::from_slice(&record).ok()
+    }
+
+    /// As standard base64, for slots that clients decode and encode again, such as Gemini's `thoughtSignature`.
+    pub(crate) fn to_base64(&self) -> String {
+        STANDARD.encode(self.to_text())
+    }
+
+    /// From what [`to_base64`](Sealed::to_base64) made, in either alphabet, padded or not.
+    pub(crate) fn from_base64(text: &str) -> Option<Self> {
+        let plain: String = text.trim_end_matches('=').chars().map(url_safe).collect();
+        let bytes = URL_SAFE_NO_PAD.decode(plain).ok()?;
+        Sealed::from_text(std::str::from_utf8(&bytes).ok()?)
+    }
+}
+
+fn url_safe(c: char) -> char {
+    match c {
+        '+' => '-',
+        '/' => '_',
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Dialect;
+
+    #[test]
+    fn a_record_returns_from_both_forms_and_foreign_text_is_left_alone() {
+        let mut data = ProviderData::default();
+        data.set(Dialect::Anthropic, "signature", "Eq/o+B==");
+        let sealed = Sealed { provider: Some("anthropic".into()), model: None, data };
+        assert_eq!(Sealed::from_text(&sealed.to_text()), Some(sealed.clone()));
+        assert_eq!(Sealed::from_base64(&sealed.to_base64()), Some(sealed.clone()));
+        let url_safe = sealed.to_base64().replace('+', "-").replace('/', "_");
+        assert_eq!(Sealed::from_base64(url_safe.trim_end_matches('=')), Some(sealed));
+        for foreign in ["", "EqoB", "ikg1.", "ikg1.!!", "skip_thought_signature_validator"] {
+            assert_eq!((Sealed::from_text(foreign), Sealed::from_base64(foreign)), (None, None), "{foreign}");
+        }
+    }
+}

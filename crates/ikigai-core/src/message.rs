@@ -1,0 +1,94 @@
+//! Messages: who said what.
+
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "schema")]
+use crate::content::TextOrBlocks;
+use crate::content::text_or_blocks;
+use crate::{Block, Level, ProviderData};
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// The person or program that asks.
+    User,
+    /// The model.
+    Assistant,
+    /// The tools that the model called.
+    Tool,
+    /// Instructions in the middle of a conversation. The system prompt itself is [`Request::system`](crate::Request::system).
+    System,
+}
+
+/// One turn of a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said, in order. A plain text reads as one text block.
+    #[serde(deserialize_with = "text_or_blocks")]
+    #[cfg_attr(feature = "schema", schemars(with = "TextOrBlocks"))]
+    pub content: Vec<Block>,
+    /// The provider that answered. Sealed state in this message goes back to it alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The model that answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The thinking level that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Level>,
+    /// What a dialect has of its own.
+    #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+    pub provider_data: ProviderData,
+}
+
+impl Message {
+    /// A message of one role.
+    pub fn new(role: Role, content: impl Into<Content>) -> Self {
+        let Content(content) = content.into();
+        Message { role, content, provider: None, model: None, thinking: None, provider_data: ProviderData::default() }
+    }
+
+    /// All its text, joined by nothing.
+    pub fn text(&self) -> String {
+        self.content.iter().filter_map(Block::as_text).collect()
+    }
+}
+
+/// What a message can be made from: a text, a block, a list of blocks.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Content(pub(crate) Vec<Block>);
+
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Content(vec![Block::text(text)])
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Content(vec![Block::text(text)])
+    }
+}
+
+impl From<Block> for Content {
+    fn from(block: Block) -> Self {
+        Content(vec![block])
+    }
+}
+
+impl From<Vec<Block>> for Content {
+    fn from(blocks: Vec<Block>) -> Self {
+        Content(blocks)
+    }
+}
+
+impl<const N: usize> From<[Block; N]> for Content {
+    fn from(blocks: [Block; N]) -> Self {
+        Content(blocks.into())
+    }
+}

@@ -1,0 +1,150 @@
+//! What is asked of a model.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+#[cfg(feature = "schema")]
+use crate::content::TextOrBlocks;
+use crate::content::text_or_blocks;
+use crate::{Block, CacheHint, Message, ProviderData, Thinking, Tool, ToolChoice};
+
+/// Everything that is asked of a model, in the words of no provider.
+///
+/// ```
+/// use ikigai_core::{Level, Request};
+///
+/// let request = Request::new("claude-sonnet-4-5")
+///     .system("You are helpful")
+///     .user("Hello")
+///     .thinking(Level::Med)
+///     .max_output_tokens(4096);
+/// assert_eq!(request.messages.len(), 1);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Request {
+    /// The model's id, as its provider names it.
+    pub model: String,
+    /// The system prompt, apart from the messages. A plain text reads as one text block.
+    #[serde(deserialize_with = "text_or_blocks", skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "TextOrBlocks"))]
+    pub system: Vec<Block>,
+    /// The conversation, oldest first.
+    pub messages: Vec<Message>,
+    /// How hard the model should think. Absent: the provider's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+    /// The tools that the model may use.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Tool>,
+    /// Must the model use a tool? Absent: it decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_choice: Option<ToolChoice>,
+    /// May the model call several tools at once? Absent: the provider's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_tool_calls: Option<bool>,
+    /// Room for the visible answer, in tokens. Absent, or -1 in JSON: the provider's default.
+    #[serde(deserialize_with = "minus_one_is_absent", skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<i64>,
+    /// Randomness, 0 to 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Nucleus sampling, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+    /// Only the k likeliest tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_k: Option<i64>,
+    /// Texts that end the answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stop: Vec<String>,
+    /// For answers that repeat, as far as the provider can.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<i64>,
+    /// Against repeating tokens by how often they came, -2 to 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frequency_penalty: Option<f64>,
+    /// Against repeating tokens that came at all, -2 to 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub presence_penalty: Option<f64>,
+    /// The form of the answer. Absent: text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_format: Option<OutputFormat>,
+    /// Caching of the whole request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheOptions>,
+    /// Labels for the caller's own use, such as `user_id`.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+    /// Is the answer wanted as a stream? Absent: not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<bool>,
+    /// What a dialect has of its own.
+    #[serde(skip_serializing_if = "ProviderData::is_empty")]
+    pub provider_data: ProviderData,
+}
+
+/// The form of the answer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum OutputFormat {
+    /// Text.
+    #[default]
+    Text,
+    /// Some JSON value.
+    Json,
+    /// JSON that matches a schema.
+    JsonSchema(JsonSchemaFormat),
+}
+
+/// A schema that the answer must match.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct JsonSchemaFormat {
+    /// A name for it; some providers want one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it is for, for the model to read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The JSON Schema, with the order of its keys kept.
+    pub schema: Value,
+    /// Must the provider hold the model to the schema? Absent: the provider's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strict: Option<bool>,
+    /// What a dialect has of its own.
+    #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+    pub provider_data: ProviderData,
+}
+
+/// Caching of the whole request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CacheOptions {
+    /// Requests with the same key are sent to the same cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Let the provider choose what to cache, up to the last block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub automatic: Option<CacheHint>,
+}
+
+impl JsonSchemaFormat {
+    /// A schema with a name; the rest is left to the provider.
+    pub fn new(name: impl Into<String>, schema: Value) -> Self {
+        JsonSchemaFormat {
+            name: Some(name.into()),
+            description: None,
+            schema,
+            strict: Some(true),
+            provider_data: ProviderData::default(),
+        }
+    }
+}
+
+fn minus_one_is_absent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
+    Ok(Option::<i64>::deserialize(deserializer)?.filter(|&limit| limit != -1))
+}

@@ -1,0 +1,224 @@
+//! Events to a [`Response`], and a [`Response`] back to events. Nothing else assembles an answer.
+
+use crate::{Block, Error, Event, FinishReason, ProviderData, Response, ToolCall};
+
+/// Collects the events of a stream into the [`Response`] that the same answer would have been without streaming.
+///
+/// Events out of place change nothing that is already there: a delta for a block that never opened is an error,
+/// which [`finish`](Collector::finish) reports with everything that had arrived.
+///
+/// ```
+/// use ikigai_core::{Collector, Event, FinishReason, Block};
+///
+/// let mut collector = Collector::default();
+/// for event in [
+///     Event::Start { id: None, model: Some("m".into()), provider_data: Default::default() },
+///     Event::BlockStart { index: 0, block: Block::text("") },
+///     Event::TextDelta { index: 0, text: "Hel".into() },
+///     Event::TextDelta { index: 0, text: "lo".into() },
+///     Event::BlockDone { index: 0, provider_data: Default::default() },
+///     Event::Done { finish_reason: FinishReason::Stop, provider_data: Default::default() },
+/// ] {
+///     collector.push(event);
+/// }
+/// assert_eq!(collector.finish().text(), "Hello");
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Collector {
+    response: Response,
+    /// The arguments so far of each call that is still open, by place.
+    open_calls: Vec<(usize, String)>,
+    fault: Option<Error>,
+    ended: bool,
+}
+
+impl Collector {
+    /// Takes the next event.
+    pub fn push(&mut self, event: Event) {
+        if self.ended {
+            return self.fail("an event came after the end of the stream");
+        }
+        match event {
+            Event::Start { id, model, provider_data } => {
+                self.response.id = id.or(self.response.id.take());
+                if let Some(model) = model {
+                    self.response.model = model;
+                }
+                self.response.provider_data.merge(provider_data);
+            }
+            Event::BlockStart { index, block } => self.open(index, block),
+            Event::ToolCallStart { index, id, name, provider_data } => {
+                self.open(index, Block::ToolCall(ToolCall { id, name, provider_data, ..ToolCall::default() }));
+                self.open_calls.push((index, String::new()));
+            }
+            Event::TextDelta { index, text } => match self.response.content.get_mut(index) {
+                Some(Block::Text(block)) => append(&mut block.text, text),
+                _ => self.fail(format!("text for block {index}, which is not an open text block")),
+            },
+            Event::ThinkingDelta { index, text } => match self.response.content.get_mut(index) {
+                Some(Block::Thinking(block)) => append(&mut block.text, text),
+                _ => self.fail(format!("thinking for block {index}, which is not an open thinking block")),
+            },
+            Event::ToolCallDelta { index, arguments } => {
+                match self.open_calls.iter_mut().find(|(open, _)| *open == index) {
+                    Some((_, text)) => append(text, arguments),
+                    None => self.fail(format!("arguments for block {index}, which is not an open tool call")),
+                }
+            }
+            Event::ToolCallDone { index, arguments, arguments_text, provider_data } => {
+                self.open_calls.retain(|(open, _)| *open != index);
+                match self.response.content.get_mut(index) {
+                    Some(Block::ToolCall(call)) => {
+                        call.arguments = arguments;
+                        call.arguments_text = arguments_text;
+                        call.provider_data.merge(provider_data);
+                    }
+                    _ => self.fail(format!("block {index} ends as a tool call, but is none")),
+                }
+            }
+            Event::BlockDone { index, provider_data } => match self.response.content.get_mut(index) {
+                Some(block) => {
+                    if let Some(data) = block.provider_data_mut() {
+                        data.merge(provider_data);
+                    }
+                }
+                None => self.fail(format!("block {index} ends, but never began")),
+            },
+            Event::Usage { usage } => self.response.usage = Some(usage),
+            Event::Done { finish_reason, provider_data } => {
+                self.response.finish_reason = finish_reason;
+                self.response.provider_data.merge(provider_data);
+                self.ended = true;
+            }
+            Event::Error { error } => {
+                self.response.finish_reason = FinishReason::Error;
+                self.response.error = Some(error);
+                self.ended = true;
+            }
+            Event::Other { .. } => {}
+        }
+    }
+
+    /// What has arrived so far.
+    pub fn so_far(&self) -> &Response {
+        &self.response
+    }
+
+    /// Has the stream ended?
+    pub fn is_done(&self) -> bool {
+        self.ended
+    }
+
+    /// The whole answer. An end that never came, or events out of place, make it a response with the finish reason
+    /// `error` that holds what had arrived.
+    pub fn finish(mut self) -> Response {
+        if !self.ended {
+            self.fail("the stream ended without its end: the answer is cut off");
+        }
+        for (index, text) in std::mem::take(&mut self.open_calls) {
+            if let Some(Block::ToolCall(call)) = self.response.content.get_mut(index) {
+                call.set_arguments_text(text);
+            }
+        }
+        if let Some(fault) = self.fault {
+            self.response.finish_reason = FinishReason::Error;
+            self.response.error.get_or_insert_with(|| Box::new(fault));
+        }
+        self.response
+    }
+
+    fn open(&mut self, index: usize, block: Block) {
+        if index == self.response.content.len() {
+            self.response.content.push(block);
+        } else {
+            let next = self.response.content.len();
+            self.fail(format!("block {index} opens where block {next} should"));
+        }
+    }
+
+    /// Remembers the first fault; later ones mostly follow from it.
+    fn fail(&mut self, message: impl Into<String>) {
+        self.fault.get_or_insert_with(|| Error::protocol(message));
+    }
+}
+
+impl Extend<Event> for Collector {
+    fn extend<T: IntoIterator<Item = Event>>(&mut self, events: T) {
+        for event in events {
+            self.push(event);
+        }
+    }
+}
+
+/// Takes over the first piece instead of copying it.
+fn append(to: &mut String, piece: String) {
+    if to.is_empty() {
+        *to = piece;
+    } else {
+        to.push_str(&piece);
+    }
+}
+
+/// The events of a stream that would have brought this answer, each block in one piece.
+///
+/// Collecting them gives the same response, its `warnings` apart, which no stream carries.
+pub fn events(response: &Response) -> Vec<Event> {
+    let mut events = Vec::with_capacity(response.content.len() * 3 + 3);
+    events.push(Event::Start {
+        id: response.id.clone(),
+        model: (!response.model.is_empty()).then(|| response.model.clone()),
+        provider_data: response.provider_data.clone(),
+    });
+    for (index, block) in response.content.iter().enumerate() {
+        block_events(index, block, &mut events);
+    }
+    if let Some(usage) = &response.usage {
+        events.push(Event::Usage { usage: usage.clone() });
+    }
+    events.push(match &response.error {
+        Some(error) => Event::Error { error: error.clone() },
+        None => Event::Done { finish_reason: response.finish_reason, provider_data: ProviderData::default() },
+    });
+    events
+}
+
+fn block_events(index: usize, block: &Block, events: &mut Vec<Event>) {
+    match block {
+        Block::Text(text) => {
+            let mut opening = text.clone();
+            let text = std::mem::take(&mut opening.text);
+            events.push(Event::BlockStart { index, block: Block::Text(opening) });
+            if !text.is_empty() {
+                events.push(Event::TextDelta { index, text });
+            }
+        }
+        Block::Thinking(thinking) => {
+            let mut opening = thinking.clone();
+            let text = std::mem::take(&mut opening.text);
+            events.push(Event::BlockStart { index, block: Block::Thinking(opening) });
+            if !text.is_empty() {
+                events.push(Event::ThinkingDelta { index, text });
+            }
+        }
+        Block::ToolCall(call) => {
+            events.push(Event::ToolCallStart {
+                index,
+                id: call.id.clone(),
+                name: call.name.clone(),
+                provider_data: call.provider_data.clone(),
+            });
+            events.push(Event::ToolCallDelta { index, arguments: call.arguments_json() });
+            events.push(Event::ToolCallDone {
+                index,
+                arguments: call.arguments.clone(),
+                arguments_text: call.arguments_text.clone(),
+                provider_data: ProviderData::default(),
+            });
+            return;
+        }
+        Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) | Block::Other(_) => {
+            events.push(Event::BlockStart { index, block: block.clone() });
+        }
+    }
+    events.push(Event::BlockDone { index, provider_data: ProviderData::default() });
+}

@@ -1,0 +1,143 @@
+//! An answer as it arrives.
+//!
+//! The grammar of a stream, which every decoder keeps and every encoder may rely on:
+//!
+//! ```text
+//! stream = start, { block | usage | other }, ( done | error )
+//! block  = block_start, { text_delta | thinking_delta }, block_done        any block but a tool call
+//!        | tool_call_start, { tool_call_delta }, tool_call_done            a tool call
+//! ```
+//!
+//! Blocks are numbered as they open, from 0, and that number is their place in [`Response::content`]. Blocks may be
+//! open at the same time; each is closed before `done`. An error may end a stream at any place, even the first.
+//!
+//! [`Response::content`]: crate::Response::content
+
+mod collect;
+mod view;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{Block, Dialect, Error, FinishReason, ProviderData, Usage};
+
+pub use collect::{Collector, events};
+pub use view::Chunk;
+
+/// One step of an answer as it arrives.
+///
+/// Usage is a snapshot: a later one replaces an earlier one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Event {
+    /// The answer begins.
+    Start {
+        /// The provider's id of the answer.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        id: Option<String>,
+        /// The model that answers.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
+        /// What a dialect has of its own.
+        #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+        provider_data: ProviderData,
+    },
+    /// A block opens. It is whole already where its kind has no deltas (an image, a dialect's own block).
+    BlockStart {
+        /// Its place in the answer's content.
+        index: usize,
+        /// The block as it opens, mostly with an empty text.
+        block: Block,
+    },
+    /// More text.
+    TextDelta {
+        /// The block it belongs to.
+        index: usize,
+        /// The text to append.
+        text: String,
+    },
+    /// More thinking.
+    ThinkingDelta {
+        /// The block it belongs to.
+        index: usize,
+        /// The text to append.
+        text: String,
+    },
+    /// A tool call opens.
+    ToolCallStart {
+        /// Its place in the answer's content.
+        index: usize,
+        /// The call's id.
+        id: String,
+        /// The tool's name.
+        name: String,
+        /// What a dialect has of its own.
+        #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+        provider_data: ProviderData,
+    },
+    /// More of a call's arguments, as JSON text. That it parses so far proves nothing.
+    ToolCallDelta {
+        /// The call it belongs to.
+        index: usize,
+        /// The text to append.
+        arguments: String,
+    },
+    /// A tool call is complete.
+    ToolCallDone {
+        /// The call.
+        index: usize,
+        /// Its arguments, parsed.
+        arguments: Map<String, Value>,
+        /// The arguments as the model wrote them, where printing `arguments` would not give the same text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arguments_text: Option<String>,
+        /// What a dialect adds at the end, such as a signature.
+        #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+        provider_data: ProviderData,
+    },
+    /// A block is complete.
+    BlockDone {
+        /// The block.
+        index: usize,
+        /// What a dialect adds at the end, such as a signature or citations.
+        #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+        provider_data: ProviderData,
+    },
+    /// Tokens so far.
+    Usage {
+        /// The counts, replacing earlier ones.
+        usage: Usage,
+    },
+    /// The answer is complete.
+    Done {
+        /// Why it ended.
+        finish_reason: FinishReason,
+        /// What a dialect has of its own, such as its word for the reason.
+        #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+        provider_data: ProviderData,
+    },
+    /// The answer broke off.
+    Error {
+        /// What happened.
+        error: Box<Error>,
+    },
+    /// Something of one dialect that has no meaning in the others.
+    Other {
+        /// The block it belongs to, if any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        index: Option<usize>,
+        /// The dialect it belongs to.
+        dialect: Dialect,
+        /// The wire event as it came.
+        data: Value,
+    },
+}
+
+impl Event {
+    /// Is this the end of the stream?
+    pub fn is_terminal(&self) -> bool {
+        matches!(self, Event::Done { .. } | Event::Error { .. })
+    }
+}

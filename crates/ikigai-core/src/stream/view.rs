@@ -1,0 +1,56 @@
+//! The short view of a stream: four kinds of chunks, enough for most programs.
+
+use serde_json::{Map, Value};
+
+use crate::{Event, FinishReason, Usage};
+
+/// One of the four things that most programs want from a stream.
+///
+/// ```
+/// use ikigai_core::{Chunk, Event};
+///
+/// let event = Event::TextDelta { index: 0, text: "Hel".into() };
+/// assert_eq!(Chunk::of(&event), Some(Chunk::Content("Hel")));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Chunk<'a> {
+    /// Text of the answer.
+    Content(&'a str),
+    /// Text of the thinking.
+    Thinking(&'a str),
+    /// A complete tool call's arguments; `index` tells which call of the answer it is.
+    ToolCall {
+        /// The call's place in the answer's content, which [`Event::ToolCallStart`] named with id and tool.
+        index: usize,
+        /// The arguments.
+        arguments: &'a Map<String, Value>,
+    },
+    /// How it ended, or what it took so far.
+    Meta {
+        /// Why the answer ended; absent while it goes on.
+        finish_reason: Option<FinishReason>,
+        /// Tokens so far, where this chunk says.
+        usage: Option<&'a Usage>,
+    },
+}
+
+impl<'a> Chunk<'a> {
+    /// The chunk in an event; none for events that only frame the others.
+    pub fn of(event: &'a Event) -> Option<Self> {
+        match event {
+            Event::TextDelta { text, .. } => Some(Chunk::Content(text)),
+            Event::ThinkingDelta { text, .. } => Some(Chunk::Thinking(text)),
+            Event::ToolCallDone { index, arguments, .. } => Some(Chunk::ToolCall { index: *index, arguments }),
+            Event::Usage { usage } => Some(Chunk::Meta { finish_reason: None, usage: Some(usage) }),
+            Event::Done { finish_reason, .. } => Some(Chunk::Meta { finish_reason: Some(*finish_reason), usage: None }),
+            Event::Error { .. } => Some(Chunk::Meta { finish_reason: Some(FinishReason::Error), usage: None }),
+            Event::Start { .. }
+            | Event::BlockStart { .. }
+            | Event::ToolCallStart { .. }
+            | Event::ToolCallDelta { .. }
+            | Event::BlockDone { .. }
+            | Event::Other { .. } => None,
+        }
+    }
+}

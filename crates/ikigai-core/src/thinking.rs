@@ -1,0 +1,150 @@
+//! Thinking: how hard a model should think, in words that hold for every provider.
+
+use serde::{Deserialize, Serialize};
+
+/// How hard a model should think.
+///
+/// Four levels everywhere; `minimal`, `xhigh` and `max` where single providers have them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// Off, or as little as the model can.
+    None,
+    /// Less than low, where a model has it.
+    Minimal,
+    /// About a third of the model's range.
+    Low,
+    /// About two thirds.
+    #[serde(alias = "medium")]
+    Med,
+    /// All of it.
+    High,
+    /// More than high, where a model has it.
+    Xhigh,
+    /// The most, where a model has it.
+    Max,
+}
+
+/// How a request wants the model to think.
+///
+/// ```
+/// use ikigai_core::{Level, Thinking};
+///
+/// assert_eq!(
+///     serde_json::to_string(&Thinking::from(Level::Med)).unwrap(),
+///     r#"{"level":"med","include_summary":true}"#,
+/// );
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Thinking {
+    /// The level. Absent: the model's default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<Level>,
+    /// An explicit budget in tokens; it wins over the level.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<i64>,
+    /// Should the answer show the thinking, or the provider's summary of it?
+    #[serde(default = "shown")]
+    pub include_summary: bool,
+}
+
+impl From<Level> for Thinking {
+    fn from(level: Level) -> Self {
+        Thinking { level: Some(level), budget: None, include_summary: true }
+    }
+}
+
+impl Thinking {
+    /// An explicit budget in tokens.
+    pub fn budget(tokens: i64) -> Self {
+        Thinking { level: None, budget: Some(tokens), include_summary: true }
+    }
+
+    /// Without the thinking in the answer.
+    #[must_use]
+    pub fn hidden(mut self) -> Self {
+        self.include_summary = false;
+        self
+    }
+}
+
+fn shown() -> bool {
+    true
+}
+
+impl Level {
+    /// All levels, least first.
+    pub const ALL: [Level; 7] =
+        [Level::None, Level::Minimal, Level::Low, Level::Med, Level::High, Level::Xhigh, Level::Max];
+
+    /// The level's word: `none`, `minimal`, `low`, `med`, `high`, `xhigh`, `max`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Level::None => "none",
+            Level::Minimal => "minimal",
+            Level::Low => "low",
+            Level::Med => "med",
+            Level::High => "high",
+            Level::Xhigh => "xhigh",
+            Level::Max => "max",
+        }
+    }
+
+    /// The word that effort parameters use on the wire: as [`as_str`](Level::as_str), but `medium`.
+    pub fn effort(self) -> &'static str {
+        match self {
+            Level::Med => "medium",
+            other => other.as_str(),
+        }
+    }
+}
+
+impl std::fmt::Display for Level {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A word that is no thinking level.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no thinking level; the levels are none, low, med and high (some models also: minimal, xhigh, max)")]
+pub struct UnknownLevel(pub String);
+
+impl std::str::FromStr for Level {
+    type Err = UnknownLevel;
+
+    fn from_str(word: &str) -> Result<Self, UnknownLevel> {
+        match word {
+            "medium" => Ok(Level::Med),
+            _ => {
+                Level::ALL.into_iter().find(|level| level.as_str() == word).ok_or_else(|| UnknownLevel(word.to_owned()))
+            }
+        }
+    }
+}
+
+/// What a wish to think becomes for one model: a setting that its API takes, and what was lost on the way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// What to send.
+    pub setting: Setting,
+    /// Levels that the model lacks, off that is not to be had.
+    pub losses: Vec<crate::Loss>,
+}
+
+/// What to send about thinking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// Nothing.
+    Unsaid,
+    /// Off, in the way that [`Off`](crate::Off) says.
+    Off,
+    /// A budget in tokens, inside the model's range (or -1, where the caller asked for the model's own choice).
+    Budget(i64),
+    /// A level that the model has.
+    Level(Level),
+    /// On, for models that know nothing between on and off.
+    On,
+}

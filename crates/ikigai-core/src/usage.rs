@@ -1,0 +1,103 @@
+//! Tokens, counted once.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ProviderData;
+
+/// How many tokens an answer took: disjoint counts, so that their sum is the total.
+///
+/// ```
+/// use ikigai_core::Usage;
+///
+/// let usage = Usage { input_tokens: 50, output_tokens: 100, thinking_tokens: 20, cache_read_tokens: 10, ..Usage::default() };
+/// assert_eq!((usage.cached_tokens(), usage.total_tokens()), (10, 180));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Prompt tokens, without the cached ones.
+    pub input_tokens: u64,
+    /// Answer tokens, without thinking where the provider tells them apart.
+    pub output_tokens: u64,
+    /// Thinking tokens, where the provider tells.
+    pub thinking_tokens: u64,
+    /// Prompt tokens read from the provider's cache.
+    pub cache_read_tokens: u64,
+    /// Prompt tokens written to the provider's cache.
+    pub cache_write_tokens: u64,
+    /// What a dialect has of its own: service tier, counts by modality, its own total where that differs.
+    pub provider_data: ProviderData,
+}
+
+impl Usage {
+    /// Cache reads and writes together.
+    pub fn cached_tokens(&self) -> u64 {
+        self.cache_read_tokens.saturating_add(self.cache_write_tokens)
+    }
+
+    /// The whole prompt: plain, read from the cache and written to it.
+    pub fn prompt_tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.cached_tokens())
+    }
+
+    /// The whole answer: what is visible and what was thought.
+    pub fn completion_tokens(&self) -> u64 {
+        self.output_tokens.saturating_add(self.thinking_tokens)
+    }
+
+    /// The sum of all counts.
+    pub fn total_tokens(&self) -> u64 {
+        self.prompt_tokens().saturating_add(self.completion_tokens())
+    }
+}
+
+/// The JSON form, with the derived sums for the reader's convenience; they are ignored when read back.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Usage"))]
+struct UsageJson<'a> {
+    /// Prompt tokens, without the cached ones.
+    input_tokens: u64,
+    /// Answer tokens, without thinking where the provider tells them apart.
+    output_tokens: u64,
+    /// Thinking tokens, where the provider tells.
+    thinking_tokens: u64,
+    /// `cache_read_tokens` and `cache_write_tokens` together. Written, not read.
+    cached_tokens: u64,
+    /// Prompt tokens read from the provider's cache.
+    cache_read_tokens: u64,
+    /// Prompt tokens written to the provider's cache.
+    cache_write_tokens: u64,
+    /// The sum of all counts. Written, not read.
+    total_tokens: u64,
+    /// What a dialect has of its own.
+    #[serde(skip_serializing_if = "ProviderData::is_empty")]
+    provider_data: &'a ProviderData,
+}
+
+impl Serialize for Usage {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        UsageJson {
+            input_tokens: self.input_tokens,
+            output_tokens: self.output_tokens,
+            thinking_tokens: self.thinking_tokens,
+            cached_tokens: self.cached_tokens(),
+            cache_read_tokens: self.cache_read_tokens,
+            cache_write_tokens: self.cache_write_tokens,
+            total_tokens: self.total_tokens(),
+            provider_data: &self.provider_data,
+        }
+        .serialize(serializer)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Usage {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Usage".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        UsageJson::json_schema(generator)
+    }
+}

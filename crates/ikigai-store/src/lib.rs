@@ -1,0 +1,3 @@
+//! Conversations that last: SQLite or PostgreSQL behind one trait.
+
+#![forbid(unsafe_code)]

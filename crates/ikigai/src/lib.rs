@@ -1,0 +1,3 @@
+//! The client library: one API for every model.
+
+#![forbid(unsafe_code)]
