@@ -16,6 +16,7 @@ mod provider;
 mod provider_data;
 mod request;
 mod response;
+mod sse;
 mod stream;
 mod thinking;
 mod tool;
@@ -38,6 +39,7 @@ pub use provider::{
 pub use provider_data::ProviderData;
 pub use request::{CacheOptions, JsonSchemaFormat, OutputFormat, Request};
 pub use response::{FinishReason, Response};
+pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
 pub use thinking::{Level, Thinking, UnknownLevel};
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
