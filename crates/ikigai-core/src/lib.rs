@@ -12,10 +12,14 @@ mod dialect;
 mod error;
 mod loss;
 mod message;
+mod model;
+mod near;
 mod provider;
 mod provider_data;
+mod registry;
 mod request;
 mod response;
+mod rows;
 mod sse;
 mod stream;
 mod thinking;
@@ -23,7 +27,8 @@ mod tool;
 mod usage;
 
 pub use catalog::{
-    Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Status, ThinkingKind, ThinkingRule, TierPrices,
+    Catalog, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Status, ThinkingKind, ThinkingRule,
+    TierPrices,
 };
 pub use content::{
     Audio, Block, BlockKind, CacheHint, Document, Image, Other, Source, Text, ThinkingBlock, ToolCall, ToolResult,
@@ -32,13 +37,16 @@ pub use dialect::{Dialect, Ids, Incoming, Reply, Target, UnknownDialect, WireErr
 pub use error::{Error, ErrorKind};
 pub use loss::{Loss, Severity};
 pub use message::{Content, Message, Role};
+pub use model::{ModelError, ModelName};
 pub use provider::{
-    Auth, MaxTokensField, Provider, Quirks, ReasoningField, ReasoningRequest, ReplayReasoning, RequiredWord, SeedField,
-    SystemRole,
+    Auth, MaxTokensField, Provider, ProviderError, Providers, Quirks, ReasoningField, ReasoningRequest,
+    ReplayReasoning, RequiredWord, SeedField, SystemRole,
 };
 pub use provider_data::ProviderData;
+pub use registry::{Registry, Route};
 pub use request::{CacheOptions, JsonSchemaFormat, OutputFormat, Request};
 pub use response::{FinishReason, Response};
+pub use rows::FileError;
 pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
 pub use thinking::{Level, Thinking, UnknownLevel};
