@@ -16,6 +16,8 @@ mod provider;
 mod provider_data;
 mod request;
 mod response;
+#[cfg(feature = "schema")]
+mod schema;
 mod stream;
 mod thinking;
 mod tool;
@@ -38,6 +40,8 @@ pub use provider::{
 pub use provider_data::ProviderData;
 pub use request::{CacheOptions, JsonSchemaFormat, OutputFormat, Request};
 pub use response::{FinishReason, Response};
+#[cfg(feature = "schema")]
+pub use schema::{FORMAT_VERSION, schema};
 pub use stream::{Chunk, Collector, Event, events};
 pub use thinking::{Level, Thinking, UnknownLevel};
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
