@@ -18,6 +18,7 @@ mod request;
 mod response;
 #[cfg(feature = "schema")]
 mod schema;
+mod sse;
 mod stream;
 mod thinking;
 mod tool;
@@ -42,6 +43,7 @@ pub use request::{CacheOptions, JsonSchemaFormat, OutputFormat, Request};
 pub use response::{FinishReason, Response};
 #[cfg(feature = "schema")]
 pub use schema::{FORMAT_VERSION, schema};
+pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
 pub use thinking::{Level, Thinking, UnknownLevel};
 pub use tool::{Function, OtherTool, Tool, ToolChoice};

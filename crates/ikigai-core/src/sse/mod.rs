@@ -1,0 +1,292 @@
+//! Server-sent events: bytes to frames, and back.
+//!
+//! A push parser: bytes go in as they arrive, cut anywhere, and complete frames come out. It keeps to the standard (LF,
+//! CRLF and CR line ends, comments, several `data:` lines, a byte order mark) and goes beyond it where providers do: a
+//! body that is no event stream at all, but one JSON document, several in a row, or an array of them, comes out as one
+//! frame for each object, and so does a JSON object that stands raw between events.
+
+mod json;
+
+use memchr::memchr2;
+use serde::Serialize;
+
+use json::Objects;
+
+/// The most that one event may hold, unless the caller says otherwise.
+const DEFAULT_LIMIT: usize = 64 << 20;
+
+const BOM: &[u8] = "\u{feff}".as_bytes();
+
+/// Why bytes are no event stream.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SseError {
+    /// One event is larger than the limit.
+    #[error("an event is larger than the limit of {limit} bytes (at byte {at} of the stream)")]
+    TooLarge {
+        /// The limit.
+        limit: usize,
+        /// Where in the stream that was seen.
+        at: u64,
+    },
+    /// The bytes are no UTF-8.
+    #[error("the event that ends at byte {at} of the stream is not UTF-8")]
+    NotUtf8 {
+        /// Where in the stream that was seen.
+        at: u64,
+    },
+}
+
+/// One event: its name, if it has one, and its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame<'a> {
+    /// The `event:` field.
+    pub name: Option<&'a str>,
+    /// The `data:` lines, joined by line feeds.
+    pub data: &'a str,
+}
+
+/// The parser.
+///
+/// ```
+/// use ikigai_core::Sse;
+///
+/// let mut sse = Sse::default();
+/// let mut seen = Vec::new();
+/// for piece in ["data: {\"a\"", ":1}\r", "\n\r\n: a comment\n\n"] {
+///     sse.feed(piece.as_bytes(), |frame| seen.push(frame.data.to_owned())).unwrap();
+/// }
+/// assert_eq!(seen, [r#"{"a":1}"#]);
+/// ```
+#[derive(Debug)]
+pub struct Sse {
+    /// The beginning of a line whose end has not come yet.
+    line: Vec<u8>,
+    /// The data of the open event, where it could not be handed over straight from the input.
+    data: Vec<u8>,
+    has_data: bool,
+    name: String,
+    has_name: bool,
+    /// The last byte was a CR: an LF right behind it belongs to it.
+    after_cr: bool,
+    at_start: bool,
+    objects: Objects,
+    /// The first text that was neither a field nor JSON, for an error message.
+    stray: String,
+    limit: usize,
+    /// Bytes taken so far.
+    at: u64,
+}
+
+impl Default for Sse {
+    fn default() -> Self {
+        Sse::with_limit(DEFAULT_LIMIT)
+    }
+}
+
+impl Sse {
+    /// A parser that refuses events larger than `limit` bytes.
+    pub fn with_limit(limit: usize) -> Self {
+        Sse {
+            line: Vec::new(),
+            data: Vec::new(),
+            has_data: false,
+            name: String::new(),
+            has_name: false,
+            after_cr: false,
+            at_start: true,
+            objects: Objects::default(),
+            stray: String::new(),
+            limit,
+            at: 0,
+        }
+    }
+
+    /// Takes the next bytes and hands over each frame that they complete.
+    ///
+    /// # Errors
+    /// When an event passes the limit or is no UTF-8. The parser is of no use after that.
+    pub fn feed(&mut self, bytes: &[u8], mut sink: impl FnMut(Frame<'_>)) -> Result<(), SseError> {
+        let mut rest = bytes;
+        if self.after_cr && !rest.is_empty() {
+            self.after_cr = false;
+            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+        }
+        while let Some((line, behind)) = self.next_line(rest) {
+            self.at += (rest.len() - behind.len()) as u64;
+            if self.line.is_empty() {
+                self.take_line(line, behind, &mut sink)?;
+            } else {
+                self.line.extend_from_slice(line);
+                let whole = std::mem::take(&mut self.line);
+                self.check_size(whole.len())?;
+                let taken = self.take_line(&whole, behind, &mut sink);
+                // Keeps the buffer's room for the next cut line.
+                self.line = whole;
+                self.line.clear();
+                taken?;
+            }
+            rest = behind;
+        }
+        self.at += rest.len() as u64;
+        self.line.extend_from_slice(rest);
+        self.check_size(self.line.len())
+    }
+
+    /// The end of the bytes: hands over what the last event holds although no blank line followed it.
+    ///
+    /// # Errors
+    /// As [`feed`](Sse::feed).
+    pub fn end(&mut self, mut sink: impl FnMut(Frame<'_>)) -> Result<(), SseError> {
+        if !self.line.is_empty() {
+            let last = std::mem::take(&mut self.line);
+            self.take_line(&last, &[], &mut sink)?;
+        }
+        self.dispatch(&mut sink)
+    }
+
+    /// The beginning of what was neither an event nor JSON, such as a proxy's HTML page. Empty when there was none.
+    pub fn stray(&self) -> &str {
+        &self.stray
+    }
+
+    /// Splits off the next complete line and sets `after_cr` when its end may go on in the next bytes.
+    fn next_line<'a>(&mut self, bytes: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
+        let end = memchr2(b'\n', b'\r', bytes)?;
+        let (line, rest) = bytes.split_at_checked(end)?;
+        let (terminator, behind) = rest.split_first()?;
+        if *terminator == b'\n' {
+            return Some((line, behind));
+        }
+        match behind.split_first() {
+            Some((b'\n', behind)) => Some((line, behind)),
+            Some(_) => Some((line, behind)),
+            None => {
+                self.after_cr = true;
+                Some((line, behind))
+            }
+        }
+    }
+
+    /// One whole line. `behind` is what follows it in the input: a blank line there lets the data through uncopied.
+    fn take_line(&mut self, line: &[u8], behind: &[u8], sink: &mut impl FnMut(Frame<'_>)) -> Result<(), SseError> {
+        let mut line = line;
+        if self.at_start {
+            self.at_start = false;
+            line = line.strip_prefix(BOM).unwrap_or(line);
+        }
+        if self.objects.is_open() {
+            return self.take_json(line, sink);
+        }
+        if let Some(value) = line.strip_prefix(b"data:") {
+            return self.take_data(without_space(value), behind, sink);
+        }
+        if line.is_empty() {
+            return self.dispatch(sink);
+        }
+        if let Some(value) = line.strip_prefix(b"event:") {
+            let at = self.at;
+            let name = std::str::from_utf8(without_space(value)).map_err(|_| SseError::NotUtf8 { at })?;
+            self.name.clear();
+            self.name.push_str(name);
+            self.has_name = true;
+            return Ok(());
+        }
+        match line.first() {
+            Some(b'{' | b'[' | b']' | b',') => self.take_json(line, sink),
+            // A comment.
+            Some(b':') => Ok(()),
+            _ => {
+                self.take_other(line);
+                Ok(())
+            }
+        }
+    }
+
+    fn take_data(&mut self, value: &[u8], behind: &[u8], sink: &mut impl FnMut(Frame<'_>)) -> Result<(), SseError> {
+        if !self.has_data && matches!(behind.first(), Some(b'\n' | b'\r')) {
+            // The usual case: the event is this one line. The blank line that follows will find nothing to hand over.
+            self.check_size(value.len())?;
+            let data = std::str::from_utf8(value).map_err(|_| SseError::NotUtf8 { at: self.at })?;
+            sink(Frame { name: self.has_name.then_some(self.name.as_str()), data });
+            self.has_name = false;
+            return Ok(());
+        }
+        if self.has_data {
+            self.data.push(b'\n');
+        }
+        self.data.extend_from_slice(value);
+        self.has_data = true;
+        self.check_size(self.data.len())
+    }
+
+    /// `id:`, `retry:` and a bare `data` are fields without use here; the first line that is none is remembered.
+    fn take_other(&mut self, line: &[u8]) {
+        let known = [&b"id"[..], b"retry", b"data", b"event"]
+            .iter()
+            .any(|field| line.strip_prefix(*field).is_some_and(|rest| matches!(rest.first(), None | Some(b':'))));
+        if !known && self.stray.len() < 200 {
+            self.stray.extend(String::from_utf8_lossy(line).chars().take(200));
+            self.stray.push(' ');
+        }
+    }
+
+    fn take_json(&mut self, line: &[u8], sink: &mut impl FnMut(Frame<'_>)) -> Result<(), SseError> {
+        let at = self.at;
+        let mut outcome = Ok(());
+        self.objects.feed(line, |object| match std::str::from_utf8(object) {
+            Ok(data) => sink(Frame { name: None, data }),
+            Err(_) => outcome = Err(SseError::NotUtf8 { at }),
+        });
+        outcome?;
+        self.check_size(self.objects.len())
+    }
+
+    fn dispatch(&mut self, sink: &mut impl FnMut(Frame<'_>)) -> Result<(), SseError> {
+        if self.has_data {
+            let data = std::str::from_utf8(&self.data).map_err(|_| SseError::NotUtf8 { at: self.at })?;
+            sink(Frame { name: self.has_name.then_some(self.name.as_str()), data });
+            self.data.clear();
+            self.has_data = false;
+        }
+        self.has_name = false;
+        Ok(())
+    }
+
+    fn check_size(&self, size: usize) -> Result<(), SseError> {
+        if size > self.limit { Err(SseError::TooLarge { limit: self.limit, at: self.at }) } else { Ok(()) }
+    }
+}
+
+fn without_space(value: &[u8]) -> &[u8] {
+    value.strip_prefix(b" ").unwrap_or(value)
+}
+
+/// Writes one frame with JSON data; nothing is written when the data has no JSON form.
+pub(crate) fn write_frame(out: &mut Vec<u8>, name: Option<&str>, data: &impl Serialize) {
+    let before = out.len();
+    begin_frame(out, name);
+    match serde_json::to_writer(&mut *out, data) {
+        Ok(()) => end_frame(out),
+        Err(_) => out.truncate(before),
+    }
+}
+
+/// Writes what stands before a frame's data.
+pub(crate) fn begin_frame(out: &mut Vec<u8>, name: Option<&str>) {
+    if let Some(name) = name {
+        out.extend_from_slice(b"event: ");
+        out.extend_from_slice(name.as_bytes());
+        out.push(b'\n');
+    }
+    out.extend_from_slice(b"data: ");
+}
+
+/// Writes what stands behind a frame's data.
+pub(crate) fn end_frame(out: &mut Vec<u8>) {
+    out.extend_from_slice(b"\n\n");
+}
+
+#[cfg(test)]
+#[path = "sse_tests.rs"]
+mod tests;
