@@ -16,6 +16,8 @@ mod provider;
 mod provider_data;
 mod request;
 mod response;
+#[cfg(feature = "schema")]
+mod schema;
 mod sse;
 mod stream;
 mod thinking;
@@ -40,6 +42,8 @@ pub use provider::{
 pub use provider_data::ProviderData;
 pub use request::{CacheOptions, JsonSchemaFormat, OutputFormat, Request};
 pub use response::{FinishReason, Response};
+#[cfg(feature = "schema")]
+pub use schema::{FORMAT_VERSION, schema};
 pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
 pub use thinking::{CANNOT_DISABLE, Level, TableValue, Thinking, UnknownLevel, thinking_budget, thinking_table};
