@@ -20,6 +20,8 @@ mod registry;
 mod request;
 mod response;
 mod rows;
+#[cfg(feature = "schema")]
+mod schema;
 mod sse;
 mod stream;
 mod thinking;
@@ -27,8 +29,8 @@ mod tool;
 mod usage;
 
 pub use catalog::{
-    Catalog, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Status, ThinkingKind, ThinkingRule,
-    TierPrices,
+    BoundState, Catalog, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Shown, Status,
+    ThinkingKind, ThinkingRule, TierPrices, ToolsInChat, rules_for,
 };
 pub use content::{
     Audio, Block, BlockKind, CacheHint, Document, Image, Other, Source, Text, ThinkingBlock, ToolCall, ToolResult,
@@ -47,8 +49,13 @@ pub use registry::{Registry, Route};
 pub use request::{CacheOptions, JsonSchemaFormat, OutputFormat, Request};
 pub use response::{FinishReason, Response};
 pub use rows::FileError;
+#[cfg(feature = "schema")]
+pub use schema::{FORMAT_VERSION, schema};
 pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
-pub use thinking::{Level, Thinking, UnknownLevel};
+pub use thinking::{
+    CANNOT_DISABLE, Level, TableValue, Thinking, ThinkingWords, UnknownLevel, switch_banner, thinking_budget,
+    thinking_table, thinking_words,
+};
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
 pub use usage::Usage;

@@ -5,15 +5,13 @@ const LONGEST: usize = 128;
 
 /// The candidate nearest to a word, when it is near enough to be what was meant.
 pub(crate) fn close<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let (distance, candidate) = rank(word, candidates).into_iter().next()?;
+    let (distance, candidate) = rank(word, candidates, 1).into_iter().next()?;
     (distance <= word.chars().count().div_ceil(3).max(1)).then_some(candidate)
 }
 
-/// The candidates nearest to a word, nearest first, near or not.
+/// The candidates nearest to a word, nearest first, near or not; no word twice.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>, count: usize) -> Vec<&'a str> {
-    let mut ranked = rank(word, candidates);
-    ranked.dedup_by(|a, b| a.1 == b.1);
-    ranked.into_iter().take(count).map(|(_, candidate)| candidate).collect()
+    rank(word, candidates, count).into_iter().map(|(_, candidate)| candidate).collect()
 }
 
 /// The end of a message about an unknown word.
@@ -21,14 +19,27 @@ pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default()
 }
 
-fn rank<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Vec<(usize, &'a str)> {
+fn rank<'a>(word: &str, candidates: impl Iterator<Item = &'a str>, count: usize) -> Vec<(usize, &'a str)> {
     if word.len() > LONGEST {
         return Vec::new();
     }
     let word = letters(word);
-    let mut ranked: Vec<_> = candidates.map(|candidate| (distance(&word, &letters(candidate)), candidate)).collect();
-    ranked.sort_unstable();
-    ranked
+    let mut best: Vec<(usize, &str)> = Vec::new();
+    for candidate in candidates {
+        let worst = if best.len() < count { usize::MAX } else { best.last().map_or(0, |(worst, _)| *worst) };
+        // No fewer edits than the difference in length: most candidates need no more looking at.
+        let letters = letters(candidate);
+        if letters.len().abs_diff(word.len()) > worst
+            || best.iter().any(|(_, known)| known.eq_ignore_ascii_case(candidate))
+        {
+            continue;
+        }
+        let entry = (distance(&word, &letters), candidate);
+        let place = best.partition_point(|known| *known <= entry);
+        best.insert(place, entry);
+        best.truncate(count);
+    }
+    best
 }
 
 fn letters(word: &str) -> Vec<char> {
@@ -39,22 +50,23 @@ fn letters(word: &str) -> Vec<char> {
 fn distance(a: &[char], b: &[char]) -> usize {
     // Three rows of the table: the one being filled and the two above it.
     let mut above: Vec<usize> = (0..=b.len()).collect();
-    let mut two_above = above.clone();
+    let (mut two_above, mut row) = (above.clone(), above.clone());
     for (i, letter) in a.iter().enumerate() {
-        let mut row = Vec::with_capacity(b.len() + 1);
+        row.clear();
         row.push(i + 1);
         let mut left = i + 1;
-        for (j, other) in b.iter().enumerate() {
-            let at = |row: &[usize], place: usize| row.get(place).copied().unwrap_or(usize::MAX / 2);
-            let mut cost = (at(&above, j) + usize::from(letter != other)).min(at(&above, j + 1) + 1).min(left + 1);
+        for ((j, other), pair) in b.iter().enumerate().zip(above.windows(2)) {
+            let &[diagonal, up] = pair else { continue };
+            let mut cost = (diagonal + usize::from(letter != other)).min(up + 1).min(left + 1);
             let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(other) && b.get(j - 1) == Some(letter);
-            if swapped {
-                cost = cost.min(at(&two_above, j - 1) + 1);
+            if let Some(before) = two_above.get(j.wrapping_sub(1)).filter(|_| swapped) {
+                cost = cost.min(before + 1);
             }
             row.push(cost);
             left = cost;
         }
-        two_above = std::mem::replace(&mut above, row);
+        std::mem::swap(&mut two_above, &mut above);
+        std::mem::swap(&mut above, &mut row);
     }
     above.last().copied().unwrap_or(a.len())
 }

@@ -2,7 +2,9 @@
 
 use crate::catalog::Bare;
 use crate::model::Reader;
-use crate::{Catalog, Dialect, Facts, ModelError, ModelName, Provider, ProviderError, Providers, Rules, Target, rules_for};
+use crate::{
+    Catalog, Dialect, Facts, ModelError, ModelName, Provider, ProviderError, Providers, Rules, Target, rules_for,
+};
 
 static SHARED: Registry = Registry { providers: Providers::BUILT_IN, catalog: Catalog::BUILT_IN };
 

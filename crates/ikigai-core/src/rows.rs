@@ -73,8 +73,12 @@ pub(crate) fn from_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T
     let document = toml::Deserializer::parse(text)
         .map_err(|error| FileError::at(file, text, place(&error), "", plain(error.message())))?;
     serde_path_to_error::deserialize(document).map_err(|error| {
-        let key = error.path().to_string();
+        let mut key = error.path().to_string();
         let error = error.into_inner();
+        // A key that is itself wrong is not part of the path yet.
+        if let (Some(above), Some((word, _))) = (key.strip_suffix('?'), unknown(error.message())) {
+            key = format!("{above}{word}");
+        }
         FileError::at(file, text, place(&error), key, plain(error.message()))
     })
 }
@@ -102,17 +106,19 @@ fn json_error(file: &str, error: &serde_json::Error, key: String) -> FileError {
 
 /// A parser's message in our words: a key or word that does not exist gets the nearest one that does.
 fn plain(message: &str) -> String {
-    let unknown = |what: &str| message.strip_prefix(what)?.split_once('`');
-    let (kind, word, expected) = match (unknown("unknown field `"), unknown("unknown variant `")) {
-        (Some((word, expected)), _) => ("is no key here", word, expected),
-        (None, Some((word, expected))) => ("is not known here", word, expected),
-        (None, None) => return message.to_owned(),
-    };
+    let Some((word, expected)) = unknown(message) else { return message.to_owned() };
+    let kind = if message.starts_with("unknown field") { "is no key here" } else { "is not known here" };
     let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
     match near::close(word, known.iter().copied()) {
         Some(close) => format!("`{word}` {kind}; did you mean `{close}`?"),
         None => format!("`{word}` {kind}; known are {}", known.join(", ")),
     }
+}
+
+/// The key or word that does not exist, and what the parser says of those that do.
+fn unknown(message: &str) -> Option<(&str, &str)> {
+    let rest = message.strip_prefix("unknown field `").or_else(|| message.strip_prefix("unknown variant `"))?;
+    rest.split_once('`')
 }
 
 /// A list that may be written as one text.

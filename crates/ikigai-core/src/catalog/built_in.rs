@@ -11,7 +11,7 @@ use crate::{Dialect, Level};
 include!(concat!(env!("OUT_DIR"), "/models.rs"));
 
 /// Every model that is called this, one a provider at most. One hash, whatever the number of models.
-pub(super) fn named(name: &str) -> impl Iterator<Item = &'static Facts> {
+pub(super) fn named<'a>(name: &str) -> impl Iterator<Item = &'a Facts> {
     first(name)
         .into_iter()
         .flat_map(move |place| {

@@ -1,6 +1,5 @@
 //! The catalogue: how a name finds its facts.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use super::built_in::{self, MODELS};
@@ -107,22 +106,21 @@ impl Catalog {
     }
 
     pub(crate) fn nearest_in(&self, name: &str, count: usize, providers: &Providers) -> Vec<String> {
-        // A maker's own names go before a host's, whole names before the part after a slash.
-        let mut candidates: Vec<(&str, &Facts, &str)> = Vec::new();
-        for facts in self.models() {
-            candidates.extend(facts.names().map(|name| (name.rsplit('/').next().unwrap_or(name), facts, name)));
-        }
-        candidates.sort_by_key(|(tail, facts, name)| {
-            let maker = providers.find(&facts.provider).is_some_and(|provider| provider.claims(name));
-            (tail.to_ascii_lowercase(), Reverse(maker), name.len(), facts.provider.clone())
-        });
-        candidates.dedup_by(|b, a| a.0.eq_ignore_ascii_case(b.0));
-        let tails =
-            near::nearest(name.rsplit('/').next().unwrap_or(name), candidates.iter().map(|(tail, ..)| *tail), count);
-        let typed = |tail: &str| {
-            let (_, facts, name) = candidates.iter().find(|(known, ..)| *known == tail)?;
+        // Hosts put the maker before a slash; what is misspelt stands after it.
+        let tail = |name: &'_ str| name.rfind('/').map_or(0, |slash| slash + 1);
+        let all = || self.models().flat_map(|facts| facts.names().map(move |name| (facts, name)));
+        let tails = all().map(|(_, name)| name.get(tail(name)..).unwrap_or(name));
+        let tails = near::nearest(name.get(tail(name)..).unwrap_or(name), tails, count);
+        let typed = |wanted: &str| {
+            let same =
+                all().filter(|(_, name)| name.get(tail(name)..).is_some_and(|own| own.eq_ignore_ascii_case(wanted)));
+            // The maker's own name goes before a host's.
+            let (facts, name) = same.min_by_key(|(facts, name)| {
+                let maker = providers.find(&facts.provider).is_some_and(|provider| provider.claims(name));
+                (!maker, name.len(), &facts.provider)
+            })?;
             Some(match self.bare(name, providers) {
-                Bare::One(one) if one.provider == facts.provider => (*name).to_owned(),
+                Bare::One(one) if one.provider == facts.provider => name.to_owned(),
                 Bare::One(_) | Bare::Several(_) | Bare::Unknown => format!("{}:{name}", facts.provider),
             })
         };

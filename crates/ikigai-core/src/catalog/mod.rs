@@ -2,6 +2,7 @@
 
 mod built_in;
 mod facts;
+mod families;
 mod hash;
 mod lookup;
 mod models_dev;
@@ -9,6 +10,9 @@ mod row;
 mod rules;
 
 pub use facts::{Facts, Modality, Prices, Status, TierPrices};
+pub use families::rules_for;
 pub(crate) use lookup::Bare;
 pub use lookup::Catalog;
-pub use rules::{Display, ForcedTools, Off, Rules, Sampling, ThinkingKind, ThinkingRule};
+pub use rules::{
+    BoundState, Display, ForcedTools, Off, Rules, Sampling, Shown, ThinkingKind, ThinkingRule, ToolsInChat,
+};

@@ -106,15 +106,15 @@ impl Providers {
     /// `quirks` are taken over key by key.
     pub fn with_toml(&self, file: &str, text: &str) -> Result<Providers, FileError> {
         // Read twice: once as rows, for errors with their place; once as bare values, to know which were given.
-        let rows: BTreeMap<Spanned<String>, Provider> = from_toml(file, text)?;
-        let mut values: BTreeMap<String, toml::Table> = from_toml(file, text)?;
+        let mut rows: BTreeMap<String, Provider> = from_toml(file, text)?;
+        let values: BTreeMap<Spanned<String>, toml::Table> = from_toml(file, text)?;
         let mut table = self.clone();
-        for (name, row) in rows {
+        for (name, values) in values {
+            let row = rows.remove(name.as_ref()).unwrap_or_default();
             let broken = |key: &str, message: String| {
                 let offset = name.span().start;
                 FileError::at(file, text, offset, format!("{}{key}", name.as_ref()), message)
             };
-            let values = values.remove(name.as_ref()).unwrap_or_default();
             let row = match self.find(name.as_ref()) {
                 Some(below) => below.overlaid(values).map_err(|error| broken("", error.message().to_owned()))?,
                 None => row.completed(name.as_ref()),
