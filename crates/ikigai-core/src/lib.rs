@@ -23,6 +23,7 @@ mod stream;
 mod thinking;
 mod tool;
 mod usage;
+mod validate;
 
 pub use catalog::{
     BoundState, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Shown, Status, ThinkingKind,
@@ -52,3 +53,4 @@ pub use thinking::{
 };
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
 pub use usage::Usage;
+pub use validate::{ArgumentChecker, EventChecker, Invalid, Problem};
