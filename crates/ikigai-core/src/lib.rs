@@ -8,6 +8,7 @@
 mod builder;
 mod catalog;
 mod content;
+mod context;
 mod dialect;
 mod error;
 mod loss;
@@ -32,6 +33,7 @@ pub use catalog::{
 pub use content::{
     Audio, Block, BlockKind, CacheHint, Document, Image, Other, Source, Text, ThinkingBlock, ToolCall, ToolResult,
 };
+pub use context::{Context, assistant, system, tool_result, user};
 pub use dialect::{Dialect, Ids, Incoming, Reply, Target, UnknownDialect, WireError, WireRequest};
 pub use error::{Error, ErrorKind};
 pub use loss::{Loss, Severity};
