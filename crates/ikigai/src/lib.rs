@@ -1,3 +1,9 @@
 //! The client library: one API for every model.
 
 #![forbid(unsafe_code)]
+
+pub mod time;
+pub mod transport;
+
+#[cfg(test)]
+mod testing;
