@@ -1,0 +1,7 @@
+//! The program as a person or a script meets it.
+
+mod color;
+mod exit;
+mod help;
+mod pages;
+mod support;
