@@ -46,6 +46,9 @@ pub use response::{FinishReason, Response};
 pub use schema::{FORMAT_VERSION, schema};
 pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
-pub use thinking::{CANNOT_DISABLE, Level, TableValue, Thinking, UnknownLevel, thinking_budget, thinking_table};
+pub use thinking::{
+    CANNOT_DISABLE, Level, TableValue, Thinking, ThinkingWords, UnknownLevel, switch_banner, thinking_budget,
+    thinking_table, thinking_words,
+};
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
 pub use usage::Usage;
