@@ -8,6 +8,7 @@
 mod builder;
 mod catalog;
 mod content;
+mod context;
 mod dialect;
 mod error;
 mod loss;
@@ -23,6 +24,7 @@ mod stream;
 mod thinking;
 mod tool;
 mod usage;
+mod validate;
 
 pub use catalog::{
     BoundState, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Shown, Status, ThinkingKind,
@@ -31,6 +33,7 @@ pub use catalog::{
 pub use content::{
     Audio, Block, BlockKind, CacheHint, Document, Image, Other, Source, Text, ThinkingBlock, ToolCall, ToolResult,
 };
+pub use context::{Context, assistant, system, tool_result, user};
 pub use dialect::{Dialect, Ids, Incoming, Reply, Target, UnknownDialect, WireError, WireRequest};
 pub use error::{Error, ErrorKind};
 pub use loss::{Loss, Severity};
@@ -52,3 +55,4 @@ pub use thinking::{
 };
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
 pub use usage::Usage;
+pub use validate::{ArgumentChecker, EventChecker, Invalid, Problem};
