@@ -13,10 +13,14 @@ mod dialect;
 mod error;
 mod loss;
 mod message;
+mod model;
+mod near;
 mod provider;
 mod provider_data;
+mod registry;
 mod request;
 mod response;
+mod rows;
 #[cfg(feature = "schema")]
 mod schema;
 mod sse;
@@ -27,8 +31,8 @@ mod usage;
 mod validate;
 
 pub use catalog::{
-    BoundState, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Shown, Status, ThinkingKind,
-    ThinkingRule, TierPrices, ToolsInChat, rules_for,
+    BoundState, Catalog, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Shown, Status,
+    ThinkingKind, ThinkingRule, TierPrices, ToolsInChat, rules_for,
 };
 pub use content::{
     Audio, Block, BlockKind, CacheHint, Document, Image, Other, Source, Text, ThinkingBlock, ToolCall, ToolResult,
@@ -38,13 +42,16 @@ pub use dialect::{Dialect, Ids, Incoming, Reply, Target, UnknownDialect, WireErr
 pub use error::{Error, ErrorKind};
 pub use loss::{Loss, Severity};
 pub use message::{Content, Message, Role};
+pub use model::{ModelError, ModelName};
 pub use provider::{
-    Auth, MaxTokensField, Provider, Quirks, ReasoningField, ReasoningRequest, ReplayReasoning, RequiredWord, SeedField,
-    SystemRole,
+    Auth, MaxTokensField, Provider, ProviderError, Providers, Quirks, ReasoningField, ReasoningRequest,
+    ReplayReasoning, RequiredWord, SeedField, SystemRole,
 };
 pub use provider_data::ProviderData;
+pub use registry::{Registry, Route};
 pub use request::{CacheOptions, JsonSchemaFormat, OutputFormat, Request};
 pub use response::{FinishReason, Response};
+pub use rows::FileError;
 #[cfg(feature = "schema")]
 pub use schema::{FORMAT_VERSION, schema};
 pub use sse::{Frame, Sse, SseError};
