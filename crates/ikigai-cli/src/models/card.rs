@@ -1,8 +1,8 @@
 //! What there is to say about one model, for people and for programs.
 
 use ikigai_core::{
-    Dialect, Facts, Level, Modality, Prices, Registry, Status, TableValue, ThinkingKind, ThinkingRule, rules_for,
-    thinking_levels,
+    Dialect, Facts, Level, Modality, Prices, Registry, Rules, Status, TableValue, ThinkingKind, ThinkingRule,
+    rules_for, thinking_levels,
 };
 use serde::Serialize;
 
@@ -38,7 +38,8 @@ pub(crate) struct Card<'a> {
     tiers: Vec<Tier>,
     input: &'a [Modality],
     output: &'a [Modality],
-    thinking: Thinking,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Thinking>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,10 +89,12 @@ struct Tier {
 impl<'a> Card<'a> {
     pub(crate) fn new(facts: &'a Facts, registry: &'a Registry) -> Self {
         let provider = registry.providers.find(&facts.provider);
-        let rule = &rules_for(&facts.id).with_facts(facts).thinking;
+        let rules = rules_for(&facts.id);
+        let rule = &rules.with_facts(facts).thinking;
+        let unheard_of = facts.thinking.is_none() && *rules == Rules::default();
         Card {
             model: format!("{}:{}", facts.provider, facts.id),
-            name: &facts.name,
+            name: if facts.name.is_empty() { &facts.id } else { &facts.name },
             provider: &facts.provider,
             provider_name: provider.map_or(&facts.provider, |provider| &provider.name),
             id: &facts.id,
@@ -108,7 +111,7 @@ impl<'a> Card<'a> {
             tiers: facts.tiers.iter().map(|tier| Tier { above: tier.above, prices: tier.prices.into() }).collect(),
             input: &facts.input,
             output: &facts.output,
-            thinking: Thinking { kind: rule.kind, levels: Levels::of(rule) },
+            thinking: (!unheard_of).then(|| Thinking { kind: rule.kind, levels: Levels::of(rule) }),
             tools: facts.tools,
             structured_output: facts.structured_output,
             temperature: facts.temperature,
@@ -123,7 +126,7 @@ impl<'a> Card<'a> {
             or_dash(self.max_output.map(thousands)),
             or_dash(self.prices.input.map(dollars)),
             or_dash(self.prices.output.map(dollars)),
-            kind(self.thinking.kind).to_owned(),
+            or_dash(self.thinking.as_ref().map(|thinking| kind(thinking.kind).to_owned())),
             status(self.status).to_owned(),
         ]
     }
@@ -147,7 +150,7 @@ impl<'a> Card<'a> {
             ("Tools", yes(self.tools)),
             ("Schema output", yes(self.structured_output)),
             ("Temperature", yes(self.temperature)),
-            ("Thinking", Some(self.thinking.describe())),
+            ("Thinking", self.thinking.as_ref().map(Thinking::describe)),
             ("Also called", (!self.aliases.is_empty()).then(|| self.aliases.join(", "))),
             ("Prices", self.prices.describe().or(Some("not known".to_owned()))),
         ];
@@ -192,7 +195,7 @@ impl Thinking {
         if self.kind == ThinkingKind::None {
             return "no".to_owned();
         }
-        let levels = self.levels.rows().map(|(level, value)| format!("{level} {value}"));
+        let levels = self.levels.rows().map(|(level, value)| format!("{level} = {value}"));
         format!("{}: {}", kind(self.kind), levels.join(", "))
     }
 }
@@ -236,10 +239,8 @@ fn dollars(price: f64) -> String {
 }
 
 fn modalities(list: &[Modality]) -> Option<String> {
-    let words: Vec<String> = list
-        .iter()
-        .filter_map(|modality| serde_json::to_value(modality).ok()?.as_str().map(str::to_owned))
-        .collect();
+    let words: Vec<String> =
+        list.iter().filter_map(|modality| serde_json::to_value(modality).ok()?.as_str().map(str::to_owned)).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
 

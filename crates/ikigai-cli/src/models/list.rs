@@ -55,11 +55,8 @@ pub(crate) fn run(list: &List, registry: &Registry, out: &mut Out) -> Result<(),
 
 /// Does some name of the model, or its provider's, hold each of these words?
 fn has_all(facts: &Facts, words: &[&str]) -> bool {
-    let names: Vec<String> = facts
-        .names()
-        .chain([facts.name.as_ref(), facts.provider.as_ref()])
-        .map(str::to_lowercase)
-        .collect();
+    let names: Vec<String> =
+        facts.names().chain([facts.name.as_ref(), facts.provider.as_ref()]).map(str::to_lowercase).collect();
     words.iter().all(|word| names.iter().any(|name| name.contains(word)))
 }
 

@@ -31,7 +31,8 @@ pub(crate) fn run(show: &Show, registry: &Registry, out: &mut Out) -> Result<(),
     let name = registry.parse(&show.model).map_err(|error| unknown(&error))?;
     let route = registry.route(&name).map_err(|error| Failure::new(error.to_string()))?;
     // A name can be good for its provider although the catalogue has never heard of it.
-    let facts = route.facts.ok_or_else(|| no_such_model(&name.to_string(), &registry.catalog.nearest(&name.model, 3)))?;
+    let facts =
+        route.facts.ok_or_else(|| no_such_model(&name.to_string(), &registry.catalog.nearest(&name.model, 3)))?;
     let card = Card::new(facts, registry);
     if show.json {
         return out.json(&card);

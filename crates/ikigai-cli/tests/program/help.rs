@@ -5,7 +5,16 @@ use insta::assert_snapshot;
 use crate::support::{ikigai, printed, said};
 
 /// Every command, as it is typed.
-const COMMANDS: [&[&str]; 6] = [&[], &["wire"], &["wire", "schema"], &["completions"], &["man"], &["help"]];
+const COMMANDS: [&[&str]; 8] = [
+    &[],
+    &["models"],
+    &["models", "list"],
+    &["models", "show"],
+    &["models", "thinking"],
+    &["wire"],
+    &["completions"],
+    &["man"],
+];
 
 #[test]
 fn the_short_help_is_printed_for_no_command_at_all() {
@@ -32,9 +41,6 @@ fn every_command_has_help_with_an_example() {
     for command in COMMANDS {
         let mut words = command.to_vec();
         words.push("--help");
-        if command.first() == Some(&"help") {
-            continue;
-        }
         let help = printed(&words);
         assert!(help.contains("Usage: ikigai"), "{words:?}");
         assert!(help.contains("Examples:"), "{words:?} shows no example");
@@ -57,7 +63,7 @@ fn the_version_names_the_release_and_in_a_checkout_the_commit() {
 fn completions_for_every_shell_know_the_commands() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = printed(&["completions", shell]);
-        for word in ["wire", "schema", "completions", "--color"] {
+        for word in ["models", "thinking", "wire", "schema", "--color"] {
             let word = if shell == "fish" { word.trim_start_matches('-') } else { word };
             assert!(script.contains(word), "{shell} does not know {word}");
         }
