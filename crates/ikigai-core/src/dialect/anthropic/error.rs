@@ -18,7 +18,10 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
     };
     error.status = status;
     error.request_id = error.request_id.or_else(|| {
-        ["request-id", "x-request-id", "x-amzn-requestid"].iter().find_map(|name| header(headers, name)).map(str::to_owned)
+        ["request-id", "x-request-id", "x-amzn-requestid"]
+            .iter()
+            .find_map(|name| header(headers, name))
+            .map(str::to_owned)
     });
     error.retry_after_ms = retry_after(headers);
     error.retryable = match header(headers, "x-should-retry") {
@@ -134,7 +137,8 @@ fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
 
 /// The wait that the provider asks for. A date is left to the caller, who has a clock.
 fn retry_after(headers: &[(String, String)]) -> Option<u64> {
-    let number = |name: &str| header(headers, name)?.parse::<f64>().ok().filter(|wait| wait.is_finite() && *wait >= 0.0);
+    let number =
+        |name: &str| header(headers, name)?.parse::<f64>().ok().filter(|wait| wait.is_finite() && *wait >= 0.0);
     let wait = number("retry-after-ms").or_else(|| number("retry-after").map(|seconds| seconds * 1000.0))?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above; a cast saturates")]
     Some(wait.ceil() as u64)

@@ -12,6 +12,33 @@ fn is_safe_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
+/// Do two ids name one model? A provider may answer with a dated id, and Amazon and Google dress theirs up.
+pub(super) fn same_model(one: &str, other: &str) -> bool {
+    bare_model(one) == bare_model(other)
+}
+
+/// `claude-opus-4` for `us.anthropic.claude-opus-4-20250514-v1:0`, `claude-opus-4@20250514` and `claude-opus-4-0`.
+fn bare_model(id: &str) -> &str {
+    let id = id.rsplit('/').next().unwrap_or(id);
+    let id = match id.rsplit_once('.') {
+        Some((vendor, id)) if vendor.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'.' || byte == b'-') => {
+            id
+        }
+        _ => id,
+    };
+    let id = id.split([':', '@']).next().unwrap_or(id);
+    let id = match id.rsplit_once("-v") {
+        Some((id, version)) if !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit()) => id,
+        _ => id,
+    };
+    let id = match id.rsplit_once('-') {
+        Some((id, "latest")) => id,
+        Some((id, date)) if date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()) => id,
+        _ => id,
+    };
+    id.strip_suffix("-0").unwrap_or(id)
+}
+
 /// Ids or names of others, each turned into one that the API takes: always the same way, and never two into one.
 #[derive(Debug)]
 pub(super) struct Safe {
@@ -52,8 +79,11 @@ impl Safe {
 
     /// Gives a word a new form from here on, as when the same id stands for a second call.
     pub(super) fn rename(&mut self, word: &str) -> String {
-        let plain: String =
-            word.chars().map(|c| if c.is_ascii() && is_safe_byte(c as u8) { c } else { '_' }).take(self.longest).collect();
+        let plain: String = word
+            .chars()
+            .map(|c| if c.is_ascii() && is_safe_byte(c as u8) { c } else { '_' })
+            .take(self.longest)
+            .collect();
         let base = if plain.is_empty() { "_".to_owned() } else { plain };
         let mut safe = base.clone();
         let mut count = 1_usize;
@@ -79,6 +109,24 @@ mod tests {
         let words = ["a_b", "a.b", "a:b", "a.b", "", "söme", "much_too_long", "much_too_l"];
         let got: Vec<String> = words.iter().map(|word| safe.word(word).into_owned()).collect();
         assert_eq!(got, ["a_b", "a_b_2", "a_b_3", "a_b_2", "_", "s_me", "much_too", "much_t_2"]);
+    }
+
+    #[test]
+    fn one_model_goes_by_many_ids() {
+        let same = [
+            "claude-opus-4",
+            "claude-opus-4-0",
+            "claude-opus-4-20250514",
+            "claude-opus-4@20250514",
+            "us.anthropic.claude-opus-4-20250514-v1:0",
+            "anthropic/claude-opus-4",
+        ];
+        for id in same {
+            assert!(same_model(id, "claude-opus-4-20250514"), "{id}");
+        }
+        for other in ["claude-opus-4-1", "claude-opus-4-5-20251101", "claude-sonnet-4-0", "gpt-4.1"] {
+            assert!(!same_model(other, "claude-opus-4"), "{other}");
+        }
     }
 
     #[test]

@@ -109,7 +109,9 @@ impl<'a> Walk<'a> {
         place: &str,
         depth: usize,
     ) -> Result<(), String> {
-        let Some(properties) = value.as_object() else { return Err(format!("{place} has `properties` that are no object")) };
+        let Some(properties) = value.as_object() else {
+            return Err(format!("{place} has `properties` that are no object"));
+        };
         let required = fields.get("required");
         for (name, property) in properties {
             self.count.optional += usize::from(!required.is_some_and(|required| holds(required, name)));
@@ -128,7 +130,8 @@ impl<'a> Walk<'a> {
         if self.done.contains(name) {
             return Ok(());
         }
-        let target = resolve(self.root, name).ok_or_else(|| format!("{place} refers to `{name}`, which is not there"))?;
+        let target =
+            resolve(self.root, name).ok_or_else(|| format!("{place} refers to `{name}`, which is not there"))?;
         self.within.push(name);
         self.schema(target, &format!("`{name}`"), depth + 1)?;
         self.within.pop();
@@ -189,7 +192,8 @@ fn trim(schema: &mut Value, removed: &mut Vec<String>, depth: usize) {
     if is_object && fields.contains_key("properties") && !fields.contains_key("additionalProperties") {
         fields.insert("additionalProperties".to_owned(), false.into());
     }
-    let refused: Vec<String> = fields.iter().filter(|(key, value)| is_droppable(key, value)).map(|(key, _)| key.clone()).collect();
+    let refused: Vec<String> =
+        fields.iter().filter(|(key, value)| is_droppable(key, value)).map(|(key, _)| key.clone()).collect();
     for key in refused {
         fields.shift_remove(&key);
         removed.push(key);

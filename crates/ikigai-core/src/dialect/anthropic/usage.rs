@@ -28,8 +28,11 @@ pub(super) fn decode(fields: Map<String, Value>) -> Usage {
         cache_write_tokens: number(CACHE_WRITE).unwrap_or(0),
         ..Usage::default()
     };
-    let absent: Vec<Value> =
-        [INPUT, OUTPUT, CACHE_WRITE, CACHE_READ].iter().filter(|key| !fields.contains_key(**key)).map(|key| (*key).into()).collect();
+    let absent: Vec<Value> = [INPUT, OUTPUT, CACHE_WRITE, CACHE_READ]
+        .iter()
+        .filter(|key| !fields.contains_key(**key))
+        .map(|key| (*key).into())
+        .collect();
     let mut own = Map::new();
     for (key, value) in fields {
         let counted = match key.as_str() {
@@ -74,7 +77,8 @@ pub(super) fn encode(usage: Option<&Usage>) -> Value {
     if usage.thinking_tokens > 0 {
         let flat = own.and_then(|own| own.get(THINKING)).and_then(Value::as_u64) == Some(usage.thinking_tokens);
         if !flat {
-            let mut details = own.and_then(|own| own.get(DETAILS)).and_then(Value::as_object).cloned().unwrap_or_default();
+            let mut details =
+                own.and_then(|own| own.get(DETAILS)).and_then(Value::as_object).cloned().unwrap_or_default();
             details.insert(THINKING.to_owned(), usage.thinking_tokens.into());
             fields.insert(DETAILS.to_owned(), Value::Object(details));
         }

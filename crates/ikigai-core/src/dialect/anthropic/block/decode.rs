@@ -56,7 +56,9 @@ pub(in super::super) fn decode(value: Value, reading: Reading) -> Result<Block, 
         },
         Some("tool_result") => match is_text(&fields, "tool_use_id") && is_content(fields.get("content")) {
             true => return tool_result(fields, reading),
-            false => "a `tool_result` block needs a `tool_use_id`, and a `content` that is a string or a list of blocks",
+            false => {
+                "a `tool_result` block needs a `tool_use_id`, and a `content` that is a string or a list of blocks"
+            }
         },
         Some(_) => return Ok(other(fields)),
         None => "a block needs a `type`",
@@ -188,9 +190,7 @@ pub(in super::super) fn read_source(value: Value) -> Result<(Source, Option<Valu
             Ok((Source::File { id: take(&mut fields, "file_id"), media_type: None }, raw))
         }
         Some("content") => match fields.get("content").and_then(joined) {
-            Some(text) => {
-                Ok((Source::Text { media_type: "text/plain".to_owned(), text }, Some(Value::Object(fields))))
-            }
+            Some(text) => Ok((Source::Text { media_type: "text/plain".to_owned(), text }, Some(Value::Object(fields)))),
             None => Err(Value::Object(fields)),
         },
         _ => Err(Value::Object(fields)),

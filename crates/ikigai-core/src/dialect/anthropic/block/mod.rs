@@ -9,7 +9,7 @@ use crate::{Block, CacheHint, Dialect, Other, ProviderData, Text};
 
 use super::DIALECT;
 
-pub(super) use decode::{Reading, decode, read_source};
+pub(super) use decode::{Reading, decode, is_short, read_source};
 pub(super) use encode::{put_back, redacted, source, text, thinking, tool_use};
 
 /// Wire fields that the format has no place for, on their way into `provider_data`.

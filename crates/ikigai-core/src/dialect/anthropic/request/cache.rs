@@ -18,8 +18,13 @@ const MOST: usize = 4;
 pub(super) enum Hints {
     /// All go on the wire as they are.
     AsAsked,
-    /// The hint that each place gets; none for those that are left out.
-    Chosen(HashMap<Place, Option<CacheHint>>),
+    /// Only some, or not all as they are.
+    Chosen {
+        /// The hint that each place gets; none for those that are left out.
+        hints: HashMap<Place, Option<CacheHint>>,
+        /// Is there one that does not last an hour?
+        has_short: bool,
+    },
 }
 
 impl Hints {
@@ -30,7 +35,9 @@ impl Hints {
         let mut fixed = usize::from(automatic(request).is_some());
         for (index, tool) in request.tools.iter().enumerate() {
             match tool {
-                Tool::Function(function) => found.extend(function.cache.as_ref().map(|hint| (Place::Tool(index), hint))),
+                Tool::Function(function) => {
+                    found.extend(function.cache.as_ref().map(|hint| (Place::Tool(index), hint)))
+                }
                 Tool::Other(tool) => fixed += usize::from(tool.other.data.get("cache_control").is_some()),
             }
         }
@@ -43,7 +50,7 @@ impl Hints {
             }
         }
         let kept = keep(&found, MOST.saturating_sub(fixed));
-        let mut chosen = HashMap::new();
+        let mut hints = HashMap::new();
         let mut has_short = false;
         for ((place, hint), keep) in found.into_iter().zip(kept) {
             let hint = match keep {
@@ -54,9 +61,14 @@ impl Hints {
                     None
                 }
             };
-            chosen.insert(place, hint);
+            hints.insert(place, hint);
         }
-        Hints::Chosen(chosen)
+        Hints::Chosen { hints, has_short }
+    }
+
+    /// Is there a hint that does not last an hour?
+    pub(super) fn has_short(&self) -> bool {
+        matches!(self, Hints::Chosen { has_short: true, .. })
     }
 
     /// The `cache_control` of one place.
@@ -64,7 +76,7 @@ impl Hints {
         let hint = hint?;
         match self {
             Hints::AsAsked => Some(write_cache(hint)),
-            Hints::Chosen(chosen) => match chosen.get(&place) {
+            Hints::Chosen { hints, .. } => match hints.get(&place) {
                 Some(chosen) => chosen.as_ref().map(write_cache),
                 None => Some(write_cache(hint)),
             },

@@ -50,7 +50,7 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
             "top_k" => request.top_k = Some(integer(&key, value)?),
             "tools" => tools(list(&key, value)?, &mut request, &mut own)?,
             "tool_choice" => tool_choice(value, &mut request, &mut own, &mut kept),
-            "thinking" => kept.thinking = Some(value),
+            "thinking" if thinking::is_known(&value) => kept.thinking = Some(value),
             "output_config" => kept.output_config(value, &mut request, &mut own),
             // The older spelling of `output_config.format`.
             "output_format" => match read_format(&value) {
@@ -78,11 +78,11 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
     if !has_messages {
         return Err(refusal("messages", "a list of messages"));
     }
-    thinking::decode(&mut kept.thinking, &mut kept.effort, &mut request, &mut own, &mut kept.raw);
     path(incoming.path, &mut request, &mut own);
     if request.model.is_empty() {
         return Err(refusal("model", "the name of a model"));
     }
+    thinking::decode(kept.thinking, kept.effort, &mut request, &mut kept.raw);
     if !kept.raw.is_empty() {
         own.set("raw", kept.raw);
     }
@@ -106,7 +106,7 @@ impl Kept {
         let was_empty = fields.is_empty();
         for (key, value) in fields {
             match key.as_str() {
-                "effort" if value.is_string() => self.effort = Some(value),
+                "effort" if thinking::is_effort(&value) => self.effort = Some(value),
                 "format" => match read_format(&value) {
                     Some(format) => request.output_format = Some(format),
                     None => {
@@ -136,7 +136,13 @@ pub(super) fn read_format(value: &Value) -> Option<OutputFormat> {
         own.extra(key.clone(), value.clone());
     }
     let provider_data = own.into_data();
-    Some(OutputFormat::JsonSchema(JsonSchemaFormat { name: None, description: None, schema, strict: None, provider_data }))
+    Some(OutputFormat::JsonSchema(JsonSchemaFormat {
+        name: None,
+        description: None,
+        schema,
+        strict: None,
+        provider_data,
+    }))
 }
 
 /// Amazon and Google have the model in the path, and the wish for a stream too.
@@ -267,7 +273,9 @@ fn unseal(message: &mut Message) {
         let sealed = match &block {
             Block::Thinking(thinking) => {
                 let data = &thinking.provider_data;
-                data.str(DIALECT, "signature").or_else(|| data.str(DIALECT, "redacted_data")).and_then(Sealed::from_text)
+                data.str(DIALECT, "signature")
+                    .or_else(|| data.str(DIALECT, "redacted_data"))
+                    .and_then(Sealed::from_text)
             }
             _ => None,
         };

@@ -1,9 +1,11 @@
 //! Requests: wire to canonical and back.
 
+mod block;
 mod cache;
 mod decode;
 mod encode;
 mod messages;
+mod parameters;
 mod tools;
 
 pub(crate) use decode::decode_request;

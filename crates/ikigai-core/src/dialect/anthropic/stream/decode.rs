@@ -97,7 +97,7 @@ enum Content {
 #[derive(Debug)]
 struct Word<'a>(Cow<'a, str>);
 
-impl<'de> Deserialize<'de> for Word<'de> {
+impl<'de: 'a, 'a> Deserialize<'de> for Word<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Text;
         impl<'de> Visitor<'de> for Text {
@@ -251,12 +251,12 @@ impl Decoder {
             provider_data.set(DIALECT, "response", self.kept.clone());
             out.push(Event::Start { id, model, provider_data });
         }
+        self.report_usage(out);
         if let Some(Value::Array(blocks)) = content
             && let Ok(blocks) = read_blocks(blocks, &mut self.ids)
         {
             self.whole_blocks(blocks, out);
         }
-        self.report_usage(out);
     }
 
     /// Takes over what stands beside the content: at the start all of it, at the end what has changed.

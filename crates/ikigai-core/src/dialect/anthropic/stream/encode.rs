@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::dialect::{Reply, WriteFrames};
+use crate::sse::{begin_frame, end_frame, write_frame};
 use crate::{Block, Event, FinishReason, ProviderData, Usage};
 
 use super::super::answer::{self, Neighbour, Origin};
@@ -183,7 +184,10 @@ impl Encoder {
             Block::Text(text) => {
                 waiting.clone_from(&text.text);
                 let mut start = block::text("", None, own);
-                if start.get("citations").is_some_and(|citations| citations.as_array().is_some_and(|list| !list.is_empty())) {
+                if start
+                    .get("citations")
+                    .is_some_and(|citations| citations.as_array().is_some_and(|list| !list.is_empty()))
+                {
                     start.insert("citations".to_owned(), json!([]));
                 }
                 (Kind::Text, start)
@@ -211,7 +215,10 @@ impl Encoder {
         start.insert("input".to_owned(), json!({}));
         block::put_back(&mut start, data.get(DIALECT));
         let (data, waiting) = (data.clone(), String::new());
-        self.open_block(Open { index, kind: Kind::Call, start, data, waiting, wrote: false, number: None, ended: None }, out);
+        self.open_block(
+            Open { index, kind: Kind::Call, start, data, waiting, wrote: false, number: None, ended: None },
+            out,
+        );
     }
 
     fn open_block(&mut self, open: Open, out: &mut Vec<u8>) {
@@ -288,11 +295,16 @@ impl Encoder {
             Kind::Thinking => {
                 let signature = self.origin.signature(&open.data);
                 let delta = json!({"type": "signature_delta", "signature": signature});
-                frame(out, "content_block_delta", &json!({"type": "content_block_delta", "index": number, "delta": delta}));
+                frame(
+                    out,
+                    "content_block_delta",
+                    &json!({"type": "content_block_delta", "index": number, "delta": delta}),
+                );
             }
             Kind::Call => {
                 // All at once: the arguments came only with the end.
-                let arguments = open.ended.as_ref().and_then(Option::as_deref).filter(|text| !open.wrote && *text != "{}");
+                let arguments =
+                    open.ended.as_ref().and_then(Option::as_deref).filter(|text| !open.wrote && *text != "{}");
                 if let Some(arguments) = arguments {
                     write_delta(out, Kind::Call, number, arguments);
                 }
@@ -301,7 +313,11 @@ impl Encoder {
                 let citations = open.data.value(DIALECT, "citations").and_then(Value::as_array);
                 for citation in citations.into_iter().flatten() {
                     let delta = json!({"type": "citations_delta", "citation": citation});
-                    frame(out, "content_block_delta", &json!({"type": "content_block_delta", "index": number, "delta": delta}));
+                    frame(
+                        out,
+                        "content_block_delta",
+                        &json!({"type": "content_block_delta", "index": number, "delta": delta}),
+                    );
                 }
             }
             Kind::Whole | Kind::Nothing => {}
@@ -371,11 +387,7 @@ impl Encoder {
 
 /// One frame. The official client skips frames without a name.
 fn frame(out: &mut Vec<u8>, name: &str, data: &Value) {
-    out.extend_from_slice(b"event: ");
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"\ndata: ");
-    write_json(out, data);
-    out.extend_from_slice(b"\n\n");
+    write_frame(out, Some(name), data);
 }
 
 /// Writing JSON of our own into memory does not fail.
@@ -395,25 +407,31 @@ fn write_delta(out: &mut Vec<u8>, kind: Kind, number: usize, text: &str) {
         Kind::Call => br#","delta":{"type":"input_json_delta","partial_json":"#,
         Kind::Whole | Kind::Nothing => return,
     };
-    out.extend_from_slice(b"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":");
+    begin_frame(out, Some("content_block_delta"));
+    out.extend_from_slice(br#"{"type":"content_block_delta","index":"#);
     write_number(out, number);
     out.extend_from_slice(opening);
     write_json(out, text);
-    out.extend_from_slice(b"}}\n\n");
+    out.extend_from_slice(b"}}");
+    end_frame(out);
 }
 
 fn write_block_start(out: &mut Vec<u8>, number: usize, fields: &Map<String, Value>) {
-    out.extend_from_slice(b"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":");
+    begin_frame(out, Some("content_block_start"));
+    out.extend_from_slice(br#"{"type":"content_block_start","index":"#);
     write_number(out, number);
-    out.extend_from_slice(b",\"content_block\":");
+    out.extend_from_slice(br#","content_block":"#);
     write_json(out, fields);
-    out.extend_from_slice(b"}\n\n");
+    out.push(b'}');
+    end_frame(out);
 }
 
 fn write_block_stop(out: &mut Vec<u8>, number: usize) {
-    out.extend_from_slice(b"event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":");
+    begin_frame(out, Some("content_block_stop"));
+    out.extend_from_slice(br#"{"type":"content_block_stop","index":"#);
     write_number(out, number);
-    out.extend_from_slice(b"}\n\n");
+    out.push(b'}');
+    end_frame(out);
 }
 
 fn write_whole(out: &mut Vec<u8>, number: usize, fields: &Map<String, Value>) {

@@ -61,7 +61,8 @@ mod tests {
 
     #[test]
     fn half_a_surrogate_pair_is_replaced() {
-        let cases = [(r#""\ud83d""#, "\u{fffd}"), (r#""\ud83dx""#, "\u{fffd}x"), (r#""\ude00\ud83d\ude00""#, "\u{fffd}😀")];
+        let cases =
+            [(r#""\ud83d""#, "\u{fffd}"), (r#""\ud83dx""#, "\u{fffd}x"), (r#""\ude00\ud83d\ude00""#, "\u{fffd}😀")];
         for (literal, text) in cases {
             assert_eq!(unescape(literal).as_deref(), Some(text), "{literal}");
         }
@@ -80,7 +81,8 @@ mod tests {
             let plain = serde_json::to_string(&text).unwrap();
             prop_assert_eq!(unescape(&plain).unwrap(), text.as_str());
             let escaped: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
-            prop_assert_eq!(unescape(&format!("\"{escaped}\"")).unwrap(), text);
+            let escaped = format!("\"{escaped}\"");
+            prop_assert_eq!(unescape(&escaped).unwrap(), text);
         }
     }
 }
