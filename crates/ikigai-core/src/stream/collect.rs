@@ -76,7 +76,12 @@ impl Collector {
                     _ => self.fail(format!("block {index} ends as a tool call, but is none")),
                 }
             }
-            Event::BlockDone { index, provider_data } => match self.response.content.get_mut(index) {
+            Event::BlockDone { index, mut provider_data } => match self.response.content.get_mut(index) {
+                Some(Block::Other(other)) => {
+                    if let Some(data) = provider_data.remove(other.dialect, "data") {
+                        other.data = data;
+                    }
+                }
                 Some(block) => {
                     if let Some(data) = block.provider_data_mut() {
                         data.merge(provider_data);

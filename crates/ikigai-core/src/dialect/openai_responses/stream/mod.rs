@@ -1,0 +1,13 @@
+//! Streams, both ways.
+
+mod decoder;
+mod delta;
+mod encoder;
+
+pub(crate) use decoder::Decoder;
+pub(crate) use encoder::Encoder;
+
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+pub(super) use testing::{check_grammar, read_stream};
