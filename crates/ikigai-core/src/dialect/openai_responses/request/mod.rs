@@ -1,5 +1,7 @@
-//! Requests, both ways.
+//! Requests, both ways. [`input`] reads the list of items, [`conversation`] writes it.
 
+mod call_ids;
+mod conversation;
 mod decode;
 mod encode;
 mod input;
