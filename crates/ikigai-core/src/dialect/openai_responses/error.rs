@@ -55,7 +55,12 @@ pub(super) fn in_response(error: Option<&Error>) -> Value {
     let Some(error) = error else {
         return json!({"code": "server_error", "message": "the answer broke off"});
     };
-    let wire = openai_error::object(error);
-    let code = wire.get("code").and_then(Value::as_str).unwrap_or("server_error");
-    json!({"code": code, "message": error.message})
+    let mut wire = openai_error::object(error);
+    // Here the code is never null.
+    if wire.get("code").is_none_or(Value::is_null) {
+        if let Some(wire) = wire.as_object_mut() {
+            wire.insert("code".into(), "server_error".into());
+        }
+    }
+    wire
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::stream::{check_grammar, read_stream};
+use super::stream::{check_as_client, check_grammar, read_stream, write_stream};
 use super::*;
 use crate::dialect::{Incoming, Reply, Target};
 use crate::{Block, FinishReason, Ids, Quirks, Response, Rules, Usage};
@@ -46,6 +46,7 @@ fn exchanges() -> Vec<Exchange> {
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder.join("openai-responses")).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
+    assert!(files.len() > 300, "only {} recordings", files.len());
     files
         .into_iter()
         .map(|file| {
@@ -240,5 +241,37 @@ fn requests_come_back_as_they_were() {
         // The canonical form is stored as JSON: nothing may depend on what JSON does not keep.
         let stored: crate::Request = serde_json::from_value(serde_json::to_value(&request).unwrap()).unwrap();
         assert_eq!(stored, request, "{}", exchange.id);
+    }
+}
+
+/// Reading a stream, writing it for a client and reading that again gives the same answer, and the written stream is
+/// one that official clients take.
+#[test]
+fn streams_are_written_as_official_clients_take_them() {
+    for exchange in exchanges() {
+        let Some(sse) = exchange.response.get("sse").and_then(Value::as_str) else { continue };
+        let events = read_stream(sse);
+        let written = write_stream(&events, Reply::default());
+        check_as_client(&written).unwrap_or_else(|fault| panic!("{}: {fault}", exchange.id));
+        let again = check_grammar(&read_stream(&written)).unwrap_or_else(|fault| panic!("{}: {fault}", exchange.id));
+        let mut once = check_grammar(&events).unwrap();
+        let mut again = again;
+        for block in &mut once.content {
+            // Clients insist on both lists.
+            if let Block::Text(text) = block
+                && !items::is_refusal(text)
+            {
+                let lists = ["annotations", "logprobs"].into_iter();
+                let absent: Vec<&str> = lists.filter(|key| text.provider_data.value(ME, key).is_none()).collect();
+                absent.into_iter().for_each(|key| text.provider_data.set(ME, key, json!([])));
+            }
+        }
+        if exchange.id.starts_with("copilot-") {
+            // Ids that change from frame to frame become one id.
+            for response in [&mut once, &mut again] {
+                response.content.iter_mut().for_each(|block| without_what_differs(block, true));
+            }
+        }
+        assert_eq!(again, once, "{}", exchange.id);
     }
 }

@@ -3,6 +3,7 @@
 mod decoder;
 mod delta;
 mod encoder;
+mod frames;
 
 pub(crate) use decoder::Decoder;
 pub(crate) use encoder::Encoder;
@@ -10,4 +11,4 @@ pub(crate) use encoder::Encoder;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
-pub(super) use testing::{check_grammar, read_stream};
+pub(super) use testing::{check_as_client, check_grammar, read_stream, write_stream};
