@@ -57,10 +57,8 @@ pub(super) fn in_response(error: Option<&Error>) -> Value {
     };
     let mut wire = openai_error::object(error);
     // Here the code is never null.
-    if wire.get("code").is_none_or(Value::is_null) {
-        if let Some(wire) = wire.as_object_mut() {
-            wire.insert("code".into(), "server_error".into());
-        }
+    if let Some(wire) = wire.as_object_mut().filter(|wire| wire.get("code").is_none_or(Value::is_null)) {
+        wire.insert("code".into(), "server_error".into());
     }
     wire
 }

@@ -194,7 +194,7 @@ fn a_stream_is_the_answer_in_its_last_event() {
                 let terminal = ["response.completed", "response.incomplete"].iter().any(|kind| event["type"] == *kind);
                 terminal.then(|| event["response"].take())
             })
-            .last()
+            .next_back()
         else {
             continue;
         };

@@ -19,6 +19,12 @@ pub(super) fn decode(wire: Option<&Value>) -> Option<Thinking> {
     })
 }
 
+/// What else stands in `reasoning`: `mode`, `context`.
+pub(super) fn rest(wire: &Object) -> Object {
+    let known = |key: &str| matches!(key, "effort" | "summary" | "generate_summary");
+    wire.iter().filter(|(key, _)| !known(key)).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
 /// What is sent about thinking.
 #[derive(Debug, Default)]
 pub(super) struct Planned {
@@ -66,12 +72,6 @@ pub(super) fn encode(
         let word = raw_fields.and_then(|raw| text(raw, "summary")).unwrap_or("auto");
         fields.insert("summary".into(), word.into());
     }
-    let rest: Object = raw_fields
-        .into_iter()
-        .flatten()
-        .filter(|(key, _)| !matches!(key.as_str(), "effort" | "summary" | "generate_summary"))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
-    put_back(&mut fields, Some(&rest));
+    put_back(&mut fields, raw_fields.map(rest).as_ref());
     Planned { reasoning: (!fields.is_empty()).then_some(fields), thinks }
 }

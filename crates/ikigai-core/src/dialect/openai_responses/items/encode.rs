@@ -127,7 +127,7 @@ pub(in super::super) fn call(call: &ToolCall, call_id: &str, keep: Keep) -> Obje
 }
 
 /// Writes a reasoning item with the state that this dialect left on the block.
-pub(in super::super) fn reasoning(block: &ThinkingBlock) -> Object {
+pub(in super::super) fn reasoning(block: &ThinkingBlock, keep: Keep) -> Object {
     let data = &block.provider_data;
     let mut item = object([("type", "reasoning".into())]);
     if let Some(id) = data.value(ME, "id") {
@@ -153,6 +153,10 @@ pub(in super::super) fn reasoning(block: &ThinkingBlock) -> Object {
         item.insert("encrypted_content".into(), sealed.clone());
     }
     put_back(&mut item, own_object(data, "extra"));
+    if keep != Keep::Everything {
+        item.shift_remove("status");
+        item.retain(|_, value| !value.is_null());
+    }
     item
 }
 

@@ -1,6 +1,6 @@
 //! Ids of calls that this API takes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Block, Loss, Message};
 
@@ -16,26 +16,24 @@ pub(super) struct CallIds {
 impl CallIds {
     /// Looks through the conversation once, so that no new id is one that is already there.
     pub(super) fn of(messages: &[Message], losses: &mut Vec<Loss>) -> Self {
-        let all = || messages.iter().flat_map(|message| &message.content).filter_map(id_of);
+        let there = messages.iter().flat_map(|message| &message.content).filter_map(id_of);
+        let mut taken: BTreeSet<String> = there.map(str::to_owned).collect();
         let mut ids = CallIds::default();
-        for id in all().filter(|id| !fits(id)) {
-            if ids.new.contains_key(id) {
-                continue;
+        for (at, message) in messages.iter().enumerate() {
+            for (index, block) in message.content.iter().enumerate() {
+                let Some(id) = id_of(block).filter(|id| !fits(id) && !ids.new.contains_key(*id)) else { continue };
+                let mut hash = fnv(id.as_bytes());
+                let new = loop {
+                    let new = format!("call_{hash:016x}");
+                    if taken.insert(new.clone()) {
+                        break new;
+                    }
+                    hash = hash.wrapping_add(1);
+                };
+                let why = format!("ids have 1 to {LONGEST} characters here; `{new}` is sent in call and result");
+                losses.push(Loss::info("tool_call.id", format!("messages[{at}].content[{index}]"), why));
+                ids.new.insert(id.to_owned(), new);
             }
-            let mut hash = fnv(id.as_bytes());
-            let new = loop {
-                let new = format!("call_{hash:016x}");
-                if !ids.new.values().any(|taken| *taken == new) && !all().any(|taken| taken == new) {
-                    break new;
-                }
-                hash = hash.wrapping_add(1);
-            };
-            losses.push(Loss::info(
-                "tool_call.id",
-                format!("tool call `{}`", id.chars().take(LONGEST).collect::<String>()),
-                format!("ids have 1 to {LONGEST} characters here; `{new}` is sent in its place, in the result too"),
-            ));
-            ids.new.insert(id.to_owned(), new);
         }
         ids
     }

@@ -4,15 +4,10 @@ use serde_json::Value;
 
 use super::call_ids::CallIds;
 use crate::dialect::Target;
-use crate::dialect::openai_responses::fields::{
-    foreign, has_foreign_state, note_foreign_fields, object, own, own_object, put_back,
-};
-use crate::dialect::openai_responses::items::{self, Keep, OpenMessage};
+use crate::dialect::openai_responses::fields::{note_foreign_fields, object, own, own_object, put_back};
+use crate::dialect::openai_responses::items::OpenMessage;
 use crate::dialect::openai_responses::{ME, Object, parts};
-use crate::{
-    Block, BoundState, CacheHint, Loss, Message, Other, ProviderData, Request, Role, Text, ThinkingBlock, ToolResult,
-    rules_for,
-};
+use crate::{Block, CacheHint, Loss, Message, Other, ProviderData, Request, Role, ToolResult};
 
 /// Marks for the cache that one request may have.
 const MOST_BREAKPOINTS: usize = 4;
@@ -20,16 +15,16 @@ const MOST_BREAKPOINTS: usize = 4;
 /// Writes items.
 #[derive(Debug)]
 pub(super) struct Writer<'a> {
-    request: &'a Request,
-    target: &'a Target<'a>,
+    pub(super) request: &'a Request,
+    pub(super) target: &'a Target<'a>,
     /// The request was read for this very model: it is written as it was.
-    faithful: bool,
+    pub(super) faithful: bool,
     /// The caller keeps the conversation on the server.
-    stored: bool,
-    calls: CallIds,
-    items: Vec<Item>,
+    pub(super) stored: bool,
+    pub(super) calls: CallIds,
+    pub(super) items: Vec<Item>,
     /// The model's message that more parts may join.
-    open: Option<OpenMessage>,
+    pub(super) open: Option<OpenMessage>,
     /// Cache hints that are too early to be among the last ones.
     hints_to_skip: usize,
     pub(super) breakpoints: usize,
@@ -37,11 +32,11 @@ pub(super) struct Writer<'a> {
 }
 
 #[derive(Debug)]
-struct Item {
-    wire: Object,
-    of_model: bool,
+pub(super) struct Item {
+    pub(super) wire: Object,
+    pub(super) of_model: bool,
     /// Where a reasoning item came from.
-    reasoning: Option<String>,
+    pub(super) reasoning: Option<String>,
 }
 
 /// What became of the system prompt and the messages.
@@ -55,8 +50,7 @@ impl<'a> Writer<'a> {
     pub(super) fn new(request: &'a Request, target: &'a Target<'a>, faithful: bool, stored: bool) -> Self {
         let mut losses = Vec::new();
         let calls = if faithful { CallIds::default() } else { CallIds::of(&request.messages, &mut losses) };
-        let hints = request.system.iter().chain(request.messages.iter().flat_map(|message| &message.content));
-        let hints = hints.filter(|block| block.cache().is_some()).count();
+        let hints = hints(&request.system) + request.messages.iter().map(hints_of).sum::<usize>();
         Writer {
             request,
             target,
@@ -255,7 +249,7 @@ impl<'a> Writer<'a> {
         None
     }
 
-    fn note_foreign_block(&mut self, other: &Other, place: &str) {
+    pub(super) fn note_foreign_block(&mut self, other: &Other, place: &str) {
         let why = format!("a block of {} that this API does not have; it was left out", other.dialect);
         self.losses.push(Loss::new("other", place, why));
     }
@@ -284,13 +278,12 @@ impl<'a> Writer<'a> {
         part.insert("prompt_cache_breakpoint".into(), parts::encode_breakpoint(data));
     }
 
-    fn note_cache_hint(&mut self, place: &str) {
-        self.hints_to_skip = self.hints_to_skip.saturating_sub(1);
+    pub(super) fn note_cache_hint(&mut self, place: &str) {
         self.losses.push(Loss::info("cache", place, "prompts are cached by themselves here; no mark is sent"));
     }
 
     /// The result of a call. There is no flag for failures, so the text says it.
-    fn result(&mut self, result: &ToolResult, place: &str) {
+    pub(super) fn result(&mut self, result: &ToolResult, place: &str) {
         let data = &result.provider_data;
         note_foreign_fields(data, place, &mut self.losses);
         if result.cache.is_some() {
@@ -323,154 +316,30 @@ impl<'a> Writer<'a> {
         }
         self.items.push(Item::of_client(item));
     }
-
-    /// A message of the model: one item or several.
-    fn of_model(&mut self, message: &'a Message, place: &str) {
-        let keep = match (self.reads_state_of(message), self.faithful) {
-            (true, true) => Keep::Everything,
-            (true, false) => Keep::History,
-            (false, _) => Keep::Nothing,
-        };
-        self.close();
-        for (index, block) in message.content.iter().enumerate() {
-            let place = format!("{place}.content[{index}]");
-            if let Block::Text(text) = block {
-                self.text_of_model(text, keep, &place);
-                continue;
-            }
-            self.close();
-            match block {
-                Block::Thinking(thinking) => self.thinking(thinking, message, keep, &place),
-                Block::ToolCall(call) => {
-                    self.note_state(&call.provider_data, &place);
-                    if call.cache.is_some() {
-                        self.note_cache_hint(&place);
-                    }
-                    self.items.push(Item::of_model(items::call(call, self.calls.get(&call.id), keep)));
-                }
-                Block::ToolResult(result) => self.result(result, &place),
-                Block::Other(other) => self.item_of_model(other, keep, &place),
-                Block::Image(_) | Block::Document(_) | Block::Audio(_) => {
-                    let why = "the model's own messages hold text alone here; it was left out";
-                    let what = match block {
-                        Block::Image(_) => "image",
-                        Block::Document(_) => "document",
-                        _ => "audio",
-                    };
-                    self.losses.push(Loss::new(what, place, why));
-                }
-                Block::Text(_) => {}
-            }
-        }
-        self.close();
-    }
-
-    fn text_of_model(&mut self, text: &Text, keep: Keep, place: &str) {
-        self.note_state(&text.provider_data, place);
-        if text.cache.is_some() {
-            self.note_cache_hint(place);
-        }
-        if items::begins_item(text) {
-            self.close();
-        }
-        let message = self.open.get_or_insert_with(|| OpenMessage::new(text, keep));
-        message.push(items::output_part(text, keep));
-    }
-
-    fn close(&mut self) {
-        if let Some(message) = self.open.take() {
-            self.items.push(Item::of_model(message.close()));
-        }
-    }
-
-    fn item_of_model(&mut self, other: &Other, keep: Keep, place: &str) {
-        if other.dialect != ME {
-            return self.note_foreign_block(other, place);
-        }
-        if keep == Keep::Nothing {
-            let why = "an item that another provider or model made; it was left out";
-            self.losses.push(Loss::new("other", place, why));
-            return;
-        }
-        self.items.extend(other.data.as_object().map(|item| Item::of_model(item.clone())));
-    }
-
-    /// Signatures of other dialects on texts and calls.
-    fn note_state(&mut self, data: &ProviderData, place: &str) {
-        note_foreign_fields(data, place, &mut self.losses);
-        if has_foreign_state(data) {
-            self.losses.push(Loss::new("thinking", place, "thinking state of another provider; it stays behind"));
-        }
-    }
-
-    fn thinking(&mut self, block: &ThinkingBlock, message: &Message, keep: Keep, place: &str) {
-        let data = &block.provider_data;
-        if foreign(data).next().is_some() {
-            self.losses.push(Loss::new("thinking", place, "thinking state of another provider; it stays behind"));
-            return;
-        }
-        if own(data).is_some() && keep == Keep::Nothing {
-            let by = [message.provider.as_deref(), message.model.as_deref()];
-            let by: Vec<&str> = by.into_iter().flatten().collect();
-            let why = format!("its state was issued by {} and can be read only there; it stays behind", by.join(" "));
-            self.losses.push(Loss::new("thinking", place, why));
-            return;
-        }
-        let sealed = data.value(ME, "encrypted_content").is_some();
-        let by_id = data.value(ME, "id").is_some() && (self.faithful || self.stored);
-        // Open models take their reasoning back as they gave it.
-        let in_words = data.value(ME, "content").is_some() && (self.faithful || self.target.quirks.no_store);
-        let as_read = self.faithful && own(data).is_some();
-        if sealed || by_id || in_words || as_read {
-            let reasoning = Some(place.to_owned());
-            self.items.push(Item { wire: items::reasoning(block), of_model: true, reasoning });
-        } else {
-            let why = "reasoning goes back only as the provider encrypted it, and this has none; it was left out";
-            self.losses.push(Loss::new("thinking", place, why));
-        }
-    }
-
-    /// Can the target read the state in a message?
-    fn reads_state_of(&self, message: &Message) -> bool {
-        let rules = self.target.rules;
-        let provider = message.provider.as_deref().is_none_or(|provider| provider == self.target.provider);
-        let Some(model) = message.model.as_deref().filter(|_| provider) else { return provider };
-        match rules.bound_state {
-            BoundState::Provider => true,
-            BoundState::Family => rules_for(model).family == rules.family,
-            BoundState::Model => without_date(model) == without_date(&self.request.model),
-        }
-    }
-
-    /// Reasoning must stand before what it led to. Where that never came, as in an answer that was cut off, it is refused.
-    fn drop_reasoning_that_led_nowhere(&mut self) {
-        let mut led = false;
-        let mut kept: Vec<Item> = Vec::with_capacity(self.items.len());
-        for mut item in std::mem::take(&mut self.items).into_iter().rev() {
-            match item.reasoning.take_if(|_| !led) {
-                Some(place) => {
-                    let why = "reasoning without the item that it led to is refused; it was left out";
-                    self.losses.push(Loss::new("thinking", place, why));
-                }
-                None => {
-                    led = item.of_model;
-                    kept.push(item);
-                }
-            }
-        }
-        kept.reverse();
-        self.items = kept;
-    }
 }
 
 impl Item {
-    fn of_model(wire: Object) -> Self {
+    pub(super) fn of_model(wire: Object) -> Self {
         Item { wire, of_model: true, reasoning: None }
     }
 
-    fn of_client(wire: Object) -> Self {
+    pub(super) fn of_client(wire: Object) -> Self {
         Item { wire, of_model: false, reasoning: None }
     }
+}
+
+/// The cache hints in a message that can become marks: on the client's parts, and on those of results.
+fn hints_of(message: &Message) -> usize {
+    if message.role == Role::Assistant {
+        return 0;
+    }
+    let of_results = message.content.iter().filter_map(Block::as_tool_result).map(|result| hints(&result.content));
+    hints(&message.content) + of_results.sum::<usize>()
+}
+
+fn hints(blocks: &[Block]) -> usize {
+    let marked = |block: &&Block| matches!(block, Block::Text(_) | Block::Image(_) | Block::Document(_));
+    blocks.iter().filter(marked).filter(|block| block.cache().is_some()).count()
 }
 
 /// Is this an item of its own, and no part of the message that it is in? When the message was read, that is marked.
@@ -497,19 +366,5 @@ fn say_error(parts: &mut Vec<Value>) {
             let text = object([("type", "input_text".into()), ("text", "Error: the tool failed".into())]);
             parts.insert(0, Value::Object(text));
         }
-    }
-}
-
-/// A model's id without the date behind it: `-2025-08-07` or `-20250807`.
-fn without_date(model: &str) -> &str {
-    let Some((rest, tail)) = model.rsplit_once('-') else { return model };
-    let digits = |text: &str, count: usize| text.len() == count && text.bytes().all(|c| c.is_ascii_digit());
-    if digits(tail, 8) {
-        return rest;
-    }
-    let Some((rest, month)) = rest.rsplit_once('-') else { return model };
-    match rest.rsplit_once('-') {
-        Some((rest, year)) if digits(tail, 2) && digits(month, 2) && digits(year, 4) => rest,
-        _ => model,
     }
 }

@@ -25,10 +25,12 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
     request.tools = tools::decode_all(&mut body)?;
     tool_choice(&mut request, &mut body);
     request.thinking = thinking::decode(body.get("reasoning"));
-    if request.thinking.is_some()
-        && let Some(raw) = body.shift_remove("reasoning")
-    {
-        request.provider_data.set(ME, "reasoning", raw);
+    if let Some(raw) = take_object(&mut body, "reasoning") {
+        let rest = thinking::rest(&raw);
+        request.provider_data.set(ME, "reasoning", Value::Object(raw));
+        if !rest.is_empty() {
+            body.insert("reasoning".into(), Value::Object(rest));
+        }
     }
     output_format(&mut request, &mut body);
     request.parallel_tool_calls = take_bool(&mut body, "parallel_tool_calls");
@@ -146,7 +148,7 @@ fn take_bool(object: &mut Object, key: &str) -> Option<bool> {
 fn take_number(object: &mut Object, key: &str, written: &mut Object) -> Option<f64> {
     let number = object.get(key)?.as_f64()?;
     let raw = object.shift_remove(key)?;
-    if raw != Value::from(number) {
+    if !raw.is_f64() {
         written.insert(key.to_owned(), raw);
     }
     Some(number)
@@ -162,3 +164,7 @@ fn kind_of(value: &Value) -> &'static str {
         Value::Object(_) => "an object",
     }
 }
+
+#[cfg(test)]
+#[path = "decode_tests.rs"]
+mod tests;

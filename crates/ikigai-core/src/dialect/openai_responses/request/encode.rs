@@ -204,7 +204,7 @@ impl Encoder<'_> {
             if let Some(strict) = format.strict {
                 wire.insert("strict".into(), strict.into());
             }
-        } else if self.target.rules.structured_output {
+        } else if self.holds_to_schemas() {
             wire.insert("name".into(), self.schema_name(format.name.as_deref()).into());
             let (schema, strict) = self.strict_schema(format);
             wire.insert("schema".into(), schema);
@@ -224,6 +224,12 @@ impl Encoder<'_> {
         }
         put_back(&mut wire, own_object(&format.provider_data, "extra"));
         Value::Object(wire)
+    }
+
+    fn holds_to_schemas(&self) -> bool {
+        let rules = self.target.rules;
+        let functions = self.request.tools.iter().any(|tool| tool.as_function().is_some());
+        rules.structured_output && (rules.tools_with_structured_output || !functions)
     }
 
     /// A name is needed, and only some characters are taken.
@@ -278,8 +284,19 @@ impl Encoder<'_> {
                 self.lose(key, "this model takes temperature or top_p, not both; the temperature is sent");
             } else {
                 self.put_number(key, value);
+                self.advise_on_sampling(key);
             }
         }
+    }
+
+    fn advise_on_sampling(&mut self, key: &str) {
+        let why = match self.target.rules.sampling {
+            _ if self.faithful => return,
+            Sampling::Free | Sampling::NotWhileThinking | Sampling::OneOf | Sampling::Refused => return,
+            Sampling::Discouraged => "the provider warns against any value but its own for this model",
+            Sampling::Ignored => "it has no effect on this model",
+        };
+        self.losses.push(Loss::info(key, key, why));
     }
 
     /// A number as it was written, if it is still the same.

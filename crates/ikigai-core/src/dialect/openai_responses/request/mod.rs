@@ -1,9 +1,11 @@
-//! Requests, both ways. [`input`] reads the list of items, [`conversation`] writes it.
+//! Requests, both ways. [`input`] reads the list of items, [`conversation`] and
+//! [`history`] write it.
 
 mod call_ids;
 mod conversation;
 mod decode;
 mod encode;
+mod history;
 mod input;
 mod tools;
 

@@ -5,9 +5,9 @@
 
 use serde_json::{Value, json};
 
-use super::frames::{ARGUMENTS, Frames, Place, REFUSAL, SUMMARY, TEXT};
+use super::frames::{ARGUMENTS, Frames, Place, SUMMARY};
+use super::texts::MessageItem;
 use crate::dialect::openai_responses::fields::{object, own_object, put_back, text};
-use crate::dialect::openai_responses::items::{self, Keep, OpenMessage};
 use crate::dialect::openai_responses::response::{self, Asks, End, Seal};
 use crate::dialect::openai_responses::{ME, Object};
 use crate::dialect::{Ids, Reply, WriteFrames};
@@ -20,7 +20,7 @@ use crate::{Block, Error, Event, FinishReason, ProviderData, Text, ThinkingBlock
 pub(crate) struct Encoder {
     reply: Reply,
     ids: Ids,
-    frames: Frames,
+    pub(super) frames: Frames,
     started: bool,
     ended: bool,
     /// The response object as it began, with the id that every frame repeats.
@@ -29,19 +29,19 @@ pub(crate) struct Encoder {
     /// What the answer brought along in this dialect.
     data: ProviderData,
     /// One for each block, by its index.
-    blocks: Vec<Slot>,
-    messages: Vec<MessageItem>,
+    pub(super) blocks: Vec<Slot>,
+    pub(super) messages: Vec<MessageItem>,
     /// The message that another text may join.
-    current: Option<usize>,
+    pub(super) current: Option<usize>,
     /// The items, by their place; null until they are done.
     output: Vec<Value>,
     usage: Option<Usage>,
-    asks: Asks,
+    pub(super) asks: Asks,
 }
 
 /// What became of a block.
 #[derive(Debug)]
-enum Slot {
+pub(super) enum Slot {
     Text {
         message: usize,
         part: usize,
@@ -64,18 +64,6 @@ enum Slot {
     },
     /// Done, or without a place on this wire.
     Gone,
-}
-
-/// A message item and the texts in it.
-#[derive(Debug)]
-struct MessageItem {
-    output: usize,
-    id: String,
-    /// The texts that are done, by their place.
-    parts: Vec<Option<Text>>,
-    /// No further text joins it.
-    left: bool,
-    done: bool,
 }
 
 impl WriteFrames for Encoder {
@@ -190,23 +178,23 @@ impl Encoder {
         self.blocks.get_mut(index).map_or(Slot::Gone, |slot| std::mem::replace(slot, Slot::Gone))
     }
 
-    fn new_output(&mut self) -> usize {
+    pub(super) fn new_output(&mut self) -> usize {
         self.output.push(Value::Null);
         self.output.len().saturating_sub(1)
     }
 
     /// The id that the item came with, or a new one.
-    fn item_id(&mut self, own: Option<&str>, kind: &str) -> String {
+    pub(super) fn item_id(&mut self, own: Option<&str>, kind: &str) -> String {
         own.map_or_else(|| format!("{kind}_{}", self.ids.next_id()), str::to_owned)
     }
 
-    fn added(&mut self, output: usize, item: Object, out: &mut Vec<u8>) {
+    pub(super) fn added(&mut self, output: usize, item: Object, out: &mut Vec<u8>) {
         let fields = object([("output_index", output.into()), ("item", Value::Object(item))]);
         self.frames.send("response.output_item.added", fields, out);
     }
 
     /// The whole item, under the id that it was added with.
-    fn done(&mut self, output: usize, id: &str, mut item: Object, out: &mut Vec<u8>) {
+    pub(super) fn done(&mut self, output: usize, id: &str, mut item: Object, out: &mut Vec<u8>) {
         item.insert("id".into(), id.into());
         let item = Value::Object(item);
         let fields = object([("output_index", output.into()), ("item", item.clone())]);
@@ -266,51 +254,6 @@ impl Encoder {
         Slot::Call { output, id, call }
     }
 
-    fn open_text(&mut self, text: &Text, out: &mut Vec<u8>) -> Slot {
-        if items::begins_item(text) {
-            self.leave_message(out);
-        }
-        let at = match self.current {
-            Some(at) => at,
-            None => self.open_message(text, out),
-        };
-        let Some(message) = self.messages.get_mut(at) else { return Slot::Gone };
-        let part = message.parts.len();
-        message.parts.push(None);
-        let opening = Text { text: String::new(), cache: None, provider_data: text.provider_data.clone() };
-        let fields = part_fields(message, part, "part", Value::Object(whole_part(&opening)));
-        self.frames.send("response.content_part.added", fields, out);
-        Slot::Text { message: at, part, block: text.clone() }
-    }
-
-    fn open_message(&mut self, first: &Text, out: &mut Vec<u8>) -> usize {
-        let header = own_object(&first.provider_data, "item");
-        let id = self.item_id(header.and_then(|header| text(header, "id")), "msg");
-        let output = self.new_output();
-        let mut item = object([
-            ("id", id.as_str().into()),
-            ("type", "message".into()),
-            ("status", "in_progress".into()),
-            ("role", "assistant".into()),
-            ("content", json!([])),
-        ]);
-        put_back(&mut item, header);
-        self.added(output, item, out);
-        self.messages.push(MessageItem { output, id, parts: Vec::new(), left: false, done: false });
-        let at = self.messages.len().saturating_sub(1);
-        self.current = Some(at);
-        at
-    }
-
-    fn text_delta(&mut self, index: usize, text: &str, out: &mut Vec<u8>) {
-        let Some(Slot::Text { message, part, block }) = self.blocks.get_mut(index) else { return };
-        let Some(message) = self.messages.get(*message) else { return };
-        block.text.push_str(text);
-        let kind = if items::is_refusal(block) { REFUSAL } else { TEXT };
-        let place = Place { item_id: &message.id, output_index: message.output, part: *part };
-        self.frames.delta(kind, place, text, out);
-    }
-
     fn thinking_delta(&mut self, index: usize, text: &str, out: &mut Vec<u8>) {
         let Some(Slot::Thinking { output, id, block, part_open }) = self.blocks.get_mut(index) else { return };
         if !*part_open {
@@ -320,6 +263,10 @@ impl Encoder {
         }
         block.text.push_str(text);
         self.frames.delta(SUMMARY, Place { item_id: id, output_index: *output, part: 0 }, text, out);
+    }
+
+    pub(super) fn seal_of_text(&mut self, text: &Text) -> Option<Object> {
+        Seal { provider: self.reply.provider.as_deref(), model: &self.model }.of_text(text, &mut self.ids)
     }
 
     fn arguments_delta(&mut self, index: usize, arguments: &str, out: &mut Vec<u8>) {
@@ -345,7 +292,7 @@ impl Encoder {
     }
 
     /// A reasoning item that only carries another dialect's state.
-    fn sealed(&mut self, item: Option<Object>, out: &mut Vec<u8>) {
+    pub(super) fn sealed(&mut self, item: Option<Object>, out: &mut Vec<u8>) {
         let Some(item) = item else { return };
         let id = text(&item, "id").unwrap_or_default().to_owned();
         let output = self.new_output();
@@ -376,57 +323,6 @@ impl Encoder {
             // A call ends with its own event.
             Slot::Call { .. } | Slot::Gone => {}
         }
-    }
-
-    fn text_done(&mut self, at: usize, part: usize, block: Text, out: &mut Vec<u8>) {
-        let Some(message) = self.messages.get(at) else { return };
-        let whole = Value::from(block.text.as_str());
-        if items::is_refusal(&block) {
-            self.asks.refuses = true;
-            self.frames.send("response.refusal.done", part_fields(message, part, "refusal", whole), out);
-        } else {
-            let mut fields = part_fields(message, part, "text", whole);
-            fields.insert("logprobs".into(), json!([]));
-            self.frames.send("response.output_text.done", fields, out);
-        }
-        let fields = part_fields(message, part, "part", Value::Object(whole_part(&block)));
-        self.frames.send("response.content_part.done", fields, out);
-        let seal = Seal { provider: self.reply.provider.as_deref(), model: &self.model };
-        let sealed = seal.of_text(&block, &mut self.ids);
-        if let Some(place) = self.messages.get_mut(at).and_then(|message| message.parts.get_mut(part)) {
-            *place = Some(block);
-        }
-        if sealed.is_some() && self.current == Some(at) {
-            self.leave_message(out);
-        }
-        self.close_message(at, out);
-        self.sealed(sealed, out);
-    }
-
-    fn leave_message(&mut self, out: &mut Vec<u8>) {
-        if let Some(at) = self.current.take() {
-            if let Some(message) = self.messages.get_mut(at) {
-                message.left = true;
-            }
-            self.close_message(at, out);
-        }
-    }
-
-    /// Closes a message that nothing joins any more and whose texts are all done.
-    fn close_message(&mut self, at: usize, out: &mut Vec<u8>) {
-        let Some(message) = self.messages.get_mut(at) else { return };
-        if message.done || !message.left || message.parts.iter().any(Option::is_none) {
-            return;
-        }
-        message.done = true;
-        let (output, id) = (message.output, message.id.clone());
-        let mut texts = std::mem::take(&mut message.parts).into_iter().flatten().peekable();
-        let Some(first) = texts.peek() else { return };
-        let mut whole = OpenMessage::new(first, Keep::Everything);
-        texts.for_each(|text| whole.push(whole_part(&text)));
-        let mut item = whole.close();
-        put_back(&mut item, Some(&object([("type", "message".into()), ("status", "completed".into())])));
-        self.done(output, &id, item, out);
     }
 
     fn thinking_done(&mut self, output: usize, id: &str, block: &ThinkingBlock, part_open: bool, out: &mut Vec<u8>) {
@@ -488,24 +384,6 @@ impl Encoder {
     }
 }
 
-fn part_fields(message: &MessageItem, part: usize, key: &str, value: Value) -> Object {
-    object([
-        ("item_id", message.id.as_str().into()),
-        ("output_index", message.output.into()),
-        ("content_index", part.into()),
-        (key, value),
-    ])
-}
-
 fn summary_fields(id: &str, output: usize, key: &str, value: Value) -> Object {
     object([("item_id", id.into()), ("output_index", output.into()), ("summary_index", 0.into()), (key, value)])
-}
-
-/// A part with the lists that clients insist on.
-fn whole_part(text: &Text) -> Object {
-    let mut part = items::output_part(text, Keep::Everything);
-    if part.get("type").is_some_and(|kind| kind != "refusal") {
-        put_back(&mut part, Some(&object([("annotations", json!([])), ("logprobs", json!([]))])));
-    }
-    part
 }

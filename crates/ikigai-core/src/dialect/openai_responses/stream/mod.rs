@@ -4,6 +4,8 @@ mod decoder;
 mod delta;
 mod encoder;
 mod frames;
+mod open;
+mod texts;
 
 pub(crate) use decoder::Decoder;
 pub(crate) use encoder::Encoder;

@@ -46,15 +46,13 @@ pub(in super::super) fn check_grammar(events: &[Event]) -> Result<Response, Stri
                 }
                 open.push((true, true));
             }
-            Event::TextDelta { index, text } | Event::ThinkingDelta { index, text } => {
-                if !is_open(index, false) || text.is_empty() {
-                    return fault("belongs to no open block");
-                }
+            Event::TextDelta { index, text } | Event::ThinkingDelta { index, text }
+                if !is_open(index, false) || text.is_empty() =>
+            {
+                return fault("belongs to no open block");
             }
-            Event::ToolCallDelta { index, arguments } => {
-                if !is_open(index, true) || arguments.is_empty() {
-                    return fault("belongs to no open call");
-                }
+            Event::ToolCallDelta { index, arguments } if !is_open(index, true) || arguments.is_empty() => {
+                return fault("belongs to no open call");
             }
             Event::BlockDone { index, .. } => match open.get_mut(*index) {
                 Some(block) if *block == (true, false) => block.0 = false,
