@@ -410,3 +410,7 @@ impl Encoder<'_> {
             .collect()
     }
 }
+
+#[cfg(test)]
+#[path = "encode_tests.rs"]
+mod tests;
