@@ -147,12 +147,15 @@ fn own_counts(usage: &Usage) -> Map<String, Value> {
     let mut fields = Map::new();
     let prompt = usage.prompt_tokens().saturating_sub(tool_use.and_then(number).unwrap_or_default());
     fields.insert("promptTokenCount".to_owned(), prompt.into());
-    fields.insert("candidatesTokenCount".to_owned(), usage.output_tokens.into());
-    if usage.thinking_tokens > 0 {
-        fields.insert("thoughtsTokenCount".to_owned(), usage.thinking_tokens.into());
-    }
-    if usage.cache_read_tokens > 0 {
-        fields.insert("cachedContentTokenCount".to_owned(), usage.cache_read_tokens.into());
+    // As protobuf does, and Google with it: a count of nothing is left out.
+    for (name, count) in [
+        ("candidatesTokenCount", usage.output_tokens),
+        ("thoughtsTokenCount", usage.thinking_tokens),
+        ("cachedContentTokenCount", usage.cache_read_tokens),
+    ] {
+        if count > 0 {
+            fields.insert(name.to_owned(), count.into());
+        }
     }
     if let Some(tool_use) = tool_use {
         fields.insert(TOOL_USE.to_owned(), tool_use.clone());
@@ -184,6 +187,7 @@ mod tests {
             (json!({"promptTokenCount": 50, "candidatesTokenCount": 120, "thoughtsTokenCount": 20, "totalTokenCount": 170}), [50, 100, 20, 0], 170),
             // The counts of the documents' example fit the exclusive reading.
             (json!({"promptTokenCount": 50, "candidatesTokenCount": 120, "thoughtsTokenCount": 20, "totalTokenCount": 190}), [50, 120, 20, 0], 190),
+            (json!({"promptTokenCount": 15, "candidatesTokenCount": 0, "thoughtsTokenCount": 2, "totalTokenCount": 17}), [15, 0, 2, 0], 17),
             (json!({"promptTokenCount": "12", "candidatesTokenCount": "3", "totalTokenCount": "15"}), [12, 3, 0, 0], 15),
             (json!({"promptTokenCount": 12, "candidatesTokenCount": 3, "totalTokenCount": 99}), [12, 3, 0, 0], 15),
         ] {
@@ -223,7 +227,7 @@ mod tests {
 
     #[test]
     fn changed_numbers_are_not_overridden_by_what_was_kept() {
-        let mut usage = read(&json!({"promptTokenCount": 15, "thoughtsTokenCount": 2, "totalTokenCount": 17}));
+        let mut usage = read(&json!({"promptTokenCount": 15, "thoughtsTokenCount": 2, "totalTokenCount": 99}));
         usage.output_tokens = 4;
         assert_eq!(
             Value::Object(encode(&usage)),

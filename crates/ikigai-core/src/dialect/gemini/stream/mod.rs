@@ -13,3 +13,5 @@ pub(crate) use encode::Encoder;
 
 #[cfg(test)]
 mod stream_tests;
+#[cfg(test)]
+pub(super) use stream_tests::check_grammar;
