@@ -276,7 +276,8 @@ impl<'a> Writer<'a> {
         let name = if self.faithful { kept.or(found) } else { found.or(kept) };
         let Some(name) = name else {
             let id = &result.tool_call_id;
-            let fault = format!("no call with the id `{id}` stands before this result, and the API wants the tool's name");
+            let fault =
+                format!("no call with the id `{id}` stands before this result, and the API wants the tool's name");
             return Err(refuse(place, &fault));
         };
         let generated = data.flag(Dialect::Gemini, GENERATED);
@@ -300,7 +301,9 @@ impl<'a> Writer<'a> {
                 Block::Document(document) => {
                     self.media(&document.source, document.name.as_deref(), &document.provider_data, "document", &place)
                 }
-                Block::Other(Other { dialect: Dialect::Gemini, data }) => data.as_object().cloned().into_iter().collect(),
+                Block::Other(Other { dialect: Dialect::Gemini, data }) => {
+                    data.as_object().cloned().into_iter().collect()
+                }
                 Block::Other(_) | Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) => {
                     self.losses.push(Loss::new("tool_result", place, "a result cannot hold this; it was left out"));
                     continue;

@@ -6,7 +6,18 @@ pub(in super::super) fn check_grammar(events: &[Event]) {
     let mut open: Vec<(usize, &'static str)> = Vec::new();
     let mut blocks = 0;
     let mut is_open = |index: usize, kind: &str, open: &[(usize, &'static str)]| {
-        assert!(open.contains(&(index, match kind { "text" => "text", "thinking" => "thinking", "call" => "call", _ => "whole" })), "block {index} is no open {kind}: {events:#?}");
+        assert!(
+            open.contains(&(
+                index,
+                match kind {
+                    "text" => "text",
+                    "thinking" => "thinking",
+                    "call" => "call",
+                    _ => "whole",
+                }
+            )),
+            "block {index} is no open {kind}: {events:#?}"
+        );
     };
     for (place, event) in events.iter().enumerate() {
         let last = place + 1 == events.len();
@@ -16,7 +27,15 @@ pub(in super::super) fn check_grammar(events: &[Event]) {
             Event::BlockStart { index, block } => {
                 assert_eq!(*index, blocks);
                 blocks += 1;
-                open.push((*index, match block { Block::Text(_) => "text", Block::Thinking(_) => "thinking", Block::ToolCall(_) => panic!("a call opens by its own event"), _ => "whole" }));
+                open.push((
+                    *index,
+                    match block {
+                        Block::Text(_) => "text",
+                        Block::Thinking(_) => "thinking",
+                        Block::ToolCall(_) => panic!("a call opens by its own event"),
+                        _ => "whole",
+                    },
+                ));
             }
             Event::ToolCallStart { index, .. } => {
                 assert_eq!(*index, blocks);
