@@ -354,8 +354,10 @@ impl ToolCall {
     pub fn is_complete(&self) -> bool {
         match &self.arguments_text {
             None => true,
-            // An empty text is how several providers write "no arguments".
-            Some(text) => text.trim().is_empty() || serde_json::from_str::<Map<String, Value>>(text).is_ok(),
+            // An empty text, or `null`, is how several models write "no arguments".
+            Some(text) => {
+                matches!(text.trim(), "" | "null") || serde_json::from_str::<Map<String, Value>>(text).is_ok()
+            }
         }
     }
 

@@ -71,7 +71,11 @@ pub(super) fn put_back_with_cache(
 }
 
 /// The rest of a part's fields as leftovers.
-fn rest(mut kept: Map<String, Value>, fields: &mut Map<String, Value>, side: Side) -> (Option<CacheHint>, ProviderData) {
+fn rest(
+    mut kept: Map<String, Value>,
+    fields: &mut Map<String, Value>,
+    side: Side,
+) -> (Option<CacheHint>, ProviderData) {
     let mut fields = std::mem::take(fields);
     fields.shift_remove("type");
     let cache = cache_hint(&fields);
@@ -398,11 +402,7 @@ fn with_inner<const N: usize>(fields: [(&str, Value); N], data: &ProviderData, s
 
 /// The object, or the one value alone where it came so.
 fn plain_or(mut inner: Map<String, Value>, key: &str, data: &ProviderData, side: Side) -> Value {
-    if marks::marked(data, side, PLAIN) {
-        inner.shift_remove(key).unwrap_or_default()
-    } else {
-        Value::Object(inner)
-    }
+    if marks::marked(data, side, PLAIN) { inner.shift_remove(key).unwrap_or_default() } else { Value::Object(inner) }
 }
 
 /// Does nothing on this block ask for the form of a part?

@@ -302,11 +302,8 @@ fn encode_choice(
 
 fn put_sealed(message: &mut Map<String, Value>, response: &Response, reply: &Reply) {
     let named = if response.model.is_empty() { reply.model.as_deref().unwrap_or_default() } else { &response.model };
-    let items = response
-        .content
-        .iter()
-        .enumerate()
-        .filter_map(|(index, block)| assistant::seal(index, block, reply, named));
+    let items =
+        response.content.iter().enumerate().filter_map(|(index, block)| assistant::seal(index, block, reply, named));
     let items: Vec<Value> = items.collect();
     if items.is_empty() {
         return;

@@ -134,8 +134,7 @@ mod tests {
         let deepseek = json!({"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12,
             "prompt_cache_hit_tokens": 4, "prompt_cache_miss_tokens": 5});
         assert_eq!(numbers(deepseek), [5, 3, 0, 4, 0]);
-        let mistral =
-            json!({"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12, "num_cached_tokens": 8});
+        let mistral = json!({"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12, "num_cached_tokens": 8});
         assert_eq!(numbers(mistral), [1, 3, 0, 8, 0]);
         // xAI: reasoning stands beside the answer, and the total tells.
         let xai = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 115,

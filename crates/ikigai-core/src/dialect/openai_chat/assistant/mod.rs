@@ -6,8 +6,8 @@ use base64::Engine as _;
 use serde_json::{Map, Value, json};
 
 use super::marks::{
-    self, DIALECT, EXTRA, EXTRA_CONTENT, ID_GENERATED, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD,
-    REFUSAL, Shape, Side, keep, keep_extra, mark, put_back, take_list, take_object, take_text,
+    self, DIALECT, EXTRA, EXTRA_CONTENT, ID_GENERATED, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, REFUSAL,
+    Shape, Side, keep, keep_extra, mark, put_back, take_list, take_object, take_text,
 };
 use super::part::{self, FIELD_CONTENT};
 use crate::{Audio, Block, Ids, ProviderData, Source, Text, ThinkingBlock, ToolCall};
@@ -414,10 +414,10 @@ pub(super) fn details_of(thinking: &ThinkingBlock) -> &[Value] {
 }
 
 /// Did this picture or speech stand beside `content`, in a field of its own?
-fn has_own_field(block: &Block) -> bool {
-    block.provider_data().is_some_and(|data| {
-        data.value(DIALECT, IMAGES).is_some() || data.value(DIALECT, AUDIO).is_some()
-    })
+pub(super) fn has_own_field(block: &Block) -> bool {
+    block
+        .provider_data()
+        .is_some_and(|data| data.value(DIALECT, IMAGES).is_some() || data.value(DIALECT, AUDIO).is_some())
 }
 
 /// Pictures and speech that the model made, in the fields of their own.

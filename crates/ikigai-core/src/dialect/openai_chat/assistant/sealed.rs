@@ -92,7 +92,11 @@ fn open(detail: &Value) -> Option<Item> {
     let of = record.data.remove(DIALECT, OF)?.as_str()?.to_owned();
     let length = usize::try_from(record.data.remove(DIALECT, LENGTH)?.as_u64()?).ok()?;
     Some(Item {
-        index: detail.get("index").and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok()).unwrap_or(usize::MAX),
+        index: detail
+            .get("index")
+            .and_then(Value::as_u64)
+            .and_then(|at| usize::try_from(at).ok())
+            .unwrap_or(usize::MAX),
         id: detail.get("id").and_then(Value::as_str).unwrap_or_default().to_owned(),
         of,
         length,

@@ -4,10 +4,10 @@
 //! Reasoning goes into `reasoning_content`, or into the field that it came in; state of other dialects is sealed into
 //! `reasoning_details` when its block ends.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::dialect::openai_chat::assistant::{self, details_of};
-use crate::dialect::openai_chat::marks::{DIALECT, REASONING_DETAILS, REASONING_FIELD, REFUSAL, Side};
+use crate::dialect::openai_chat::marks::{DIALECT, REASONING_DETAILS, REASONING_FIELD, Side};
 use crate::dialect::openai_chat::part::{self, FIELD_CONTENT};
 use crate::dialect::openai_chat::response::{FINISH_REASON, word_of};
 use crate::dialect::openai_chat::usage;

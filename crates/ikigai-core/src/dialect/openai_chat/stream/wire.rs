@@ -32,6 +32,8 @@ pub(super) struct Choice<'a> {
     pub(super) logprobs: Option<&'a RawValue>,
     /// A field that only some chunks have: the chunk is worth a second look.
     pub(super) more: bool,
+    /// There is a message and no delta: this is no chunk, but a whole answer.
+    pub(super) is_whole: bool,
 }
 
 /// What a choice adds.
@@ -297,10 +299,18 @@ impl<'de> Loose<'de> for Chunk<'de> {
 impl<'de> Loose<'de> for Choice<'de> {
     fn map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut choice = Choice::default();
+        let (mut has_delta, mut has_message) = (false, false);
         while let Some(key) = key(&mut map)? {
             match key.as_ref() {
                 "index" => choice.index = value(&mut map)?,
-                "delta" => choice.delta = value(&mut map)?,
+                "delta" => {
+                    has_delta = true;
+                    choice.delta = value(&mut map)?;
+                }
+                "message" => {
+                    has_message = true;
+                    map.next_value::<IgnoredAny>()?;
+                }
                 "finish_reason" => choice.finish_reason = value(&mut map)?,
                 "logprobs" => choice.logprobs = map.next_value()?,
                 "usage" => choice.more |= map.next_value::<Option<IgnoredAny>>()?.is_some(),
@@ -309,6 +319,7 @@ impl<'de> Loose<'de> for Choice<'de> {
                 }
             }
         }
+        choice.is_whole = has_message && !has_delta;
         Ok(choice)
     }
 }

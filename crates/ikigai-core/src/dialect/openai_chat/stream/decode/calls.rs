@@ -15,12 +15,15 @@ use crate::{Event, Ids, ProviderData, ToolCall};
 pub(super) struct Calls {
     calls: Vec<Tracked>,
     broken: bool,
+    fault: Option<&'static str>,
 }
 
 /// What the end of the answer depends on.
 pub(super) struct Found {
     pub(super) any: bool,
     pub(super) broken: bool,
+    /// What cannot be told as a call.
+    pub(super) fault: Option<&'static str>,
 }
 
 #[derive(Debug)]
@@ -67,7 +70,8 @@ impl Calls {
             call.state = Some(state);
         }
         if let Some(function) = piece.function.or(piece.custom) {
-            call.function(function, next, ids, out);
+            let fault = call.function(function, next, ids, out).err();
+            self.fault = self.fault.or(fault);
         }
     }
 
@@ -80,7 +84,8 @@ impl Calls {
         }
         let at = at.unwrap_or_else(|| self.begin(None, Kind::Older, out));
         if let Some(call) = self.calls.get_mut(at) {
-            call.function(function, next, ids, out);
+            let fault = call.function(function, next, ids, out).err();
+            self.fault = self.fault.or(fault);
         }
     }
 
@@ -122,21 +127,26 @@ impl Calls {
     }
 
     /// Closes every call.
-    pub(super) fn finish(&mut self, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) -> Found {
+    pub(super) fn finish(&mut self, out: &mut Vec<Event>) -> Found {
         for call in &mut self.calls {
             if call.block.is_none() {
-                call.start(String::new(), next, ids, out);
-            }
-            if !call.done {
+                self.fault.get_or_insert("a tool call came without the tool's name");
+            } else if !call.done {
                 self.broken |= !call.close(out);
             }
         }
-        Found { any: !self.calls.is_empty(), broken: self.broken }
+        Found { any: !self.calls.is_empty(), broken: self.broken, fault: self.fault }
     }
 }
 
 impl Tracked {
-    fn function(&mut self, function: Function<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
+    fn function(
+        &mut self,
+        function: Function<'_>,
+        next: &mut usize,
+        ids: &mut Ids,
+        out: &mut Vec<Event>,
+    ) -> Result<(), &'static str> {
         let more = match function.arguments {
             Arguments::None => None,
             Arguments::Text(text) => Some(text.into_owned()),
@@ -148,15 +158,16 @@ impl Tracked {
         {
             self.start(name.into_owned(), next, ids, out);
         }
-        let Some(more) = more else { return };
+        let Some(more) = more else { return Ok(()) };
         if self.done {
             // Its arguments were whole when the next call began. Only white space can follow.
-            return;
+            return if more.trim().is_empty() { Ok(()) } else { Err("arguments came for a tool call that was whole") };
         }
         self.arguments.push_str(&more);
         if let Some(index) = self.block {
             out.push(Event::ToolCallDelta { index, arguments: more });
         }
+        Ok(())
     }
 
     fn start(&mut self, name: String, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {

@@ -18,7 +18,7 @@ use crate::dialect::openai_chat::marks::{
     Side, keep_extra,
 };
 use crate::dialect::openai_chat::part::{self, FIELD_CONTENT};
-use crate::dialect::openai_chat::response::{CHOICE, FINISH_REASON, Holds, MESSAGE, broken, finish};
+use crate::dialect::openai_chat::response::{CHOICE, FINISH_REASON, Holds, MESSAGE, broken, decode_response, finish};
 use crate::dialect::openai_chat::usage;
 use crate::dialect::{ReadFrames, openai_error};
 use crate::{Block, BlockKind, Error, Event, FinishReason, Ids, ProviderData, Source, ThinkingBlock};
@@ -47,6 +47,8 @@ pub(crate) struct Decoder {
     thinking_part: Map<String, Value>,
     /// The second field that says the same as the first.
     also: Option<&'static str>,
+    /// Reasoning came as plain text: details then only repeat it.
+    has_plain_reasoning: bool,
     calls: Calls,
     audio: Option<Audio>,
     finish: Option<String>,
@@ -104,6 +106,7 @@ impl Decoder {
             details: Details::default(),
             thinking_part: Map::new(),
             also: None,
+            has_plain_reasoning: false,
             calls: Calls::default(),
             audio: None,
             finish: None,
@@ -133,6 +136,9 @@ impl Decoder {
             raw.get().clone_into(&mut self.usage);
         }
         let choices = chunk.choices.unwrap_or_default();
+        if self.state == State::Waiting && choices.iter().any(|choice| choice.is_whole) {
+            return self.whole(data, out);
+        }
         let is_special = self.state == State::Waiting
             || choices.is_empty()
             || choices.iter().any(|choice| choice.more || choice.finish_reason.0.is_some());
@@ -151,13 +157,19 @@ impl Decoder {
         self.choices(choices, out);
     }
 
+    /// The answer in one piece, though a stream was asked for.
+    fn whole(&mut self, data: &str, out: &mut Vec<Event>) {
+        let body = serde_json::from_str(data).unwrap_or_default();
+        self.state = State::Over;
+        match decode_response(body, &mut self.ids) {
+            Ok(response) => out.extend(crate::events(&response)),
+            Err(error) => out.push(Event::Error { error: Box::new(error) }),
+        }
+    }
+
     fn start(&mut self, out: &mut Vec<Event>) {
         self.state = State::Started;
-        out.push(Event::Start {
-            id: self.id.take(),
-            model: self.model.take(),
-            provider_data: ProviderData::default(),
-        });
+        out.push(Event::Start { id: self.id.take(), model: self.model.take(), provider_data: ProviderData::default() });
     }
 
     fn choices(&mut self, choices: Few<Choice<'_>>, out: &mut Vec<Event>) {
@@ -231,12 +243,13 @@ impl Decoder {
             self.also = Some(also);
         }
         if let Some((field, text)) = first {
+            self.has_plain_reasoning = true;
             self.think(field, text.to_owned(), out);
         }
         for piece in delta.details.iter() {
             self.details.push(piece);
             let text = [&piece.text, &piece.summary].into_iter().find_map(|text| text.as_some());
-            if let (None, Some(text)) = (first, text) {
+            if let (false, Some(text)) = (self.has_plain_reasoning, text) {
                 self.think(REASONING_DETAILS, text.to_owned(), out);
             }
         }
@@ -477,11 +490,16 @@ impl Decoder {
         self.flush_held(out);
         self.close(out);
         self.settle_details(out);
-        let calls = self.calls.finish(&mut self.next, &mut self.ids, out);
+        let calls = self.calls.finish(out);
         if let Some(audio) = self.audio.take() {
             self.say(audio, out);
         }
         self.usage(out);
+        if let Some(fault) = calls.fault {
+            self.state = State::Over;
+            out.push(Event::Error { error: Box::new(Error::protocol(fault)) });
+            return;
+        }
         let holds = Holds { calls: calls.any, broken_call: calls.broken, refusal: self.refused };
         let word = self.finish.take();
         let finish_reason = finish(word.as_deref(), holds);
