@@ -35,7 +35,8 @@ fn every_line_gets_its_answer_in_order() {
         json!({"id": {"any": "thing"}, "body": answer("three"), "status": 200, "note": "ignored"}).to_string(),
     ];
     let answers = batch("decode --dialect anthropic --kind response", &input.join("\n"));
-    let found: Vec<(&Value, &Value)> = answers.iter().map(|line| (&line["id"], &line["ok"]["content"][0]["text"])).collect();
+    let found: Vec<(&Value, &Value)> =
+        answers.iter().map(|line| (&line["id"], &line["ok"]["content"][0]["text"])).collect();
     assert_eq!(
         found,
         [(&json!(1), &json!("one")), (&json!("two"), &json!("two")), (&json!({"any": "thing"}), &json!("three"))]
@@ -81,7 +82,8 @@ fn a_failure_is_a_canonical_error() {
 
 #[test]
 fn losses_stand_beside_the_result_and_in_strict_beside_the_error() {
-    let request = json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "seed": 7, "max_output_tokens": 9});
+    let request =
+        json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}], "seed": 7, "max_output_tokens": 9});
     let line = json!({"id": 1, "body": request}).to_string();
     let loose = batch("encode --dialect anthropic --kind request", &line);
     assert_eq!(loose[0]["losses"][0]["what"], "seed");

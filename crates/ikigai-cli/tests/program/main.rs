@@ -8,5 +8,5 @@ mod exit;
 mod help;
 mod models;
 mod pages;
-mod wire;
 mod support;
+mod wire;

@@ -1,5 +1,8 @@
 //! `ikigai wire`: one document at a time.
 
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Command, Stdio};
+
 use insta::assert_snapshot;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -54,10 +57,23 @@ fn a_request_is_decoded_and_encoded_to_what_it_was() {
 
 #[test]
 fn a_request_in_another_dialect_with_what_was_lost_on_standard_error() {
-    let said = wire("translate --from openai-chat --to anthropic --kind request --model claude-sonnet-4-5", CHAT_REQUEST);
+    let said =
+        wire("translate --from openai-chat --to anthropic --kind request --model claude-sonnet-4-5", CHAT_REQUEST);
     assert_eq!(said.code, Some(0));
-    assert_snapshot!(said.stdout, @r"");
-    assert_snapshot!(said.stderr, @r"");
+    assert_snapshot!(said.stdout, @r#"
+    {
+      "model": "claude-sonnet-4-5",
+      "max_tokens": 100,
+      "system": "You are helpful",
+      "messages": [
+        {
+          "role": "user",
+          "content": "Hello"
+        }
+      ]
+    }
+    "#);
+    assert_snapshot!(said.stderr, @"loss: seed at seed: this API has no such parameter; it is left out");
 }
 
 #[test]
@@ -65,13 +81,33 @@ fn strict_refuses_what_cannot_be_carried() {
     let line = "translate --from openai-chat --to anthropic --kind request --model claude-sonnet-4-5 --strict";
     let Said { code, stdout, stderr } = wire(line, CHAT_REQUEST);
     assert_eq!((code, stdout.as_str()), (Some(1), ""));
-    assert_snapshot!(stderr, @r"");
+    assert_snapshot!(stderr, @r"
+    loss: seed at seed: this API has no such parameter; it is left out
+    error: strict: anthropic cannot carry one thing of this request
+    ");
 }
 
 #[test]
 fn a_full_request_has_its_path_and_headers_and_no_key() {
     let canonical = r#"{"model":"gemini-2.5-pro","messages":[{"role":"user","content":"Hi"}]}"#;
-    assert_snapshot!(wire("encode --dialect gemini --kind request --full", canonical).stdout, @r"");
+    assert_snapshot!(wire("encode --dialect gemini --kind request --full", canonical).stdout, @r#"
+    {
+      "path": "/models/gemini-2.5-pro:generateContent",
+      "headers": [],
+      "body": {
+        "contents": [
+          {
+            "role": "user",
+            "parts": [
+              {
+                "text": "Hi"
+              }
+            ]
+          }
+        ]
+      }
+    }
+    "#);
 }
 
 #[test]
@@ -104,7 +140,36 @@ fn a_gemini_request_names_its_model_in_the_path() {
 #[test]
 fn an_answer_goes_from_one_dialect_to_another() {
     let line = "translate --from anthropic --to openai-chat --kind response --created 1700000000";
-    assert_snapshot!(wire(line, ANTHROPIC_ANSWER).stdout, @r"");
+    assert_snapshot!(wire(line, ANTHROPIC_ANSWER).stdout, @r#"
+    {
+      "id": "msg_01",
+      "object": "chat.completion",
+      "created": 1700000000,
+      "model": "claude-sonnet-4-5-20250929",
+      "choices": [
+        {
+          "index": 0,
+          "message": {
+            "role": "assistant",
+            "content": "Hello!",
+            "refusal": null
+          },
+          "finish_reason": "stop"
+        }
+      ],
+      "usage": {
+        "prompt_tokens": 10,
+        "completion_tokens": 5,
+        "total_tokens": 15,
+        "prompt_tokens_details": {
+          "cached_tokens": 0
+        },
+        "completion_tokens_details": {
+          "reasoning_tokens": 0
+        }
+      }
+    }
+    "#);
     let same = json_of("translate --from anthropic --to anthropic --kind response", ANTHROPIC_ANSWER);
     assert_eq!(same, serde_json::from_str::<Value>(ANTHROPIC_ANSWER).unwrap());
 }
@@ -126,10 +191,7 @@ fn a_stream_that_breaks_off_keeps_what_had_arrived() {
     let (cut, _) = CHAT_STREAM.split_once("\n\n").unwrap();
     let decoded = json_of("decode --dialect openai-chat --kind stream", &format!("{cut}\n\n"));
     let response = &decoded["response"];
-    assert_eq!(
-        [&response["content"][0]["text"], &response["finish_reason"]],
-        [&json!("Hel"), &json!("error")]
-    );
+    assert_eq!([&response["content"][0]["text"], &response["finish_reason"]], [&json!("Hel"), &json!("error")]);
     assert_eq!(decoded["events"].as_array().unwrap().last().unwrap()["type"], "error");
 }
 
@@ -154,8 +216,34 @@ fn a_stream_goes_from_one_dialect_to_another() {
 }
 
 #[test]
+fn a_stream_is_translated_while_it_arrives() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ikigai"))
+        .args(["wire", "translate", "--from", "openai-chat", "--to", "anthropic", "--kind", "stream", "--created", "1"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    // Cut inside the second event: the first must come through before the rest is there.
+    let (first, rest) = CHAT_STREAM.split_at(CHAT_STREAM.find("\n\n").unwrap() + 9);
+    stdin.write_all(first.as_bytes()).unwrap();
+    let mut seen = String::new();
+    while !seen.contains("\"Hel\"") {
+        assert_ne!(stdout.read_line(&mut seen).unwrap(), 0, "{seen}");
+    }
+    stdin.write_all(rest.as_bytes()).unwrap();
+    drop(stdin);
+    stdout.read_to_string(&mut seen).unwrap();
+    assert!(child.wait().unwrap().success());
+    let line = "translate --from openai-chat --to anthropic --kind stream --created 1";
+    assert_eq!(seen, wire(line, CHAT_STREAM).stdout);
+}
+
+#[test]
 fn events_out_of_order_are_refused() {
-    let events = r#"[{"type":"start"},{"type":"text_delta","index":0,"text":"x"},{"type":"done","finish_reason":"stop"}]"#;
+    let events =
+        r#"[{"type":"start"},{"type":"text_delta","index":0,"text":"x"},{"type":"done","finish_reason":"stop"}]"#;
     let Said { code, stdout, stderr } = wire("encode --dialect anthropic --kind stream", events);
     assert_eq!((code, stdout.as_str()), (Some(1), ""));
     assert!(stderr.starts_with("error: these events are no stream: "), "{stderr}");
@@ -206,7 +294,7 @@ fn input_that_makes_no_sense_is_told_with_its_place() {
         (
             "encode --dialect gemini --kind request",
             r#"{"model":"m","messages":[{"role":"user","content":[{"type":"txt"}]}]}"#,
-            "not a canonical request at messages[0].content: unknown variant `txt`",
+            "not a canonical request at messages[0].content[0].type: unknown variant `txt`",
         ),
         (
             "encode --dialect gemini --kind response",
@@ -249,7 +337,8 @@ fn a_provider_that_does_not_speak_the_dialect_is_refused() {
 fn input_can_come_from_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("answer.json");
-    let arguments = ["wire", "decode", "--dialect", "anthropic", "--kind", "response", "--file", file.to_str().unwrap()];
+    let arguments =
+        ["wire", "decode", "--dialect", "anthropic", "--kind", "response", "--file", file.to_str().unwrap()];
     let missing = said(&mut ikigai(&arguments));
     assert_eq!(missing.code, Some(1));
     assert!(missing.stderr.starts_with("error: cannot read "), "{}", missing.stderr);
@@ -261,10 +350,7 @@ fn input_can_come_from_a_file() {
 #[test]
 fn the_schema_is_one_document_that_names_no_host() {
     let schema: Value = serde_json::from_str(&crate::support::printed(&["wire", "schema"])).unwrap();
-    assert_eq!(
-        [&schema["$id"], &schema["x-ikigai-version"]],
-        [&json!("urn:ikigai:format:1"), &json!("1")]
-    );
+    assert_eq!([&schema["$id"], &schema["x-ikigai-version"]], [&json!("urn:ikigai:format:1"), &json!("1")]);
     for name in ["Request", "Response", "Event", "Error"] {
         assert!(schema["$defs"][name]["properties"].is_object() || schema["$defs"][name]["oneOf"].is_array(), "{name}");
     }
