@@ -7,6 +7,7 @@ mod timeouts;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
@@ -138,11 +139,11 @@ pub enum Failure {
 }
 
 /// A request that failed on its way. It never holds the address's query nor a key.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct TransportError {
     failure: Failure,
     message: String,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 impl TransportError {
@@ -153,8 +154,8 @@ impl TransportError {
 
     /// A failure with its cause.
     #[must_use]
-    pub fn because(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
-        self.source = Some(source.into());
+    pub fn because(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
         self
     }
 
