@@ -212,3 +212,7 @@ fn cut(mut partial: Response, provider: String) -> Option<Message> {
     partial.finish_reason = FinishReason::Error;
     (!partial.content.is_empty()).then(|| partial.into_message(provider))
 }
+
+#[cfg(test)]
+#[path = "chat_tests.rs"]
+mod tests;

@@ -80,6 +80,7 @@ pub use schemars;
 pub use stream::Stream;
 #[cfg(feature = "schema")]
 pub use tools::tool;
+pub use tools::{Approval, Callable};
 
 /// The format itself, and its translations: everything of it, also what is not named here.
 pub use ikigai_core as core;

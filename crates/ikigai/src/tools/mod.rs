@@ -169,3 +169,6 @@ impl fmt::Debug for Callable {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, feature = "schema"))]
+mod tools_tests;
