@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use ikigai_core::{
-    Block, Cost, FinishReason, Loss, Message, ModelName, Response, ToolCall, Usage,
-};
+use ikigai_core::{Block, Cost, FinishReason, Loss, Message, ModelName, Response, ToolCall, Usage};
 use serde_json::Value;
 
 use crate::error::Attempt;
@@ -62,6 +60,17 @@ pub struct Answer {
 impl Answer {
     pub(crate) fn new(earlier: Vec<Step>, last: Step, messages: Vec<Message>, attempts: Vec<Attempt>) -> Self {
         Answer { earlier, last, messages, attempts }
+    }
+
+    /// This answer with the one that it mends before it: both were paid for.
+    pub(crate) fn after(self, mended: Answer) -> Self {
+        let Answer { earlier, last, messages, attempts } = mended;
+        Answer {
+            earlier: earlier.into_iter().chain([last]).chain(self.earlier).collect(),
+            last: self.last,
+            messages: messages.into_iter().chain(self.messages).collect(),
+            attempts: attempts.into_iter().chain(self.attempts).collect(),
+        }
     }
 
     /// All its text, joined by nothing.

@@ -39,7 +39,7 @@ pub(crate) struct Head {
 /// An answer that has begun.
 pub(crate) enum Opened {
     /// It is whole.
-    Whole(Box<Response>, Head),
+    Whole(Box<(Response, Head)>),
     /// It is being written.
     Live(Box<Live>),
 }
@@ -56,12 +56,7 @@ pub(crate) struct Live {
 
 impl Client {
     /// Encodes a request for a model, and finds out where it goes. The request's model, thinking and stream are set.
-    pub(crate) fn prepare(
-        &self,
-        name: &ModelName,
-        request: &Request,
-        settings: &Settings,
-    ) -> Result<Prepared, Error> {
+    pub(crate) fn prepare(&self, name: &ModelName, request: &Request, settings: &Settings) -> Result<Prepared, Error> {
         let registry = self.registry();
         let route = match settings.dialect {
             Some(dialect) => registry.route_in(name, dialect)?,
@@ -135,7 +130,7 @@ impl Client {
             let body = serde_json::from_slice(&bytes).map_err(|fault| not_json(&bytes, &fault))?;
             let response = prepared.dialect.decode_response(body, &mut ids());
             let response = response.map_err(|error| failed(error, &head, key))?;
-            Ok(Opened::Whole(Box::new(response), head))
+            Ok(Opened::Whole(Box::new((response, head))))
         }
     }
 
@@ -162,10 +157,8 @@ impl Client {
         let response = within(clock.as_ref(), to_head, self.transport().send(request)).await?;
         let (parts, body) = response.into_parts();
         let body = idle_guard(body, clock.clone(), timeouts.idle);
-        let head = Head {
-            request_id: request_id(&parts.headers),
-            limits: RateLimits::read(&parts.headers, clock.today()),
-        };
+        let head =
+            Head { request_id: request_id(&parts.headers), limits: RateLimits::read(&parts.headers, clock.today()) };
         if parts.status.is_success() {
             return Ok((head, body));
         }
@@ -316,8 +309,14 @@ fn moved(status: StatusCode, headers: &HeaderMap) -> Error {
 
 /// The provider's id of the request, under the names that providers use.
 fn request_id(headers: &HeaderMap) -> Option<String> {
-    const NAMES: [&str; 6] =
-        ["request-id", "x-request-id", "apim-request-id", "x-amzn-requestid", "x-goog-request-id", "mistral-correlation-id"];
+    const NAMES: [&str; 6] = [
+        "request-id",
+        "x-request-id",
+        "apim-request-id",
+        "x-amzn-requestid",
+        "x-goog-request-id",
+        "mistral-correlation-id",
+    ];
     let value = NAMES.iter().find_map(|name| headers.get(*name))?;
     value.to_str().ok().filter(|id| !id.is_empty()).map(str::to_owned)
 }

@@ -292,7 +292,10 @@ impl ClientBuilder {
 
 impl fmt::Debug for ClientBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ClientBuilder").field("keys", &self.keys).field("base_urls", &self.base_urls).finish_non_exhaustive()
+        f.debug_struct("ClientBuilder")
+            .field("keys", &self.keys)
+            .field("base_urls", &self.base_urls)
+            .finish_non_exhaustive()
     }
 }
 

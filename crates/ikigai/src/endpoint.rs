@@ -73,9 +73,9 @@ impl Endpoint {
         body: Option<Bytes>,
     ) -> Result<http::Request<Bytes>, Reason> {
         let address = format!("{}{path}", self.base);
-        let uri: Uri = address.parse().map_err(|_| {
-            Reason::from(ikigai_core::Error::invalid_request(format!("`{}` is no address", self.base)))
-        })?;
+        let uri: Uri = address
+            .parse()
+            .map_err(|_| Reason::from(ikigai_core::Error::invalid_request(format!("`{}` is no address", self.base))))?;
         let mut request = http::Request::new(body.unwrap_or_default());
         *request.method_mut() = method;
         *request.uri_mut() = uri;

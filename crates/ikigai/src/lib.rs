@@ -44,6 +44,7 @@ pub mod config;
 mod count;
 mod endpoint;
 mod error;
+mod extract;
 mod hook;
 mod limits;
 mod model;
@@ -63,13 +64,15 @@ pub use attach::Attach;
 pub use chat::{Chat, ChatStream};
 pub use client::{Client, ClientBuilder};
 pub use error::{Attempt, Error, Mismatch, Reason};
+pub use extract::ObjectStream;
 pub use hook::Hook;
 pub use ikigai_core::{
-    ArgumentChecker, Audio, Auth, Block, BlockKind, CacheHint, CacheOptions, Catalog, Chunk, Collector, Content, Context,
-    Cost, Dialect, Document, ErrorKind, Event, Facts, FileError, FinishReason, Function, Image, Invalid, JsonSchemaFormat,
-    Level, Loss, Message, Modality, ModelError, ModelName, Money, Other, OtherTool, OutputFormat, Prices, Problem,
-    Provider, ProviderData, ProviderError, Providers, Quirks, Registry, Request, Response, Role, Severity, Source, Status,
-    Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult, Usage, assistant, system, tool_result, user,
+    ArgumentChecker, Audio, Auth, Block, BlockKind, CacheHint, CacheOptions, Catalog, Chunk, Collector, Content,
+    Context, Cost, Dialect, Document, ErrorKind, Event, Facts, FileError, FinishReason, Function, Image, Invalid,
+    JsonSchemaFormat, Level, Loss, Message, Modality, ModelError, ModelName, Money, Other, OtherTool, OutputFormat,
+    Prices, Problem, Provider, ProviderData, ProviderError, Providers, Quirks, Registry, Request, Response, Role,
+    Severity, Source, Status, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult, Usage, assistant,
+    system, tool_result, user,
 };
 pub use limits::{RateLimit, RateLimits};
 pub use model::Model;

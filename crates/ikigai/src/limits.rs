@@ -118,8 +118,7 @@ mod tests {
             ("x-ratelimit-reset-tokens", "6m0s"),
         ]);
         let limits = RateLimits::read(&openai, now());
-        let requests =
-            RateLimit { limit: Some(5000), remaining: Some(4999), reset: Some(Duration::from_millis(12)) };
+        let requests = RateLimit { limit: Some(5000), remaining: Some(4999), reset: Some(Duration::from_millis(12)) };
         let tokens = RateLimit { limit: None, remaining: Some(0), reset: Some(Duration::from_secs(360)) };
         let expected =
             RateLimits { requests: Some(requests), tokens: Some(tokens), input_tokens: None, output_tokens: None };

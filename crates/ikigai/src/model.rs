@@ -4,9 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ikigai_core::{
-    Context, Dialect, Facts, Level, ModelName, Request, Thinking, ToolCall, ToolChoice,
-};
+use ikigai_core::{Context, Dialect, Facts, Level, ModelName, Request, Thinking, ToolCall, ToolChoice};
 
 use crate::answer::Answer;
 use crate::chat::Chat;

@@ -24,6 +24,8 @@ pub(crate) struct Settings {
     pub(crate) tools: Vec<Callable>,
     /// Calls are the caller's to run.
     pub(crate) manual: bool,
+    /// A tool that is forced is forced in every step: the last one is the answer.
+    pub(crate) forced_throughout: bool,
     pub(crate) max_steps: u32,
     pub(crate) tool_timeout: Option<Duration>,
     pub(crate) approve: Option<Arc<Approve>>,
@@ -43,6 +45,7 @@ impl Settings {
             strict: false,
             tools: Vec::new(),
             manual: false,
+            forced_throughout: false,
             max_steps: 16,
             tool_timeout: Some(Duration::from_secs(300)),
             approve: None,

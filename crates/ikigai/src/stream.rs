@@ -58,7 +58,7 @@ enum Phase {
     /// Tools are being run.
     Running(Later<Vec<Block>>),
     /// The next request is on its way.
-    Opening(Later<(Turn, Result<Begun<Box<Live>>, Error>)>),
+    Opening(Later<(Turn, Result<Begun, Error>)>),
     /// It is over.
     Ended,
 }
@@ -203,11 +203,11 @@ impl Stream {
         (self.turn.take().map_or(self.complete, Turn::into_messages), partial)
     }
 
-    fn begin(&mut self, begun: Begun<Box<Live>>) {
-        let Begun { mut answer, by, .. } = begun;
-        self.ready = std::mem::take(&mut answer.ready);
+    fn begin(&mut self, begun: Begun) {
+        let Begun { mut live, by } = begun;
+        self.ready = std::mem::take(&mut live.ready);
         self.collector = Collector::default();
-        self.phase = Phase::Reading(answer, Some(by));
+        self.phase = Phase::Reading(live, Some(by));
     }
 
     /// Takes note of an event on its way to the caller. None when it is the failure of the answer.

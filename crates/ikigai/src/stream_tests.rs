@@ -56,7 +56,13 @@ async fn a_stream_is_its_answer_in_every_dialect() {
         let streamed = stream.finish().await.unwrap();
         let whole = model.ask("Hi").await.unwrap();
         assert_eq!(
-            (streamed.content(), streamed.finish_reason(), streamed.usage(), streamed.cost(), streamed.messages().len()),
+            (
+                streamed.content(),
+                streamed.finish_reason(),
+                streamed.usage(),
+                streamed.cost(),
+                streamed.messages().len()
+            ),
             (whole.content(), whole.finish_reason(), whole.usage(), whole.cost(), whole.messages().len()),
             "{name}"
         );
@@ -135,7 +141,8 @@ async fn whoever_collects_a_broken_stream_gets_what_had_arrived() {
 
 #[tokio::test]
 async fn a_failed_answer_to_a_stream_is_read_as_an_error_however_it_is_cut() {
-    let body = r#"{"type":"error","error":{"type":"not_found_error","message":"model: claude-x"},"request_id":"req_3"}"#;
+    let body =
+        r#"{"type":"error","error":{"type":"not_found_error","message":"model: claude-x"},"request_id":"req_3"}"#;
     let (one, two) = body.split_at(40);
     let reply = Reply::Head {
         status: 404,
@@ -296,7 +303,8 @@ async fn logs_of_all_layers_show_no_key() {
     .await;
     let secret = "sk-very-secret-1234567890";
     let client = client_of(&server);
-    for (name, variable) in [(CLAUDE, "anthropic"), ("google:gemini-2.5-flash", "google"), ("openai:gpt-5.4", "openai")] {
+    for (name, variable) in [(CLAUDE, "anthropic"), ("google:gemini-2.5-flash", "google"), ("openai:gpt-5.4", "openai")]
+    {
         let model = client.model(name).unwrap().key(secret).base_url(server.url()).retry(crate::Retry::never());
         let outcome = model.stream("What is my secret wish?").await;
         assert_eq!(outcome.is_ok(), variable == "anthropic");

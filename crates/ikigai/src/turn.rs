@@ -30,9 +30,8 @@ pub(crate) struct Turn {
 }
 
 /// An answer that has begun, and who gives it.
-pub(crate) struct Begun<T> {
-    pub(crate) answer: T,
-    pub(crate) head: Head,
+pub(crate) struct Begun {
+    pub(crate) live: Box<Live>,
     pub(crate) by: By,
 }
 
@@ -79,8 +78,8 @@ impl Turn {
     /// The whole turn.
     pub(crate) async fn run(mut self) -> Result<Answer, Error> {
         loop {
-            let Begun { answer, head, by } = self.ask_whole().await?;
-            if let Next::Tools(calls) = self.complete(*answer, head, by)? {
+            let (response, head, by) = self.ask_whole().await?;
+            if let Next::Tools(calls) = self.complete(response, head, by)? {
                 let results = run(self.bench(), calls).await;
                 self.resume(results);
             } else {
@@ -89,19 +88,19 @@ impl Turn {
         }
     }
 
-    async fn ask_whole(&mut self) -> Result<Begun<Box<Response>>, Error> {
+    async fn ask_whole(&mut self) -> Result<(Response, Head, By), Error> {
         let (opened, by) = self.ask(false).await?;
         match opened {
-            Opened::Whole(answer, head) => Ok(Begun { answer, head, by }),
+            Opened::Whole(whole) => Ok((whole.0, whole.1, by)),
             Opened::Live(_) => Err(self.broken("a stream came where none was asked for")),
         }
     }
 
-    pub(crate) async fn ask_live(&mut self) -> Result<Begun<Box<Live>>, Error> {
+    pub(crate) async fn ask_live(&mut self) -> Result<Begun, Error> {
         let (opened, by) = self.ask(true).await?;
         match opened {
-            Opened::Live(answer) => Ok(Begun { head: answer.head.clone(), answer, by }),
-            Opened::Whole(..) => Err(self.broken("no stream came where one was asked for")),
+            Opened::Live(live) => Ok(Begun { live, by }),
+            Opened::Whole(_) => Err(self.broken("no stream came where one was asked for")),
         }
     }
 
@@ -236,7 +235,8 @@ impl Turn {
         self.messages.push(message.clone());
         self.request.messages.push(message);
         // A tool that was forced once is not forced for ever.
-        if matches!(self.request.tool_choice, Some(ToolChoice::Required | ToolChoice::Specific(_))) {
+        let forced = matches!(self.request.tool_choice, Some(ToolChoice::Required | ToolChoice::Specific(_)));
+        if forced && !self.plan.settings.forced_throughout {
             self.request.tool_choice = None;
         }
     }

@@ -22,9 +22,8 @@ fn hello() -> Reply {
 
 #[tokio::test]
 async fn a_question_goes_out_once_and_its_answer_has_usage_and_cost() {
-    let scripted = Scripted::new([hello()
-        .header("request-id", "req_7")
-        .header("anthropic-ratelimit-requests-remaining", "9")]);
+    let scripted =
+        Scripted::new([hello().header("request-id", "req_7").header("anthropic-ratelimit-requests-remaining", "9")]);
     let model = scripted.client().model("anthropic:claude-haiku-4-5/low").unwrap().system("Be brief.");
     let answer = model.ask("Hi").await.unwrap();
     assert_eq!((answer.to_string().as_str(), answer.text().as_str()), ("Hello.", "Hello."));
@@ -50,7 +49,12 @@ async fn a_question_goes_out_once_and_its_answer_has_usage_and_cost() {
 async fn each_dialect_goes_to_its_own_address_with_its_own_key() {
     for (name, dialect, address, header) in [
         ("openai:gpt-5.4", Dialect::OpenaiResponses, "https://api.openai.com/v1/responses", "authorization"),
-        ("deepseek:deepseek-chat", Dialect::OpenaiChat, "https://api.deepseek.com/v1/chat/completions", "authorization"),
+        (
+            "deepseek:deepseek-chat",
+            Dialect::OpenaiChat,
+            "https://api.deepseek.com/v1/chat/completions",
+            "authorization",
+        ),
         (
             "google:gemini-2.5-flash",
             Dialect::Gemini,
@@ -113,11 +117,8 @@ async fn keys_come_from_the_call_then_the_client_then_the_environment() {
     client.ask(CLAUDE, "Hi").await.unwrap();
     client.model(CLAUDE).unwrap().key(" from-call\n").ask("Hi").await.unwrap();
     builder().build().unwrap().ask(CLAUDE, "Hi").await.unwrap();
-    let keys: Vec<String> = scripted
-        .requests()
-        .iter()
-        .map(|request| request.headers()["x-api-key"].to_str().unwrap().to_owned())
-        .collect();
+    let keys: Vec<String> =
+        scripted.requests().iter().map(|request| request.headers()["x-api-key"].to_str().unwrap().to_owned()).collect();
     assert_eq!(keys, ["from-client", "from-call", "from-environment"]);
 }
 
@@ -138,7 +139,10 @@ async fn addresses_and_headers_can_be_set_for_a_client_and_a_model() {
     assert_eq!(requests[0].uri().to_string(), "http://proxy:4000/v1/messages");
     assert_eq!(requests[0].headers()["x-team"], "blue");
     assert_eq!(requests[1].uri().to_string(), "http://other/v1/messages");
-    assert_eq!((requests[1].headers()["x-team"].as_bytes(), requests[1].headers()["anthropic-beta"].as_bytes()), (&b"red"[..], &b"mine"[..]));
+    assert_eq!(
+        (requests[1].headers()["x-team"].as_bytes(), requests[1].headers()["anthropic-beta"].as_bytes()),
+        (&b"red"[..], &b"mine"[..])
+    );
 }
 
 #[tokio::test]
@@ -206,10 +210,7 @@ async fn the_providers_own_delay_is_kept_in_every_form() {
 async fn googles_retry_info_is_kept() {
     let body = json!({"error": {"code": 429, "message": "Quota exceeded", "status": "RESOURCE_EXHAUSTED", "details": [
         {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.4s"}]}});
-    let scripted = Scripted::new([
-        Reply::new(429, body.to_string()),
-        Reply::whole(Dialect::Gemini, &says("Hello.")),
-    ]);
+    let scripted = Scripted::new([Reply::new(429, body.to_string()), Reply::whole(Dialect::Gemini, &says("Hello."))]);
     let answer = scripted.client().ask("google:gemini-2.5-flash", "Hi").await.unwrap();
     assert_eq!(answer.attempts()[0].waited, Some(Duration::from_millis(34_400)));
 }
@@ -287,7 +288,8 @@ async fn a_moved_api_is_not_followed() {
 #[tokio::test]
 async fn no_error_shows_the_key_even_when_the_provider_does() {
     let key = "sk-secret-of-ANTHROPIC_API_KEY";
-    let body = json!({"type": "error", "error": {"type": "authentication_error", "message": format!("invalid key {key}")}});
+    let body =
+        json!({"type": "error", "error": {"type": "authentication_error", "message": format!("invalid key {key}")}});
     let wrong = Reply::new(401, body.to_string());
     let scripted = Scripted::new([wrong, Reply::new(200, body.to_string())]);
     for _ in 0..2 {
@@ -304,7 +306,8 @@ async fn no_error_shows_the_key_even_when_the_provider_does() {
 #[tokio::test]
 async fn losses_are_warnings_unless_strict() {
     let scripted = Scripted::new([hello()]);
-    let model = scripted.client().model("anthropic:claude-haiku-4-5/low").unwrap().with(|request| request.seed = Some(1));
+    let model =
+        scripted.client().model("anthropic:claude-haiku-4-5/low").unwrap().with(|request| request.seed = Some(1));
     let answer = model.ask("Hi").await.unwrap();
     assert!(answer.warnings().any(|loss| loss.what == "seed"), "{:?}", answer.warnings().collect::<Vec<_>>());
     let error = model.strict().ask("Hi").await.unwrap_err();

@@ -144,8 +144,7 @@ fn variables_move_the_base_url_but_a_strangers_dotenv_does_not() {
 fn nothing_shows_a_key() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "credentials.toml", &format!("anthropic = \"{SECRET}\"\n"));
-    let environment =
-        Environment::of([("OPENAI_API_KEY", SECRET)]).with_settings(folder.path()).without_dotenv();
+    let environment = Environment::of([("OPENAI_API_KEY", SECRET)]).with_settings(folder.path()).without_dotenv();
     let key = Key::from(SECRET);
     let found = Lookup::new(&environment).key(provider("anthropic")).unwrap().unwrap();
     let credentials = Credentials::load(folder.path()).unwrap();

@@ -73,9 +73,11 @@ impl Credentials {
                 let entries = if name.ends_with(".toml") { from_toml(&text) } else { from_json(&text) };
                 let entries =
                     entries.map_err(|(line, message)| CredentialsError { file: file.clone(), line, message })?;
-                credentials
-                    .entries
-                    .extend(entries.into_iter().map(|(provider, key)| Entry { provider, key, file: file.clone() }));
+                credentials.entries.extend(entries.into_iter().map(|(provider, key)| Entry {
+                    provider,
+                    key,
+                    file: file.clone(),
+                }));
             }
         }
         Ok(credentials)

@@ -20,14 +20,14 @@ fn name(text: &str) -> ModelName {
 fn everything_that_a_program_asks_is_there() {
     let error = Error::new(provider_error()).at(&name("openai:gpt-5.4"));
     assert_eq!(error.kind(), ErrorKind::RateLimit);
-    assert_eq!((error.status(), error.code(), error.provider()), (Some(429), Some("rate_limit_exceeded"), Some("openai")));
+    assert_eq!(
+        (error.status(), error.code(), error.provider()),
+        (Some(429), Some("rate_limit_exceeded"), Some("openai"))
+    );
     assert_eq!((error.request_id(), error.retry_after()), (Some("req_1"), Some(Duration::from_millis(1500))));
     assert_eq!((error.is_retryable(), error.excerpt()), (true, Some("Slow down, please.")));
     assert!(error.partial().is_none() && error.messages().is_empty() && error.attempts().is_empty());
-    assert_eq!(
-        error.to_string(),
-        "openai: Slow down, please. (status 429, code rate_limit_exceeded, request req_1)"
-    );
+    assert_eq!(error.to_string(), "openai: Slow down, please. (status 429, code rate_limit_exceeded, request req_1)");
     assert!(std::error::Error::source(&error).is_some());
 }
 

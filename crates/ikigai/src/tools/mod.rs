@@ -170,5 +170,6 @@ impl fmt::Debug for Callable {
     }
 }
 
-#[cfg(all(test, feature = "schema"))]
+#[cfg(test)]
+#[cfg(feature = "schema")]
 mod tools_tests;

@@ -71,7 +71,10 @@ async fn checked<'a>(bench: &'a Bench, call: &ToolCall) -> Result<&'a Callable, 
         return Err(Output::error("the arguments are cut off or no JSON object; call the tool again"));
     }
     tool.check(call).map_err(|faults| {
-        Output::error(format!("the arguments do not match the tool's schema; mend them and call again:\n{}", faults.join("\n")))
+        Output::error(format!(
+            "the arguments do not match the tool's schema; mend them and call again:\n{}",
+            faults.join("\n")
+        ))
     })?;
     let Some(approve) = &bench.approve else { return Ok(tool) };
     match approve(call.clone()).await {

@@ -63,7 +63,10 @@ async fn tools_are_run_until_the_model_is_done() {
     assert_eq!(roles, [Role::Assistant, Role::Tool, Role::Assistant]);
 
     let tools = &scripted.body(0)["tools"];
-    assert_eq!((&tools[0]["name"], &tools[0]["description"]), (&json!("weather"), &json!("Tells the weather in a city.")));
+    assert_eq!(
+        (&tools[0]["name"], &tools[0]["description"]),
+        (&json!("weather"), &json!("Tells the weather in a city."))
+    );
     assert_eq!(tools[0]["input_schema"]["properties"]["city"]["description"], "The city's name.");
     let results = &scripted.body(1)["messages"][2]["content"];
     assert_eq!(results[0]["tool_use_id"], "c1");
@@ -131,7 +134,8 @@ async fn a_tool_that_fails_panics_or_takes_too_long_has_a_result_all_the_same() 
             panic!("at the disco");
         }
     });
-    let hangs = Callable::new(Tool::new("hangs", ""), |_| std::future::pending::<String>()).timeout(Duration::from_secs(9));
+    let hangs =
+        Callable::new(Tool::new("hangs", ""), |_| std::future::pending::<String>()).timeout(Duration::from_secs(9));
     let made = calls(&[("c1", "fails", json!({})), ("c2", "panics", json!({})), ("c3", "hangs", json!({}))]);
     let results = results(|model| model.tools([fails, panics, hangs]), made).await;
     assert_eq!(
@@ -222,7 +226,10 @@ async fn a_forced_tool_is_forced_once() {
     let scripted = Scripted::new([whole(&oslo_and_bergen()), whole(&says("Done."))]);
     let model = scripted.client().model(CLAUDE).unwrap().tool(weather()).tool_choice(ToolChoice::Required);
     model.ask("Go").await.unwrap();
-    assert_eq!((&scripted.body(0)["tool_choice"]["type"], &scripted.body(1)["tool_choice"]), (&json!("any"), &Value::Null));
+    assert_eq!(
+        (&scripted.body(0)["tool_choice"]["type"], &scripted.body(1)["tool_choice"]),
+        (&json!("any"), &Value::Null)
+    );
 }
 
 #[tokio::test]

@@ -177,6 +177,7 @@ impl std::error::Error for TransportError {
     }
 }
 
-#[cfg(all(test, feature = "rustls"))]
+#[cfg(test)]
+#[cfg(feature = "rustls")]
 #[path = "transport_tests.rs"]
 mod tests;
