@@ -1,5 +1,7 @@
 //! One request to one model: encoded, sent, tried again, decoded.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use ikigai_core::{Dialect, Event, Ids, Loss, ModelName, Request, Response, StreamDecoder};
@@ -98,25 +100,41 @@ impl Client {
         settings: &Settings,
         attempts: &mut Vec<Attempt>,
     ) -> Result<Opened, Error> {
-        let retry = &settings.retry;
         let began = self.clock().now();
         let mut made = 0;
         loop {
             made += 1;
-            let error = match self.try_once(prepared).await {
+            match self.try_once(prepared).await {
                 Ok(opened) => return Ok(opened),
-                Err(error) => error.at(&prepared.name),
-            };
-            let elapsed = self.clock().now().saturating_sub(began);
-            let wait = retry.wait(&error, made, elapsed, rand::random());
-            let attempt = Attempt { waited: wait, ..error.attempt(&prepared.name) };
-            crate::trace::attempt(&attempt, made, retry.most());
-            self.hooks().on_attempt(&attempt, made, retry.most());
-            attempts.push(attempt);
-            match wait {
-                Some(wait) => self.clock().sleep(wait).await,
-                None => return Err(error),
+                Err(error) => self.wait_or_fail(error, &prepared.name, settings, made, began, attempts).await?,
             }
+        }
+    }
+
+    /// Waits for the next try, when there is to be one. The try that failed is added to `attempts`.
+    async fn wait_or_fail(
+        &self,
+        error: Error,
+        name: &ModelName,
+        settings: &Settings,
+        made: u32,
+        began: Duration,
+        attempts: &mut Vec<Attempt>,
+    ) -> Result<(), Error> {
+        let error = error.at(name);
+        let retry = &settings.retry;
+        let elapsed = self.clock().now().saturating_sub(began);
+        let wait = retry.wait(&error, made, elapsed, rand::random());
+        let attempt = Attempt { waited: wait, ..error.attempt(name) };
+        crate::trace::attempt(&attempt, made, retry.most());
+        self.hooks().on_attempt(&attempt, made, retry.most());
+        attempts.push(attempt);
+        match wait {
+            Some(wait) => {
+                self.clock().sleep(wait).await;
+                Ok(())
+            }
+            None => Err(error),
         }
     }
 
@@ -148,7 +166,7 @@ impl Client {
     pub(crate) async fn exchange(
         &self,
         request: http::Request<Bytes>,
-        to_head: std::time::Duration,
+        to_head: Duration,
         timeouts: Timeouts,
         dialect: Dialect,
         key: Option<&Key>,
@@ -188,23 +206,17 @@ impl Client {
         request: http::Request<Bytes>,
         settings: &Settings,
     ) -> Result<serde_json::Value, Error> {
-        let retry = &settings.retry;
         let began = self.clock().now();
         let mut attempts = Vec::new();
+        let mut made = 0;
         loop {
-            let made = u32::try_from(attempts.len()).unwrap_or(u32::MAX).saturating_add(1);
-            let once = self.json_once(request.clone(), dialect, endpoint, settings.timeouts);
-            let error = match once.await {
+            made += 1;
+            match self.json_once(request.clone(), dialect, endpoint, settings.timeouts).await {
                 Ok(value) => return Ok(value),
-                Err(error) => error.at(name),
-            };
-            let wait = retry.wait(&error, made, self.clock().now().saturating_sub(began), rand::random());
-            let attempt = Attempt { waited: wait, ..error.attempt(name) };
-            self.hooks().on_attempt(&attempt, made, retry.most());
-            attempts.push(attempt);
-            match wait {
-                Some(wait) => self.clock().sleep(wait).await,
-                None => return Err(error.after_attempts(attempts)),
+                Err(error) => {
+                    let waited = self.wait_or_fail(error, name, settings, made, began, &mut attempts).await;
+                    waited.map_err(|error| error.after_attempts(std::mem::take(&mut attempts)))?;
+                }
             }
         }
     }

@@ -110,6 +110,19 @@ impl Endpoint {
     }
 }
 
+/// A name as a part of a path: what would end the part or mean something else is escaped.
+pub(crate) fn segment(name: &str) -> String {
+    let mut segment = String::new();
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'@' | b':') {
+            segment.push(char::from(byte));
+        } else {
+            segment.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    segment
+}
+
 /// Features of the Anthropic dialect that are asked for, with commas between them.
 const LIST: &str = "anthropic-beta";
 

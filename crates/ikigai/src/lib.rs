@@ -22,6 +22,8 @@
 //! | let a model use your functions | [`tool()`], [`Model::tool`] |
 //! | get a Rust value | [`Model::extract`] |
 //! | send pictures and documents | [`Attach`] |
+//! | turn texts into vectors | [`embed`], [`Model::embed`] |
+//! | count tokens, list models | [`Model::count_tokens`], [`Client::models`] |
 //! | set keys, addresses, proxies, retries | [`Client::builder`] |
 //! | know what went wrong | [`Error::kind`] |
 //!
@@ -41,7 +43,6 @@ mod call;
 mod chat;
 mod client;
 pub mod config;
-mod count;
 mod endpoint;
 mod error;
 mod extract;
@@ -58,6 +59,7 @@ pub mod tools;
 mod trace;
 pub mod transport;
 mod turn;
+mod verbs;
 
 pub use answer::{Answer, Step};
 pub use attach::Attach;
@@ -84,6 +86,7 @@ pub use stream::Stream;
 #[cfg(feature = "schema")]
 pub use tools::tool;
 pub use tools::{Approval, Callable};
+pub use verbs::{Embeddings, ListedModel, TokenCount};
 
 /// The format itself, and its translations: everything of it, also what is not named here.
 pub use ikigai_core as core;
@@ -101,6 +104,22 @@ pub use ikigai_core as core;
 /// When the name means no model, or there is no answer.
 pub async fn ask(model: &str, prompt: impl Into<Context>) -> Result<Answer, Error> {
     self::model(model)?.ask(prompt).await
+}
+
+/// Turns texts into vectors, one for each, in their order.
+///
+/// ```no_run
+/// # async fn f() -> Result<(), ikigai::Error> {
+/// let embeddings = ikigai::embed("openai:text-embedding-3-small", ["a red apple", "a green apple"]).await?;
+/// assert_eq!(embeddings.vectors.len(), 2);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// When the name means no model, or there is no answer.
+pub async fn embed(model: &str, texts: impl IntoIterator<Item = impl Into<String>>) -> Result<Embeddings, Error> {
+    self::model(model)?.embed(texts).await
 }
 
 /// A model by its name: `[provider:]model[/level]`, such as `openai:gpt-5.4/high`.

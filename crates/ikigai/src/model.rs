@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ikigai_core::{Context, Dialect, Facts, Level, ModelName, Request, Thinking, ToolCall, ToolChoice};
+use ikigai_core::{Context, Dialect, Facts, Level, ModelName, Request, Role, Thinking, ToolCall, ToolChoice};
 
 use crate::answer::Answer;
 use crate::chat::Chat;
@@ -303,6 +303,12 @@ impl Model {
         self.change(|plan| plan.settings.dialect = Some(dialect))
     }
 
+    /// How many numbers a vector of [`embed`](Model::embed) shall have, where the model leaves the choice.
+    #[must_use]
+    pub fn dimensions(self, count: u32) -> Self {
+        self.change(|plan| plan.settings.dimensions = Some(count))
+    }
+
     /// A header for every request to this model.
     #[must_use]
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
@@ -329,6 +335,20 @@ impl Model {
             change(&mut plan.request);
             plan.request.messages.clear();
         })
+    }
+
+    /// The request for a conversation, checked.
+    pub(crate) fn request(&self, context: Context) -> Result<Request, Error> {
+        context.validate()?;
+        let mut request = self.plan.request.clone();
+        if context.iter().any(|message| message.role == Role::System) {
+            request.system.clear();
+        }
+        request = request.context(context);
+        request.model.clone_from(&self.plan.name.id);
+        request.thinking = self.plan.thinking(0);
+        request.validate()?;
+        Ok(request)
     }
 
     pub(crate) fn change(mut self, change: impl FnOnce(&mut Plan)) -> Self {

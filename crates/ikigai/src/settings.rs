@@ -29,6 +29,7 @@ pub(crate) struct Settings {
     pub(crate) max_steps: u32,
     pub(crate) tool_timeout: Option<Duration>,
     pub(crate) approve: Option<Arc<Approve>>,
+    pub(crate) dimensions: Option<u32>,
     /// Long prompts make thinking budgets smaller.
     pub(crate) dynamic_budget: bool,
 }
@@ -49,6 +50,7 @@ impl Settings {
             max_steps: 16,
             tool_timeout: Some(Duration::from_secs(300)),
             approve: None,
+            dimensions: None,
             dynamic_budget: false,
         }
     }

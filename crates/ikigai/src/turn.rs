@@ -55,19 +55,10 @@ pub(crate) enum Next {
 impl Turn {
     /// Checks the question. Nothing is sent when it is not valid.
     pub(crate) fn begin(model: &Model, context: Context) -> Result<Self, Error> {
-        context.validate()?;
-        let plan = Arc::clone(&model.plan);
-        let mut request = plan.request.clone();
-        if context.iter().any(|message| message.role == Role::System) {
-            request.system.clear();
-        }
-        request = request.context(context);
-        request.model.clone_from(&plan.name.id);
-        request.validate()?;
         Ok(Turn {
             client: model.client.clone(),
-            plan,
-            request,
+            plan: Arc::clone(&model.plan),
+            request: model.request(context)?,
             candidate: 0,
             steps: Vec::new(),
             messages: Vec::new(),
@@ -129,7 +120,7 @@ impl Turn {
         if settings.dynamic_budget
             && let Some(thinking) = self.request.thinking.take()
         {
-            let tokens = crate::count::estimate(&self.request);
+            let tokens = crate::verbs::estimate(&self.request);
             let rule = &ikigai_core::rules_for(&name.id).thinking;
             self.request.thinking = Some(thinking.for_context(tokens, rule));
         }

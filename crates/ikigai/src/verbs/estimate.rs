@@ -1,4 +1,4 @@
-//! How many tokens a request has.
+//! About how many tokens a request has.
 
 use ikigai_core::{Block, Request, Source};
 
