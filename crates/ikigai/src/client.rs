@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use ikigai_core::{Context, Registry};
+use ikigai_core::{Context, ModelName, Registry};
 
 use crate::answer::Answer;
 use crate::config::{Environment, Key};
@@ -102,6 +102,19 @@ impl Client {
     pub fn model(&self, name: &str) -> Result<Model, Error> {
         let name = self.registry().parse(name)?;
         Ok(Model::new(self.clone(), name))
+    }
+
+    /// A model by its provider and its id, for those who know both. Any id is taken.
+    ///
+    /// ```
+    /// use ikigai::{Client, Level, ModelName};
+    ///
+    /// # fn f(client: Client) {
+    /// let model = client.model_named(ModelName::new("openai", "gpt-5.4").level(Level::Low)).temperature(0.7);
+    /// # }
+    /// ```
+    pub fn model_named(&self, name: ModelName) -> Model {
+        Model::new(self.clone(), name)
     }
 
     /// Asks a model, and waits for the whole answer.

@@ -57,11 +57,10 @@ impl Endpoint {
         for (name, value) in client.headers().iter().chain(&settings.headers) {
             insert(&mut headers, name, value)?;
         }
-        let key = found.map(|found| found.key);
-        if let Some(key) = &key {
-            authorise(provider, key, &mut headers)?;
+        if let Some(found) = &found {
+            authorise(provider, found, &mut headers)?;
         }
-        Ok(Endpoint { base, headers, key })
+        Ok(Endpoint { base, headers, key: found.map(|found| found.key) })
     }
 
     /// A request to a path of the API, with JSON in it when there is a body.

@@ -31,7 +31,7 @@ use crate::error::{Attempt, Error};
 /// # }
 /// ```
 pub trait Hook: Send + Sync + 'static {
-    /// A request is about to be encoded and sent. It may be changed; an error stops it, in these words.
+    /// A request is about to be encoded and sent. It may be changed, for this one time; an error stops it, in these words.
     ///
     /// # Errors
     /// Whatever speaks against the request.
@@ -76,6 +76,10 @@ impl Hooks {
         Hooks(hooks.into())
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn before_request(&self, model: &ModelName, request: &mut Request) -> Result<(), Error> {
         for hook in self.0.iter() {
             hook.before_request(model, request)
@@ -110,3 +114,7 @@ impl fmt::Debug for Hooks {
         write!(f, "{} hooks", self.0.len())
     }
 }
+
+#[cfg(test)]
+#[path = "hook_tests.rs"]
+mod tests;

@@ -1,5 +1,6 @@
 //! One turn of a conversation: a question, the tools that are run for it, the answer.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -137,9 +138,14 @@ impl Turn {
 
     async fn send(&mut self, name: &ModelName, settings: &Settings) -> Result<(Opened, By), Error> {
         let began = self.client.clock().now();
-        self.client.hooks().before_request(name, &mut self.request)?;
-        let prepared = self.client.prepare(name, &self.request, settings)?;
-        let span = crate::trace::span(&self.client, &prepared, &self.request);
+        let hooks = self.client.hooks();
+        let mut request = Cow::Borrowed(&self.request);
+        if !hooks.is_empty() {
+            // On a copy: what a hook changes is not to pile up from step to step.
+            hooks.before_request(name, request.to_mut())?;
+        }
+        let prepared = self.client.prepare(name, &request, settings)?;
+        let span = crate::trace::span(&self.client, &prepared, &request);
         match self.client.open(&prepared, settings, &mut self.attempts).instrument(span.clone()).await {
             Ok(opened) => Ok((opened, By { name: name.clone(), losses: prepared.losses, span, began })),
             Err(error) => {

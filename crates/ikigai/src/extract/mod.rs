@@ -99,6 +99,14 @@ impl Model {
         ObjectStream::open(Extraction::new(self, Shape::of::<T>()?, prompt.into())).await
     }
 
+    /// As [`extract_stream`](Model::extract_stream), for JSON that matches a schema.
+    ///
+    /// # Errors
+    /// When the schema is none, or the answer does not even begin.
+    pub async fn extract_json_stream(&self, schema: Value, prompt: impl Into<Context>) -> Result<ObjectStream, Error> {
+        ObjectStream::open(Extraction::new(self, Shape::new("answer", None, schema)?, prompt.into())).await
+    }
+
     /// The way in which this model is best asked for a value.
     fn way(&self) -> Way {
         let plan = &self.plan;
