@@ -92,3 +92,29 @@ fn every_dialect_has_a_home() {
         assert_eq!(target.facts.is_some(), model != "whatever");
     }
 }
+
+#[test]
+fn clouds_have_the_model_in_the_path() {
+    for (name, streams, path) in [
+        ("bedrock:anthropic.claude-sonnet-4-6", false, "/model/anthropic.claude-sonnet-4-6/invoke"),
+        (
+            "bedrock:anthropic.claude-haiku-4-5-20251001-v1:0",
+            true,
+            "/model/anthropic.claude-haiku-4-5-20251001-v1%3A0/invoke-with-response-stream",
+        ),
+        (
+            "bedrock:arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.x",
+            false,
+            "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fus.anthropic.x/invoke",
+        ),
+        ("vertex:claude-sonnet-4-5", false, "/models/claude-sonnet-4-5@20250929:rawPredict"),
+        ("vertex:claude-sonnet-4-5", true, "/models/claude-sonnet-4-5@20250929:streamRawPredict"),
+        ("vertex:gemini-2.5-pro", true, "/models/gemini-2.5-pro:streamGenerateContent?alt=sse"),
+    ] {
+        let registry = Registry::shared();
+        let route = registry.route(&registry.parse(name).unwrap()).unwrap();
+        let mut request = crate::Request::new(&route.model).user("Hi");
+        request.stream = streams.then_some(true);
+        assert_eq!(route.dialect.encode_request(&request, &route.target()).unwrap().path, path, "{name}");
+    }
+}

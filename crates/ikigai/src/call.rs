@@ -69,7 +69,7 @@ impl Client {
         } else {
             route.dialect.encode_request(request, &route.target())
         }?;
-        let endpoint = Endpoint::find(self, route.provider, route.dialect, settings)?;
+        let endpoint = Endpoint::find(self, route.provider, route.dialect, &name.id, settings)?;
         let body = serde_json::to_vec(&encoded.body)
             .map_err(|error| ikigai_core::Error::invalid_request(format!("the request has no JSON form: {error}")))?;
         let streaming = request.stream == Some(true);
@@ -140,7 +140,10 @@ impl Client {
 
     async fn try_once(&self, prepared: &Prepared) -> Result<Opened, Error> {
         let key = prepared.endpoint.key();
-        let (head, body) = self.send(prepared.request.clone(), prepared, key).await?;
+        let limit = prepared.timeouts.to_head(prepared.streaming);
+        let request = prepared.request.clone();
+        let (head, body) =
+            self.exchange(request, limit, prepared.timeouts, prepared.dialect, &prepared.endpoint).await?;
         if prepared.streaming {
             begin(head, body, prepared.dialect, key).await
         } else {
@@ -152,16 +155,6 @@ impl Client {
         }
     }
 
-    async fn send(
-        &self,
-        request: http::Request<Bytes>,
-        prepared: &Prepared,
-        key: Option<&Key>,
-    ) -> Result<(Head, Body), Error> {
-        let limit = prepared.timeouts.to_head(prepared.streaming);
-        self.exchange(request, limit, prepared.timeouts, prepared.dialect, key).await
-    }
-
     /// Sends a request once. An answer with a bad status is an error.
     pub(crate) async fn exchange(
         &self,
@@ -169,16 +162,18 @@ impl Client {
         to_head: Duration,
         timeouts: Timeouts,
         dialect: Dialect,
-        key: Option<&Key>,
+        endpoint: &Endpoint,
     ) -> Result<(Head, Body), Error> {
         let clock = self.clock();
+        let key = endpoint.key();
+        let request = endpoint.sign(self, request).await?;
         let response = within(clock.as_ref(), to_head, self.transport().send(request)).await?;
         let (parts, body) = response.into_parts();
         let body = idle_guard(body, clock.clone(), timeouts.idle);
         let head =
             Head { request_id: request_id(&parts.headers), limits: RateLimits::read(&parts.headers, clock.today()) };
         if parts.status.is_success() {
-            return Ok((head, body));
+            return Ok((head, unframed(body, &parts.headers)?));
         }
         if parts.status.is_redirection() {
             return Err(moved(parts.status, &parts.headers));
@@ -228,9 +223,24 @@ impl Client {
         endpoint: &Endpoint,
         timeouts: Timeouts,
     ) -> Result<serde_json::Value, Error> {
-        let (_, body) = self.exchange(request, timeouts.first_byte, timeouts, dialect, endpoint.key()).await?;
+        let (_, body) = self.exchange(request, timeouts.first_byte, timeouts, dialect, endpoint).await?;
         let bytes = body.read(LONGEST).await?;
         serde_json::from_slice(&bytes).map_err(|fault| not_json(&bytes, &fault).into())
+    }
+}
+
+/// The body of an answer, out of Amazon's frames when it came in them.
+fn unframed(body: Body, headers: &HeaderMap) -> Result<Body, Error> {
+    let media_type = headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if !media_type.starts_with("application/vnd.amazon.eventstream") {
+        return Ok(body);
+    }
+    #[cfg(feature = "bedrock")]
+    return Ok(crate::transport::eventstream::unframed(body));
+    #[cfg(not(feature = "bedrock"))]
+    {
+        let told = "the answer comes in Amazon's frames, which this build cannot read (feature `bedrock`)";
+        Err(Reason::Unsupported(told.to_owned()).into())
     }
 }
 

@@ -50,6 +50,8 @@ struct Shared {
     retry: Retry,
     hooks: Hooks,
     content_in_traces: bool,
+    #[cfg(feature = "vertex")]
+    google: crate::auth::Accounts,
 }
 
 static PROCESS: OnceLock<Client> = OnceLock::new();
@@ -161,6 +163,11 @@ impl Client {
 
     pub(crate) fn content_in_traces(&self) -> bool {
         self.shared.content_in_traces
+    }
+
+    #[cfg(feature = "vertex")]
+    pub(crate) fn google(&self) -> &crate::auth::Accounts {
+        &self.shared.google
     }
 
     pub(crate) fn key_in_memory(&self, provider: &str) -> Option<&Key> {
@@ -298,6 +305,8 @@ impl ClientBuilder {
                 retry: self.retry,
                 hooks: Hooks::new(self.hooks),
                 content_in_traces: self.content_in_traces,
+                #[cfg(feature = "vertex")]
+                google: crate::auth::Accounts::default(),
             }),
         })
     }

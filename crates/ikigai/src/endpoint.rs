@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use ikigai_core::{Dialect, Provider};
 
-use crate::auth::authorise;
+use crate::auth::{Proof, prove};
 use crate::client::Client;
 use crate::config::{Found, Key, KeySource, Lookup};
 use crate::error::{Error, Reason};
@@ -16,6 +16,7 @@ pub(crate) struct Endpoint {
     base: String,
     headers: HeaderMap,
     key: Option<Key>,
+    proof: Proof,
 }
 
 impl Endpoint {
@@ -24,6 +25,7 @@ impl Endpoint {
         client: &Client,
         provider: &Provider,
         dialect: Dialect,
+        model: &str,
         settings: &Settings,
     ) -> Result<Self, Error> {
         let environment = client.environment();
@@ -36,9 +38,6 @@ impl Endpoint {
             None => lookup.key(provider)?,
         };
         let found = found.filter(|found| !found.key.is_empty());
-        if found.is_none() && provider.needs_key() {
-            return Err(lookup.missing(provider).into());
-        }
         let base = match settings.base_url.as_deref().or_else(|| client.base_url_in_memory(&provider.id)) {
             Some(given) => {
                 // As if it stood in the provider's own variable: written with or without the version.
@@ -50,6 +49,8 @@ impl Endpoint {
             }
             None => lookup.base_url(provider, dialect, found.as_ref().map(|found| &found.from))?,
         };
+        // Azure's deployments stand in the address.
+        let base = base.replace("{model}", &segment(model));
         let mut headers = HeaderMap::new();
         for (name, value) in provider.headers.iter() {
             insert(&mut headers, name, value)?;
@@ -57,10 +58,12 @@ impl Endpoint {
         for (name, value) in client.headers().iter().chain(&settings.headers) {
             insert(&mut headers, name, value)?;
         }
-        if let Some(found) = &found {
-            authorise(provider, found, &mut headers)?;
-        }
-        Ok(Endpoint { base, headers, key: found.map(|found| found.key) })
+        let proof = match prove(client, provider, found.as_ref(), &mut headers)? {
+            Some(proof) => proof,
+            None if provider.needs_key() => return Err(lookup.missing(provider).into()),
+            None => Proof::Ready,
+        };
+        Ok(Endpoint { base, headers, key: found.map(|found| found.key), proof })
     }
 
     /// A request to a path of the API, with JSON in it when there is a body.
@@ -71,7 +74,7 @@ impl Endpoint {
         headers: &[(String, String)],
         body: Option<Bytes>,
     ) -> Result<http::Request<Bytes>, Reason> {
-        let address = format!("{}{path}", self.base);
+        let address = address(&self.base, path);
         let uri: Uri = address
             .parse()
             .map_err(|_| Reason::from(ikigai_core::Error::invalid_request(format!("`{}` is no address", self.base))))?;
@@ -96,6 +99,15 @@ impl Endpoint {
         Ok(request)
     }
 
+    /// The request, with what this very try needs to be let in.
+    pub(crate) async fn sign(
+        &self,
+        client: &Client,
+        request: http::Request<Bytes>,
+    ) -> Result<http::Request<Bytes>, Error> {
+        self.proof.sign(client, request).await
+    }
+
     /// The key that is used; errors must not show it.
     pub(crate) fn key(&self) -> Option<&Key> {
         self.key.as_ref()
@@ -106,6 +118,15 @@ impl Endpoint {
         let uri: Uri = self.base.parse().ok()?;
         let port = uri.port_u16().unwrap_or(if uri.scheme_str() == Some("http") { 80 } else { 443 });
         Some((uri.host()?.to_owned(), port))
+    }
+}
+
+/// A base URL and a path. A query that stands in the base URL goes behind the path.
+fn address(base: &str, path: &str) -> String {
+    match (base.split_once('?'), path.contains('?')) {
+        (None, _) => format!("{base}{path}"),
+        (Some((base, query)), false) => format!("{}{path}?{query}", base.trim_end_matches('/')),
+        (Some((base, query)), true) => format!("{}{path}&{query}", base.trim_end_matches('/')),
     }
 }
 

@@ -132,3 +132,7 @@ pub fn model(name: &str) -> Result<Model, Error> {
 
 #[cfg(test)]
 mod testing;
+
+#[cfg(test)]
+#[cfg(feature = "rustls")]
+mod clouds_tests;

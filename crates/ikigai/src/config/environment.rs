@@ -75,6 +75,12 @@ impl Environment {
         self.settings.as_ref()
     }
 
+    /// Is it this process, and not what a caller gave in its place?
+    #[cfg(feature = "vertex")]
+    pub(crate) fn is_process(&self) -> bool {
+        matches!(self.variables, Variables::Process)
+    }
+
     /// The `.env` file, whether it exists or not.
     pub(crate) fn dotenv(&self) -> Option<&PathBuf> {
         self.dotenv.as_ref()

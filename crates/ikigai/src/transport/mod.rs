@@ -1,5 +1,7 @@
 //! How requests reach a provider: one trait, and an implementation of it on HTTP.
 
+#[cfg(feature = "bedrock")]
+pub(crate) mod eventstream;
 #[cfg(feature = "rustls")]
 mod http_client;
 mod timeouts;

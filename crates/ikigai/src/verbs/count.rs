@@ -70,7 +70,7 @@ impl Model {
         };
         let encoded = route.dialect.encode_request(&request, &route.target())?;
         let Some((path, body)) = counting(route.dialect, &encoded) else { return Ok(estimated) };
-        let endpoint = Endpoint::find(&self.client, route.provider, route.dialect, settings)?;
+        let endpoint = Endpoint::find(&self.client, route.provider, route.dialect, &name.id, settings)?;
         let body = Some(body.to_string().into());
         let request = endpoint.request(Method::POST, &path, &encoded.headers, body)?;
         match self.client.json(name, route.dialect, &endpoint, request, settings).await {

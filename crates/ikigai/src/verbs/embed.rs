@@ -49,7 +49,7 @@ impl Model {
             let told = format!("texts[{place}]: an empty text has no vector");
             return Err(ikigai_core::Error::invalid_request(told).into());
         }
-        let endpoint = Endpoint::find(&self.client, route.provider, route.dialect, settings)?;
+        let endpoint = Endpoint::find(&self.client, route.provider, route.dialect, &name.id, settings)?;
         let mut embeddings = Embeddings { vectors: Vec::new(), model: name.clone(), usage: None, cost: None };
         let batches: Vec<&[String]> = texts.chunks(at_most).collect();
         for group in batches.chunks(AT_ONCE) {

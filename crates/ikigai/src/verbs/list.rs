@@ -38,7 +38,7 @@ impl Client {
             Reason::from(ProviderError::Unknown { name: provider.to_owned(), nearest })
         })?;
         let settings = Settings::new(self.timeouts(), self.retry().clone());
-        let endpoint = Endpoint::find(self, row, row.dialect, &settings)?;
+        let endpoint = Endpoint::find(self, row, row.dialect, "", &settings)?;
         // Errors name the provider.
         let name = ModelName::new(row.id.to_string(), "models");
         let headers = match row.dialect {

@@ -46,6 +46,19 @@ pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<W
     Ok(WireRequest { path, headers, body, losses: writer.losses })
 }
 
+/// A model's id as one part of a path. Amazon's have colons in them, and its profiles slashes.
+fn escaped(model: &str) -> String {
+    let mut part = String::new();
+    for byte in model.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'@') {
+            part.push(char::from(byte));
+        } else {
+            part.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    part
+}
+
 /// Amazon's versions of this API bear its product's name, and want other paths than Google's.
 fn is_bedrock(version: &str) -> bool {
     version.starts_with("bedrock")
@@ -191,12 +204,13 @@ impl<'a> Writer<'a> {
         };
         if is_bedrock(version) {
             let method = if streams { "invoke-with-response-stream" } else { "invoke" };
-            return (format!("/model/{model}/{method}"), headers);
+            return (format!("/model/{}/{method}", escaped(model)), headers);
         }
         if !betas.is_empty() {
             add("anthropic-beta", betas.join(","));
         }
-        (format!("/{model}:{}", if streams { "streamRawPredict" } else { "rawPredict" }), headers)
+        let method = if streams { "streamRawPredict" } else { "rawPredict" };
+        (format!("/models/{}:{method}", escaped(model)), headers)
     }
 
     /// The system prompt: a text when that is all there is, else blocks.

@@ -1,0 +1,151 @@
+//! How a request shows who sends it: every style of key in one place.
+//!
+//! A plain key is a header. Google's tokens are fetched, and Amazon's requests are signed, right before each try: both have
+//! a time in them.
+
+#[cfg(feature = "bedrock")]
+mod aws;
+#[cfg(feature = "vertex")]
+mod google;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use ikigai_core::{Auth, ErrorKind, Provider};
+
+use crate::client::Client;
+use crate::config::{Found, Key, KeySource};
+use crate::error::{Error, Reason};
+
+#[cfg(feature = "vertex")]
+pub(crate) use google::Accounts;
+
+/// Variables that hold a way to a token, and not a token.
+const WAYS: [&str; 2] = ["GOOGLE_APPLICATION_CREDENTIALS", "AWS_ACCESS_KEY_ID"];
+
+/// What is left to be done to a request before each try.
+#[derive(Debug, Clone)]
+pub(crate) enum Proof {
+    /// Nothing: the key, if any, is in the headers.
+    Ready,
+    /// It is signed.
+    #[cfg(feature = "bedrock")]
+    Aws(aws::Signer),
+    /// It gets a token.
+    #[cfg(feature = "vertex")]
+    Google(google::Account),
+}
+
+/// How a provider is shown who is asking: by a header, which is put into `headers`, or by something that each try needs.
+/// None when there is nothing to show.
+///
+/// A key never goes into the address: addresses are logged.
+pub(crate) fn prove(
+    client: &Client,
+    provider: &Provider,
+    found: Option<&Found>,
+    headers: &mut HeaderMap,
+) -> Result<Option<Proof>, Error> {
+    let token = found.filter(|found| !is_way(&found.from));
+    match (provider.auth, token) {
+        (Auth::None, _) => Ok(Some(Proof::Ready)),
+        (Auth::Bearer, Some(token)) => header(provider, headers, http::header::AUTHORIZATION, "Bearer ", &token.key),
+        (Auth::XApiKey, Some(token)) => header(provider, headers, HeaderName::from_static("x-api-key"), "", &token.key),
+        (Auth::XGoogApiKey, Some(token)) => {
+            header(provider, headers, HeaderName::from_static("x-goog-api-key"), "", &token.key)
+        }
+        // Azure takes tokens of its directory as well.
+        (Auth::ApiKey, Some(token)) if is_jwt(&token.key) => {
+            header(provider, headers, http::header::AUTHORIZATION, "Bearer ", &token.key)
+        }
+        (Auth::ApiKey, Some(token)) => header(provider, headers, HeaderName::from_static("api-key"), "", &token.key),
+        // A token that was given goes before signing and before fetching one.
+        (Auth::GoogleOauth | Auth::AwsSigv4, Some(token)) => {
+            header(provider, headers, http::header::AUTHORIZATION, "Bearer ", &token.key)
+        }
+        (Auth::GoogleOauth, None) => google_account(client, provider, found),
+        (Auth::AwsSigv4, None) => aws_signer(client, provider, found),
+        (Auth::Bearer | Auth::XApiKey | Auth::XGoogApiKey | Auth::ApiKey, None) => Ok(None),
+    }
+}
+
+impl Proof {
+    /// The request, with what this try needs.
+    pub(crate) async fn sign(
+        &self,
+        client: &Client,
+        request: http::Request<Bytes>,
+    ) -> Result<http::Request<Bytes>, Error> {
+        let _ = client;
+        match self {
+            Proof::Ready => Ok(request),
+            #[cfg(feature = "bedrock")]
+            Proof::Aws(signer) => signer.sign(request, client.clock().today()),
+            #[cfg(feature = "vertex")]
+            Proof::Google(account) => account.sign(request).await,
+        }
+    }
+}
+
+#[cfg(feature = "vertex")]
+fn google_account(client: &Client, _: &Provider, found: Option<&Found>) -> Result<Option<Proof>, Error> {
+    Ok(client.google().account(client.environment(), found)?.map(Proof::Google))
+}
+
+#[cfg(not(feature = "vertex"))]
+fn google_account(_: &Client, provider: &Provider, found: Option<&Found>) -> Result<Option<Proof>, Error> {
+    without(provider, found, "vertex")
+}
+
+#[cfg(feature = "bedrock")]
+fn aws_signer(client: &Client, _: &Provider, _: Option<&Found>) -> Result<Option<Proof>, Error> {
+    Ok(aws::Signer::find(client.environment())?.map(Proof::Aws))
+}
+
+#[cfg(not(feature = "bedrock"))]
+fn aws_signer(_: &Client, provider: &Provider, found: Option<&Found>) -> Result<Option<Proof>, Error> {
+    without(provider, found, "bedrock")
+}
+
+#[cfg(not(all(feature = "bedrock", feature = "vertex")))]
+fn without(provider: &Provider, found: Option<&Found>, feature: &str) -> Result<Option<Proof>, Error> {
+    match found {
+        None => Ok(None),
+        Some(_) => Err(Reason::Unsupported(format!(
+            "{} wants more than a key, which this build cannot give it (feature `{feature}`); give it a token as the key",
+            provider.name
+        ))
+        .into()),
+    }
+}
+
+fn header(
+    provider: &Provider,
+    headers: &mut HeaderMap,
+    name: HeaderName,
+    before: &str,
+    key: &Key,
+) -> Result<Option<Proof>, Error> {
+    let mut value = HeaderValue::try_from(format!("{before}{}", key.expose())).map_err(|_| {
+        let told = format!("the key for {} has characters that no header can carry", provider.name);
+        Reason::from(ikigai_core::Error::new(ErrorKind::Auth, told))
+    })?;
+    value.set_sensitive(true);
+    headers.insert(name, value);
+    Ok(Some(Proof::Ready))
+}
+
+/// Does the value lead to a token, without being one?
+fn is_way(from: &KeySource) -> bool {
+    match from {
+        KeySource::Variable(name) | KeySource::DotEnv { variable: name, .. } => WAYS.contains(&name.as_str()),
+        KeySource::Argument | KeySource::Memory | KeySource::File(_) => false,
+    }
+}
+
+/// Three parts with points between them, the first of which is a JSON object in base64.
+fn is_jwt(key: &Key) -> bool {
+    key.expose().starts_with("eyJ") && key.expose().matches('.').count() == 2
+}
+
+#[cfg(test)]
+mod auth_tests;

@@ -1,0 +1,27 @@
+//! Clouds: requests as they arrive at a server that checks them as the real one does.
+
+mod azure;
+#[cfg(feature = "bedrock")]
+mod bedrock;
+#[cfg(feature = "vertex")]
+mod vertex;
+
+use ikigai_core::Dialect;
+
+use crate::config::Environment;
+use crate::testing::says;
+use crate::transport::Http;
+use crate::{Client, Retry};
+
+fn client(variables: &[(&str, &str)]) -> Client {
+    Client::builder()
+        .transport(Http::builder().no_proxy().build().unwrap())
+        .environment(Environment::of(variables.iter().copied()))
+        .retry(Retry::never())
+        .build()
+        .unwrap()
+}
+
+fn whole(dialect: Dialect) -> String {
+    dialect.encode_response(&says("Hello."), &ikigai_core::Reply::default()).to_string()
+}
