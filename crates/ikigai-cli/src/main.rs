@@ -2,4 +2,55 @@
 
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod cli;
+mod completions;
+mod exit;
+mod man;
+mod output;
+mod wire;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+
+use crate::cli::{Cli, Command};
+use crate::exit::{Exit, Failure};
+use crate::output::{Color, Out};
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let mut out = Out::new(Color::from_arguments(&arguments));
+    match run(arguments, &mut out).and_then(|exit| out.flush().map(|()| exit)) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            // What was written before the failure belongs to the reader, and before our words about it.
+            let _ = out.flush();
+            out.failure(&failure);
+            failure.exit.into()
+        }
+    }
+}
+
+fn run(arguments: Vec<OsString>, out: &mut Out) -> Result<Exit, Failure> {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are the parser's "errors" too; only those go to standard output.
+            let text = error.render().ansi().to_string();
+            return if error.use_stderr() {
+                out.note(&text);
+                Ok(Exit::Usage)
+            } else {
+                out.text(&text).map(|()| Exit::Ok)
+            };
+        }
+    };
+    match cli.command {
+        None => out.text(&Cli::command().render_help().ansi().to_string())?,
+        Some(Command::Wire(wire)) => wire::run(wire, out)?,
+        Some(Command::Completions(completions)) => completions::run(completions, out)?,
+        Some(Command::Man(man)) => man::run(&man, out)?,
+    }
+    Ok(Exit::Ok)
+}

@@ -16,6 +16,8 @@ mod provider;
 mod provider_data;
 mod request;
 mod response;
+#[cfg(feature = "schema")]
+mod schema;
 mod sse;
 mod stream;
 mod thinking;
@@ -23,7 +25,8 @@ mod tool;
 mod usage;
 
 pub use catalog::{
-    Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Status, ThinkingKind, ThinkingRule, TierPrices,
+    BoundState, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Shown, Status, ThinkingKind,
+    ThinkingRule, TierPrices, ToolsInChat, rules_for,
 };
 pub use content::{
     Audio, Block, BlockKind, CacheHint, Document, Image, Other, Source, Text, ThinkingBlock, ToolCall, ToolResult,
@@ -39,8 +42,10 @@ pub use provider::{
 pub use provider_data::ProviderData;
 pub use request::{CacheOptions, JsonSchemaFormat, OutputFormat, Request};
 pub use response::{FinishReason, Response};
+#[cfg(feature = "schema")]
+pub use schema::{FORMAT_VERSION, schema};
 pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
-pub use thinking::{Level, Thinking, UnknownLevel};
+pub use thinking::{CANNOT_DISABLE, Level, TableValue, Thinking, UnknownLevel, thinking_budget, thinking_table};
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
 pub use usage::Usage;

@@ -98,6 +98,9 @@ impl schemars::JsonSchema for Usage {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        UsageJson::json_schema(generator)
+        let mut schema = UsageJson::json_schema(generator);
+        // All counts are written, but a reader takes an absent one for zero.
+        schema.remove("required");
+        schema
     }
 }

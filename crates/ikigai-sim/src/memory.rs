@@ -1,6 +1,6 @@
 //! What the simulator remembers between requests.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -53,8 +53,8 @@ struct State {
     /// Answers of the Responses API that the client asked to keep, with the request's input items.
     stored: HashMap<String, Value>,
     stored_order: VecDeque<String>,
-    /// Prompts that a provider's cache would know, by their fingerprint.
-    cached: HashMap<u64, u64>,
+    /// Beginnings of prompts that a provider's cache would know, by their fingerprint.
+    cached: HashSet<u64>,
     cached_order: VecDeque<u64>,
 }
 
@@ -164,11 +164,15 @@ impl Memory {
         self.state().stored.remove(id).is_some()
     }
 
-    /// Has a prompt with this fingerprint come before? Remembers it with its length in tokens.
-    pub(crate) fn cached(&self, fingerprint: u64, tokens: u64) -> Option<u64> {
+    /// Has a prompt that begins like this come before?
+    pub(crate) fn cache_knows(&self, fingerprint: u64) -> bool {
+        self.state().cached.contains(&fingerprint)
+    }
+
+    /// Keeps the beginning of a prompt, as a provider's cache does.
+    pub(crate) fn cache_keep(&self, fingerprint: u64) {
         let mut state = self.state();
-        let before = state.cached.insert(fingerprint, tokens);
-        if before.is_none() {
+        if state.cached.insert(fingerprint) {
             state.cached_order.push_back(fingerprint);
             if state.cached_order.len() > KEPT
                 && let Some(oldest) = state.cached_order.pop_front()
@@ -176,6 +180,5 @@ impl Memory {
                 state.cached.remove(&oldest);
             }
         }
-        before
     }
 }

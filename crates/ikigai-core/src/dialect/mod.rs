@@ -8,8 +8,10 @@ mod anthropic;
 mod gemini;
 mod ids;
 mod openai_chat;
+mod openai_error;
 mod openai_responses;
 mod seal;
+mod strict;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -4,8 +4,8 @@ use crate::{Block, Error, Event, FinishReason, ProviderData, Response, ToolCall}
 
 /// Collects the events of a stream into the [`Response`] that the same answer would have been without streaming.
 ///
-/// Events out of place change nothing that is already there: a delta for a block that never opened is an error,
-/// which [`finish`](Collector::finish) reports with everything that had arrived.
+/// Events out of place change nothing that is already there: a delta for a block that never opened or has ended, or a
+/// second end, is an error, which [`finish`](Collector::finish) reports with everything that had arrived.
 ///
 /// ```
 /// use ikigai_core::{Collector, Event, FinishReason, Block};
@@ -26,8 +26,8 @@ use crate::{Block, Error, Event, FinishReason, ProviderData, Response, ToolCall}
 #[derive(Debug, Clone, Default)]
 pub struct Collector {
     response: Response,
-    /// The arguments so far of each call that is still open, by place.
-    open_calls: Vec<(usize, String)>,
+    /// The blocks that are still open, by place; for a call with its arguments so far.
+    open: Vec<(usize, String)>,
     fault: Option<Error>,
     ended: bool,
 }
@@ -49,40 +49,38 @@ impl Collector {
             Event::BlockStart { index, block } => self.open(index, block),
             Event::ToolCallStart { index, id, name, provider_data } => {
                 self.open(index, Block::ToolCall(ToolCall { id, name, provider_data, ..ToolCall::default() }));
-                self.open_calls.push((index, String::new()));
             }
-            Event::TextDelta { index, text } => match self.response.content.get_mut(index) {
-                Some(Block::Text(block)) => append(&mut block.text, text),
+            Event::TextDelta { index, text } => match self.opened(index) {
+                Some((Block::Text(block), _)) => append(&mut block.text, text),
                 _ => self.fail(format!("text for block {index}, which is not an open text block")),
             },
-            Event::ThinkingDelta { index, text } => match self.response.content.get_mut(index) {
-                Some(Block::Thinking(block)) => append(&mut block.text, text),
+            Event::ThinkingDelta { index, text } => match self.opened(index) {
+                Some((Block::Thinking(block), _)) => append(&mut block.text, text),
                 _ => self.fail(format!("thinking for block {index}, which is not an open thinking block")),
             },
-            Event::ToolCallDelta { index, arguments } => {
-                match self.open_calls.iter_mut().find(|(open, _)| *open == index) {
-                    Some((_, text)) => append(text, arguments),
-                    None => self.fail(format!("arguments for block {index}, which is not an open tool call")),
+            Event::ToolCallDelta { index, arguments } => match self.opened(index) {
+                Some((Block::ToolCall(_), so_far)) => append(so_far, arguments),
+                _ => self.fail(format!("arguments for block {index}, which is not an open tool call")),
+            },
+            Event::ToolCallDone { index, arguments, arguments_text, provider_data } => match self.opened(index) {
+                Some((Block::ToolCall(call), _)) => {
+                    call.arguments = arguments;
+                    call.arguments_text = arguments_text;
+                    call.provider_data.merge(provider_data);
+                    self.close(index);
                 }
-            }
-            Event::ToolCallDone { index, arguments, arguments_text, provider_data } => {
-                self.open_calls.retain(|(open, _)| *open != index);
-                match self.response.content.get_mut(index) {
-                    Some(Block::ToolCall(call)) => {
-                        call.arguments = arguments;
-                        call.arguments_text = arguments_text;
-                        call.provider_data.merge(provider_data);
-                    }
-                    _ => self.fail(format!("block {index} ends as a tool call, but is none")),
+                _ => self.fail(format!("block {index} ends as a tool call, but is no open one")),
+            },
+            Event::BlockDone { index, provider_data } => match self.opened(index) {
+                Some((Block::ToolCall(_), _)) | None => {
+                    self.fail(format!("block {index} ends, but is not open, or is a tool call"));
                 }
-            }
-            Event::BlockDone { index, provider_data } => match self.response.content.get_mut(index) {
-                Some(block) => {
+                Some((block, _)) => {
                     if let Some(data) = block.provider_data_mut() {
                         data.merge(provider_data);
                     }
+                    self.close(index);
                 }
-                None => self.fail(format!("block {index} ends, but never began")),
             },
             Event::Usage { usage } => self.response.usage = Some(usage),
             Event::Done { finish_reason, provider_data } => {
@@ -112,10 +110,13 @@ impl Collector {
     /// The whole answer. An end that never came, or events out of place, make it a response with the finish reason
     /// `error` that holds what had arrived.
     pub fn finish(mut self) -> Response {
+        let open = std::mem::take(&mut self.open);
         if !self.ended {
             self.fail("the stream ended without its end: the answer is cut off");
+        } else if let Some((index, _)) = open.first() {
+            self.fail(format!("the stream ended, but block {index} did not"));
         }
-        for (index, text) in std::mem::take(&mut self.open_calls) {
+        for (index, text) in open {
             if let Some(Block::ToolCall(call)) = self.response.content.get_mut(index) {
                 call.set_arguments_text(text);
             }
@@ -130,10 +131,21 @@ impl Collector {
     fn open(&mut self, index: usize, block: Block) {
         if index == self.response.content.len() {
             self.response.content.push(block);
+            self.open.push((index, String::new()));
         } else {
             let next = self.response.content.len();
             self.fail(format!("block {index} opens where block {next} should"));
         }
+    }
+
+    /// A block that is still open, with the arguments so far.
+    fn opened(&mut self, index: usize) -> Option<(&mut Block, &mut String)> {
+        let (_, so_far) = self.open.iter_mut().find(|(open, _)| *open == index)?;
+        Some((self.response.content.get_mut(index)?, so_far))
+    }
+
+    fn close(&mut self, index: usize) {
+        self.open.retain(|(open, _)| *open != index);
     }
 
     /// Remembers the first fault; later ones mostly follow from it.
@@ -222,3 +234,7 @@ fn block_events(index: usize, block: &Block, events: &mut Vec<Event>) {
     }
     events.push(Event::BlockDone { index, provider_data: ProviderData::default() });
 }
+
+#[cfg(test)]
+#[path = "collect_tests.rs"]
+mod tests;

@@ -1,0 +1,58 @@
+//! The command line: what help, completions and the man page are made from.
+
+use clap::builder::Styles;
+use clap::{Parser, Subcommand};
+
+use crate::output::{Color, HEADING, NAME};
+use crate::{completions, man, wire};
+
+const STYLES: Styles = Styles::styled().header(HEADING).usage(HEADING).literal(NAME).placeholder(NAME);
+
+/// One format for every model
+///
+/// ikigai translates between one superset format and the wire formats of Anthropic Messages, OpenAI Chat Completions,
+/// OpenAI Responses and Google Gemini, in both directions, and tells what a translation could not carry.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ikigai",
+    version = env!("IKIGAI_VERSION"),
+    styles = STYLES,
+    max_term_width = 100,
+    after_help = "Examples with `ikigai --help`, and for each command with `ikigai COMMAND --help`.",
+    after_long_help = AFTER_LONG_HELP,
+)]
+pub(crate) struct Cli {
+    /// When to use colours
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", help_heading = "Everywhere")]
+    color: Color,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+const AFTER_LONG_HELP: &str = "\
+Examples:
+  ikigai models show claude-sonnet-4-5
+      Window, prices, what it reads and how it thinks.
+  ikigai models thinking gemini-2.5-pro --json
+      What each thinking level means for a model.
+  ikigai wire translate --from openai-chat --to anthropic --kind request < request.json
+      A request in another provider's format; what was lost is on standard error.
+
+Files:
+  $XDG_CONFIG_HOME/ikigai/providers.toml    providers of your own, or changes to known ones
+  $XDG_CONFIG_HOME/ikigai/models.toml       models of your own, or changes to known ones
+  With IKIGAI_HOME set, both are looked for in that folder.
+
+Exit codes:
+  0    it worked
+  1    something went wrong; standard error says what
+  2    the command line makes no sense
+  130  stopped by Ctrl-C
+  141  the reader of the output went away, as in `ikigai models list | head -1`";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Wire(wire::Wire),
+    Completions(completions::Completions),
+    Man(man::Man),
+}

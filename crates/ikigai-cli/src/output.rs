@@ -1,0 +1,163 @@
+//! Everything that the program says goes through here, and every write is checked.
+//!
+//! `println!` panics when the reader closes the pipe; these return a [`Failure`] that ends the program quietly.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{IsTerminal as _, Write as _};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use crate::exit::{Exit, Failure};
+
+/// Headings, in help and in tables.
+pub(crate) const HEADING: Style = Style::new().bold();
+/// Names that a person may type.
+pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
+/// What matters less.
+pub(crate) const DIM: Style = Style::new().dimmed();
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Standard output and standard error.
+#[derive(Debug)]
+pub(crate) struct Out {
+    // Not instances of a stream: stdout keeps one buffer for all its handles, so text and data stay in order.
+    _private: (),
+}
+
+impl Out {
+    /// The program's output. `color` is the word after `--color`.
+    pub(crate) fn new(color: Color) -> Self {
+        match color {
+            // NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM=dumb and "is it a terminal" are anstream's to weigh.
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        }
+        .write_global();
+        Out { _private: () }
+    }
+
+    /// Writes text that may hold colours; they are left out where none are wanted.
+    pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
+        AutoStream::auto(std::io::stdout()).write_all(text.as_bytes()).map_err(|error| Failure::writing(&error))
+    }
+
+    /// Writes data as it is.
+    pub(crate) fn data(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        std::io::stdout().write_all(bytes).map_err(|error| Failure::writing(&error))
+    }
+
+    /// Writes a value as JSON for people, and a line end.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        let mut text = serde_json::to_vec_pretty(value).map_err(unprintable)?;
+        text.push(b'\n');
+        self.data(&text)
+    }
+
+    /// Writes a value as one line of JSON.
+    pub(crate) fn json_line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        let mut text = serde_json::to_vec(value).map_err(unprintable)?;
+        text.push(b'\n');
+        self.data(&text)
+    }
+
+    /// Hands everything written so far to the reader.
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+        std::io::stdout().flush().map_err(|error| Failure::writing(&error))
+    }
+
+    /// Says something on standard error. Where that is gone, there is nobody left to tell.
+    pub(crate) fn note(&mut self, text: &str) {
+        let _ = AutoStream::auto(std::io::stderr()).write_all(text.as_bytes());
+    }
+
+    /// A warning on standard error.
+    pub(crate) fn warning(&mut self, text: &str) {
+        self.note(&format!("{WARNING}warning:{WARNING:#} {text}\n"));
+    }
+
+    /// Says why the program ends, on standard error; nothing for a reader that went away.
+    pub(crate) fn failure(&mut self, failure: &Failure) {
+        if failure.exit == Exit::ClosedPipe {
+            return;
+        }
+        let mut text = format!("{ERROR}error:{ERROR:#} {}\n", failure.what);
+        if let Some(hint) = &failure.hint {
+            text.push_str(&format!("  {hint}\n"));
+        }
+        if failure.exit == Exit::Usage {
+            text.push_str("\nFor more, try --help.\n");
+        }
+        self.note(&text);
+    }
+
+    /// How many columns a table may take: what `COLUMNS` says, else the terminal's width; without limit in a pipe.
+    pub(crate) fn width(&self) -> Option<usize> {
+        if let Some(columns) = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()) {
+            return Some(columns);
+        }
+        if !std::io::stdout().is_terminal() {
+            return None;
+        }
+        terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
+    }
+}
+
+fn unprintable(error: serde_json::Error) -> Failure {
+    Failure::new(format!("cannot print the result as JSON: {error}"))
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal that can, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always, also into a file or a pipe
+    Always,
+    /// Never
+    Never,
+}
+
+impl Color {
+    /// The choice as it stands on the command line, before that is parsed: help and usage errors heed it too.
+    pub(crate) fn from_arguments(arguments: &[OsString]) -> Self {
+        let mut arguments = arguments.iter().map(OsString::as_os_str).take_while(|word| *word != OsStr::new("--"));
+        let mut choice = Color::Auto;
+        while let Some(word) = arguments.next() {
+            let word = match word.to_str() {
+                Some("--color") => arguments.next().and_then(OsStr::to_str),
+                Some(word) => word.strip_prefix("--color="),
+                None => None,
+            };
+            choice = match word {
+                Some("always") => Color::Always,
+                Some("never") => Color::Never,
+                Some("auto") => Color::Auto,
+                // No word or a wrong one: the parser will say so.
+                Some(_) | None => choice,
+            };
+        }
+        choice
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_colour_choice_is_found_before_parsing() {
+        let choice = |words: &[&str]| Color::from_arguments(&words.iter().map(OsString::from).collect::<Vec<_>>());
+        assert_eq!(choice(&["ikigai", "models"]), Color::Auto);
+        assert_eq!(choice(&["ikigai", "--color", "never", "models"]), Color::Never);
+        assert_eq!(choice(&["ikigai", "models", "--color=always"]), Color::Always);
+        assert_eq!(choice(&["ikigai", "--color=always", "--color", "auto"]), Color::Auto);
+        assert_eq!(choice(&["ikigai", "--color"]), Color::Auto);
+        assert_eq!(choice(&["ikigai", "--color=pink"]), Color::Auto);
+        assert_eq!(choice(&["ikigai", "--", "--color=never"]), Color::Auto);
+    }
+}

@@ -1,0 +1,310 @@
+//! The rules of the house that a compiler does not know: who may depend on whom, what the core may not touch, that every
+//! dialect has the same rooms, and that no file grows past its one idea.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use ikigai_core::Dialect;
+use pretty_assertions::assert_eq;
+
+/// Which of our crates each crate may use. Arrows point one way.
+const ALLOWED: [(&str, &[&str]); 6] = [
+    ("ikigai-core", &[]),
+    ("ikigai", &["ikigai-core"]),
+    ("ikigai-sim", &["ikigai-core"]),
+    ("ikigai-store", &["ikigai-core"]),
+    ("ikigai-gateway", &["ikigai-core", "ikigai", "ikigai-store"]),
+    ("ikigai-cli", &["ikigai-core", "ikigai", "ikigai-store", "ikigai-sim", "ikigai-gateway"]),
+];
+
+/// Crates that wait, talk or listen. The core may not have them, not even through another crate.
+const ASYNC_OR_IO: [&str; 20] = [
+    "async-std",
+    "async-trait",
+    "axum",
+    "curl",
+    "futures",
+    "futures-util",
+    "hyper",
+    "mio",
+    "native-tls",
+    "polling",
+    "reqwest",
+    "rusqlite",
+    "rustls",
+    "smol",
+    "socket2",
+    "tokio",
+    "tokio-postgres",
+    "tracing-subscriber",
+    "ureq",
+    "walkdir",
+];
+
+/// What the core's code may not name: the outside world, the clock, chance.
+const OUTSIDE: [&str; 10] = [
+    "std::fs",
+    "std::net",
+    "std::env",
+    "std::process",
+    "std::thread",
+    "std::io::stdin",
+    "std::io::stdout",
+    "SystemTime",
+    "Instant::now",
+    "async fn",
+];
+
+const LONGEST_FILE: usize = 700;
+
+#[test]
+fn crates_depend_only_as_the_design_says() {
+    let allowed: BTreeMap<&str, BTreeSet<&str>> =
+        ALLOWED.iter().map(|(name, uses)| (*name, uses.iter().copied().collect())).collect();
+    let mut wrong = Vec::new();
+    for folder in folders(&root().join("crates")) {
+        let manifest = manifest(&folder.join("Cargo.toml"));
+        let name = manifest["package"]["name"].as_str().unwrap();
+        let Some(allowed) = allowed.get(name) else {
+            wrong.push(format!("{name} is new: say in this test which of our crates it may use"));
+            continue;
+        };
+        let ours = dependencies(&manifest).into_iter().filter(|used| used.starts_with("ikigai"));
+        wrong.extend(
+            ours.filter(|used| !allowed.contains(used.as_str())).map(|used| format!("{name} may not use {used}")),
+        );
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn the_core_has_no_async_and_no_io_in_its_tree() {
+    let lock = manifest(&root().join("Cargo.lock"));
+    let uses: BTreeMap<&str, Vec<&str>> = lock["package"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|package| {
+            let listed = package.get("dependencies").and_then(toml::Value::as_array).into_iter().flatten();
+            // "name", or "name version" where there are several.
+            let names = listed.filter_map(|name| name.as_str()?.split(' ').next());
+            (package["name"].as_str().unwrap(), names.collect())
+        })
+        .collect();
+    let core = manifest(&root().join("crates/ikigai-core/Cargo.toml"));
+    // The lock file lists what tests need as well, so the walk begins at the manifest.
+    let mut open: Vec<(String, String)> =
+        dependencies(&core).into_iter().map(|name| (name.clone(), format!("ikigai-core -> {name}"))).collect();
+    let mut seen = BTreeSet::new();
+    let mut wrong = Vec::new();
+    while let Some((name, way)) = open.pop() {
+        if !seen.insert(name.clone()) {
+            continue;
+        }
+        if ASYNC_OR_IO.contains(&name.as_str()) {
+            wrong.push(way.clone());
+        }
+        for used in uses.get(name.as_str()).into_iter().flatten() {
+            open.push(((*used).to_owned(), format!("{way} -> {used}")));
+        }
+    }
+    assert!(seen.len() > 10, "the walk through Cargo.lock found next to nothing: {seen:?}");
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn the_core_does_not_touch_the_outside_world() {
+    let mut wrong = Vec::new();
+    for file in sources(&root().join("crates/ikigai-core/src")) {
+        let code = code_without_tests(&file);
+        wrong.extend(
+            OUTSIDE.iter().filter(|word| code.contains(**word)).map(|word| format!("{}: {word}", shown(&file))),
+        );
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn a_dialect_imports_no_other_dialect() {
+    let dialects = dialects();
+    let names: Vec<String> = dialects.iter().map(|folder| name(folder)).collect();
+    let mut wrong = Vec::new();
+    for folder in &dialects {
+        let own = name(folder);
+        for file in sources(folder) {
+            let code = code(&file);
+            let others = names.iter().filter(|other| **other != own && names_module(&code, other));
+            wrong.extend(others.map(|other| format!("{} uses {other}", shown(&file))));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let long: Vec<String> = sources(&root().join("crates"))
+        .iter()
+        .map(|file| (file, std::fs::read_to_string(file).unwrap().lines().count()))
+        .filter(|(_, lines)| *lines > LONGEST_FILE)
+        .map(|(file, lines)| format!("{}: {lines} lines; split it, the limit is {LONGEST_FILE}", shown(file)))
+        .collect();
+    assert_eq!(long, Vec::<String>::new());
+}
+
+#[test]
+fn imports_are_seen_in_every_spelling() {
+    for code in [
+        "use crate::dialect::gemini::request;",
+        "use super::super::gemini;",
+        "use crate::dialect::{anthropic, gemini};",
+        "let x = super::gemini::decode(y);",
+    ] {
+        assert!(names_module(code, "gemini"), "{code}");
+    }
+    for code in ["let gemini = 1;", "Dialect::Gemini", "use crate::dialect::gemini_like::x;", "my_gemini::x()"] {
+        assert!(!names_module(code, "gemini"), "{code}");
+    }
+    assert_eq!(strip("a // gemini::x\nb \"gemini::\\\" x\" c /* gemini:: */ d '\"' e"), "a \nb  c  d  e");
+    assert_eq!(strip("fn f<'a>(x: &'a str) { r#\"gemini::\"# }"), "fn f<'a>(x: &'a str) {  }");
+}
+
+/// Does the code name this module: after or before `::`, or in a `use`?
+fn names_module(code: &str, module: &str) -> bool {
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    code.match_indices(module).any(|(at, _)| {
+        let (before, after) = (&code[..at], &code[at + module.len()..]);
+        let whole = !before.ends_with(is_word) && !after.starts_with(is_word);
+        let statement = before.rsplit([';', '}']).next().unwrap_or_default();
+        let in_use = statement.trim_start().starts_with("use ") || statement.contains("\nuse ");
+        whole && (before.ends_with("::") || after.starts_with("::") || in_use)
+    })
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap().display().to_string()
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
+/// The folders of the dialects. What two dialects share lies beside them.
+fn dialects() -> Vec<PathBuf> {
+    let folder = root().join("crates/ikigai-core/src/dialect");
+    Dialect::ALL.iter().map(|dialect| folder.join(dialect.as_str().replace('-', "_"))).collect()
+}
+
+fn folders(of: &Path) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> =
+        std::fs::read_dir(of).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders
+}
+
+/// All `.rs` files below a folder.
+fn sources(below: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut open = vec![below.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+fn manifest(path: &Path) -> toml::Table {
+    std::fs::read_to_string(path).unwrap().parse().unwrap()
+}
+
+/// What a crate needs to be built: not what its tests need.
+fn dependencies(manifest: &toml::Table) -> Vec<String> {
+    let targets = manifest.get("target").and_then(toml::Value::as_table);
+    let tables = targets.into_iter().flat_map(toml::Table::values).filter_map(toml::Value::as_table);
+    std::iter::once(manifest)
+        .chain(tables)
+        .flat_map(|table| ["dependencies", "build-dependencies"].map(|kind| table.get(kind)))
+        .flatten()
+        .filter_map(toml::Value::as_table)
+        .flat_map(|table| table.keys().cloned())
+        .collect()
+}
+
+fn code(file: &Path) -> String {
+    strip(&std::fs::read_to_string(file).unwrap())
+}
+
+/// The code that ends up in a program: tests may read files.
+fn code_without_tests(file: &Path) -> String {
+    if name(file).ends_with("tests.rs") {
+        return String::new();
+    }
+    let code = code(file);
+    code.split("#[cfg(test)]").next().unwrap_or_default().to_owned()
+}
+
+/// Rust code without its comments, texts and character literals.
+fn strip(code: &str) -> String {
+    let mut kept = String::with_capacity(code.len());
+    let mut rest = code;
+    while let Some(first) = rest.chars().next() {
+        let skipped = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else if let Some(end) = raw_text(rest) {
+            end
+        } else if first == '"' {
+            quoted(rest, '"')
+        } else if first == '\'' && is_character(rest) {
+            quoted(rest, '\'')
+        } else {
+            kept.push(first);
+            first.len_utf8()
+        };
+        rest = &rest[skipped..];
+    }
+    kept
+}
+
+/// The length of a raw text that begins here.
+fn raw_text(code: &str) -> Option<usize> {
+    let hashes = code.strip_prefix('r')?.chars().take_while(|character| *character == '#').count();
+    let body = code[1 + hashes..].strip_prefix('"')?;
+    let end = format!("\"{}", "#".repeat(hashes));
+    Some(code.len() - body.len() + body.find(&end).map_or(body.len(), |at| at + end.len()))
+}
+
+/// The length of a quoted literal that begins here.
+fn quoted(code: &str, mark: char) -> usize {
+    let mut escaped = false;
+    for (at, character) in code.char_indices().skip(1) {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            _ if character == mark => return at + mark.len_utf8(),
+            _ => {}
+        }
+    }
+    code.len()
+}
+
+/// A character literal, not a lifetime.
+fn is_character(code: &str) -> bool {
+    let mut characters = code.chars().skip(1);
+    match characters.next() {
+        Some('\\') => true,
+        Some(_) => characters.next() == Some('\''),
+        None => false,
+    }
+}

@@ -1,0 +1,367 @@
+//! Failures in OpenAI's shape and in the shapes of the many that copy it, for both of OpenAI's dialects.
+//!
+//! What is odd: `error` may be an object, a text or missing; `code` may be a word, a number or a sentence; a status of
+//! 200 may hide a failure, and 404 may mean "this model takes no tools". So the words decide before the status does.
+
+mod classify;
+mod retry;
+
+use serde_json::{Map, Value, json};
+
+use crate::dialect::WireError;
+use crate::{Dialect, Error, ErrorKind};
+
+use classify::Clues;
+
+/// The longest message and the largest error object that are kept, in bytes.
+const LIMIT: usize = 4096;
+
+/// Reads a failed HTTP answer. The body may be JSON of any shape, HTML, cut off or empty.
+pub(crate) fn decode_error(dialect: Dialect, status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
+    let mut error = match json_in(body).as_ref().and_then(|value| read(dialect, status, headers, value)) {
+        Some(error) => error,
+        None => plain(dialect, status, headers, body),
+    };
+    error.status = status;
+    error.request_id = error.request_id.or_else(|| retry::request_id(headers));
+    error.retry_after_ms = retry::after_ms(headers, &error);
+    error.retryable = retry::wish(headers).or(error.retryable);
+    error
+}
+
+/// The failure inside a body or a stream's frame that came with status 200; none when it is an answer.
+///
+/// `"error": null` is part of many good answers, so a failure is only what says something.
+pub(crate) fn find(dialect: Dialect, body: &Value) -> Option<Error> {
+    let object = body.as_object()?;
+    let says_so = object.get("error").is_some_and(says_something)
+        || object.get("object").is_some_and(|kind| kind == "error")
+        || (!["choices", "output", "id"].iter().any(|key| object.contains_key(*key))
+            && ["message", "detail", "errors"].iter().any(|key| object.get(*key).is_some_and(says_something)));
+    if !says_so {
+        return None;
+    }
+    let mut error = read(dialect, None, &[], body)?;
+    error.retry_after_ms = retry::after_ms(&[], &error);
+    Some(error)
+}
+
+/// Writes a failure for a client: status, headers and body as OpenAI would give them.
+pub(crate) fn encode_error(error: &Error) -> WireError {
+    let mut headers = Vec::new();
+    if let Some(id) = &error.request_id {
+        headers.push(("x-request-id".to_owned(), id.clone()));
+    }
+    if let Some(wait) = error.retry_after_ms {
+        headers.push(("retry-after".to_owned(), wait.div_ceil(1000).to_string()));
+        headers.push(("retry-after-ms".to_owned(), wait.to_string()));
+    }
+    // The official clients try every 429 again unless told otherwise.
+    if error.retryable.is_some() || error.kind == ErrorKind::Quota {
+        headers.push(("x-should-retry".to_owned(), error.is_retryable().to_string()));
+    }
+    WireError { status: status(error), headers, body: json!({"error": object(error)}) }
+}
+
+/// The error object alone, as it stands in bodies and in streams.
+pub(crate) fn object(error: &Error) -> Value {
+    let (kind, code) = words(error.kind);
+    // Words of this family mean something to its clients; words of others do not.
+    let own = [Dialect::OpenaiChat, Dialect::OpenaiResponses]
+        .iter()
+        .any(|dialect| error.provider_data.value(*dialect, "error").is_some());
+    let error_type = error.error_type.as_deref().filter(|_| own).unwrap_or(kind);
+    let own_code =
+        error.code.as_deref().filter(|code| own && !code.is_empty() && !code.bytes().all(|c| c.is_ascii_digit()));
+    json!({
+        "message": error.message,
+        "type": error_type,
+        "param": error.param,
+        "code": own_code.or(code),
+    })
+}
+
+fn status(error: &Error) -> u16 {
+    match error.kind {
+        ErrorKind::Auth => 401,
+        ErrorKind::Permission => 403,
+        ErrorKind::InvalidRequest => error.status.filter(|status| matches!(status, 413 | 422)).unwrap_or(400),
+        ErrorKind::ContextTooLong | ErrorKind::ContentFiltered => 400,
+        ErrorKind::NotFound => 404,
+        ErrorKind::RateLimit | ErrorKind::Quota => 429,
+        ErrorKind::Overloaded => 503,
+        ErrorKind::Server => 500,
+        ErrorKind::Timeout => 504,
+        ErrorKind::Network | ErrorKind::Protocol => 502,
+        ErrorKind::Cancelled => 499,
+    }
+}
+
+/// OpenAI's type and code for each kind.
+fn words(kind: ErrorKind) -> (&'static str, Option<&'static str>) {
+    match kind {
+        ErrorKind::Auth => ("invalid_request_error", Some("invalid_api_key")),
+        ErrorKind::Permission | ErrorKind::InvalidRequest => ("invalid_request_error", None),
+        ErrorKind::NotFound => ("invalid_request_error", Some("model_not_found")),
+        ErrorKind::RateLimit => ("rate_limit_error", Some("rate_limit_exceeded")),
+        ErrorKind::Quota => ("insufficient_quota", Some("insufficient_quota")),
+        ErrorKind::ContextTooLong => ("invalid_request_error", Some("context_length_exceeded")),
+        ErrorKind::ContentFiltered => ("invalid_request_error", Some("content_filter")),
+        ErrorKind::Overloaded => ("service_unavailable_error", Some("server_is_overloaded")),
+        ErrorKind::Server => ("server_error", None),
+        ErrorKind::Timeout => ("server_error", Some("timeout")),
+        ErrorKind::Network | ErrorKind::Protocol => ("server_error", Some("upstream_error")),
+        ErrorKind::Cancelled => ("server_error", Some("cancelled")),
+    }
+}
+
+/// What an error object says, wherever it stood.
+#[derive(Debug, Default)]
+struct Said {
+    message: Option<String>,
+    code: Option<String>,
+    error_type: Option<String>,
+    param: Option<String>,
+    /// The status that the body itself names.
+    status: Option<u16>,
+    request_id: Option<String>,
+    /// The reasons that a moderation gives.
+    moderated: bool,
+    /// The failure that this one only passes on.
+    cause: Option<Box<Said>>,
+}
+
+fn read(dialect: Dialect, status: Option<u16>, headers: &[(String, String)], body: &Value) -> Option<Error> {
+    let (mut said, raw) = parse(body)?;
+    if said.error_type.is_none() {
+        // Amazon names the type in a header, with an address behind it.
+        said.error_type =
+            retry::header(headers, "x-amzn-errortype").and_then(|kind| kind.split(':').next()).map(str::to_owned);
+    }
+    let cause = said.cause.take();
+    let of = |said: &Said| {
+        classify::classify(&Clues {
+            code: said.code.as_deref(),
+            error_type: said.error_type.as_deref(),
+            message: said.message.as_deref().unwrap_or_default(),
+            status: said.status.or(status.filter(|status| *status >= 400)),
+            moderated: said.moderated,
+        })
+    };
+    let mut verdict = of(&said);
+    if let Some(cause) = &cause {
+        // The inner words name the reason, unless they are too general to add to the outer ones.
+        let inner = of(&Said { status: cause.status.or(said.status), ..copy(cause) });
+        if inner.certain || !verdict.certain {
+            verdict = inner;
+        }
+    }
+    let inner_message = cause.as_ref().and_then(|cause| cause.message.clone()).filter(|text| !text.is_empty());
+    let message = match (said.message.filter(|text| !text.is_empty()), inner_message) {
+        (Some(outer), Some(inner)) if is_generic(&outer) => {
+            said.code = cause.as_ref().and_then(|cause| cause.code.clone()).or(said.code);
+            said.error_type = said.error_type.or(cause.as_ref().and_then(|cause| cause.error_type.clone()));
+            said.param = said.param.or(cause.as_ref().and_then(|cause| cause.param.clone()));
+            inner
+        }
+        (Some(outer), _) => outer,
+        (None, Some(inner)) => inner,
+        (None, None) => silent(status.or(said.status)),
+    };
+    let mut error = Error::new(verdict.kind, excerpt(&message, LIMIT));
+    error.retryable = verdict.retryable;
+    error.code = said.code;
+    error.error_type = said.error_type;
+    error.param = said.param;
+    error.request_id = said.request_id;
+    let small = serde_json::to_string(raw).is_ok_and(|text| text.len() <= LIMIT);
+    error.provider_data.set(dialect, "error", if small { raw.clone() } else { json!({}) });
+    Some(error)
+}
+
+/// A body that is no error object: a proxy's page, plain text, nothing.
+fn plain(dialect: Dialect, status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
+    let text = excerpt(body.trim(), LIMIT / 2);
+    let message = match title(text) {
+        Some(title) => title,
+        None if text.is_empty() => silent(status),
+        None => text.to_owned(),
+    };
+    let error_type =
+        retry::header(headers, "x-amzn-errortype").and_then(|kind| kind.split(':').next()).map(str::to_owned);
+    let verdict = classify::classify(&Clues {
+        code: None,
+        error_type: error_type.as_deref(),
+        message: &message,
+        status: status.filter(|status| *status >= 400),
+        moderated: false,
+    });
+    let mut error = Error::new(verdict.kind, message.clone());
+    error.retryable = verdict.retryable;
+    error.error_type = error_type;
+    if !text.is_empty() && text != message {
+        error.provider_data.set(dialect, "body", text);
+    }
+    error
+}
+
+fn silent(status: Option<u16>) -> String {
+    match status {
+        Some(status) => format!("the provider answered with status {status} and gave no reason"),
+        None => "the provider failed and gave no reason".to_owned(),
+    }
+}
+
+/// Finds the error object in a body, and gives it with what it says.
+fn parse(body: &Value) -> Option<(Said, &Value)> {
+    match body {
+        // Google's compatible endpoint wraps it in a list.
+        Value::Array(items) => parse(items.first()?),
+        Value::Object(outer) => {
+            let mut said = match outer.get("error") {
+                Some(Value::Object(inner)) => fields(inner),
+                Some(Value::String(text)) => Said { message: Some(text.clone()), ..fields(outer) },
+                _ => match outer.get("errors").and_then(Value::as_array).and_then(|errors| errors.first()) {
+                    Some(Value::Object(first)) => fields(first),
+                    Some(first) => Said { message: words_of(first), ..fields(outer) },
+                    None => fields(outer),
+                },
+            };
+            said.request_id = said.request_id.or_else(|| word(outer.get("request_id")));
+            let raw = outer.get("error").filter(|error| error.is_object()).unwrap_or(body);
+            let says = said.message.is_some() || said.code.is_some() || said.error_type.is_some();
+            (says || outer.get("error").is_some_and(says_something)).then_some((said, raw))
+        }
+        _ => None,
+    }
+}
+
+/// Reads the fields of one error object under all the names that they go by.
+fn fields(object: &Map<String, Value>) -> Said {
+    let first = |keys: &[&str]| keys.iter().find_map(|key| object.get(*key).and_then(words_of));
+    let code = word(object.get("code"));
+    let inner_code = object.get("innererror").and_then(|inner| word(inner.get("code")));
+    let number = ["status_code", "statusCode", "status", "code"].iter().find_map(|key| as_status(object.get(*key)?));
+    let metadata = object.get("metadata");
+    let cause = metadata
+        .and_then(|metadata| metadata.get("raw"))
+        .and_then(|raw| match raw {
+            Value::String(text) => match json_in(text) {
+                Some(value) => parse(&value).map(|(said, _)| said),
+                None => Some(Said { message: Some(text.clone()), ..Said::default() }),
+            },
+            other => parse(other).map(|(said, _)| said),
+        })
+        .filter(|cause| cause.message.is_some() || cause.code.is_some());
+    Said {
+        message: first(&["message", "detail", "msg", "Message", "error_description"]),
+        // Azure's inner code is the one that names the policy.
+        code: code.or(inner_code),
+        error_type: word(object.get("type")).or_else(|| word(object.get("status")).filter(|text| !is_number(text))),
+        param: word(object.get("param")),
+        status: number,
+        request_id: word(object.get("request_id")),
+        moderated: metadata.and_then(|metadata| metadata.get("reasons")).is_some_and(says_something)
+            || object.get("innererror").is_some_and(|inner| inner.get("content_filter_result").is_some()),
+        cause: cause.map(Box::new),
+    }
+}
+
+/// A message in any form: a text, an object with one, a list of complaints about single fields.
+fn words_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(items) => {
+            let lines: Vec<String> = items.iter().take(8).filter_map(words_of).collect();
+            (!lines.is_empty()).then(|| lines.join("; "))
+        }
+        Value::Object(object) => {
+            let text = ["msg", "message", "detail", "error"].iter().find_map(|key| words_of(object.get(*key)?))?;
+            let place: Vec<String> = object
+                .get("loc")
+                .and_then(Value::as_array)
+                .map(|parts| parts.iter().filter_map(|part| word(Some(part))).collect())
+                .unwrap_or_default();
+            Some(if place.is_empty() { text } else { format!("{}: {text}", place.join(".")) })
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// A word: a text that is not empty, or a number written out.
+fn word(value: Option<&Value>) -> Option<String> {
+    match value? {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn as_status(value: &Value) -> Option<u16> {
+    let number = match value {
+        Value::Number(number) => number.as_u64()?,
+        Value::String(text) => text.parse().ok()?,
+        _ => return None,
+    };
+    u16::try_from(number).ok().filter(|status| (400..600).contains(status))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit())
+}
+
+/// A relay's sentence that says only that somebody else failed.
+fn is_generic(message: &str) -> bool {
+    message.eq_ignore_ascii_case("provider returned error")
+}
+
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Bool(true) | Value::Number(_) => true,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+    }
+}
+
+fn copy(said: &Said) -> Said {
+    Said {
+        message: said.message.clone(),
+        code: said.code.clone(),
+        error_type: said.error_type.clone(),
+        param: said.param.clone(),
+        status: said.status,
+        request_id: None,
+        moderated: said.moderated,
+        cause: None,
+    }
+}
+
+/// The JSON in a body: the body itself, or the data of the first event when a stream was answered with a failure.
+fn json_in(body: &str) -> Option<Value> {
+    let body = body.trim_start_matches('\u{feff}').trim();
+    if body.starts_with(['{', '[']) {
+        return serde_json::from_str(body).ok();
+    }
+    body.lines().find_map(|line| serde_json::from_str(line.strip_prefix("data:")?.trim()).ok())
+}
+
+/// The title of an HTML page, which says as much as the page.
+fn title(text: &str) -> Option<String> {
+    let lower = text.to_ascii_lowercase();
+    let start = lower.find("<title>")?.checked_add("<title>".len())?;
+    let end = lower.get(start..)?.find("</title>")?.checked_add(start)?;
+    let title = text.get(start..end)?.trim();
+    (!title.is_empty()).then(|| title.to_owned())
+}
+
+/// The beginning of a text, cut between characters.
+fn excerpt(text: &str, limit: usize) -> &str {
+    let end = (0..=limit.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+    text.get(..end).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

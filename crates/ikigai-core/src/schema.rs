@@ -1,0 +1,37 @@
+//! The JSON Schema of the canonical format.
+
+use schemars::SchemaGenerator;
+use serde_json::{Value, json};
+
+use crate::{Error, Event, Request, Response};
+
+/// The version of the canonical JSON. It changes whenever a document that was valid would no longer be.
+pub const FORMAT_VERSION: &str = "1";
+
+/// The JSON Schema of the canonical format: `Request`, `Response`, `Event` and `Error`, and everything that they are
+/// made of, under `$defs`.
+///
+/// ```
+/// let schema = ikigai_core::schema();
+/// assert_eq!(schema["x-ikigai-version"], ikigai_core::FORMAT_VERSION);
+/// assert_eq!(schema["$defs"]["Request"]["properties"]["model"]["type"], "string");
+/// ```
+pub fn schema() -> Value {
+    let mut generator = SchemaGenerator::default();
+    let documents = [
+        generator.subschema_for::<Request>(),
+        generator.subschema_for::<Response>(),
+        generator.subschema_for::<Event>(),
+        generator.subschema_for::<Error>(),
+    ];
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        // A URN: the schema is found in the program, at no address.
+        "$id": format!("urn:ikigai:format:{FORMAT_VERSION}"),
+        "x-ikigai-version": FORMAT_VERSION,
+        "title": "ikigai",
+        "description": "One format for every model: what is asked, what is answered, whole or as it arrives, and what can go wrong.",
+        "anyOf": documents,
+        "$defs": generator.take_definitions(true),
+    })
+}
