@@ -160,6 +160,12 @@ impl Memory {
         self.state().stored.get(id).cloned()
     }
 
+    /// Is this the id of an item in a stored answer?
+    pub(crate) fn has_item(&self, id: &str) -> bool {
+        let output = |response: &Value| response.get("output").and_then(Value::as_array).cloned().unwrap_or_default();
+        self.state().stored.values().any(|response| output(response).iter().any(|item| item.get("id").is_some_and(|own| own == id)))
+    }
+
     pub(crate) fn forget(&self, id: &str) -> bool {
         self.state().stored.remove(id).is_some()
     }
