@@ -3,13 +3,14 @@
 use std::hash::{Hash as _, Hasher as _};
 
 use ikigai_core::{Block, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Reply, Request, Response, StreamEncoder, WireError, events};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::deliver::Answer;
 use crate::fault::Fault;
 use crate::memory::Memory;
 use crate::script::Scripted;
 use crate::service::{Call, refuse};
+use crate::stored;
 use crate::strict::{self, Wire};
 use crate::talk::{self, Talk};
 
@@ -31,6 +32,9 @@ fn attempt(memory: &Memory, dialect: Dialect, call: &Call) -> Result<(Answer, Op
     let body: Value = serde_json::from_slice(&call.body).map_err(|error| not_json(dialect, &error))?;
     let target = call.target();
     strict::check(dialect, &Wire { path: &target, headers: &call.headers, body: &body, memory })?;
+    let kept = stored::wanted(dialect, &body);
+    let body = stored::with_history(memory, dialect, body);
+    let input = if kept { stored::input(&body) } else { Vec::new() };
     let request = dialect
         .decode_request(Incoming { path: Some(&target), body })
         .map_err(|error| dialect.encode_error(&error))?;
@@ -51,14 +55,13 @@ fn attempt(memory: &Memory, dialect: Dialect, call: &Call) -> Result<(Answer, Op
         json_array: request.stream == Some(true) && dialect == Dialect::Gemini && !target.contains("alt=sse"),
         provider: Some("sim".to_owned()),
     };
+    if kept {
+        stored::keep(memory, dialect.encode_response(&response, &reply), input);
+    }
     if request.stream == Some(true) {
         return Ok((streamed(dialect, &response, reply), fault));
     }
-    let body = dialect.encode_response(&response, &reply);
-    if dialect == Dialect::OpenaiResponses && keeps(&call.body) {
-        store(memory, &body);
-    }
-    Ok((Answer::json(&body), fault))
+    Ok((Answer::json(&dialect.encode_response(&response, &reply)), fault))
 }
 
 /// A scripted answer as a response; sealed state is added where the dialect's answers carry some.
@@ -122,39 +125,6 @@ fn wants_stream_usage(request: &Request) -> bool {
         own.get("extra").and_then(|extra| extra.get("stream_options")).or_else(|| own.get("stream_options"))
     });
     options.and_then(|options| options.get("include_usage")).and_then(Value::as_bool).unwrap_or(false)
-}
-
-/// The Responses API keeps answers unless it is told not to.
-fn keeps(body: &[u8]) -> bool {
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    body.get("store").and_then(Value::as_bool).unwrap_or(true)
-}
-
-fn store(memory: &Memory, response: &Value) {
-    if let Some(id) = response.get("id").and_then(Value::as_str) {
-        memory.store(id, response.clone());
-    }
-}
-
-/// A stored answer of the Responses API.
-pub(crate) fn retrieve(memory: &Memory, id: &str) -> Answer {
-    match memory.stored(id) {
-        Some(response) => Answer::json(&response),
-        None => no_such_response(id).into(),
-    }
-}
-
-/// Forgets a stored answer of the Responses API.
-pub(crate) fn delete(memory: &Memory, id: &str) -> Answer {
-    if memory.forget(id) {
-        Answer::json(&json!({"id": id, "object": "response", "deleted": true}))
-    } else {
-        no_such_response(id).into()
-    }
-}
-
-fn no_such_response(id: &str) -> WireError {
-    refuse(Dialect::OpenaiResponses, ErrorKind::NotFound, format!("Response with id '{id}' not found."))
 }
 
 fn not_json(dialect: Dialect, error: &serde_json::Error) -> WireError {

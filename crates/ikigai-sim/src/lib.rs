@@ -27,6 +27,7 @@ mod script;
 mod seals;
 mod service;
 mod sim;
+mod stored;
 mod strict;
 mod talk;
 

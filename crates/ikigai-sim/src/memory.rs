@@ -50,12 +50,20 @@ struct State {
     script: Script,
     faults: Vec<FaultRule>,
     received: VecDeque<Received>,
-    /// Answers of the Responses API that the client asked to keep, with the request's input items.
-    stored: HashMap<String, Value>,
+    /// Answers of the Responses API that the client asked to keep.
+    stored: HashMap<String, Stored>,
     stored_order: VecDeque<String>,
     /// Beginnings of prompts that a provider's cache would know, by their fingerprint.
     cached: HashSet<u64>,
     cached_order: VecDeque<u64>,
+}
+
+/// An answer of the Responses API that is kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Stored {
+    pub(crate) response: Value,
+    /// The whole conversation that it answers, as input items.
+    pub(crate) input: Vec<Value>,
 }
 
 /// An open connection, counted until it is dropped.
@@ -65,6 +73,13 @@ pub(crate) struct Opened(Arc<AtomicUsize>);
 impl Drop for Opened {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Stored {
+    /// The items of the answer.
+    pub(crate) fn output(&self) -> &[Value] {
+        self.response.get("output").and_then(Value::as_array).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -144,9 +159,9 @@ impl Memory {
         self.state().script.take(dialect, request, headers)
     }
 
-    pub(crate) fn store(&self, id: &str, response: Value) {
+    pub(crate) fn store(&self, id: &str, stored: Stored) {
         let mut state = self.state();
-        if state.stored.insert(id.to_owned(), response).is_none() {
+        if state.stored.insert(id.to_owned(), stored).is_none() {
             state.stored_order.push_back(id.to_owned());
         }
         if state.stored_order.len() > KEPT
@@ -156,14 +171,15 @@ impl Memory {
         }
     }
 
-    pub(crate) fn stored(&self, id: &str) -> Option<Value> {
+    pub(crate) fn stored(&self, id: &str) -> Option<Stored> {
         self.state().stored.get(id).cloned()
     }
 
     /// Is this the id of an item in a stored answer?
     pub(crate) fn has_item(&self, id: &str) -> bool {
-        let output = |response: &Value| response.get("output").and_then(Value::as_array).cloned().unwrap_or_default();
-        self.state().stored.values().any(|response| output(response).iter().any(|item| item.get("id").is_some_and(|own| own == id)))
+        let is_it = |item: &Value| item.get("id").is_some_and(|own| own == id);
+        let has = |stored: &Stored| stored.output().iter().chain(&stored.input).any(is_it);
+        self.state().stored.values().any(has)
     }
 
     pub(crate) fn forget(&self, id: &str) -> bool {

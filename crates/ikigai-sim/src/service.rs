@@ -15,7 +15,7 @@ use crate::endpoint::{Embed, Endpoint, ModelsShape};
 use crate::fault::Fault;
 use crate::memory::{Memory, Received};
 use crate::net::Breaker;
-use crate::{auth, control, count, embed, generate, models};
+use crate::{auth, control, count, embed, generate, models, stored};
 
 /// The largest body that is read. Anthropic's limit is the smallest of the providers', at 32 MB.
 const LARGEST: usize = 32 << 20;
@@ -101,8 +101,8 @@ fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<
     let (answer, scripted_fault) = match endpoint {
         Endpoint::Generate(dialect) => generate::answer(memory, *dialect, call),
         Endpoint::CountTokens(dialect) => (count::answer(*dialect, call), None),
-        Endpoint::RetrieveResponse(id) => (generate::retrieve(memory, id), None),
-        Endpoint::DeleteResponse(id) => (generate::delete(memory, id), None),
+        Endpoint::RetrieveResponse(id) => (stored::retrieve(memory, id), None),
+        Endpoint::DeleteResponse(id) => (stored::delete(memory, id), None),
         Endpoint::Embed(kind) => (embed::answer(*kind, call, memory.config.seed), None),
         Endpoint::Models(shape, id) => (models::answer(*shape, id.as_deref(), call), None),
         Endpoint::Control(_) => (no_such_path(call), None),

@@ -114,7 +114,7 @@ pub(super) fn sampling(wire: &Wire<'_>, effort: Option<&str>, names: &[&'static 
         None => !rules.thinking.thinks_by_default(),
     };
     let refused = match rules.sampling {
-        Sampling::Free | Sampling::OneOf => false,
+        Sampling::Free | Sampling::OneOf | Sampling::Discouraged | Sampling::Ignored => false,
         Sampling::NotWhileThinking => !off,
         Sampling::Refused => true,
     };

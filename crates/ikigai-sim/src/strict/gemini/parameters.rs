@@ -122,7 +122,7 @@ pub(super) fn budget(wire: &Wire<'_>) -> Result<(), Refusal> {
             Off::Silence | Off::Word | Off::BetweenTools => Ok(()),
         };
     }
-    if !(i64::from(rule.min)..=i64::from(rule.max)).contains(&budget) {
+    if !(rule.min..=rule.max).contains(&budget) {
         return Err(invalid(format!(
             "The thinking budget {budget} is invalid. Please choose a value between {} and {}.",
             rule.min, rule.max
@@ -232,7 +232,7 @@ pub(super) fn schema_type(wire: &Wire<'_>) -> Result<(), Refusal> {
 /// Gemini 3 and later take both together.
 pub(super) fn json_with_functions(wire: &Wire<'_>) -> Result<(), Refusal> {
     let json = setting(wire, "responseMimeType").and_then(Value::as_str) == Some("application/json");
-    if json && functions(wire).next().is_some() && !rules_for(model(wire)).media_in_results {
+    if json && functions(wire).next().is_some() && !rules_for(model(wire)).tools_with_structured_output {
         return Err(invalid("Function calling with a response mime type: 'application/json' is unsupported"));
     }
     Ok(())

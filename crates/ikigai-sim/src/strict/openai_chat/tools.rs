@@ -1,6 +1,6 @@
 //! Tools, tool choice, structured output.
 
-use ikigai_core::Level;
+use ikigai_core::{Level, ToolsInChat};
 use serde_json::Value;
 
 use super::{Refusal, Wire, invalid, openai};
@@ -70,7 +70,7 @@ pub(super) fn choice_known(wire: &Wire<'_>) -> Result<(), Refusal> {
 /// Newer thinking models take function tools on the Responses API alone, unless they are told not to think.
 pub(super) fn beside_effort(wire: &Wire<'_>) -> Result<(), Refusal> {
     let rules = openai::rules(wire);
-    if rules.tools_with_effort_in_chat || functions(wire).next().is_none() {
+    if rules.tools_in_chat == ToolsInChat::Taken || functions(wire).next().is_none() {
         return Ok(());
     }
     let thinks = match wire.text("reasoning_effort") {
