@@ -61,11 +61,12 @@ fn provider_table(providers: &Table) -> Result<String> {
         let (name, docs, key_page) = (field("name"), field("docs"), field("key_page"));
         let (aliases, key_env, base_url_env) = (field("aliases"), field("key_env"), field("base_url_env"));
         let (also, headers, prefixes) = (field("also"), field("headers"), field("prefixes"));
+        let (reaches, unsupported) = (field("reaches"), field("unsupported"));
         writeln!(
             rows,
             "    Provider {{ id: {}, name: {}, aliases: {}, dialect: {}, also: {}, base_url: {}, auth: Auth::{}, \
              key_env: {}, key_optional: {}, base_url_env: {}, docs: {}, key_page: {}, prefixes: {}, maker_dialect: {}, \
-             headers: {}, quirks: {quirks} }},",
+             headers: {}, reaches: {}, unsupported: {}, quirks: {quirks} }},",
             text(id),
             text(str_of(name.as_ref())?),
             texts(list(aliases.as_ref())?),
@@ -81,6 +82,8 @@ fn provider_table(providers: &Table) -> Result<String> {
             texts(list(prefixes.as_ref())?),
             flag(field("maker_dialect").as_ref())?,
             pairs(headers, text)?,
+            texts(list(reaches.as_ref())?),
+            text(str_of(unsupported.as_ref())?),
         )?;
         if let Some(unknown) = row.keys().next() {
             return Err(format!("data/providers.toml: {id}: `{unknown}` is no key").into());

@@ -9,11 +9,13 @@ mod builder;
 mod catalog;
 mod content;
 mod context;
+mod cost;
 mod dialect;
 mod error;
 mod loss;
 mod message;
 mod model;
+mod money;
 mod near;
 mod provider;
 mod provider_data;
@@ -38,11 +40,15 @@ pub use content::{
     Audio, Block, BlockKind, CacheHint, Document, Image, Other, Source, Text, ThinkingBlock, ToolCall, ToolResult,
 };
 pub use context::{Context, assistant, system, tool_result, user};
-pub use dialect::{Dialect, Ids, Incoming, Reply, Target, UnknownDialect, WireError, WireRequest};
+pub use cost::Cost;
+pub use dialect::{
+    Dialect, Ids, Incoming, Reply, StreamDecoder, StreamEncoder, Target, UnknownDialect, WireError, WireRequest,
+};
 pub use error::{Error, ErrorKind};
 pub use loss::{Loss, Severity};
 pub use message::{Content, Message, Role};
 pub use model::{ModelError, ModelName};
+pub use money::{Money, NotMoney};
 pub use provider::{
     Auth, MaxTokensField, Provider, ProviderError, Providers, Quirks, ReasoningField, ReasoningRequest,
     ReplayReasoning, RequiredWord, SeedField, SystemRole,
@@ -58,7 +64,7 @@ pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
 pub use thinking::{
     CANNOT_DISABLE, Level, TableValue, Thinking, ThinkingWords, UnknownLevel, switch_banner, thinking_budget,
-    thinking_table, thinking_words,
+    thinking_levels, thinking_table, thinking_words,
 };
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
 pub use usage::Usage;

@@ -56,6 +56,11 @@ pub struct Provider {
     /// Headers sent with every request.
     #[serde(with = "pairs")]
     pub headers: Cow<'static, [(Cow<'static, str>, Cow<'static, str>)]>,
+    /// Parts of the ids of those models that our dialects reach. None: all of its models.
+    #[serde(deserialize_with = "list")]
+    pub reaches: Cow<'static, [Cow<'static, str>]>,
+    /// Why it cannot be used, where it is known and that is all. Empty: it can.
+    pub unsupported: Cow<'static, str>,
     /// How its API differs from the dialect's own.
     pub quirks: Quirks,
 }
@@ -85,6 +90,8 @@ impl Provider {
         prefixes: Cow::Borrowed(&[]),
         maker_dialect: false,
         headers: Cow::Borrowed(&[]),
+        reaches: Cow::Borrowed(&[]),
+        unsupported: Cow::Borrowed(""),
         quirks: Quirks::NONE,
     };
 
@@ -104,6 +111,19 @@ impl Provider {
     /// The dialects that it speaks, its own first.
     pub fn dialects(&self) -> impl Iterator<Item = Dialect> {
         std::iter::once(self.dialect).chain(self.also.iter().map(|(dialect, _)| *dialect))
+    }
+
+    /// Can the model be reached in any dialect of ours? An id that says nothing about it can.
+    pub(crate) fn reach(&self, model: &str) -> Result<(), ProviderError> {
+        let unsupported = |why: String| Err(ProviderError::Unsupported { provider: self.id.to_string(), why });
+        if !self.unsupported.is_empty() {
+            unsupported(self.unsupported.to_string())
+        } else if !self.reaches.is_empty() && !self.reaches.iter().any(|part| model.contains(part.as_ref())) {
+            let parts = self.reaches.join("`, `");
+            unsupported(format!("`{model}` speaks no dialect of ours there; those with `{parts}` in their id do"))
+        } else {
+            Ok(())
+        }
     }
 
     /// Does it need a key?
@@ -148,6 +168,14 @@ pub enum ProviderError {
         name: String,
         /// The id or alias nearest to it.
         nearest: Option<String>,
+    },
+    /// It is known, and cannot be used.
+    #[error("{provider} cannot be used: {why}")]
+    Unsupported {
+        /// The provider's id.
+        provider: String,
+        /// Why not.
+        why: String,
     },
     /// It does not speak the dialect.
     #[error("{provider} does not speak {dialect}; it speaks {}", .speaks.iter().map(|d| d.as_str()).collect::<Vec<_>>().join(", "))]

@@ -65,13 +65,13 @@ impl Registry {
     /// assert_eq!(dialect("sim:claude-sonnet-4-5"), Dialect::Anthropic);
     /// ```
     pub fn route(&self, name: &ModelName) -> Result<Route<'_>, ProviderError> {
-        let provider = self.provider(&name.provider)?;
+        let provider = self.provider(name)?;
         Ok(self.route_of(provider, self.dialect_for(provider, &name.id), &name.id))
     }
 
     /// The way to a model, in a dialect that the caller wants.
     pub fn route_in(&self, name: &ModelName, dialect: Dialect) -> Result<Route<'_>, ProviderError> {
-        let provider = self.provider(&name.provider)?;
+        let provider = self.provider(name)?;
         if provider.speaks(dialect) {
             Ok(self.route_of(provider, dialect, &name.id))
         } else {
@@ -104,11 +104,15 @@ impl Registry {
         wanted.filter(|dialect| provider.speaks(*dialect)).unwrap_or(provider.dialect)
     }
 
-    fn provider(&self, id: &str) -> Result<&Provider, ProviderError> {
-        self.providers.find(id).ok_or_else(|| ProviderError::Unknown {
+    /// The provider of a name, when it can be used.
+    fn provider(&self, name: &ModelName) -> Result<&Provider, ProviderError> {
+        let id = name.provider.as_str();
+        let provider = self.providers.find(id).ok_or_else(|| ProviderError::Unknown {
             name: id.to_owned(),
             nearest: self.providers.nearest(id).map(str::to_owned),
-        })
+        })?;
+        provider.reach(&name.id)?;
+        Ok(provider)
     }
 
     fn route_of<'a>(&'a self, provider: &'a Provider, dialect: Dialect, model: &str) -> Route<'a> {

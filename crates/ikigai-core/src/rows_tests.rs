@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
 use pretty_assertions::assert_eq;
+use proptest::prelude::*;
 
 use super::*;
 use crate::{Catalog, Prices, Provider, Providers};
@@ -98,4 +99,29 @@ fn a_broken_file_leaves_the_table_as_it_was() {
     assert!(providers.with_toml("my.toml", "[mine]\nbase = 1").is_err());
     assert!(providers.find("mine").is_none());
     assert_eq!(providers.find("anthropic").map(|row| row.base_url.as_ref()), Some("https://api.anthropic.com"));
+}
+
+#[test]
+fn the_deepest_nesting_is_an_error_and_no_crash() {
+    let deep = "[".repeat(200_000);
+    assert!(Providers::shared().with_toml("my.toml", &format!("a = {deep}")).is_err());
+    assert!(Providers::shared().with_toml("my.toml", &deep).is_err());
+    assert!(Providers::shared().with_toml("my.toml", &"a.".repeat(200_000)).is_err());
+    assert!(Catalog::shared().with_api_json("api.json", &deep).is_err());
+    let ignored = format!("{{\"a\": {{\"x\": {deep}");
+    assert!(Catalog::shared().with_api_json("api.json", &ignored).is_err());
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_survived(text in "(\\PC|\n){0,80}", toml in "(\\[|\\]|[a-c.=\"{}, \n0-9]){0,60}") {
+        for text in [text, toml] {
+            let error = Providers::shared().with_toml("my.toml", &text).err();
+            let error = error.or(Catalog::shared().with_toml("my.toml", &text).err());
+            if let Some(error) = error {
+                prop_assert!(error.line >= 1 && error.line <= text.matches('\n').count() + 1);
+                prop_assert!(error.column >= 1 && !error.message.is_empty());
+            }
+        }
+    }
 }

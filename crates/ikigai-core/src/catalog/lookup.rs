@@ -72,8 +72,8 @@ impl Catalog {
     /// `gpt-5.4-turbo` is not `gpt-5.4`, and costs what nobody knows. A dated id is taken to be what the undated one is,
     /// unless the catalogue has it by itself.
     ///
-    /// Without a provider it is the model's maker, or the only one that has it. A name that several have and nobody
-    /// claims finds nothing.
+    /// Without a provider it is the model's maker, as the built-in table of providers knows it, or the only one that has
+    /// it. A name that several have and nobody claims finds nothing.
     pub fn find(&self, provider: Option<&str>, model: &str) -> Option<&Facts> {
         match provider {
             Some(provider) => {

@@ -42,6 +42,10 @@ impl Provider {
         dialect: Dialect,
         env: impl Fn(&str) -> Option<String>,
     ) -> Result<String, ProviderError> {
+        if !self.unsupported.is_empty() {
+            let why = self.unsupported.to_string();
+            return Err(ProviderError::Unsupported { provider: self.id.to_string(), why });
+        }
         let env = |name: &str| env(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         let own = self.base_url.as_ref();
         let template = match self.also.iter().find(|(other, _)| *other == dialect) {

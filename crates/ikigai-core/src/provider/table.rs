@@ -125,7 +125,7 @@ impl Providers {
                     return Err(broken(".base_url", format!("`{url}` is no URL; it begins with https:// or http://")));
                 }
             }
-            if row.base_url.is_empty() {
+            if row.base_url.is_empty() && row.unsupported.is_empty() {
                 return Err(broken("", "a new provider needs a `base_url`".to_owned()));
             }
             if row.id.contains([':', '/']) || row.id.trim().is_empty() {
@@ -196,8 +196,8 @@ fn lay_over(below: &mut toml::Table, above: toml::Table) {
 }
 
 fn built_in(name: &str) -> Option<&'static Provider> {
-    let lower = name.to_ascii_lowercase();
-    let place = NAMES.binary_search_by(|(known, _)| known.cmp(&lower.as_str())).ok()?;
+    let lower = || name.bytes().map(|byte| byte.to_ascii_lowercase());
+    let place = NAMES.binary_search_by(|(known, _)| known.bytes().cmp(lower())).ok()?;
     BUILT_IN.get(usize::from(NAMES.get(place)?.1))
 }
 

@@ -10,7 +10,7 @@ use crate::{ThinkingKind, ThinkingRule};
 
 pub use plan::CANNOT_DISABLE;
 pub(crate) use plan::{Plan, Setting, nearest_level, plan};
-pub use table::{TableValue, thinking_budget, thinking_table};
+pub use table::{TableValue, thinking_budget, thinking_levels, thinking_table};
 pub use words::{ThinkingWords, switch_banner, thinking_words};
 
 /// How hard a model should think.
