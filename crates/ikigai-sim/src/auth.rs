@@ -53,7 +53,9 @@ fn no_key(dialect: Dialect) -> WireError {
 fn wrong_key(dialect: Dialect) -> WireError {
     match dialect {
         Dialect::Anthropic => refuse(dialect, ErrorKind::Auth, "invalid x-api-key"),
-        Dialect::OpenaiChat | Dialect::OpenaiResponses => refuse(dialect, ErrorKind::Auth, "Incorrect API key provided."),
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => {
+            refuse(dialect, ErrorKind::Auth, "Incorrect API key provided.")
+        }
         // Google answers a wrong key with 400 and a reason, not with 401.
         Dialect::Gemini => WireError {
             status: 400,

@@ -23,9 +23,8 @@ fn attempt(dialect: Dialect, call: &Call) -> Result<Answer, WireError> {
         Some(inner) if dialect == Dialect::Gemini => inner.clone(),
         _ => body,
     };
-    let request = dialect
-        .decode_request(Incoming { path: Some(&target), body })
-        .map_err(|error| dialect.encode_error(&error))?;
+    let request =
+        dialect.decode_request(Incoming { path: Some(&target), body }).map_err(|error| dialect.encode_error(&error))?;
     let tokens = talk::prompt_tokens(&request);
     Ok(Answer::json(&match dialect {
         Dialect::Anthropic => json!({"input_tokens": tokens}),

@@ -65,19 +65,18 @@ impl From<WireError> for Answer {
 
 /// Turns an answer into what the server sends, broken as `fault` says.
 pub(crate) fn deliver(answer: Answer, fault: Option<&Fault>, breaker: &Breaker) -> Response<Body> {
-    let mut pacing = Pacing::default();
     let body = match (answer.body, fault) {
         (Payload::Whole(bytes), None) => Full::new(bytes).boxed_unsync(),
         (Payload::Whole(bytes), Some(fault)) => {
             // A whole body breaks as a stream of four pieces would.
             let mut pieces = in_pieces(&bytes, 4);
-            pacing = fault::apply(fault, &mut pieces, Vec::new);
-            paced(pieces, pacing.clone(), breaker.clone())
+            let pacing = fault::apply(fault, &mut pieces, Vec::new);
+            paced(pieces, pacing, breaker.clone())
         }
         (Payload::Frames { frames, .. }, None) => paced(frames, Pacing::default(), breaker.clone()),
         (Payload::Frames { mut frames, error }, Some(fault)) => {
-            pacing = fault::apply(fault, &mut frames, || error);
-            paced(frames, pacing.clone(), breaker.clone())
+            let pacing = fault::apply(fault, &mut frames, || error);
+            paced(frames, pacing, breaker.clone())
         }
     };
     match fault {

@@ -25,10 +25,13 @@ pub(crate) fn answer(kind: Embed, call: &Call, seed: u64) -> Answer {
 fn openai(call: &Call, seed: u64) -> Result<Value, WireError> {
     let body = read(Dialect::OpenaiChat, call)?;
     let invalid = |message: &str| refuse(Dialect::OpenaiChat, ErrorKind::InvalidRequest, message);
-    let model = body.get("model").and_then(Value::as_str).ok_or_else(|| invalid("you must provide a model parameter"))?;
+    let model =
+        body.get("model").and_then(Value::as_str).ok_or_else(|| invalid("you must provide a model parameter"))?;
     let texts: Vec<String> = match body.get("input") {
         Some(Value::String(text)) => vec![text.clone()],
-        Some(Value::Array(items)) if items.first().is_some_and(Value::is_number) => vec![Value::from(items.clone()).to_string()],
+        Some(Value::Array(items)) if items.first().is_some_and(Value::is_number) => {
+            vec![Value::from(items.clone()).to_string()]
+        }
         Some(Value::Array(items)) => {
             items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned)).collect()
         }
@@ -57,7 +60,9 @@ fn openai(call: &Call, seed: u64) -> Result<Value, WireError> {
         })
         .collect();
     let tokens: usize = texts.iter().map(|text| text.chars().count().div_ceil(4)).sum();
-    Ok(json!({"object": "list", "data": data, "model": model, "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}))
+    Ok(
+        json!({"object": "list", "data": data, "model": model, "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}),
+    )
 }
 
 fn gemini(call: &Call, seed: u64) -> Result<Value, WireError> {
@@ -96,7 +101,9 @@ fn read(dialect: Dialect, call: &Call) -> Result<Value, WireError> {
 fn dimensions(wanted: Option<&Value>, default: usize) -> Option<usize> {
     match wanted {
         None | Some(Value::Null) => Some(default),
-        Some(value) => value.as_u64().and_then(|size| usize::try_from(size).ok()).filter(|size| (1..=3072).contains(size)),
+        Some(value) => {
+            value.as_u64().and_then(|size| usize::try_from(size).ok()).filter(|size| (1..=3072).contains(size))
+        }
     }
 }
 

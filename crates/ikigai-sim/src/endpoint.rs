@@ -35,10 +35,12 @@ pub(crate) enum Embed {
 
 /// Whose shape a list of models has: the paths are the same, the headers tell them apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the words say it")]
 pub(crate) enum ModelsShape {
+    /// `{"object": "list", "data": …}`.
     Openai,
+    /// `{"data": …, "has_more": …}`.
     Anthropic,
+    /// `{"models": …}`.
     Gemini,
 }
 

@@ -221,7 +221,10 @@ mod tests {
             assert_eq!(text.parse(), Ok(fault), "{text}");
         }
         let wrong = "cut_mid_evnt".parse::<Fault>().unwrap_err().to_string();
-        assert!(wrong.starts_with("`cut_mid_evnt` is no fault: unknown variant `cut_mid_evnt`, expected one of"), "{wrong}");
+        assert!(
+            wrong.starts_with("`cut_mid_evnt` is no fault: unknown variant `cut_mid_evnt`, expected one of"),
+            "{wrong}"
+        );
         let wrong = "slow_drip,ms=soon".parse::<Fault>().unwrap_err().to_string();
         assert_eq!(wrong, "`slow_drip,ms=soon` is no fault: `soon` is no number");
     }

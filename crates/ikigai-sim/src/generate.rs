@@ -2,7 +2,10 @@
 
 use std::hash::{Hash as _, Hasher as _};
 
-use ikigai_core::{Block, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Reply, Request, Response, StreamEncoder, WireError, events};
+use ikigai_core::{
+    Block, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Reply, Request, Response, StreamEncoder,
+    WireError, events,
+};
 use serde_json::Value;
 
 use crate::deliver::Answer;
@@ -35,9 +38,8 @@ fn attempt(memory: &Memory, dialect: Dialect, call: &Call) -> Result<(Answer, Op
     let kept = stored::wanted(dialect, &body);
     let body = stored::with_history(memory, dialect, body);
     let input = if kept { stored::input(&body) } else { Vec::new() };
-    let request = dialect
-        .decode_request(Incoming { path: Some(&target), body })
-        .map_err(|error| dialect.encode_error(&error))?;
+    let request =
+        dialect.decode_request(Incoming { path: Some(&target), body }).map_err(|error| dialect.encode_error(&error))?;
     let seed = fingerprint(&call.body) ^ memory.config.seed;
     let talk = Talk { dialect, seed, memory };
     let (mut response, fault) = match memory.scripted(dialect, &request, &call.headers) {
@@ -93,7 +95,11 @@ fn streamed(dialect: Dialect, response: &Response, reply: Reply) -> Answer {
         }
     }
     let mut error = Vec::new();
-    let start = Event::Start { id: response.id.clone(), model: Some(response.model.clone()), provider_data: Default::default() };
+    let start = Event::Start {
+        id: response.id.clone(),
+        model: Some(response.model.clone()),
+        provider_data: Default::default(),
+    };
     broken.push(&start, &mut Vec::new());
     let overloaded = Error::new(ErrorKind::Overloaded, "overloaded in the middle of an answer (simulated)");
     broken.push(&Event::Error { error: Box::new(overloaded) }, &mut error);

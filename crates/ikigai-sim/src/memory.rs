@@ -136,11 +136,8 @@ impl Memory {
     }
 
     pub(crate) fn reset(&self) {
-        *self.state() = State {
-            script: self.config.script.clone(),
-            faults: self.config.faults.clone(),
-            ..State::default()
-        };
+        *self.state() =
+            State { script: self.config.script.clone(), faults: self.config.faults.clone(), ..State::default() };
         self.count.store(0, Ordering::Relaxed);
     }
 

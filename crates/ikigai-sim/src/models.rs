@@ -10,12 +10,31 @@ use crate::service::{Call, refuse};
 /// Beginnings of names that were served once; the catalogue has forgotten them, recorded conversations have not.
 const RETIRED_ANTHROPIC: &[&str] = &["claude-instant-1", "claude-2", "claude-3-"];
 const RETIRED_OPENAI: &[&str] = &[
-    "gpt-3.5-turbo", "gpt-4-", "gpt-4.5-preview", "chatgpt-4o-latest", "o1-mini", "o1-preview", "codex-mini-latest",
-    "computer-use-preview", "gpt-4o", "gpt-4.1", "gpt-image-", "text-embedding-", "gpt-oss-",
+    "gpt-3.5-turbo",
+    "gpt-4-",
+    "gpt-4.5-preview",
+    "chatgpt-4o-latest",
+    "o1-mini",
+    "o1-preview",
+    "codex-mini-latest",
+    "computer-use-preview",
+    "gpt-4o",
+    "gpt-4.1",
+    "gpt-image-",
+    "text-embedding-",
+    "gpt-oss-",
 ];
 const RETIRED_GOOGLE: &[&str] = &[
-    "gemini-1.0-", "gemini-1.5-", "gemini-2.0-", "gemini-2.5-", "gemini-exp-", "gemini-3-", "gemini-embedding-",
-    "text-embedding-004", "gemma-", "learnlm-",
+    "gemini-1.0-",
+    "gemini-1.5-",
+    "gemini-2.0-",
+    "gemini-2.5-",
+    "gemini-exp-",
+    "gemini-3-",
+    "gemini-embedding-",
+    "text-embedding-004",
+    "gemma-",
+    "learnlm-",
 ];
 
 fn listed(provider: &str, model: &str) -> bool {
@@ -130,7 +149,9 @@ fn gemini(id: Option<&str>) -> Answer {
         Some(id) => match Catalog::shared().find(Some("google"), id) {
             Some(facts) => Answer::json(&entry(id, facts)),
             None => {
-                let message = format!("models/{id} is not found for API version v1beta, or is not supported for generateContent.");
+                let message = format!(
+                    "models/{id} is not found for API version v1beta, or is not supported for generateContent."
+                );
                 refuse(Dialect::Gemini, ErrorKind::NotFound, message).into()
             }
         },

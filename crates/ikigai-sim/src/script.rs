@@ -198,7 +198,10 @@ impl When {
             && self.model.as_ref().is_none_or(|pattern| fits_pattern(pattern, &request.model))
             && self.text.as_ref().is_none_or(|text| last_user_text(request).contains(text.as_str()))
             && self.tool.as_ref().is_none_or(|tool| request.tools.iter().any(|known| known.name() == Some(tool)))
-            && self.header.iter().all(|(name, value)| headers.get(name).is_some_and(|given| given.as_bytes() == value.as_bytes()))
+            && self
+                .header
+                .iter()
+                .all(|(name, value)| headers.get(name).is_some_and(|given| given.as_bytes() == value.as_bytes()))
     }
 }
 
@@ -235,7 +238,7 @@ mod tests {
         let toml = Script::from_toml("[[reply]]\ntext = \"a\"\n\n[[reply]]\ntxt = 1\n", "s.toml").unwrap_err();
         assert!(toml.to_string().starts_with("s.toml:5:1: unknown field `txt`, expected one of"), "{toml}");
         let json = Script::from_json("{\"reply\": [{\"times\": \"x\"}]}", "s.json").unwrap_err();
-        assert_eq!(json.to_string(), "s.json:1:25: reply[0].times: invalid type: string \"x\", expected u64");
+        assert_eq!(json.to_string(), "s.json:1:24: reply[0].times: invalid type: string \"x\", expected u64");
         let fault = Script::from_toml("[[reply]]\nfault = \"cut\"\n", "s.toml").unwrap_err();
         assert!(fault.to_string().starts_with("s.toml:2:9: `cut` is no fault"), "{fault}");
     }
@@ -251,7 +254,8 @@ mod tests {
             let request = Request::new(model).user(text);
             script.take(Dialect::OpenaiChat, &request, &HeaderMap::new()).and_then(|reply| reply.text)
         };
-        let answers = [ask("gpt-5", "one"), ask("gpt-5", "two"), ask("claude", "two"), ask("gpt-5", "two"), ask("gpt-5", "two")];
+        let answers =
+            [ask("gpt-5", "one"), ask("gpt-5", "two"), ask("claude", "two"), ask("gpt-5", "two"), ask("gpt-5", "two")];
         assert_eq!(answers.map(Option::unwrap), ["c", "b", "c", "b", "c"]);
     }
 }

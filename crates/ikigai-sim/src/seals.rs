@@ -16,8 +16,6 @@ pub(crate) struct Seals {
 pub(crate) enum Purpose {
     /// The signature of a thinking block: over the model and the text.
     Thinking,
-    /// A redacted thinking block.
-    Redacted,
     /// Encrypted reasoning of the Responses API: over the model.
     Reasoning,
     /// A thought signature: over the function's name, or empty for a text.
@@ -28,7 +26,6 @@ impl Purpose {
     fn word(self) -> &'static str {
         match self {
             Purpose::Thinking => "thinking",
-            Purpose::Redacted => "redacted",
             Purpose::Reasoning => "reasoning",
             Purpose::Thought => "thought",
         }

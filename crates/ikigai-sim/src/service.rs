@@ -120,7 +120,9 @@ fn dialect_of(endpoint: &Endpoint) -> Dialect {
         Endpoint::Embed(Embed::Openai) | Endpoint::Models(ModelsShape::Openai, _) | Endpoint::Control(_) => {
             Dialect::OpenaiChat
         }
-        Endpoint::Embed(Embed::Gemini | Embed::GeminiBatch) | Endpoint::Models(ModelsShape::Gemini, _) => Dialect::Gemini,
+        Endpoint::Embed(Embed::Gemini | Embed::GeminiBatch) | Endpoint::Models(ModelsShape::Gemini, _) => {
+            Dialect::Gemini
+        }
         Endpoint::Models(ModelsShape::Anthropic, _) => Dialect::Anthropic,
     }
 }
@@ -163,6 +165,7 @@ fn too_large(endpoint: Option<&Endpoint>) -> WireError {
 
 fn no_such_path(call: &Call) -> Answer {
     let message = format!("the simulator has no {} {}", call.method, call.path);
-    let body = json!({"error": {"message": message, "type": "invalid_request_error", "param": null, "code": "unknown_url"}});
+    let body =
+        json!({"error": {"message": message, "type": "invalid_request_error", "param": null, "code": "unknown_url"}});
     Answer { status: 404, ..Answer::json(&body) }
 }

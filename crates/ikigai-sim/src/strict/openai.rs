@@ -56,11 +56,15 @@ pub(super) fn in_range(wire: &Wire<'_>, name: &str, least: f64, most: f64) -> Re
         return Err(invalid(message).at(name, Some("invalid_type")));
     };
     if number < least {
-        let message = format!("Invalid '{name}': decimal below minimum value. Expected a value >= {least}, but got {number} instead.");
+        let message = format!(
+            "Invalid '{name}': decimal below minimum value. Expected a value >= {least}, but got {number} instead."
+        );
         return Err(invalid(message).at(name, Some("decimal_below_min_value")));
     }
     if number > most {
-        let message = format!("Invalid '{name}': decimal above maximum value. Expected a value <= {most}, but got {number} instead.");
+        let message = format!(
+            "Invalid '{name}': decimal above maximum value. Expected a value <= {most}, but got {number} instead."
+        );
         return Err(invalid(message).at(name, Some("decimal_above_max_value")));
     }
     Ok(())
@@ -125,11 +129,14 @@ pub(super) fn sampling(wire: &Wire<'_>, effort: Option<&str>, names: &[&'static 
     for &name in names {
         if let Some(value) = wire.field(name).filter(|value| refused && !is_default(name, value)) {
             let message = if matches!(name, "temperature" | "top_p") && value.is_number() {
-                format!("Unsupported value: '{name}' does not support {value} with this model. Only the default (1) value is supported.")
+                format!(
+                    "Unsupported value: '{name}' does not support {value} with this model. Only the default (1) value is supported."
+                )
             } else {
                 format!("Unsupported parameter: '{name}' is not supported with this model.")
             };
-            let code = if message.starts_with("Unsupported value") { "unsupported_value" } else { "unsupported_parameter" };
+            let code =
+                if message.starts_with("Unsupported value") { "unsupported_value" } else { "unsupported_parameter" };
             return Err(invalid(message).at(name, Some(code)));
         }
     }
@@ -155,16 +162,21 @@ pub(super) fn says_json(value: &Value) -> bool {
 pub(super) fn metadata(wire: &Wire<'_>) -> Result<(), Refusal> {
     let Some(fields) = wire.field("metadata").and_then(Value::as_object) else { return Ok(()) };
     if fields.len() > 16 {
-        let message = format!("Invalid 'metadata': too many properties. Expected an object with at most 16 properties, but got an object with {} properties instead.", fields.len());
+        let message = format!(
+            "Invalid 'metadata': too many properties. Expected an object with at most 16 properties, but got an object with {} properties instead.",
+            fields.len()
+        );
         return Err(invalid(message).at("metadata", Some("object_above_max_properties")));
     }
     for (name, value) in fields {
         let Some(text) = value.as_str() else {
-            let message = format!("Invalid type for 'metadata.{name}': expected a string, but got {} instead.", kind_of(value));
+            let message =
+                format!("Invalid type for 'metadata.{name}': expected a string, but got {} instead.", kind_of(value));
             return Err(invalid(message).at(format!("metadata.{name}"), Some("invalid_type")));
         };
         if text.chars().count() > 512 {
-            let message = format!("Invalid 'metadata.{name}': string too long. Expected a string with maximum length 512.");
+            let message =
+                format!("Invalid 'metadata.{name}': string too long. Expected a string with maximum length 512.");
             return Err(invalid(message).at(format!("metadata.{name}"), Some("string_above_max_length")));
         }
     }
@@ -177,8 +189,10 @@ pub(super) fn image_url(url: &str, place: String) -> Result<(), Refusal> {
         return Ok(());
     }
     let Some((media_type, _)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) else {
-        return Err(invalid(format!("Invalid '{place}'. Expected a valid URL, but got a value with an invalid format."))
-            .at(place, Some("invalid_value")));
+        return Err(invalid(format!(
+            "Invalid '{place}'. Expected a valid URL, but got a value with an invalid format."
+        ))
+        .at(place, Some("invalid_value")));
     };
     if ["image/png", "image/jpeg", "image/jpg", "image/gif", "image/webp"].contains(&media_type) {
         return Ok(());

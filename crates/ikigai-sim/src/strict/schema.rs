@@ -20,13 +20,45 @@ const OPENAI_FORMATS: &[&str] = &["date-time", "time", "date", "duration", "emai
 
 /// Keywords that no promise can be made about.
 const ANTHROPIC_REFUSED: &[&str] = &[
-    "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "oneOf", "not",
-    "if", "then", "else", "patternProperties", "uniqueItems", "contains", "minProperties", "maxProperties", "maxItems",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "patternProperties",
+    "uniqueItems",
+    "contains",
+    "minProperties",
+    "maxProperties",
+    "maxItems",
 ];
 const OPENAI_REFUSED: &[&str] = &[
-    "oneOf", "not", "if", "then", "else", "allOf", "patternProperties", "dependentRequired", "dependentSchemas",
-    "uniqueItems", "contains", "minContains", "maxContains", "minProperties", "maxProperties", "propertyNames",
-    "unevaluatedProperties", "unevaluatedItems", "default",
+    "oneOf",
+    "not",
+    "if",
+    "then",
+    "else",
+    "allOf",
+    "patternProperties",
+    "dependentRequired",
+    "dependentSchemas",
+    "uniqueItems",
+    "contains",
+    "minContains",
+    "maxContains",
+    "minProperties",
+    "maxProperties",
+    "propertyNames",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "default",
 ];
 
 /// Is it a JSON Schema at all?
@@ -102,7 +134,11 @@ fn format_known(fields: &Map<String, Value>, known: &[&str]) -> Result<(), Strin
 }
 
 /// Visits every schema inside a schema.
-fn walk(schema: &Value, depth: usize, visit: &mut impl FnMut(&Map<String, Value>) -> Result<(), String>) -> Result<(), String> {
+fn walk(
+    schema: &Value,
+    depth: usize,
+    visit: &mut impl FnMut(&Map<String, Value>) -> Result<(), String>,
+) -> Result<(), String> {
     let Some(fields) = schema.as_object() else { return Ok(()) };
     if depth > DEEPEST {
         return Err(format!("the schema is nested deeper than {DEEPEST} levels"));

@@ -86,7 +86,8 @@ fn a_good_request_is_accepted_and_each_rule_refuses_its_example() {
     let mut wrong = Vec::new();
     for dialect in Dialect::ALL {
         let fine = case(dialect, &json!({}));
-        let verdict = check(dialect, &Wire { path: &fine.path, headers: &fine.headers, body: &fine.body, memory: &memory });
+        let verdict =
+            check(dialect, &Wire { path: &fine.path, headers: &fine.headers, body: &fine.body, memory: &memory });
         assert_eq!(verdict, Ok(()), "{dialect}");
         for rule in rules(dialect) {
             let broken = case(dialect, &serde_json::from_str(rule.example).unwrap());

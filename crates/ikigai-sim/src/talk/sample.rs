@@ -54,7 +54,8 @@ impl<'a> Source<'a> {
     /// The first option that is not `null`: optional fields are given where they can be.
     fn choice(&mut self, options: &'a [Value], name: Option<&str>, depth: u32) -> Value {
         let is_null = |option: &&Value| option.get("type").is_some_and(|kind| kind == "null");
-        let chosen = if depth < DEPTH { options.iter().find(|option| !is_null(option)) } else { options.iter().find(is_null) };
+        let chosen =
+            if depth < DEPTH { options.iter().find(|option| !is_null(option)) } else { options.iter().find(is_null) };
         match chosen.or(options.first()) {
             Some(option) => self.value(option, name, depth + 1),
             None => Value::Null,
@@ -106,7 +107,11 @@ impl<'a> Source<'a> {
             let wanted = if depth < DEPTH { least.max(1) } else { least }.min(most).min(64);
             while (items.len() as u64) < wanted {
                 let item = self.value(schema, name, depth + 1);
-                items.push(if fields.get("uniqueItems") == Some(&Value::Bool(true)) { distinct(item, &items) } else { item });
+                items.push(if fields.get("uniqueItems") == Some(&Value::Bool(true)) {
+                    distinct(item, &items)
+                } else {
+                    item
+                });
             }
         }
         Value::Array(items)
@@ -218,7 +223,9 @@ impl Prompt {
     }
 
     fn option(&self, options: &[Value]) -> Value {
-        let named = options.iter().find(|option| option.as_str().is_some_and(|word| !word.is_empty() && self.text.contains(word)));
+        let named = options
+            .iter()
+            .find(|option| option.as_str().is_some_and(|word| !word.is_empty() && self.text.contains(word)));
         named.or(options.first()).cloned().unwrap_or(Value::Null)
     }
 

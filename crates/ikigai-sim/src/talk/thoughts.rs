@@ -70,7 +70,8 @@ fn thinks(request: &Request) -> bool {
 fn text(request: &Request, content: &[Block]) -> String {
     let said: String = prompt(request).chars().take(120).collect();
     let calls: Vec<&str> = content.iter().filter_map(Block::as_tool_call).map(|call| call.name.as_str()).collect();
-    let plan = if calls.is_empty() { "I will answer".to_owned() } else { format!("I will call {}", calls.join(" and ")) };
+    let plan =
+        if calls.is_empty() { "I will answer".to_owned() } else { format!("I will call {}", calls.join(" and ")) };
     format!("The user says: {said}\n{plan}.")
 }
 

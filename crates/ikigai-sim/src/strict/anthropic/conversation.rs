@@ -11,10 +11,27 @@ use super::{Refusal, Wire, invalid, model, word};
 const LARGEST_IMAGE: usize = 10 << 20;
 
 const BLOCKS: &[&str] = &[
-    "text", "image", "document", "search_result", "thinking", "redacted_thinking", "tool_use", "tool_result",
-    "server_tool_use", "web_search_tool_result", "web_fetch_tool_result", "code_execution_tool_result",
-    "bash_code_execution_tool_result", "text_editor_code_execution_tool_result", "tool_search_tool_result",
-    "mcp_tool_use", "mcp_tool_result", "advisor_tool_result", "container_upload", "compaction", "fallback",
+    "text",
+    "image",
+    "document",
+    "search_result",
+    "thinking",
+    "redacted_thinking",
+    "tool_use",
+    "tool_result",
+    "server_tool_use",
+    "web_search_tool_result",
+    "web_fetch_tool_result",
+    "code_execution_tool_result",
+    "bash_code_execution_tool_result",
+    "text_editor_code_execution_tool_result",
+    "tool_search_tool_result",
+    "mcp_tool_use",
+    "mcp_tool_result",
+    "advisor_tool_result",
+    "container_upload",
+    "compaction",
+    "fallback",
     "tool_reference",
 ];
 
@@ -33,7 +50,9 @@ fn is(block: &Value, kind: &str) -> bool {
 pub(super) fn given(wire: &Wire<'_>) -> Result<(), Refusal> {
     match wire.field("messages") {
         None => Err(invalid("messages: Field required")),
-        Some(Value::Array(messages)) if messages.is_empty() => Err(invalid("messages: at least one message is required")),
+        Some(Value::Array(messages)) if messages.is_empty() => {
+            Err(invalid("messages: at least one message is required"))
+        }
         Some(Value::Array(_)) => Ok(()),
         Some(_) => Err(invalid("messages: Input should be a valid array")),
     }
@@ -116,7 +135,8 @@ pub(super) fn images(wire: &Wire<'_>) -> Result<(), Refusal> {
 }
 
 pub(super) fn call_ids(wire: &Wire<'_>) -> Result<(), Refusal> {
-    let is_safe = |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    let is_safe =
+        |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
     for (n, m, block) in all(wire) {
         let kind = word(block, "type");
         let field = match kind {
@@ -150,7 +170,9 @@ pub(super) fn calls_answered(wire: &Wire<'_>) -> Result<(), Refusal> {
             .iter()
             .filter(|block| is(block, "tool_use"))
             .map(|block| word(block, "id"))
-            .filter(|id| !turn_after(messages, n).any(|block| is(block, "tool_result") && word(block, "tool_use_id") == *id))
+            .filter(|id| {
+                !turn_after(messages, n).any(|block| is(block, "tool_result") && word(block, "tool_use_id") == *id)
+            })
             .collect();
         if !missing.is_empty() {
             return Err(invalid(format!(
@@ -193,7 +215,9 @@ fn prefilled<'a>(wire: &Wire<'a>) -> Option<&'a str> {
 pub(super) fn prefill(wire: &Wire<'_>) -> Result<(), Refusal> {
     // A paused turn of server tools is sent back as it is, to be continued.
     let paused = wire.list("messages").last().is_some_and(|last| {
-        super::blocks(last).iter().any(|block| word(block, "type").contains("server_tool") || word(block, "type").ends_with("_tool_result"))
+        super::blocks(last)
+            .iter()
+            .any(|block| word(block, "type").contains("server_tool") || word(block, "type").ends_with("_tool_result"))
     });
     if prefilled(wire).is_some() && !paused && !rules_for(model(wire)).prefill {
         return Err(invalid(

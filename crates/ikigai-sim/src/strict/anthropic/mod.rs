@@ -30,7 +30,12 @@ pub(super) const RULES: &[Rule] = &[
         example: r#"{"frequency_penalty": 1}"#,
         says: "frequency_penalty: Extra inputs are not permitted",
     },
-    Rule { name: "model missing", check: parameters::model_given, example: r#"{"model": null}"#, says: "model: Field required" },
+    Rule {
+        name: "model missing",
+        check: parameters::model_given,
+        example: r#"{"model": null}"#,
+        says: "model: Field required",
+    },
     Rule {
         name: "model unknown",
         check: parameters::model_known,
@@ -259,7 +264,11 @@ pub(super) fn write(refusal: Refusal) -> WireError {
     if let (Some(details), Some(fields)) = (refusal.details, error.as_object_mut()) {
         fields.insert("details".to_owned(), details);
     }
-    WireError { status: refusal.status, headers: Vec::new(), body: json!({"type": "error", "error": error, "request_id": "req_sim"}) }
+    WireError {
+        status: refusal.status,
+        headers: Vec::new(),
+        body: json!({"type": "error", "error": error, "request_id": "req_sim"}),
+    }
 }
 
 /// The blocks of a message with their places; a plain text is one text block.

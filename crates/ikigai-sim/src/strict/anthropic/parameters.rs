@@ -8,10 +8,33 @@ use crate::models;
 use crate::strict::{list, unknown_field};
 
 const FIELDS: &[&str] = &[
-    "model", "max_tokens", "messages", "system", "stream", "stop_sequences", "temperature", "top_p", "top_k", "tools",
-    "tool_choice", "thinking", "output_config", "output_format", "metadata", "cache_control", "service_tier", "speed",
-    "inference_geo", "container", "context_management", "mcp_servers", "fallbacks", "diagnostics", "betas",
-    "anthropic_version", "anthropic_beta",
+    "model",
+    "max_tokens",
+    "messages",
+    "system",
+    "stream",
+    "stop_sequences",
+    "temperature",
+    "top_p",
+    "top_k",
+    "tools",
+    "tool_choice",
+    "thinking",
+    "output_config",
+    "output_format",
+    "metadata",
+    "cache_control",
+    "service_tier",
+    "speed",
+    "inference_geo",
+    "container",
+    "context_management",
+    "mcp_servers",
+    "fallbacks",
+    "diagnostics",
+    "betas",
+    "anthropic_version",
+    "anthropic_beta",
 ];
 
 pub(super) fn version(wire: &Wire<'_>) -> Result<(), Refusal> {
@@ -77,7 +100,8 @@ pub(super) fn max_tokens_fits(wire: &Wire<'_>) -> Result<(), Refusal> {
 }
 
 pub(super) fn temperature_range(wire: &Wire<'_>) -> Result<(), Refusal> {
-    let in_range = |name: &str| wire.field(name).and_then(Value::as_f64).is_none_or(|value| (0.0..=1.0).contains(&value));
+    let in_range =
+        |name: &str| wire.field(name).and_then(Value::as_f64).is_none_or(|value| (0.0..=1.0).contains(&value));
     match ["temperature", "top_p"].into_iter().find(|name| !in_range(name)) {
         Some(name) => Err(invalid(format!("{name}: range: 0..1"))),
         None => Ok(()),
@@ -122,7 +146,8 @@ pub(super) fn user_id(wire: &Wire<'_>) -> Result<(), Refusal> {
 
 pub(super) fn cache_marks(wire: &Wire<'_>) -> Result<(), Refusal> {
     let marked = |value: &&Value| value.get("cache_control").is_some_and(|mark| !mark.is_null());
-    let in_messages: usize = wire.list("messages").iter().map(|message| blocks(message).iter().filter(marked).count()).sum();
+    let in_messages: usize =
+        wire.list("messages").iter().map(|message| blocks(message).iter().filter(marked).count()).sum();
     let found = wire.list("tools").iter().filter(marked).count()
         + list(wire.body, "system").iter().filter(marked).count()
         + in_messages

@@ -30,14 +30,13 @@ fn unsupported(kind: &str) -> Refusal {
 }
 
 fn budget(wire: &Wire<'_>) -> Option<u64> {
-    (thinking_type(wire) == "enabled").then(|| wire.body.pointer("/thinking/budget_tokens").and_then(Value::as_u64).unwrap_or(0))
+    (thinking_type(wire) == "enabled")
+        .then(|| wire.body.pointer("/thinking/budget_tokens").and_then(Value::as_u64).unwrap_or(0))
 }
 
 pub(super) fn least(wire: &Wire<'_>) -> Result<(), Refusal> {
     match budget(wire) {
-        Some(..1024) => {
-            Err(invalid("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024"))
-        }
+        Some(..1024) => Err(invalid("thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")),
         _ => Ok(()),
     }
 }
@@ -76,9 +75,7 @@ pub(super) fn sampling(wire: &Wire<'_>) -> Result<(), Refusal> {
     }
     let number = |name: &str| wire.field(name).and_then(Value::as_f64);
     if number("temperature").is_some_and(|value| value != 1.0) {
-        return Err(invalid(
-            "`temperature` may only be set to 1 when thinking is enabled or in adaptive mode.",
-        ));
+        return Err(invalid("`temperature` may only be set to 1 when thinking is enabled or in adaptive mode."));
     }
     if number("top_k").is_some() {
         return Err(invalid("`top_k` must be unset when thinking is enabled."));
@@ -127,9 +124,8 @@ pub(super) fn genuine(wire: &Wire<'_>) -> Result<(), Refusal> {
 /// With manual thinking, the turn that waits for tool results begins with what was thought.
 pub(super) fn begins_tool_turn(wire: &Wire<'_>) -> Result<(), Refusal> {
     let messages = wire.list("messages");
-    let ends_with_results = messages
-        .last()
-        .is_some_and(|last| blocks(last).iter().any(|block| word(block, "type") == "tool_result"));
+    let ends_with_results =
+        messages.last().is_some_and(|last| blocks(last).iter().any(|block| word(block, "type") == "tool_result"));
     if thinking_type(wire) != "enabled" || !ends_with_results {
         return Ok(());
     }

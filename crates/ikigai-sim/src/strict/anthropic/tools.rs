@@ -13,7 +13,8 @@ fn custom<'a>(wire: &Wire<'a>) -> impl Iterator<Item = (usize, &'a Value)> {
 
 pub(super) fn names(wire: &Wire<'_>) -> Result<(), Refusal> {
     let is_good = |name: &str| {
-        (1..=128).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+        (1..=128).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
     };
     match custom(wire).find(|(_, tool)| !is_good(word(tool, "name"))) {
         Some((n, _)) => {

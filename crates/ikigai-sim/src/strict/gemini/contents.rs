@@ -11,8 +11,15 @@ use crate::strict::word;
 const DUMMIES: &[&str] = &["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
 
 const DATA: &[&str] = &[
-    "text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode", "codeExecutionResult",
-    "toolCall", "toolResponse",
+    "text",
+    "inlineData",
+    "fileData",
+    "functionCall",
+    "functionResponse",
+    "executableCode",
+    "codeExecutionResult",
+    "toolCall",
+    "toolResponse",
 ];
 
 fn contents<'a>(wire: &Wire<'a>) -> &'a [Value] {
@@ -52,7 +59,9 @@ pub(super) fn roles(wire: &Wire<'_>) -> Result<(), Refusal> {
 
 pub(super) fn parts_given(wire: &Wire<'_>) -> Result<(), Refusal> {
     match contents(wire).iter().position(|content| parts(content).is_empty()) {
-        Some(n) => Err(invalid(format!("* GenerateContentRequest.contents[{n}].parts: contents.parts must not be empty.\n"))),
+        Some(n) => {
+            Err(invalid(format!("* GenerateContentRequest.contents[{n}].parts: contents.parts must not be empty.\n")))
+        }
         None => Ok(()),
     }
 }
@@ -72,7 +81,8 @@ pub(super) fn parts_hold_something(wire: &Wire<'_>) -> Result<(), Refusal> {
 
 pub(super) fn calls_follow(wire: &Wire<'_>) -> Result<(), Refusal> {
     let contents = contents(wire);
-    for (n, content) in contents.iter().enumerate().filter(|(_, content)| is_model(content) && has_call(content)) {
+    let calls = contents.iter().enumerate().filter(|(_, content)| is_model(content) && has_call(content));
+    for (n, _) in calls {
         let before = n.checked_sub(1).and_then(|before| contents.get(before));
         if before.is_none_or(is_model) {
             return Err(invalid(

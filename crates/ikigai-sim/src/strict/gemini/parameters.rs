@@ -8,15 +8,47 @@ use crate::models;
 use crate::strict::word;
 
 const FIELDS: &[&str] = &[
-    "contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "generationConfig", "cachedContent",
-    "serviceTier", "store", "labels", "continuationToken", "model", "modelArmorConfig",
+    "contents",
+    "systemInstruction",
+    "tools",
+    "toolConfig",
+    "safetySettings",
+    "generationConfig",
+    "cachedContent",
+    "serviceTier",
+    "store",
+    "labels",
+    "continuationToken",
+    "model",
+    "modelArmorConfig",
 ];
 
 const GENERATION: &[&str] = &[
-    "maxOutputTokens", "temperature", "topP", "topK", "stopSequences", "seed", "presencePenalty", "frequencyPenalty",
-    "candidateCount", "responseMimeType", "responseSchema", "responseJsonSchema", "responseFormat", "responseModalities",
-    "speechConfig", "imageConfig", "mediaResolution", "responseLogprobs", "logprobs", "thinkingConfig",
-    "enableEnhancedCivicAnswers", "audioTimestamp", "routingConfig", "modelSelectionConfig", "enableAffectiveDialog",
+    "maxOutputTokens",
+    "temperature",
+    "topP",
+    "topK",
+    "stopSequences",
+    "seed",
+    "presencePenalty",
+    "frequencyPenalty",
+    "candidateCount",
+    "responseMimeType",
+    "responseSchema",
+    "responseJsonSchema",
+    "responseFormat",
+    "responseModalities",
+    "speechConfig",
+    "imageConfig",
+    "mediaResolution",
+    "responseLogprobs",
+    "logprobs",
+    "thinkingConfig",
+    "enableEnhancedCivicAnswers",
+    "audioTimestamp",
+    "routingConfig",
+    "modelSelectionConfig",
+    "enableAffectiveDialog",
     "_responseJsonSchema",
 ];
 
@@ -54,7 +86,9 @@ pub(super) fn model_known(wire: &Wire<'_>) -> Result<(), Refusal> {
 
 pub(super) fn unknown_fields(wire: &Wire<'_>) -> Result<(), Refusal> {
     match unknown(wire.body, FIELDS) {
-        Some(name) => Err(invalid(format!("Invalid JSON payload received. Unknown name \"{name}\": Cannot find field."))),
+        Some(name) => {
+            Err(invalid(format!("Invalid JSON payload received. Unknown name \"{name}\": Cannot find field.")))
+        }
         None => Ok(()),
     }
 }
@@ -70,7 +104,8 @@ pub(super) fn unknown_generation_fields(wire: &Wire<'_>) -> Result<(), Refusal> 
 
 pub(super) fn ranges(wire: &Wire<'_>) -> Result<(), Refusal> {
     for (name, least, most) in [("temperature", 0.0, 2.0), ("topP", 0.0, 1.0)] {
-        if let Some(value) = setting(wire, name).and_then(Value::as_f64).filter(|value| !(least..=most).contains(value)) {
+        if let Some(value) = setting(wire, name).and_then(Value::as_f64).filter(|value| !(least..=most).contains(value))
+        {
             let name = snake(name);
             return Err(invalid(format!(
                 "* GenerateContentRequest.generation_config.{name}: {name} must be in the range [{least:.1}, {most:.1}]. Got {value}.\n"
@@ -203,7 +238,8 @@ pub(super) fn function_schemas(wire: &Wire<'_>) -> Result<(), Refusal> {
 }
 
 pub(super) fn allowed(wire: &Wire<'_>) -> Result<(), Refusal> {
-    let Some(calling) = member(wire.body, "toolConfig").and_then(|config| member(config, "functionCallingConfig")) else {
+    let Some(calling) = member(wire.body, "toolConfig").and_then(|config| member(config, "functionCallingConfig"))
+    else {
         return Ok(());
     };
     let mode = word(calling, "mode").to_uppercase();

@@ -10,13 +10,18 @@ const PARTS: &[&str] = &["text", "image_url", "input_audio", "refusal", "audio",
 
 pub(super) fn given(wire: &Wire<'_>) -> Result<(), Refusal> {
     match wire.field("messages") {
-        None => Err(invalid("Missing required parameter: 'messages'.").at("messages", Some("missing_required_parameter"))),
+        None => {
+            Err(invalid("Missing required parameter: 'messages'.").at("messages", Some("missing_required_parameter")))
+        }
         Some(Value::Array(messages)) if messages.is_empty() => {
             let message = "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.";
             Err(invalid(message).at("messages", Some("empty_array")))
         }
         Some(Value::Array(_)) => Ok(()),
-        Some(_) => Err(invalid("Invalid type for 'messages': expected an array of objects.").at("messages", Some("invalid_type"))),
+        Some(_) => {
+            Err(invalid("Invalid type for 'messages': expected an array of objects.")
+                .at("messages", Some("invalid_type")))
+        }
     }
 }
 
@@ -83,8 +88,11 @@ pub(super) fn calls_answered(wire: &Wire<'_>) -> Result<(), Refusal> {
             .take_while(|message| word(message, "role") == "tool")
             .map(|message| word(message, "tool_call_id"))
             .collect();
-        let missing: Vec<&str> =
-            list(message, "tool_calls").iter().map(|call| word(call, "id")).filter(|id| !answered.contains(id)).collect();
+        let missing: Vec<&str> = list(message, "tool_calls")
+            .iter()
+            .map(|call| word(call, "id"))
+            .filter(|id| !answered.contains(id))
+            .collect();
         if !missing.is_empty() {
             return Err(invalid(format!(
                 "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {}",

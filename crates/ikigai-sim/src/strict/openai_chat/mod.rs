@@ -17,7 +17,12 @@ pub(super) const RULES: &[Rule] = &[
         example: r#"{"top_k": 4}"#,
         says: "Unrecognized request argument supplied: top_k",
     },
-    Rule { name: "model missing", check: openai::model_given, example: r#"{"model": null}"#, says: "you must provide a model parameter" },
+    Rule {
+        name: "model missing",
+        check: openai::model_given,
+        example: r#"{"model": null}"#,
+        says: "you must provide a model parameter",
+    },
     Rule {
         name: "model unknown",
         check: openai::model_known,

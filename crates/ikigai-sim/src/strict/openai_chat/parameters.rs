@@ -6,11 +6,43 @@ use super::{Refusal, Wire, invalid, openai};
 use crate::strict::unknown_field;
 
 const FIELDS: &[&str] = &[
-    "model", "messages", "max_completion_tokens", "max_tokens", "temperature", "top_p", "frequency_penalty",
-    "presence_penalty", "stop", "seed", "n", "logit_bias", "logprobs", "top_logprobs", "tools", "tool_choice",
-    "parallel_tool_calls", "response_format", "reasoning_effort", "verbosity", "stream", "stream_options", "modalities",
-    "audio", "prediction", "store", "metadata", "user", "safety_identifier", "service_tier", "prompt_cache_key",
-    "prompt_cache_options", "prompt_cache_retention", "web_search_options", "moderation", "functions", "function_call",
+    "model",
+    "messages",
+    "max_completion_tokens",
+    "max_tokens",
+    "temperature",
+    "top_p",
+    "frequency_penalty",
+    "presence_penalty",
+    "stop",
+    "seed",
+    "n",
+    "logit_bias",
+    "logprobs",
+    "top_logprobs",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "response_format",
+    "reasoning_effort",
+    "verbosity",
+    "stream",
+    "stream_options",
+    "modalities",
+    "audio",
+    "prediction",
+    "store",
+    "metadata",
+    "user",
+    "safety_identifier",
+    "service_tier",
+    "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "web_search_options",
+    "moderation",
+    "functions",
+    "function_call",
 ];
 
 pub(super) fn unknown_fields(wire: &Wire<'_>) -> Result<(), Refusal> {
@@ -39,7 +71,9 @@ pub(super) fn max_tokens(wire: &Wire<'_>) -> Result<(), Refusal> {
 pub(super) fn limit_positive(wire: &Wire<'_>) -> Result<(), Refusal> {
     for name in ["max_completion_tokens", "max_tokens"] {
         if let Some(value) = wire.field(name).and_then(Value::as_i64).filter(|value| *value < 1) {
-            let message = format!("Invalid '{name}': integer below minimum value. Expected a value >= 1, but got {value} instead.");
+            let message = format!(
+                "Invalid '{name}': integer below minimum value. Expected a value >= 1, but got {value} instead."
+            );
             return Err(invalid(message).at(name, Some("integer_below_min_value")));
         }
     }
@@ -59,7 +93,8 @@ pub(super) fn effort(wire: &Wire<'_>) -> Result<(), Refusal> {
 }
 
 pub(super) fn sampling(wire: &Wire<'_>) -> Result<(), Refusal> {
-    let names = ["temperature", "top_p", "frequency_penalty", "presence_penalty", "logprobs", "top_logprobs", "logit_bias"];
+    let names =
+        ["temperature", "top_p", "frequency_penalty", "presence_penalty", "logprobs", "top_logprobs", "logit_bias"];
     openai::sampling(wire, wire.text("reasoning_effort"), &names)
 }
 
@@ -71,7 +106,9 @@ pub(super) fn stop(wire: &Wire<'_>) -> Result<(), Refusal> {
     }
     match stop.as_array().map(Vec::len) {
         Some(length) if length > 4 => {
-            let message = format!("Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length {length} instead.");
+            let message = format!(
+                "Invalid 'stop': array too long. Expected an array with maximum length 4, but got an array with length {length} instead."
+            );
             Err(invalid(message).at("stop", Some("array_above_max_length")))
         }
         _ => Ok(()),

@@ -21,7 +21,9 @@ pub(super) fn names(wire: &Wire<'_>) -> Result<(), Refusal> {
     match functions(wire).find(|(_, function)| !openai::name_fits(word(function, "name"))) {
         Some((n, _)) => {
             let place = format!("tools[{n}].function.name");
-            let message = format!("Invalid '{place}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.");
+            let message = format!(
+                "Invalid '{place}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
+            );
             Err(invalid(message).at(place, Some("invalid_value")))
         }
         None => Ok(()),
@@ -35,7 +37,9 @@ pub(super) fn schemas(wire: &Wire<'_>) -> Result<(), Refusal> {
         let verdict = if strict { schema::fits(parameters, Subset::Openai) } else { schema::is_schema(parameters) };
         if let Err(reason) = verdict {
             let message = format!("Invalid schema for function '{}': In context=(), {reason}", word(function, "name"));
-            return Err(invalid(message).at(format!("tools[{n}].function.parameters"), Some("invalid_function_parameters")));
+            return Err(
+                invalid(message).at(format!("tools[{n}].function.parameters"), Some("invalid_function_parameters"))
+            );
         }
     }
     Ok(())
@@ -58,7 +62,9 @@ fn alone(wire: &Wire<'_>, name: &'static str) -> Result<(), Refusal> {
 }
 
 pub(super) fn choice_known(wire: &Wire<'_>) -> Result<(), Refusal> {
-    let Some(choice) = wire.field("tool_choice").filter(|choice| word(choice, "type") == "function") else { return Ok(()) };
+    let Some(choice) = wire.field("tool_choice").filter(|choice| word(choice, "type") == "function") else {
+        return Ok(());
+    };
     let name = openai::chosen(choice);
     if functions(wire).any(|(_, function)| word(function, "name") == name) {
         return Ok(());
@@ -75,7 +81,7 @@ pub(super) fn beside_effort(wire: &Wire<'_>) -> Result<(), Refusal> {
     }
     let thinks = match wire.text("reasoning_effort") {
         Some(effort) => effort.parse() != Ok(Level::None),
-        None => rules.thinking.thinks_by_default(),
+        None => rules.tools_in_chat == ToolsInChat::NotWhileThinking && rules.thinking.thinks_by_default(),
     };
     if !thinks {
         return Ok(());
@@ -99,14 +105,16 @@ pub(super) fn response_format(wire: &Wire<'_>) -> Result<(), Refusal> {
     }
     let Some(schema) = format.get("schema") else { return Ok(()) };
     schema::fits(schema, Subset::Openai).map_err(|reason| {
-        invalid(format!("Invalid schema for response_format '{name}': In context=(), {reason}")).at("response_format", None)
+        invalid(format!("Invalid schema for response_format '{name}': In context=(), {reason}"))
+            .at("response_format", None)
     })
 }
 
 pub(super) fn json_word(wire: &Wire<'_>) -> Result<(), Refusal> {
     let json_mode = wire.field("response_format").is_some_and(|format| word(format, "type") == "json_object");
     if json_mode && !wire.field("messages").is_some_and(openai::says_json) {
-        let message = "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.";
+        let message =
+            "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.";
         return Err(invalid(message).at("messages", None));
     }
     Ok(())

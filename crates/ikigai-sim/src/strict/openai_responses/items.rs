@@ -7,12 +7,36 @@ use crate::strict::schema::{self, Subset};
 use crate::strict::{list, word};
 
 const ITEMS: &[&str] = &[
-    "message", "reasoning", "function_call", "function_call_output", "item_reference", "web_search_call",
-    "file_search_call", "code_interpreter_call", "image_generation_call", "computer_call", "computer_call_output",
-    "local_shell_call", "local_shell_call_output", "shell_call", "shell_call_output", "apply_patch_call",
-    "apply_patch_call_output", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response", "mcp_call",
-    "custom_tool_call", "custom_tool_call_output", "tool_search_call", "tool_search_output", "tool_search_call_output",
-    "compaction", "compaction_summary", "configuration_update", "additional_tools",
+    "message",
+    "reasoning",
+    "function_call",
+    "function_call_output",
+    "item_reference",
+    "web_search_call",
+    "file_search_call",
+    "code_interpreter_call",
+    "image_generation_call",
+    "computer_call",
+    "computer_call_output",
+    "local_shell_call",
+    "local_shell_call_output",
+    "shell_call",
+    "shell_call_output",
+    "apply_patch_call",
+    "apply_patch_call_output",
+    "mcp_list_tools",
+    "mcp_approval_request",
+    "mcp_approval_response",
+    "mcp_call",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "tool_search_call",
+    "tool_search_output",
+    "tool_search_call_output",
+    "compaction",
+    "compaction_summary",
+    "configuration_update",
+    "additional_tools",
 ];
 
 /// An item's kind; one without a type but with a role is a message.
@@ -30,7 +54,10 @@ pub(super) fn given(wire: &Wire<'_>) -> Result<(), Refusal> {
         None if elsewhere => Ok(()),
         None => Err(invalid("Missing required parameter: 'input'.").at("input", Some("missing_required_parameter"))),
         Some(other) => {
-            let message = format!("Invalid type for 'input': expected one of an array of objects or string, but got {} instead.", openai::kind_of(other));
+            let message = format!(
+                "Invalid type for 'input': expected one of an array of objects or string, but got {} instead.",
+                openai::kind_of(other)
+            );
             Err(invalid(message).at("input", Some("invalid_type")))
         }
     }
@@ -89,13 +116,18 @@ pub(super) fn parts(wire: &Wire<'_>) -> Result<(), Refusal> {
 
 pub(super) fn images(wire: &Wire<'_>) -> Result<(), Refusal> {
     for (n, item) in messages(wire) {
-        for (m, part) in list(item, "content").iter().enumerate().filter(|(_, part)| word(part, "type") == "input_image") {
+        for (m, part) in
+            list(item, "content").iter().enumerate().filter(|(_, part)| word(part, "type") == "input_image")
+        {
             let place = format!("input[{n}].content[{m}].image_url");
             match part.get("image_url").filter(|url| !url.is_null()) {
                 None => {}
                 Some(Value::String(url)) => openai::image_url(url, place)?,
                 Some(other) => {
-                    let message = format!("Invalid type for '{place}': expected an image URL, but got {} instead.", openai::kind_of(other));
+                    let message = format!(
+                        "Invalid type for '{place}': expected an image URL, but got {} instead.",
+                        openai::kind_of(other)
+                    );
                     return Err(invalid(message).at(place, Some("invalid_type")));
                 }
             }
@@ -150,7 +182,9 @@ pub(super) fn tools(wire: &Wire<'_>) -> Result<(), Refusal> {
                 return Err(invalid(message).at(place, Some("missing_required_parameter")));
             }
             name if !openai::name_fits(name) => {
-                let message = format!("Invalid '{place}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.");
+                let message = format!(
+                    "Invalid '{place}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
+                );
                 return Err(invalid(message).at(place, Some("invalid_value")));
             }
             _ => {}
@@ -173,7 +207,9 @@ pub(super) fn schemas(wire: &Wire<'_>) -> Result<(), Refusal> {
 }
 
 pub(super) fn choice_known(wire: &Wire<'_>) -> Result<(), Refusal> {
-    let Some(choice) = wire.field("tool_choice").filter(|choice| word(choice, "type") == "function") else { return Ok(()) };
+    let Some(choice) = wire.field("tool_choice").filter(|choice| word(choice, "type") == "function") else {
+        return Ok(());
+    };
     if functions(wire).any(|(_, function)| word(function, "name") == openai::chosen(choice)) {
         return Ok(());
     }

@@ -17,7 +17,12 @@ pub(super) const RULES: &[Rule] = &[
         example: r#"{"stop": ["x"]}"#,
         says: "Unknown parameter: 'stop'.",
     },
-    Rule { name: "model missing", check: parameters::model_given, example: r#"{"model": null}"#, says: "Missing required parameter: 'model'." },
+    Rule {
+        name: "model missing",
+        check: parameters::model_given,
+        example: r#"{"model": null}"#,
+        says: "Missing required parameter: 'model'.",
+    },
     Rule {
         name: "model unknown",
         check: openai::model_known,

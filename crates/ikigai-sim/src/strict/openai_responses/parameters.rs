@@ -6,17 +6,49 @@ use super::{Refusal, Wire, invalid, openai};
 use crate::strict::{unknown_field, word};
 
 const FIELDS: &[&str] = &[
-    "model", "input", "instructions", "max_output_tokens", "reasoning", "text", "tools", "tool_choice",
-    "parallel_tool_calls", "max_tool_calls", "store", "include", "previous_response_id", "conversation", "truncation",
-    "temperature", "top_p", "top_logprobs", "metadata", "user", "safety_identifier", "service_tier", "prompt_cache_key",
-    "prompt_cache_options", "prompt_cache_retention", "background", "prompt", "context_management", "moderation", "stream",
-    "stream_options", "client_metadata",
+    "model",
+    "input",
+    "instructions",
+    "max_output_tokens",
+    "reasoning",
+    "text",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "max_tool_calls",
+    "store",
+    "include",
+    "previous_response_id",
+    "conversation",
+    "truncation",
+    "temperature",
+    "top_p",
+    "top_logprobs",
+    "metadata",
+    "user",
+    "safety_identifier",
+    "service_tier",
+    "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "background",
+    "prompt",
+    "context_management",
+    "moderation",
+    "stream",
+    "stream_options",
+    "client_metadata",
 ];
 
 const INCLUDES: &[&str] = &[
-    "reasoning.encrypted_content", "message.output_text.logprobs", "message.input_image.image_url",
-    "file_search_call.results", "web_search_call.action.sources", "web_search_call.results",
-    "code_interpreter_call.outputs", "computer_call_output.output.image_url",
+    "reasoning.encrypted_content",
+    "message.output_text.logprobs",
+    "message.input_image.image_url",
+    "file_search_call.results",
+    "web_search_call.action.sources",
+    "web_search_call.results",
+    "code_interpreter_call.outputs",
+    "computer_call_output.output.image_url",
 ];
 
 pub(super) fn unknown_fields(wire: &Wire<'_>) -> Result<(), Refusal> {
@@ -39,7 +71,9 @@ pub(super) fn model_given(wire: &Wire<'_>) -> Result<(), Refusal> {
 pub(super) fn limit(wire: &Wire<'_>) -> Result<(), Refusal> {
     match wire.field("max_output_tokens").and_then(Value::as_i64) {
         Some(limit) if limit < 16 => {
-            let message = format!("Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got {limit} instead.");
+            let message = format!(
+                "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16, but got {limit} instead."
+            );
             Err(invalid(message).at("max_output_tokens", Some("integer_below_min_value")))
         }
         _ => Ok(()),
