@@ -50,6 +50,15 @@ impl Answer {
         Answer { status: 200, headers: Vec::new(), content_type, body: Payload::Frames { frames, error } }
     }
 
+    /// The same bytes, sent at once.
+    pub(crate) fn in_one_piece(self) -> Self {
+        let body = match self.body {
+            Payload::Frames { frames, .. } => Payload::Whole(frames.concat().into()),
+            whole @ Payload::Whole(_) => whole,
+        };
+        Answer { body, ..self }
+    }
+
     /// Adds a header.
     pub(crate) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_owned(), value.into()));

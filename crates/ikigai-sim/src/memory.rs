@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use http::HeaderMap;
@@ -12,6 +12,7 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::Config;
+use crate::deliver::Answer;
 use crate::fault::{Fault, FaultRule};
 use crate::script::{Script, Scripted};
 use crate::seals::Seals;
@@ -43,6 +44,8 @@ pub(crate) struct Memory {
     connections: Arc<AtomicUsize>,
     state: Mutex<State>,
     refuse: mpsc::UnboundedSender<Duration>,
+    /// Answers made once, by dialect and by whole or streamed.
+    canned: [OnceLock<Answer>; 8],
 }
 
 #[derive(Debug, Default)]
@@ -93,6 +96,21 @@ impl Memory {
             connections: Arc::default(),
             state: Mutex::new(state),
             refuse,
+            canned: Default::default(),
+        }
+    }
+
+    /// The answer to every request of a kind: the first one's, sent in one piece.
+    pub(crate) fn canned(&self, dialect: Dialect, stream: bool, make: impl FnOnce() -> Answer) -> Answer {
+        let place = match dialect {
+            Dialect::Anthropic => 0,
+            Dialect::OpenaiChat => 2,
+            Dialect::OpenaiResponses => 4,
+            Dialect::Gemini => 6,
+        };
+        match self.canned.get(place + usize::from(stream)) {
+            Some(slot) => slot.get_or_init(|| make().in_one_piece()).clone(),
+            None => make(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Which models there are, and how each API lists them.
 
-use ikigai_core::{Catalog, Dialect, ErrorKind, Facts};
+use ikigai_core::{Catalog, Dialect, ErrorKind, Facts, Rules, rules_for};
 use serde_json::{Value, json};
 
 use crate::deliver::Answer;
@@ -20,9 +20,9 @@ const RETIRED_OPENAI: &[&str] = &[
     "computer-use-preview",
     "gpt-4o",
     "gpt-4.1",
+    "gpt-5.6",
     "gpt-image-",
     "text-embedding-",
-    "gpt-oss-",
 ];
 const RETIRED_GOOGLE: &[&str] = &[
     "gemini-1.0-",
@@ -37,6 +37,38 @@ const RETIRED_GOOGLE: &[&str] = &[
     "learnlm-",
 ];
 
+/// Beginnings of names that servers with APIs of OpenAI's shape have served.
+const OPEN: &[&str] = &[
+    "qwen",
+    "llama",
+    "grok",
+    "mistral",
+    "mixtral",
+    "voxtral",
+    "magistral",
+    "codestral",
+    "devstral",
+    "pixtral",
+    "ministral",
+    "compound",
+    "openai-",
+    "deepseek",
+    "glm",
+    "kimi",
+    "gemma",
+    "phi",
+    "command",
+    "sonar",
+    "minimax",
+    "nemotron",
+    "granite",
+    "gpt-oss",
+    "hermes",
+    "smollm",
+    "olmo",
+    "venice",
+];
+
 fn listed(provider: &str, model: &str) -> bool {
     Catalog::shared().find(Some(provider), model).is_some()
 }
@@ -45,25 +77,83 @@ fn begins(model: &str, beginnings: &[&str]) -> bool {
     beginnings.iter().any(|beginning| model.starts_with(beginning))
 }
 
+/// Words that stand behind the beginning of a name that was served once.
+const VARIANTS: &[&str] = &[
+    "mini",
+    "nano",
+    "preview",
+    "latest",
+    "turbo",
+    "audio",
+    "search",
+    "realtime",
+    "vision",
+    "instruct",
+    "pro",
+    "lite",
+    "flash",
+    "exp",
+    "thinking",
+    "image",
+    "generation",
+    "tts",
+    "it",
+    "sonnet",
+    "opus",
+    "haiku",
+    "sol",
+    "terra",
+    "luna",
+    "native",
+    "dialog",
+    "live",
+    "codex",
+    "customtools",
+    "robotics",
+    "er",
+    "small",
+    "large",
+    "ada",
+];
+
+/// Does a name begin with one of these, and go on with nothing but versions, dates and known words?
+fn was_served(model: &str, beginnings: &[&str]) -> bool {
+    let is_version = |word: &str| word.chars().next().is_some_and(|c| c.is_ascii_digit()) || word.starts_with('v');
+    beginnings.iter().filter_map(|beginning| model.strip_prefix(beginning)).any(|rest| {
+        rest.split(['-', '.', ':', '@']).all(|word| word.is_empty() || is_version(word) || VARIANTS.contains(&word))
+    })
+}
+
 /// Was there ever such a model at Anthropic?
 pub(crate) fn anthropic_has(model: &str) -> bool {
-    listed("anthropic", model) || begins(model, RETIRED_ANTHROPIC)
+    listed("anthropic", model) || was_served(model, RETIRED_ANTHROPIC)
 }
 
-/// Was there ever such a model behind an API of OpenAI's shape? Providers that copy it name models `vendor/model`.
+/// Was there ever such a model behind an API of OpenAI's shape?
 pub(crate) fn openai_has(model: &str) -> bool {
-    listed("openai", model) || begins(model, RETIRED_OPENAI) || !is_openais(model)
+    if is_openais(model) {
+        return listed("openai", model) || was_served(model, RETIRED_OPENAI);
+    }
+    // Routers name models `vendor/model`; local servers take any name, mostly one that begins with the family's.
+    model.contains('/')
+        || begins(&model.to_lowercase(), OPEN)
+        || Catalog::shared().models().any(|facts| facts.id == model)
+        || *rules_for(model) != Rules::default()
 }
 
-/// Is a name one of OpenAI's own? Others' models are looked up in the whole catalogue.
-fn is_openais(model: &str) -> bool {
-    let own = ["gpt-", "o1", "o3", "o4", "chatgpt-", "codex-", "text-embedding-"];
-    begins(model, &own) || (!model.contains('/') && Catalog::shared().find(None, model).is_none())
+/// Is it a model that only makes vectors?
+pub(crate) fn only_embeds(model: &str) -> bool {
+    model.starts_with("text-embedding-")
+}
+
+/// Is a name one of OpenAI's own? The open weights are not: others serve them.
+pub(crate) fn is_openais(model: &str) -> bool {
+    begins(model, &["gpt-", "o1", "o3", "o4", "chatgpt-", "codex-", "text-embedding-"]) && !model.starts_with("gpt-oss")
 }
 
 /// Was there ever such a model at Google?
 pub(crate) fn google_has(model: &str) -> bool {
-    listed("google", model) || begins(model, RETIRED_GOOGLE)
+    listed("google", model) || was_served(model, RETIRED_GOOGLE)
 }
 
 /// The longest answer of a model of Anthropic's.

@@ -79,6 +79,12 @@ pub(crate) async fn handle(
         return Ok(deliver(control::answer(&memory, control, &call), None, &breaker));
     }
     let call = Call { number: memory.next_number(), ..call };
+    if memory.config.canned
+        && let Endpoint::Generate(dialect) = endpoint
+    {
+        let answer = memory.canned(dialect, wants_stream(&call), || generate::answer(&memory, dialect, &call).0);
+        return Ok(deliver(answer, None, &breaker));
+    }
     memory.log(call.received());
     let (answer, fault) = answer(&memory, &endpoint, &call);
     Ok(deliver(answer, fault.as_ref(), &breaker))
@@ -111,6 +117,14 @@ fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<
         return (status_answer(dialect, status, retry_after_ms).into(), None);
     }
     (answer, scripted_fault.or(fault))
+}
+
+/// Is a stream asked for? Looks at the bytes alone: this is the path whose speed is measured.
+fn wants_stream(call: &Call) -> bool {
+    let body = &call.body;
+    call.path.ends_with(":streamGenerateContent")
+        || body.windows(13).any(|window| window == b"\"stream\":true")
+        || body.windows(14).any(|window| window == b"\"stream\": true")
 }
 
 fn dialect_of(endpoint: &Endpoint) -> Dialect {

@@ -64,8 +64,9 @@ impl Refusal {
 pub(crate) fn check(dialect: Dialect, wire: &Wire<'_>) -> Result<(), WireError> {
     let (rules, write): (&[Rule], fn(Refusal) -> WireError) = match dialect {
         Dialect::Anthropic => (anthropic::RULES, anthropic::write),
-        Dialect::OpenaiChat => (openai_chat::RULES, openai_chat::write),
-        Dialect::OpenaiResponses => (openai_responses::RULES, openai_responses::write),
+        Dialect::OpenaiChat | Dialect::OpenaiResponses if openai::is_copy(wire) => (openai::COPIES, openai::write),
+        Dialect::OpenaiChat => (openai_chat::RULES, openai::write),
+        Dialect::OpenaiResponses => (openai_responses::RULES, openai::write),
         Dialect::Gemini => (gemini::RULES, gemini::write),
     };
     rules.iter().try_for_each(|rule| (rule.check)(wire)).map_err(write)
@@ -106,3 +107,6 @@ pub(crate) fn unknown_field<'a>(object: &'a Map<String, Value>, known: &[&str]) 
 #[cfg(test)]
 #[path = "strict_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+mod recordings_tests;

@@ -3,8 +3,43 @@
 use ikigai_core::{Level, Rules, Sampling, WireError, rules_for};
 use serde_json::{Value, json};
 
-use super::{Refusal, Wire, word};
+use super::{Refusal, Rule, Wire, word};
 use crate::models;
+
+/// What the many servers that copy OpenAI's APIs have in common. They know fields, models and limits of their own, and
+/// bear more than the original does.
+pub(super) const COPIES: &[Rule] = &[
+    Rule {
+        name: "model missing",
+        check: model_given,
+        example: r#"{"model": null}"#,
+        says: "you must provide a model parameter",
+    },
+    Rule {
+        name: "model unknown",
+        check: model_known,
+        example: r#"{"model": "nobodys-model"}"#,
+        says: "The model `nobodys-model` does not exist or you do not have access to it.",
+    },
+    Rule {
+        name: "nothing asked",
+        check: something_asked,
+        example: r#"{"model": "deepseek-chat", "messages": null, "input": null}"#,
+        says: "Missing required parameter: 'messages'.",
+    },
+];
+
+/// Is the request for a server that copies OpenAI's API? The model's name tells.
+pub(super) fn is_copy(wire: &Wire<'_>) -> bool {
+    !model(wire).is_empty() && !models::is_openais(model(wire))
+}
+
+fn something_asked(wire: &Wire<'_>) -> Result<(), Refusal> {
+    if ["messages", "input", "prompt", "previous_response_id"].iter().any(|name| wire.field(name).is_some()) {
+        return Ok(());
+    }
+    Err(invalid("Missing required parameter: 'messages'.").at("messages", Some("missing_required_parameter")))
+}
 
 pub(super) fn invalid(message: impl Into<String>) -> Refusal {
     Refusal::invalid("invalid_request_error", message)

@@ -91,6 +91,17 @@ pub(crate) fn fits(schema: &Value, subset: Subset) -> Result<(), String> {
     })
 }
 
+/// How many schemas inside a schema are of several types.
+pub(crate) fn unions(schema: &Value) -> usize {
+    let mut count = 0;
+    let walked = walk(schema, 0, &mut |fields| {
+        count += usize::from(fields.contains_key("anyOf") || fields.get("type").is_some_and(Value::is_array));
+        Ok(())
+    });
+    // Too deep to count is too many.
+    if walked.is_ok() { count } else { usize::MAX / 2 }
+}
+
 fn anthropic(fields: &Map<String, Value>) -> Result<(), String> {
     let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
     if kind == "object" && fields.get("additionalProperties") != Some(&Value::Bool(false)) {
@@ -127,7 +138,9 @@ fn openai(fields: &Map<String, Value>) -> Result<(), String> {
 }
 
 fn format_known(fields: &Map<String, Value>, known: &[&str]) -> Result<(), String> {
-    match fields.get("format").and_then(Value::as_str) {
+    // Formats of numbers, such as `int64`, are passed over.
+    let is_text = fields.get("type").is_some_and(|kind| kind == "string");
+    match fields.get("format").and_then(Value::as_str).filter(|_| is_text) {
         Some(format) if !known.contains(&format) => Err(format!("'{format}' is not a valid format.")),
         _ => Ok(()),
     }

@@ -67,6 +67,15 @@ fn special(value: &Value) -> Value {
             let block = json!({"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}});
             Value::from(vec![block; 5])
         }
+        Some("@twenty-one") => (0..21)
+            .map(|n| json!({"name": format!("t{n}"), "strict": true, "input_schema": {"type": "object", "additionalProperties": false}}))
+            .collect(),
+        Some("@seventeen-unions") => {
+            let properties: serde_json::Map<String, Value> =
+                (0..17).map(|n| (format!("p{n}"), json!({"type": ["string", "null"]}))).collect();
+            let schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+            json!([{"name": "t", "strict": true, "input_schema": schema}])
+        }
         _ if value.get("user_id") == Some(&json!("@long")) => json!({"user_id": "x".repeat(257)}),
         _ => value.clone(),
     }

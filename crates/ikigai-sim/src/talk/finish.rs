@@ -26,7 +26,8 @@ pub(crate) fn finish(content: Vec<Block>, reason: FinishReason, request: &Reques
     };
     if let Some(stop) = answer.stopped_by {
         response.provider_data.set(Dialect::Anthropic, "stop_reason", "stop_sequence");
-        response.provider_data.set(Dialect::Anthropic, "stop_sequence", stop);
+        let said = serde_json::json!({"stop_sequence": stop, "stop_details": null});
+        response.provider_data.set(Dialect::Anthropic, "response", said);
     }
     response
 }

@@ -33,6 +33,8 @@ const BLOCKS: &[&str] = &[
     "compaction",
     "fallback",
     "tool_reference",
+    "tool_addition",
+    "tool_removal",
 ];
 
 /// Every block with its message's and its own place.
@@ -71,15 +73,6 @@ pub(super) fn roles(wire: &Wire<'_>) -> Result<(), Refusal> {
         }
     }
     Ok(())
-}
-
-pub(super) fn first(wire: &Wire<'_>) -> Result<(), Refusal> {
-    match wire.list("messages").first() {
-        Some(message) if word(message, "role") != "user" => {
-            Err(invalid("messages: first message must use the \"user\" role"))
-        }
-        _ => Ok(()),
-    }
 }
 
 pub(super) fn empty_text(wire: &Wire<'_>) -> Result<(), Refusal> {

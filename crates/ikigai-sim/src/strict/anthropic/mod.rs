@@ -103,12 +103,6 @@ pub(super) const RULES: &[Rule] = &[
         says: "messages.0.role: Input should be 'user' or 'assistant'",
     },
     Rule {
-        name: "first message",
-        check: conversation::first,
-        example: r#"{"messages": [{"role": "assistant", "content": "x"}, {"role": "user", "content": "y"}]}"#,
-        says: "messages: first message must use the \"user\" role",
-    },
-    Rule {
         name: "empty text",
         check: conversation::empty_text,
         example: r#"{"messages": [{"role": "user", "content": [{"type": "text", "text": " "}]}]}"#,
@@ -179,6 +173,18 @@ pub(super) const RULES: &[Rule] = &[
         check: tools::strict,
         example: r#"{"tools": [{"name": "a", "strict": true, "input_schema": {"type": "object", "properties": {}}}]}"#,
         says: "tools.0.custom: For 'object' type, 'additionalProperties' must be explicitly set to false",
+    },
+    Rule {
+        name: "strict tool count",
+        check: tools::strict_count,
+        example: r#"{"tools": "@twenty-one"}"#,
+        says: "Too many strict tools (21). The maximum number of strict tools supported is 20.",
+    },
+    Rule {
+        name: "strict unions",
+        check: tools::strict_unions,
+        example: r#"{"tools": "@seventeen-unions"}"#,
+        says: "Schemas contains too many parameters with union types (17 parameters with type arrays or anyOf).",
     },
     Rule {
         name: "structured output schema",

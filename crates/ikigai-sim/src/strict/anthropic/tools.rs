@@ -63,6 +63,31 @@ pub(super) fn strict(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
+fn strict_schemas<'a>(wire: &Wire<'a>) -> impl Iterator<Item = &'a Value> {
+    let strict = custom(wire).filter(|(_, tool)| tool.get("strict") == Some(&Value::Bool(true)));
+    strict.filter_map(|(_, tool)| tool.get("input_schema"))
+}
+
+pub(super) fn strict_count(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let count = strict_schemas(wire).count();
+    if count > 20 {
+        return Err(invalid(format!(
+            "Too many strict tools ({count}). The maximum number of strict tools supported is 20. Try reducing the number of tools marked as strict."
+        )));
+    }
+    Ok(())
+}
+
+pub(super) fn strict_unions(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let count: usize = strict_schemas(wire).map(schema::unions).sum();
+    if count > 16 {
+        return Err(invalid(format!(
+            "Schemas contains too many parameters with union types ({count} parameters with type arrays or anyOf). This causes exponential compilation cost. Reduce the number of nullable or union-typed parameters (limit: 16 parameters with unions)."
+        )));
+    }
+    Ok(())
+}
+
 pub(super) fn output_format(wire: &Wire<'_>) -> Result<(), Refusal> {
     let Some(schema) = wire.body.pointer("/output_config/format/schema") else { return Ok(()) };
     schema::fits(schema, Subset::Anthropic).map_err(|reason| invalid(format!("output_config.format.schema: {reason}")))

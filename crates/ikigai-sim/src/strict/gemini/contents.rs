@@ -20,6 +20,7 @@ const DATA: &[&str] = &[
     "codeExecutionResult",
     "toolCall",
     "toolResponse",
+    "videoMetadata",
 ];
 
 fn contents<'a>(wire: &Wire<'a>) -> &'a [Value] {
@@ -98,10 +99,9 @@ pub(super) fn calls_answered(wire: &Wire<'_>) -> Result<(), Refusal> {
     let count = |content: &Value, name: &str| parts(content).iter().filter(|part| member(part, name).is_some()).count();
     for (n, content) in contents.iter().enumerate() {
         let calls = if is_model(content) { count(content, "functionCall") } else { 0 };
-        let next = contents.get(n + 1);
-        let answers = next.map_or(0, |next| count(next, "functionResponse"));
-        // A conversation may end with the call itself.
-        if calls > 0 && next.is_some() && answers != calls {
+        let answers = contents.get(n + 1).map_or(0, |next| count(next, "functionResponse"));
+        // A call may stand without any response, at the end or before other words; but not with fewer than there were calls.
+        if calls > 0 && answers > 0 && answers != calls {
             return Err(invalid(
                 "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
             ));

@@ -109,8 +109,8 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "function schemas",
         check: parameters::function_schemas,
-        example: r#"{"tools": [{"functionDeclarations": [{"name": "a", "parameters": {"type": "OBJECT", "properties": {}}}]}]}"#,
-        says: "* GenerateContentRequest.tools[0].function_declarations[0].parameters.properties: should be non-empty for OBJECT type",
+        example: r#"{"tools": [{"functionDeclarations": [{"name": "a", "parameters": {"type": "OBJECT"}, "parametersJsonSchema": {"type": "object"}}]}]}"#,
+        says: "* GenerateContentRequest.tools[0].function_declarations[0]: only one of parameters and parameters_json_schema may be set",
     },
     Rule {
         name: "allowed functions",
@@ -139,7 +139,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "as many responses as calls",
         check: contents::calls_answered,
-        example: r#"{"contents": [{"role": "user", "parts": [{"text": "x"}]}, {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}, {"role": "user", "parts": [{"text": "y"}]}]}"#,
+        example: r#"{"contents": [{"role": "user", "parts": [{"text": "x"}]}, {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}, {"functionCall": {"name": "g", "args": {}}}]}, {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]}]}"#,
         says: "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
     },
     Rule {

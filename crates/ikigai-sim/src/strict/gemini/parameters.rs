@@ -224,14 +224,8 @@ pub(super) fn function_names(wire: &Wire<'_>) -> Result<(), Refusal> {
 pub(super) fn function_schemas(wire: &Wire<'_>) -> Result<(), Refusal> {
     for (n, m, function) in functions(wire) {
         let place = format!("* GenerateContentRequest.tools[{n}].function_declarations[{m}]");
-        let Some(parameters) = member(function, "parameters") else { continue };
-        if member(function, "parametersJsonSchema").is_some() {
+        if member(function, "parameters").is_some() && member(function, "parametersJsonSchema").is_some() {
             return Err(invalid(format!("{place}: only one of parameters and parameters_json_schema may be set\n")));
-        }
-        let is_object = word(parameters, "type").eq_ignore_ascii_case("object");
-        let empty = parameters.get("properties").and_then(Value::as_object).is_some_and(serde_json::Map::is_empty);
-        if is_object && empty {
-            return Err(invalid(format!("{place}.parameters.properties: should be non-empty for OBJECT type\n")));
         }
     }
     Ok(())

@@ -38,6 +38,22 @@ pub(super) fn roles(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// The first thinking models take no instructions.
+pub(super) fn system_taken(wire: &Wire<'_>) -> Result<(), Refusal> {
+    if openai::rules(wire).system_prompt {
+        return Ok(());
+    }
+    let mut roles = wire.list("messages").iter().map(|message| word(message, "role")).enumerate();
+    match roles.find(|(_, role)| matches!(*role, "system" | "developer")) {
+        Some((n, role)) => {
+            let place = format!("messages[{n}].role");
+            let message = format!("Unsupported value: '{place}' does not support '{role}' with this model.");
+            Err(invalid(message).at(place, Some("unsupported_value")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Only an assistant that calls, speaks or refuses may leave its content out.
 pub(super) fn content(wire: &Wire<'_>) -> Result<(), Refusal> {
     let has = |message: &Value, name: &str| message.get(name).is_some_and(|value| !value.is_null());

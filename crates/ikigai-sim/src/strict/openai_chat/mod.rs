@@ -7,8 +7,6 @@ mod tools;
 use super::openai::{self, invalid};
 use super::{Refusal, Rule, Wire};
 
-pub(super) use openai::write;
-
 /// The table, in the order in which the API checks.
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -28,6 +26,12 @@ pub(super) const RULES: &[Rule] = &[
         check: openai::model_known,
         example: r#"{"model": "gpt-0"}"#,
         says: "The model `gpt-0` does not exist or you do not have access to it.",
+    },
+    Rule {
+        name: "model does not chat",
+        check: parameters::chats,
+        example: r#"{"model": "text-embedding-3-small"}"#,
+        says: "This is not a chat model and thus not supported in the v1/chat/completions endpoint.",
     },
     Rule {
         name: "max_tokens refused",
@@ -88,6 +92,12 @@ pub(super) const RULES: &[Rule] = &[
         check: conversation::roles,
         example: r#"{"messages": [{"role": "model", "content": "x"}]}"#,
         says: "Invalid value: 'model'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.",
+    },
+    Rule {
+        name: "system prompt refused",
+        check: conversation::system_taken,
+        example: r#"{"model": "o1-mini", "messages": [{"role": "system", "content": "x"}, {"role": "user", "content": "y"}]}"#,
+        says: "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
     },
     Rule {
         name: "content missing",

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{Refusal, Wire, invalid, openai};
+use crate::models;
 use crate::strict::unknown_field;
 
 const FIELDS: &[&str] = &[
@@ -53,6 +54,14 @@ pub(super) fn unknown_fields(wire: &Wire<'_>) -> Result<(), Refusal> {
         Some(name) => Err(invalid(format!("Unrecognized request argument supplied: {name}"))),
         None => Ok(()),
     }
+}
+
+pub(super) fn chats(wire: &Wire<'_>) -> Result<(), Refusal> {
+    if !models::only_embeds(openai::model(wire)) {
+        return Ok(());
+    }
+    let message = "This is not a chat model and thus not supported in the v1/chat/completions endpoint. Did you mean to use v1/completions?";
+    Err(Refusal { status: 404, ..invalid(message).at("model", None) })
 }
 
 /// Thinking models know the limit by its new name alone.

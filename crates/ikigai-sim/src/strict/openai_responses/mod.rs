@@ -7,8 +7,6 @@ mod state;
 use super::openai::{self, invalid};
 use super::{Refusal, Rule, Wire};
 
-pub(super) use openai::write;
-
 /// The table, in the order in which the API checks.
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -28,6 +26,12 @@ pub(super) const RULES: &[Rule] = &[
         check: openai::model_known,
         example: r#"{"model": "gpt-0"}"#,
         says: "The model `gpt-0` does not exist or you do not have access to it.",
+    },
+    Rule {
+        name: "model not served here",
+        check: parameters::model_served,
+        example: r#"{"model": "o1-preview"}"#,
+        says: "The requested model 'o1-preview' is not supported with the Responses API.",
     },
     Rule {
         name: "token limit too small",

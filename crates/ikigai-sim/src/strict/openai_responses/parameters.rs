@@ -1,5 +1,6 @@
 //! Limits, sampling, options.
 
+use ikigai_core::{Dialect, Providers, Registry};
 use serde_json::Value;
 
 use super::{Refusal, Wire, invalid, openai};
@@ -66,6 +67,20 @@ pub(super) fn model_given(wire: &Wire<'_>) -> Result<(), Refusal> {
         return Err(invalid("Missing required parameter: 'model'.").at("model", Some("missing_required_parameter")));
     }
     Ok(())
+}
+
+/// Some models are served by Chat Completions alone.
+pub(super) fn model_served(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let model = openai::model(wire);
+    let registry = Registry::shared();
+    let chat_alone = Providers::shared()
+        .find("openai")
+        .is_some_and(|openai| registry.dialect_for(openai, model) == Dialect::OpenaiChat);
+    if !chat_alone {
+        return Ok(());
+    }
+    let message = format!("The requested model '{model}' is not supported with the Responses API.");
+    Err(invalid(message).at("model", Some("model_not_found")))
 }
 
 pub(super) fn limit(wire: &Wire<'_>) -> Result<(), Refusal> {
