@@ -161,7 +161,7 @@ def test_an_unknown_model_is_not_found():
 
 def test_no_key_is_an_authentication_error():
     with pytest.raises(openai.AuthenticationError):
-        client.chat.completions.create(model=MODEL, messages=[user("x")], extra_headers={"Authorization": "Bearer "})
+        client.chat.completions.create(model=MODEL, messages=[user("x")], extra_headers={"Authorization": "Basic x"})
 
 
 def test_retries_are_honoured():
