@@ -20,7 +20,8 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
         Some(object) => from_object(status, object),
         None => from_text(status, body),
     };
-    let header = |name: &str| headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim());
+    let header =
+        |name: &str| headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim());
     let millis = header("retry-after-ms").and_then(|text| text.parse().ok());
     let seconds = || Some(header("retry-after")?.parse::<u64>().ok()?.saturating_mul(1000));
     error.retry_after_ms = millis.or_else(seconds).or(error.retry_after_ms);
@@ -246,10 +247,13 @@ pub(crate) fn encode_error(error: &Error) -> WireError {
         _ => {
             let mut object = json!({"code": status, "message": message(error), "status": word});
             if let (Some(delay), Some(fields)) = (error.retry_after_ms, object.as_object_mut()) {
-                fields.insert("details".to_owned(), json!([{
-                    "@type": "type.googleapis.com/google.rpc.RetryInfo",
-                    "retryDelay": format!("{}s", seconds(delay)),
-                }]));
+                fields.insert(
+                    "details".to_owned(),
+                    json!([{
+                        "@type": "type.googleapis.com/google.rpc.RetryInfo",
+                        "retryDelay": format!("{}s", seconds(delay)),
+                    }]),
+                );
             }
             object
         }

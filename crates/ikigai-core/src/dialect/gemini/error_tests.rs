@@ -21,7 +21,13 @@ fn the_word_decides_and_where_it_is_ambiguous_the_details() {
         (400, "INVALID_ARGUMENT", "Invalid JSON payload received.", json!([]), InvalidRequest),
         (400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.", info("API_KEY_INVALID"), Auth),
         (400, "INVALID_ARGUMENT", "API key expired. Please renew the API key.", json!([]), Auth),
-        (400, "INVALID_ARGUMENT", "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", json!([]), ContextTooLong),
+        (
+            400,
+            "INVALID_ARGUMENT",
+            "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+            json!([]),
+            ContextTooLong,
+        ),
         (400, "FAILED_PRECONDITION", "User location is not supported for the API use.", json!([]), Permission),
         (400, "OUT_OF_RANGE", "out of range", json!([]), InvalidRequest),
         (401, "UNAUTHENTICATED", "no credentials", json!([]), Auth),
@@ -34,9 +40,27 @@ fn the_word_decides_and_where_it_is_ambiguous_the_details() {
         (409, "ALREADY_EXISTS", "exists", json!([]), InvalidRequest),
         (429, "RESOURCE_EXHAUSTED", "Resource has been exhausted.", json!([]), RateLimit),
         (429, "RESOURCE_EXHAUSTED", "You exceeded your current quota, limit: 0", json!([]), Quota),
-        (429, "RESOURCE_EXHAUSTED", "exceeded", quota(json!({"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"})), Quota),
-        (429, "RESOURCE_EXHAUSTED", "exceeded", quota(json!({"quotaId": "GenerateRequestsPerMinute", "quotaValue": "0"})), Quota),
-        (429, "RESOURCE_EXHAUSTED", "exceeded", quota(json!({"quotaId": "GenerateRequestsPerMinute", "quotaValue": "10"})), RateLimit),
+        (
+            429,
+            "RESOURCE_EXHAUSTED",
+            "exceeded",
+            quota(json!({"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"})),
+            Quota,
+        ),
+        (
+            429,
+            "RESOURCE_EXHAUSTED",
+            "exceeded",
+            quota(json!({"quotaId": "GenerateRequestsPerMinute", "quotaValue": "0"})),
+            Quota,
+        ),
+        (
+            429,
+            "RESOURCE_EXHAUSTED",
+            "exceeded",
+            quota(json!({"quotaId": "GenerateRequestsPerMinute", "quotaValue": "10"})),
+            RateLimit,
+        ),
         (429, "RESOURCE_EXHAUSTED", "Please retry in 10h17m5.7s.", json!([]), Quota),
         (499, "CANCELLED", "cancelled", json!([]), Cancelled),
         (500, "INTERNAL", "An internal error has occurred.", json!([]), Server),
@@ -54,9 +78,23 @@ fn the_word_decides_and_where_it_is_ambiguous_the_details() {
 fn without_a_word_the_status_decides() {
     use ErrorKind::*;
     for (status, kind) in [
-        (400, InvalidRequest), (401, Auth), (402, Quota), (403, Permission), (404, NotFound), (408, Timeout), (409, Server),
-        (413, InvalidRequest), (422, InvalidRequest), (429, RateLimit), (499, Cancelled), (500, Server), (501, InvalidRequest),
-        (502, Server), (503, Overloaded), (504, Timeout), (529, Server),
+        (400, InvalidRequest),
+        (401, Auth),
+        (402, Quota),
+        (403, Permission),
+        (404, NotFound),
+        (408, Timeout),
+        (409, Server),
+        (413, InvalidRequest),
+        (422, InvalidRequest),
+        (429, RateLimit),
+        (499, Cancelled),
+        (500, Server),
+        (501, InvalidRequest),
+        (502, Server),
+        (503, Overloaded),
+        (504, Timeout),
+        (529, Server),
     ] {
         assert_eq!(decode_error(Some(status), &[], "<html>Bad luck</html>").kind, kind, "{status}");
     }
@@ -64,10 +102,15 @@ fn without_a_word_the_status_decides() {
 
 #[test]
 fn everything_that_the_provider_says_is_kept() {
-    let text = body(429, "RESOURCE_EXHAUSTED", "Please retry in 20.223932614s.", json!([
-        {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.4s"},
-        {"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [{"field": "contents[0]", "description": "x"}]},
-    ]));
+    let text = body(
+        429,
+        "RESOURCE_EXHAUSTED",
+        "Please retry in 20.223932614s.",
+        json!([
+            {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.4s"},
+            {"@type": "type.googleapis.com/google.rpc.BadRequest", "fieldViolations": [{"field": "contents[0]", "description": "x"}]},
+        ]),
+    );
     let error = decode_error(Some(429), &[("X-Goog-Request-Id".to_owned(), "r1".to_owned())], &text);
     let raw: Value = serde_json::from_str(&text).unwrap();
     let expected = json!({
@@ -121,8 +164,17 @@ fn string_codes_of_the_newer_api_are_read() {
 #[test]
 fn waiting_times_are_read_from_everywhere() {
     for (text, millis) in [
-        ("34.4s", Some(34_400)), ("60s", Some(60_000)), ("500ms", Some(500)), ("1m26.4s", Some(86_400)),
-        ("10h17m5.7s", Some(37_025_700)), ("6ms", Some(6)), ("", None), ("soon", None), ("5", None), ("5d", None), (".s", None),
+        ("34.4s", Some(34_400)),
+        ("60s", Some(60_000)),
+        ("500ms", Some(500)),
+        ("1m26.4s", Some(86_400)),
+        ("10h17m5.7s", Some(37_025_700)),
+        ("6ms", Some(6)),
+        ("", None),
+        ("soon", None),
+        ("5", None),
+        ("5d", None),
+        (".s", None),
     ] {
         assert_eq!(duration(text), millis, "{text}");
     }
@@ -138,14 +190,26 @@ fn waiting_times_are_read_from_everywhere() {
 fn every_kind_has_a_status_and_a_word() {
     use ErrorKind::*;
     for (kind, status, word) in [
-        (Auth, 401, "UNAUTHENTICATED"), (Permission, 403, "PERMISSION_DENIED"), (InvalidRequest, 400, "INVALID_ARGUMENT"),
-        (NotFound, 404, "NOT_FOUND"), (RateLimit, 429, "RESOURCE_EXHAUSTED"), (Quota, 402, "RESOURCE_EXHAUSTED"),
-        (ContextTooLong, 400, "INVALID_ARGUMENT"), (ContentFiltered, 400, "INVALID_ARGUMENT"), (Overloaded, 503, "UNAVAILABLE"),
-        (Server, 500, "INTERNAL"), (Timeout, 504, "DEADLINE_EXCEEDED"), (Network, 500, "INTERNAL"), (Protocol, 500, "INTERNAL"),
+        (Auth, 401, "UNAUTHENTICATED"),
+        (Permission, 403, "PERMISSION_DENIED"),
+        (InvalidRequest, 400, "INVALID_ARGUMENT"),
+        (NotFound, 404, "NOT_FOUND"),
+        (RateLimit, 429, "RESOURCE_EXHAUSTED"),
+        (Quota, 402, "RESOURCE_EXHAUSTED"),
+        (ContextTooLong, 400, "INVALID_ARGUMENT"),
+        (ContentFiltered, 400, "INVALID_ARGUMENT"),
+        (Overloaded, 503, "UNAVAILABLE"),
+        (Server, 500, "INTERNAL"),
+        (Timeout, 504, "DEADLINE_EXCEEDED"),
+        (Network, 500, "INTERNAL"),
+        (Protocol, 500, "INTERNAL"),
         (Cancelled, 499, "CANCELLED"),
     ] {
         let wire = encode_error(&Error::new(kind, "m"));
-        assert_eq!((wire.status, &wire.body["error"]["code"], &wire.body["error"]["status"]), (status, &json!(status), &json!(word)));
+        assert_eq!(
+            (wire.status, &wire.body["error"]["code"], &wire.body["error"]["status"]),
+            (status, &json!(status), &json!(word))
+        );
         // What we write we read as the same kind, where the dialect has a word for it.
         let back = decode_error(Some(wire.status), &[], &wire.body.to_string()).kind;
         let expected = match kind {
@@ -163,12 +227,15 @@ fn a_foreign_error_is_written_with_its_waiting_time() {
     error.retry_after_ms = Some(1500);
     error.status = Some(529);
     let wire = encode_error(&error);
-    assert_eq!(wire, WireError {
-        status: 429,
-        headers: vec![("retry-after".to_owned(), "2".to_owned())],
-        body: json!({"error": {"code": 429, "message": "slow down", "status": "RESOURCE_EXHAUSTED", "details": [
+    assert_eq!(
+        wire,
+        WireError {
+            status: 429,
+            headers: vec![("retry-after".to_owned(), "2".to_owned())],
+            body: json!({"error": {"code": 429, "message": "slow down", "status": "RESOURCE_EXHAUSTED", "details": [
             {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1.5s"}]}}),
-    });
+        }
+    );
     let long = Error::new(ErrorKind::ContextTooLong, "prompt is too long");
     assert_eq!(
         encode_error(&long).body["error"]["message"],

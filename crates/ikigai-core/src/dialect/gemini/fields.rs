@@ -151,7 +151,9 @@ fn rename(target: &mut Map<String, Value>, path: &str) {
         }
         None if target.contains_key(path) => {
             let named = std::mem::take(target);
-            target.extend(named.into_iter().map(|(key, value)| if key == path { (snake(&key), value) } else { (key, value) }));
+            target.extend(
+                named.into_iter().map(|(key, value)| if key == path { (snake(&key), value) } else { (key, value) }),
+            );
         }
         None => {}
     }

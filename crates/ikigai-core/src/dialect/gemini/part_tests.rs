@@ -101,7 +101,10 @@ fn faults_of_a_client_are_named() {
         (json!({"fileData": {"mimeType": "image/png"}}), Some("fileData.fileUri must be a string")),
         (json!({"functionCall": {"args": {}}}), Some("functionCall.name must be a string")),
         (json!({"functionCall": {"name": "f", "args": [1]}}), Some("functionCall.args must be an object")),
-        (json!({"functionResponse": {"name": "f", "response": "x"}}), Some("functionResponse.response must be an object")),
+        (
+            json!({"functionResponse": {"name": "f", "response": "x"}}),
+            Some("functionResponse.response must be an object"),
+        ),
         (json!({"functionCall": {"name": "f", "args": null}}), None),
         (json!({"executableCode": {}}), None),
     ] {

@@ -20,22 +20,24 @@ struct Recordings {
 }
 
 fn recordings() -> Option<Recordings> {
-    let folder = std::env::var_os("IKIGAI_RECORDINGS").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"),
-        PathBuf::from,
-    );
+    let folder = std::env::var_os("IKIGAI_RECORDINGS")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"), PathBuf::from);
     if !folder.is_dir() {
         assert!(std::env::var_os("CI").is_none(), "no recordings in {}", folder.display());
         println!("no recordings in {}: nothing was checked", folder.display());
         return None;
     }
     let read = |path: PathBuf| std::fs::read_to_string(path).unwrap();
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder.join("gemini")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(folder.join("gemini")).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let exchanges = paths.into_iter().map(|path| serde_json::from_str(&read(path)).unwrap()).collect();
     let expected = read(folder.join("expected.jsonl"));
     let expected = expected.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    Some(Recordings { exchanges, expected: expected.map(|line| (line["id"].as_str().unwrap().to_owned(), line)).collect() })
+    Some(Recordings {
+        exchanges,
+        expected: expected.map(|line| (line["id"].as_str().unwrap().to_owned(), line)).collect(),
+    })
 }
 
 fn frames(text: &str) -> Vec<String> {
@@ -53,7 +55,7 @@ fn decode_stream(text: &str) -> Vec<Event> {
         decoder.frame(None, &frame, &mut events);
     }
     decoder.end(&mut events);
-    super::stream::check_grammar(&events);
+    super::stream::grammar::check_grammar(&events);
     events
 }
 
@@ -105,7 +107,8 @@ fn every_answer_is_what_the_official_clients_read() {
     for exchange in &recordings.exchanges {
         let id = exchange["id"].as_str().unwrap();
         let expected = &recordings.expected[id];
-        let uncertain: Vec<&str> = expected["uncertain"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let uncertain: Vec<&str> =
+            expected["uncertain"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         for (field, value) in summary(&answer(exchange)) {
             if value != expected[&field] && !uncertain.contains(&field.as_str()) {
                 faults.push(format!("{id}: {field} is {value}, expected {}", expected[&field]));

@@ -110,8 +110,8 @@ impl Payload {
                 }
             }
             _ => {
-                let is_error = response.get("error").is_some_and(|error| !error.is_null())
-                    && !response.contains_key("output");
+                let is_error =
+                    response.get("error").is_some_and(|error| !error.is_null()) && !response.contains_key("output");
                 let text = Value::Object(response).to_string();
                 Payload { text, is_error, shape: "whole".to_owned(), json: false }
             }

@@ -32,12 +32,14 @@ pub(super) fn has_properties(schema: &Value) -> bool {
     match schema.get("properties").and_then(Value::as_object) {
         Some(properties) if !properties.is_empty() => true,
         // Something else may say it: a reference, a choice, free names.
-        _ => schema.keys().any(|key| {
-            !matches!(
-                key.as_str(),
-                "type" | "properties" | "required" | "additionalProperties" | "$schema" | "title" | "description"
-            )
-        }) || schema.get("additionalProperties").is_some_and(Value::is_object),
+        _ => {
+            schema.keys().any(|key| {
+                !matches!(
+                    key.as_str(),
+                    "type" | "properties" | "required" | "additionalProperties" | "$schema" | "title" | "description"
+                )
+            }) || schema.get("additionalProperties").is_some_and(Value::is_object)
+        }
     }
 }
 
@@ -260,7 +262,14 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn keyword(&mut self, key: &str, value: &'a Value, schema: &'a Map<String, Value>, lowered: &mut Lowered, place: &str) {
+    fn keyword(
+        &mut self,
+        key: &str,
+        value: &'a Value,
+        schema: &'a Map<String, Value>,
+        lowered: &mut Lowered,
+        place: &str,
+    ) {
         match key {
             // Read before, or of no use to the model.
             "type" | "description" | "$schema" | "$id" | "$comment" | "$anchor" | "$defs" | "definitions" => {
@@ -268,8 +277,8 @@ impl<'a> Lowering<'a> {
                     lowered.notes.insert(0, text.to_owned());
                 }
             }
-            "title" | "default" | "example" | "pattern" | "minimum" | "maximum" | "minItems" | "maxItems" | "minLength"
-            | "maxLength" | "minProperties" | "maxProperties" | "propertyOrdering" => {
+            "title" | "default" | "example" | "pattern" | "minimum" | "maximum" | "minItems" | "maxItems"
+            | "minLength" | "maxLength" | "minProperties" | "maxProperties" | "propertyOrdering" => {
                 lowered.fields.insert(key.to_owned(), value.clone());
             }
             "nullable" => lowered.nullable |= value == true,

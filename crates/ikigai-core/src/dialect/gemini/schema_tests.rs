@@ -37,12 +37,16 @@ fn the_subset_is_read_as_json_schema() {
     let raised = raise(openapi);
     assert_eq!(raised, schema);
     // The order counts as well.
-    assert_eq!(raised["properties"].as_object().unwrap().keys().collect::<Vec<_>>(), ["list", "age", "kind", "type", "nullable"]);
+    assert_eq!(
+        raised["properties"].as_object().unwrap().keys().collect::<Vec<_>>(),
+        ["list", "age", "kind", "type", "nullable"]
+    );
 }
 
 #[test]
 fn plain_json_schema_is_read_as_it_is() {
-    let schema = json!({"type": "object", "properties": {"x": {"type": "string", "description": "d"}}, "required": ["x"]});
+    let schema =
+        json!({"type": "object", "properties": {"x": {"type": "string", "description": "d"}}, "required": ["x"]});
     assert_eq!(raise(schema.clone()), schema);
 }
 
@@ -52,26 +56,73 @@ fn every_step_down_is_made_and_told() {
         (json!({"type": "string"}), json!({"type": "STRING"}), vec![]),
         (json!({"type": ["string", "null"]}), json!({"type": "STRING", "nullable": true}), vec![]),
         (json!({"type": ["string", "integer"]}), json!({"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]}), vec![]),
-        (json!({"type": ["string", "integer", "null"]}), json!({"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}], "nullable": true}), vec![]),
+        (
+            json!({"type": ["string", "integer", "null"]}),
+            json!({"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}], "nullable": true}),
+            vec![],
+        ),
         (json!({"const": "a"}), json!({"type": "STRING", "enum": ["a"]}), vec![]),
-        (json!({"type": "string", "enum": ["a", null]}), json!({"type": "STRING", "enum": ["a"], "nullable": true}), vec![]),
-        (json!({"type": "integer", "enum": [1, 2], "description": "Which."}), json!({"type": "INTEGER", "description": "Which. Allowed values: 1, 2."}), vec!["enum at s"]),
+        (
+            json!({"type": "string", "enum": ["a", null]}),
+            json!({"type": "STRING", "enum": ["a"], "nullable": true}),
+            vec![],
+        ),
+        (
+            json!({"type": "integer", "enum": [1, 2], "description": "Which."}),
+            json!({"type": "INTEGER", "description": "Which. Allowed values: 1, 2."}),
+            vec!["enum at s"],
+        ),
         (json!({"const": 5}), json!({"type": "INTEGER", "description": "Allowed values: 5."}), vec!["enum at s"]),
         (json!({"anyOf": [{"type": "string"}, {"type": "null"}]}), json!({"type": "STRING", "nullable": true}), vec![]),
-        (json!({"oneOf": [{"type": "string"}, {"type": "integer"}]}), json!({"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]}), vec!["oneOf at s"]),
-        (json!({"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 9}), json!({"type": "INTEGER", "description": "Must be greater than 0. Must be less than 9."}), vec!["exclusiveMinimum at s", "exclusiveMaximum at s"]),
+        (
+            json!({"oneOf": [{"type": "string"}, {"type": "integer"}]}),
+            json!({"anyOf": [{"type": "STRING"}, {"type": "INTEGER"}]}),
+            vec!["oneOf at s"],
+        ),
+        (
+            json!({"type": "integer", "exclusiveMinimum": 0, "exclusiveMaximum": 9}),
+            json!({"type": "INTEGER", "description": "Must be greater than 0. Must be less than 9."}),
+            vec!["exclusiveMinimum at s", "exclusiveMaximum at s"],
+        ),
         (json!({"type": "string", "format": "date-time"}), json!({"type": "STRING", "format": "date-time"}), vec![]),
-        (json!({"type": "string", "format": "email"}), json!({"type": "STRING", "description": "Format: email."}), vec!["format at s"]),
-        (json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a", "ghost"], "additionalProperties": false, "$schema": "x", "examples": []}), json!({"type": "OBJECT", "properties": {"a": {"type": "STRING"}}, "required": ["a"]}), vec![]),
-        (json!({"type": "object", "properties": {}, "patternProperties": {"^x": {}}}), json!({"type": "OBJECT"}), vec!["patternProperties at s"]),
-        (json!({"type": "object", "additionalProperties": {"type": "string"}}), json!({"type": "OBJECT"}), vec!["additionalProperties at s"]),
+        (
+            json!({"type": "string", "format": "email"}),
+            json!({"type": "STRING", "description": "Format: email."}),
+            vec!["format at s"],
+        ),
+        (
+            json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a", "ghost"], "additionalProperties": false, "$schema": "x", "examples": []}),
+            json!({"type": "OBJECT", "properties": {"a": {"type": "STRING"}}, "required": ["a"]}),
+            vec![],
+        ),
+        (
+            json!({"type": "object", "properties": {}, "patternProperties": {"^x": {}}}),
+            json!({"type": "OBJECT"}),
+            vec!["patternProperties at s"],
+        ),
+        (
+            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            json!({"type": "OBJECT"}),
+            vec!["additionalProperties at s"],
+        ),
         (json!({"type": "string", "not": {"const": "a"}}), json!({"type": "STRING"}), vec!["not at s"]),
-        (json!({"properties": {"a": {"items": {"type": "string"}}}}), json!({"type": "OBJECT", "properties": {"a": {"type": "ARRAY", "items": {"type": "STRING"}}}}), vec![]),
-        (json!({"type": "array", "prefixItems": [{"type": "string"}], "minItems": 1}), json!({"type": "ARRAY", "prefixItems": [{"type": "STRING"}], "minItems": 1}), vec![]),
+        (
+            json!({"properties": {"a": {"items": {"type": "string"}}}}),
+            json!({"type": "OBJECT", "properties": {"a": {"type": "ARRAY", "items": {"type": "STRING"}}}}),
+            vec![],
+        ),
+        (
+            json!({"type": "array", "prefixItems": [{"type": "string"}], "minItems": 1}),
+            json!({"type": "ARRAY", "prefixItems": [{"type": "STRING"}], "minItems": 1}),
+            vec![],
+        ),
         (json!(true), json!({"type": "STRING"}), vec!["schema at s"]),
         (json!({}), json!({"type": "STRING"}), vec!["schema at s"]),
-        (json!({"allOf": [{"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}, {"properties": {"b": {"type": "integer"}}, "required": ["b"]}], "description": "Both."}),
-            json!({"type": "OBJECT", "properties": {"a": {"type": "STRING"}, "b": {"type": "INTEGER"}}, "required": ["a", "b"], "description": "Both."}), vec![]),
+        (
+            json!({"allOf": [{"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}, {"properties": {"b": {"type": "integer"}}, "required": ["b"]}], "description": "Both."}),
+            json!({"type": "OBJECT", "properties": {"a": {"type": "STRING"}, "b": {"type": "INTEGER"}}, "required": ["a", "b"], "description": "Both."}),
+            vec![],
+        ),
     ] {
         assert_eq!(lowered(schema.clone()), (expected, losses.into_iter().map(str::to_owned).collect()), "{schema}");
     }
@@ -115,7 +166,10 @@ fn references_that_multiply_come_to_an_end() {
 fn an_object_without_properties_is_no_schema_for_arguments() {
     for (schema, has) in [
         (json!({"type": "object", "properties": {}}), false),
-        (json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false, "title": "x"}), false),
+        (
+            json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false, "title": "x"}),
+            false,
+        ),
         (json!({"type": "object"}), false),
         (json!({}), false),
         (json!(true), false),

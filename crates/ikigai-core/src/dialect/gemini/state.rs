@@ -18,7 +18,7 @@ const DUMMIES: [&str; 2] = [DUMMY, "context_engineering_is_the_way_to_go"];
 /// The dummy that a client sent, as it was written.
 pub(super) const DUMMY_KEPT: &str = "dummy_signature";
 /// How our sealed records begin in base64, so that other signatures need not be decoded.
-const SEALED: &str = "aWtnMS4";
+const SEALED: &str = "aWtnMS";
 /// In a sealed record: how many bytes of text went before it, in parts of their own.
 const TEXT_BEFORE: &str = "text_before";
 /// In a sealed record: the state is a whole block of another dialect.
@@ -37,7 +37,7 @@ pub(super) fn restore(messages: &mut Vec<Message>) {
     for message in messages.iter_mut() {
         for data in message.content.iter_mut().filter_map(Block::provider_data_mut) {
             let Some(signature) = data.str(Dialect::Gemini, SIGNATURE) else { continue };
-            if signature.starts_with(SEALED) {
+            if signature.starts_with(SEALED) && Sealed::from_base64(signature).is_some() {
                 sealed = true;
             } else if is_dummy(signature)
                 && let Some(dummy) = data.remove(Dialect::Gemini, SIGNATURE)
@@ -69,7 +69,8 @@ fn join_turns(messages: &mut Vec<Message>) {
 fn unseal(message: &mut Message) {
     let mut content: Vec<Block> = Vec::with_capacity(message.content.len());
     for mut block in std::mem::take(&mut message.content) {
-        let record = block.provider_data().and_then(|data| data.str(Dialect::Gemini, SIGNATURE)).and_then(Sealed::from_base64);
+        let record =
+            block.provider_data().and_then(|data| data.str(Dialect::Gemini, SIGNATURE)).and_then(Sealed::from_base64);
         let Some(mut record) = record else {
             content.push(block);
             continue;
@@ -106,7 +107,8 @@ fn take_text_before(content: &mut Vec<Block>, block: &mut Block, bytes: u64) {
     let mut length = 0_u64;
     let mut first = content.len();
     for (place, earlier) in content.iter().enumerate().rev() {
-        let (Block::Text(crate::Text { text, .. }) | Block::Thinking(crate::ThinkingBlock { text, .. })) = earlier else {
+        let (Block::Text(crate::Text { text, .. }) | Block::Thinking(crate::ThinkingBlock { text, .. })) = earlier
+        else {
             break;
         };
         if earlier.kind() != kind || length >= bytes {
@@ -188,7 +190,9 @@ fn foreign(data: &ProviderData) -> Option<ProviderData> {
 /// Takes the signature off a part that is kept whole.
 pub(super) fn strip(part: &mut Value) -> bool {
     let Some(part) = part.as_object_mut() else { return false };
-    ["thoughtSignature", "thought_signature"].into_iter().fold(false, |had, key| part.shift_remove(key).is_some() || had)
+    ["thoughtSignature", "thought_signature"]
+        .into_iter()
+        .fold(false, |had, key| part.shift_remove(key).is_some() || had)
 }
 
 #[cfg(test)]

@@ -36,7 +36,11 @@ fn budgets_of_the_older_models() {
 #[test]
 fn off_is_said_where_silence_would_mean_on() {
     for model in ["gemini-2.5-flash", "gemini-2.5-flash-lite"] {
-        assert_eq!(sent(model, Level::None.into(), Some(100)), (json!({"thinkingBudget": 0}), Some(100), vec![]), "{model}");
+        assert_eq!(
+            sent(model, Level::None.into(), Some(100)),
+            (json!({"thinkingBudget": 0}), Some(100), vec![]),
+            "{model}"
+        );
     }
 }
 
@@ -76,9 +80,15 @@ fn the_limit_is_the_room_for_the_visible_answer() {
     assert_eq!((config["thinkingBudget"].as_i64(), max), (Some(32_768), Some(65_536)));
     assert_eq!(losses, Vec::<String>::new());
     // An explicit budget leaves the limit alone while the answer has any room.
-    assert_eq!(sent(flash, Thinking::budget(1000), Some(4096)), (json!({"thinkingBudget": 1000, "includeThoughts": true}), Some(4096), vec![]));
+    assert_eq!(
+        sent(flash, Thinking::budget(1000), Some(4096)),
+        (json!({"thinkingBudget": 1000, "includeThoughts": true}), Some(4096), vec![])
+    );
     let (config, max, losses) = sent(flash, Thinking::budget(4096), Some(300));
-    assert_eq!((config["thinkingBudget"].as_i64(), max, losses), (Some(4096), Some(4396), vec!["max_output_tokens".to_owned()]));
+    assert_eq!(
+        (config["thinkingBudget"].as_i64(), max, losses),
+        (Some(4096), Some(4396), vec!["max_output_tokens".to_owned()])
+    );
     // Levels: literally, with a warning where it is little.
     let (_, max, losses) = sent("gemini-3-pro", Level::High.into(), Some(500));
     assert_eq!((max, losses), (Some(500), vec!["max_output_tokens".to_owned()]));
@@ -112,6 +122,9 @@ fn a_clients_wish_is_read() {
     assert_eq!(read(json!({"thinking_budget": "4096", "include_thoughts": true})), Thinking::budget(4096));
     assert_eq!(read(json!({"thinkingLevel": "MEDIUM"})), hidden(Level::Med.into()));
     assert_eq!(read(json!({"thinking_level": "low", "includeThoughts": true})), Level::Low.into());
-    assert_eq!(read(json!({"thinkingLevel": "THINKING_LEVEL_UNSPECIFIED"})), Thinking { level: None, budget: None, include_summary: false });
+    assert_eq!(
+        read(json!({"thinkingLevel": "THINKING_LEVEL_UNSPECIFIED"})),
+        Thinking { level: None, budget: None, include_summary: false }
+    );
     assert_eq!(read(json!({})), Thinking { level: None, budget: None, include_summary: false });
 }

@@ -177,18 +177,50 @@ mod tests {
     #[test]
     fn counts_are_disjoint_and_come_back() {
         for (wire, [input, output, thinking, cached], total) in [
-            (json!({"promptTokenCount": 29, "candidatesTokenCount": 15, "thoughtsTokenCount": 804, "totalTokenCount": 848}), [29, 15, 804, 0], 848),
-            (json!({"promptTokenCount": 100, "cachedContentTokenCount": 60, "candidatesTokenCount": 5, "totalTokenCount": 105}), [40, 5, 0, 60], 105),
-            (json!({"promptTokenCount": 10, "toolUsePromptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 20, "serviceTier": "standard"}), [17, 3, 0, 0], 20),
+            (
+                json!({"promptTokenCount": 29, "candidatesTokenCount": 15, "thoughtsTokenCount": 804, "totalTokenCount": 848}),
+                [29, 15, 804, 0],
+                848,
+            ),
+            (
+                json!({"promptTokenCount": 100, "cachedContentTokenCount": 60, "candidatesTokenCount": 5, "totalTokenCount": 105}),
+                [40, 5, 0, 60],
+                105,
+            ),
+            (
+                json!({"promptTokenCount": 10, "toolUsePromptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 20, "serviceTier": "standard"}),
+                [17, 3, 0, 0],
+                20,
+            ),
             // All spent on thoughts: the candidates are left out.
             (json!({"promptTokenCount": 15, "thoughtsTokenCount": 2, "totalTokenCount": 17}), [15, 0, 2, 0], 17),
-            (json!({"promptTokenCount": 14, "totalTokenCount": 14, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 14}]}), [14, 0, 0, 0], 14),
+            (
+                json!({"promptTokenCount": 14, "totalTokenCount": 14, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 14}]}),
+                [14, 0, 0, 0],
+                14,
+            ),
             // A proxy that counts the thoughts into the candidates.
-            (json!({"promptTokenCount": 50, "candidatesTokenCount": 120, "thoughtsTokenCount": 20, "totalTokenCount": 170}), [50, 100, 20, 0], 170),
+            (
+                json!({"promptTokenCount": 50, "candidatesTokenCount": 120, "thoughtsTokenCount": 20, "totalTokenCount": 170}),
+                [50, 100, 20, 0],
+                170,
+            ),
             // The counts of the documents' example fit the exclusive reading.
-            (json!({"promptTokenCount": 50, "candidatesTokenCount": 120, "thoughtsTokenCount": 20, "totalTokenCount": 190}), [50, 120, 20, 0], 190),
-            (json!({"promptTokenCount": 15, "candidatesTokenCount": 0, "thoughtsTokenCount": 2, "totalTokenCount": 17}), [15, 0, 2, 0], 17),
-            (json!({"promptTokenCount": "12", "candidatesTokenCount": "3", "totalTokenCount": "15"}), [12, 3, 0, 0], 15),
+            (
+                json!({"promptTokenCount": 50, "candidatesTokenCount": 120, "thoughtsTokenCount": 20, "totalTokenCount": 190}),
+                [50, 120, 20, 0],
+                190,
+            ),
+            (
+                json!({"promptTokenCount": 15, "candidatesTokenCount": 0, "thoughtsTokenCount": 2, "totalTokenCount": 17}),
+                [15, 0, 2, 0],
+                17,
+            ),
+            (
+                json!({"promptTokenCount": "12", "candidatesTokenCount": "3", "totalTokenCount": "15"}),
+                [12, 3, 0, 0],
+                15,
+            ),
             (json!({"promptTokenCount": 12, "candidatesTokenCount": 3, "totalTokenCount": 99}), [12, 3, 0, 0], 15),
         ] {
             let usage = read(&wire);

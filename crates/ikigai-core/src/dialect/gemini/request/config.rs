@@ -7,9 +7,7 @@ use super::super::{schema, thinking};
 use super::decode::refuse;
 use super::history::foreign_leftovers;
 use super::tools::{SCHEMA, SCHEMA_FIELD};
-use crate::{
-    Dialect, Error, JsonSchemaFormat, Loss, OutputFormat, ProviderData, Request, Sampling, Target, Tool,
-};
+use crate::{Dialect, Error, JsonSchemaFormat, Loss, OutputFormat, ProviderData, Request, Sampling, Target, Tool};
 
 const CONFIG: &str = "generationConfig";
 /// Values as they were written, where we would write them otherwise: `1` for 1.0, `"100"` for 100.
@@ -92,7 +90,10 @@ fn as_number(value: &Value) -> Option<f64> {
 fn as_whole(value: &Value) -> Option<i64> {
     let from_float = || {
         let float = as_number(value).filter(|float| float.fract() == 0.0 && float.abs() < 9e15)?;
-        #[expect(clippy::cast_possible_truncation, reason = "a whole number within the range that doubles hold exactly")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a whole number within the range that doubles hold exactly"
+        )]
         Some(float as i64)
     };
     value.as_i64().or_else(|| value.as_str()?.parse().ok()).or_else(from_float)
@@ -184,7 +185,12 @@ fn union(format: &Value) -> Option<OutputFormat> {
 }
 
 /// Writes the settings.
-pub(super) fn encode(request: &Request, target: &Target<'_>, faithful: bool, losses: &mut Vec<Loss>) -> Map<String, Value> {
+pub(super) fn encode(
+    request: &Request,
+    target: &Target<'_>,
+    faithful: bool,
+    losses: &mut Vec<Loss>,
+) -> Map<String, Value> {
     let mut config = Map::new();
     let kept = request.provider_data.value(Dialect::Gemini, WRITTEN).and_then(Value::as_object).filter(|_| faithful);
     let wish = request.provider_data.value(Dialect::Gemini, thinking::CONFIG).and_then(Value::as_object);
@@ -249,7 +255,9 @@ fn sampling(
                 }
                 None
             }
-            Sampling::NotWhileThinking | Sampling::OneOf if thinks => Some("not taken while the model thinks; left out"),
+            Sampling::NotWhileThinking | Sampling::OneOf if thinks => {
+                Some("not taken while the model thinks; left out")
+            }
             Sampling::OneOf if both && name == "top_p" => Some("not taken beside a temperature; left out"),
             Sampling::NotWhileThinking | Sampling::OneOf => None,
             Sampling::Ignored => Some("this model takes no notice of it; it was left out"),
@@ -262,14 +270,24 @@ fn sampling(
     }
 }
 
-fn stop(config: &mut Map<String, Value>, request: &Request, target: &Target<'_>, faithful: bool, losses: &mut Vec<Loss>) {
+fn stop(
+    config: &mut Map<String, Value>,
+    request: &Request,
+    target: &Target<'_>,
+    faithful: bool,
+    losses: &mut Vec<Loss>,
+) {
     let mut texts = request.stop.as_slice();
     if !faithful && !target.rules.stop {
         losses.push(Loss::new("stop", "stop", "this model takes no stop texts; they were left out"));
         return;
     }
     if !faithful && let Some((first, _)) = texts.split_at_checked(MOST_STOPS).filter(|(_, rest)| !rest.is_empty()) {
-        losses.push(Loss::new("stop", "stop", format!("the API takes {MOST_STOPS} stop texts; the rest were left out")));
+        losses.push(Loss::new(
+            "stop",
+            "stop",
+            format!("the API takes {MOST_STOPS} stop texts; the rest were left out"),
+        ));
         texts = first;
     }
     config.insert("stopSequences".to_owned(), texts.into());

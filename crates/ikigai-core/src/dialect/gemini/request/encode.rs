@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::fields;
-use super::decode::{BODY_MODEL, MODEL, SINGLE_CONTENT, SYSTEM_TEXT};
+use super::decode::{BODY_MODEL, MODEL, SINGLE_CONTENT, SYSTEM_EMPTY, SYSTEM_TEXT};
 use super::history::{self, foreign_leftovers};
 use super::{config, tools};
 use crate::{Block, Dialect, Error, Loss, Request, Target, Tool, WireRequest};
@@ -75,11 +75,16 @@ pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<W
 fn path(request: &Request) -> Result<String, Error> {
     let model = request.model.as_str();
     if model.split('/').any(|segment| segment == "." || segment == "..") {
-        let mut error = Error::invalid_request(format!("`{model}` is no model name: it would leave the provider's path"));
+        let mut error =
+            Error::invalid_request(format!("`{model}` is no model name: it would leave the provider's path"));
         error.param = Some("model".to_owned());
         return Err(error);
     }
-    let kind = if ["models/", "tunedModels/", "endpoints/"].iter().any(|kind| model.starts_with(kind)) { "" } else { "models/" };
+    let kind = if ["models/", "tunedModels/", "endpoints/"].iter().any(|kind| model.starts_with(kind)) {
+        ""
+    } else {
+        "models/"
+    };
     let method = if request.stream == Some(true) { "streamGenerateContent?alt=sse" } else { "generateContent" };
     let mut path = format!("/{kind}");
     for byte in model.bytes() {
@@ -100,6 +105,9 @@ fn system(request: &Request, faithful: bool, losses: &mut Vec<Loss>) -> Option<V
         && request.provider_data.flag(Dialect::Gemini, SYSTEM_TEXT)
     {
         return Some(text.text.as_str().into());
+    }
+    if request.system.is_empty() && faithful {
+        return request.provider_data.value(Dialect::Gemini, SYSTEM_EMPTY).cloned();
     }
     let mut parts = Vec::with_capacity(request.system.len());
     for (index, block) in request.system.iter().enumerate() {
@@ -128,7 +136,11 @@ fn system(request: &Request, faithful: bool, losses: &mut Vec<Loss>) -> Option<V
 /// For models that take no system prompt: its parts go in front of what the user says first.
 fn move_system(system: Option<Value>, contents: &mut Vec<Value>, losses: &mut Vec<Loss>) -> Option<Value> {
     let Some(Value::Array(mut parts)) = system?.get_mut("parts").map(Value::take) else { return None };
-    losses.push(Loss::new("system", "system", "this model takes no system prompt; it stands before the user's first words"));
+    losses.push(Loss::new(
+        "system",
+        "system",
+        "this model takes no system prompt; it stands before the user's first words",
+    ));
     let first = contents.first_mut().filter(|content| content.get("role").is_some_and(|role| role == "user"));
     match first.and_then(|content| content.get_mut("parts")).and_then(Value::as_array_mut) {
         Some(own) => {

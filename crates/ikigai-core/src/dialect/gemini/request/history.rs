@@ -64,13 +64,14 @@ struct Turn {
     kind: Kind,
     /// The first message in it.
     message: usize,
-    parts: Vec<Map<String, Value>>,
+    parts: Vec<Answer>,
 }
 
 impl Turn {
-    fn content(self) -> Value {
+    fn content(mut self) -> Value {
         let role = if self.kind == Kind::Model { "model" } else { "user" };
-        content_of(Some(role.into()), self.parts.into_iter().map(Value::Object).collect())
+        self.parts.sort_by_key(|(order, _)| *order);
+        content_of(Some(role.into()), self.parts.into_iter().map(|(_, part)| Value::Object(part)).collect())
     }
 }
 
@@ -83,7 +84,7 @@ fn content_of(role: Option<Value>, parts: Vec<Value>) -> Value {
     Value::Object(content)
 }
 
-/// A part and the order of the call that it answers.
+/// A part, with the order of the call that it answers where it answers one.
 type Answer = (usize, Map<String, Value>);
 
 impl<'a> Writer<'a> {
@@ -135,14 +136,16 @@ impl<'a> Writer<'a> {
     /// The contents for a conversation from anywhere.
     fn turns(&mut self, request: &'a Request) -> Result<Vec<Turn>, Error> {
         let mut turns: Vec<Turn> = Vec::new();
+        // What came out of results and follows them, once all results to a turn are there.
+        let mut moved = Vec::new();
         for (index, message) in request.messages.iter().enumerate() {
             self.message_losses(index, message);
-            let (mut answers, mut parts, mut moved): (Vec<Answer>, Vec<_>, Vec<_>) = Default::default();
+            let (mut answers, mut parts): (Vec<Answer>, Vec<Answer>) = Default::default();
             for (place, block) in message.content.iter().enumerate() {
                 let place = format!("messages[{index}].content[{place}]");
                 match block {
                     Block::ToolResult(result) => answers.push(self.result(result, &place, &mut moved)?),
-                    block => parts.extend(self.parts(block, message, &place)),
+                    block => parts.extend(self.parts(block, message, &place).into_iter().map(|part| (0, part))),
                 }
             }
             let kind = match message.role {
@@ -154,11 +157,13 @@ impl<'a> Writer<'a> {
                     Kind::User
                 }
             };
-            answers.sort_by_key(|(order, _)| *order);
-            add(&mut turns, Kind::Results, index, answers.into_iter().map(|(_, part)| part).collect());
-            parts.splice(0..0, moved);
+            add(&mut turns, Kind::Results, index, answers);
+            if !parts.is_empty() {
+                add(&mut turns, Kind::User, index, moved.drain(..).map(|part| (0, part)).collect());
+            }
             add(&mut turns, kind, index, parts);
         }
+        add(&mut turns, Kind::User, request.messages.len(), moved.into_iter().map(|part| (0, part)).collect());
         Ok(turns)
     }
 
@@ -276,7 +281,8 @@ impl<'a> Writer<'a> {
         let name = if self.faithful { kept.or(found) } else { found.or(kept) };
         let Some(name) = name else {
             let id = &result.tool_call_id;
-            let fault = format!("no call with the id `{id}` stands before this result, and the API wants the tool's name");
+            let fault =
+                format!("no call with the id `{id}` stands before this result, and the API wants the tool's name");
             return Err(refuse(place, &fault));
         };
         let generated = data.flag(Dialect::Gemini, GENERATED);
@@ -300,7 +306,9 @@ impl<'a> Writer<'a> {
                 Block::Document(document) => {
                     self.media(&document.source, document.name.as_deref(), &document.provider_data, "document", &place)
                 }
-                Block::Other(Other { dialect: Dialect::Gemini, data }) => data.as_object().cloned().into_iter().collect(),
+                Block::Other(Other { dialect: Dialect::Gemini, data }) => {
+                    data.as_object().cloned().into_iter().collect()
+                }
                 Block::Other(_) | Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) => {
                     self.losses.push(Loss::new("tool_result", place, "a result cannot hold this; it was left out"));
                     continue;
@@ -376,7 +384,8 @@ impl<'a> Writer<'a> {
     fn sign_current_turn(&mut self, turns: &mut [Turn]) {
         let start = turns.iter().rposition(|turn| turn.kind == Kind::User).map_or(0, |place| place + 1);
         for turn in turns.iter_mut().skip(start).filter(|turn| turn.kind == Kind::Model) {
-            let first = turn.parts.iter_mut().find(|part| part.contains_key("functionCall"));
+            let mut parts = turn.parts.iter_mut().map(|(_, part)| part);
+            let first = parts.find(|part| part.contains_key("functionCall"));
             if let Some(first) = first.filter(|part| !part.contains_key("thoughtSignature")) {
                 part::sign(first, state::DUMMY);
                 let why = "the model wants a thought signature here; the documented dummy was sent in its place";
@@ -387,7 +396,7 @@ impl<'a> Writer<'a> {
 }
 
 /// Adds parts to the conversation. The model's messages in a row are one turn, and so are results.
-fn add(turns: &mut Vec<Turn>, kind: Kind, message: usize, parts: Vec<Map<String, Value>>) {
+fn add(turns: &mut Vec<Turn>, kind: Kind, message: usize, parts: Vec<Answer>) {
     if parts.is_empty() {
         return;
     }

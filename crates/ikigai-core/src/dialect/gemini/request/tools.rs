@@ -102,7 +102,8 @@ fn read_entry(entry: Map<String, Value>, place: &str, strict: bool, request: &mu
         None => {}
         Some(_) => return Err(refuse(&format!("{place}.{DECLARATIONS}"), "must be a list")),
     }
-    let (nothing, hosted): (Map<_, _>, Map<_, _>) = entry.into_rest().into_iter().partition(|(_, value)| value.is_null());
+    let (nothing, hosted): (Map<_, _>, Map<_, _>) =
+        entry.into_rest().into_iter().partition(|(_, value)| value.is_null());
     if !hosted.is_empty() || (read.functions.is_none() && nothing.is_empty()) {
         read.other = true;
         request.tools.push(Tool::other(Other { dialect: Dialect::Gemini, data: hosted.into() }));

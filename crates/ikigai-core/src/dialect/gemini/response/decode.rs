@@ -111,7 +111,12 @@ fn candidates(body: &mut Map<String, Value>) -> (Option<Map<String, Value>>, Vec
     }
 }
 
-fn read_candidate(mut candidate: Map<String, Value>, kept: &mut Map<String, Value>, response: &mut Response, ids: &mut Ids) {
+fn read_candidate(
+    mut candidate: Map<String, Value>,
+    kept: &mut Map<String, Value>,
+    response: &mut Response,
+    ids: &mut Ids,
+) {
     let word = match candidate.get("finishReason") {
         Some(Value::String(_)) => candidate.shift_remove("finishReason"),
         _ => None,
@@ -170,7 +175,9 @@ fn blocks(parts: Vec<Value>, ids: &mut Ids) -> (Vec<Block>, Vec<Value>) {
         let length = text.len();
         match (blocks.last_mut(), block) {
             (Some(Block::Text(last)), Block::Text(more)) if !lengths.is_empty() => last.text.push_str(&more.text),
-            (Some(Block::Thinking(last)), Block::Thinking(more)) if !lengths.is_empty() => last.text.push_str(&more.text),
+            (Some(Block::Thinking(last)), Block::Thinking(more)) if !lengths.is_empty() => {
+                last.text.push_str(&more.text)
+            }
             (_, block) => {
                 close(&mut blocks, &mut lengths);
                 blocks.push(block);

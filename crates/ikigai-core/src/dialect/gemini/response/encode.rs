@@ -22,7 +22,8 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> Value {
         return encode_error(&failure(response.error.as_deref())).body;
     }
     let mut body = Map::new();
-    let blocked = response.content.is_empty() && kept.is_some_and(is_blocked) && !own.is_some_and(|own| own.contains_key(FINISH));
+    let blocked =
+        response.content.is_empty() && kept.is_some_and(is_blocked) && !own.is_some_and(|own| own.contains_key(FINISH));
     if !blocked {
         let mut candidate = Map::new();
         if let Some(content) = content(response, kept, reply) {
@@ -55,7 +56,9 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> Value {
         body.insert("responseId".to_owned(), id.into());
     }
     for (name, value) in kept.into_iter().flatten() {
-        if !["candidate", "candidates", "content", "empty"].contains(&name.as_str()) || (blocked && name == "candidates") {
+        if !["candidate", "candidates", "content", "empty"].contains(&name.as_str())
+            || (blocked && name == "candidates")
+        {
             body.entry(name.clone()).or_insert_with(|| value.clone());
         }
     }

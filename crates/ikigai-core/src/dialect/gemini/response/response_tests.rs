@@ -158,12 +158,15 @@ fn answers_without_content_keep_their_shape() {
     ] {
         let body = json!({"candidates": [candidate], "modelVersion": "m"});
         let response = answer(body.clone());
-        assert_eq!(encode_response(&response, &Reply::default()), if body["candidates"][0].get("content") == Some(&Value::Null) {
-            // An explicit null is as good as absent.
-            json!({"candidates": [{"finishReason": "STOP"}], "modelVersion": "m"})
-        } else {
-            body
-        });
+        assert_eq!(
+            encode_response(&response, &Reply::default()),
+            if body["candidates"][0].get("content") == Some(&Value::Null) {
+                // An explicit null is as good as absent.
+                json!({"candidates": [{"finishReason": "STOP"}], "modelVersion": "m"})
+            } else {
+                body
+            }
+        );
     }
 }
 
@@ -175,7 +178,10 @@ fn a_refused_prompt_is_a_filtered_answer() {
         "modelVersion": "m",
     });
     let response = answer(body.clone());
-    assert_eq!((response.finish_reason, response.content.len(), &response.usage), (FinishReason::ContentFilter, 0, &None));
+    assert_eq!(
+        (response.finish_reason, response.content.len(), &response.usage),
+        (FinishReason::ContentFilter, 0, &None)
+    );
     assert_eq!(encode_response(&response, &Reply::default()), body);
 }
 
@@ -186,7 +192,9 @@ fn what_is_no_answer_is_an_error() {
     assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Overloaded, "overloaded"));
     let error = fail(json!([{"error": {"code": 429, "message": "slow", "status": "RESOURCE_EXHAUSTED"}}]));
     assert_eq!((error.kind, error.message.as_str()), (ErrorKind::RateLimit, "slow"));
-    for body in [json!({}), json!({"candidates": []}), json!({"promptFeedback": {}}), json!(null), json!("x"), json!([])] {
+    for body in
+        [json!({}), json!({"candidates": []}), json!({"promptFeedback": {}}), json!(null), json!("x"), json!([])]
+    {
         let error = fail(body);
         assert_eq!((error.kind, error.is_retryable()), (ErrorKind::Protocol, true), "{}", error.message);
     }
@@ -289,10 +297,7 @@ fn foreign_reasons_and_failures_have_words() {
         encode_response(&of(FinishReason::Error, error), &Reply::default()),
         json!({"error": {"code": 503, "message": "busy", "status": "UNAVAILABLE"}}),
     );
-    assert_eq!(
-        encode_response(&of(FinishReason::Error, None), &Reply::default())["error"]["status"],
-        "INTERNAL",
-    );
+    assert_eq!(encode_response(&of(FinishReason::Error, None), &Reply::default())["error"]["status"], "INTERNAL",);
 }
 
 #[test]

@@ -23,7 +23,9 @@ impl PartialArgs {
             self.open = None;
             return Ok(());
         };
-        let place = self.place(path).ok_or_else(|| format!("no place for the argument at `{}`", super::super::error::excerpt(path, 100)))?;
+        let place = self
+            .place(path)
+            .ok_or_else(|| format!("no place for the argument at `{}`", super::super::error::excerpt(path, 100)))?;
         match (place, value) {
             (Value::String(text), Value::String(more)) if goes_on => text.push_str(&more),
             (place, value) => *place = value,
@@ -84,7 +86,10 @@ fn value(piece: &Value) -> Option<Value> {
 /// Protobuf's numbers are all doubles: `3.0` stands for 3.
 fn whole(number: &Value) -> Value {
     match number.as_f64() {
-        #[expect(clippy::cast_possible_truncation, reason = "a whole number within the range that doubles hold exactly")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a whole number within the range that doubles hold exactly"
+        )]
         Some(double) if double.fract() == 0.0 && double.abs() < 9e15 => Value::Number(Number::from(double as i64)),
         _ => number.clone(),
     }

@@ -188,7 +188,7 @@ impl Decoder {
             }
             part => match part.object() {
                 Ok(object) => self.other(object, out),
-                Err(fault) => self.fail(Error::protocol(format!("frame {} does not parse: {fault}", self.frames)), out),
+                Err(fault) => self.broken(&fault, "", out),
             },
         }
     }
@@ -344,8 +344,10 @@ impl Decoder {
     }
 
     fn broken(&mut self, fault: &serde_json::Error, data: &str, out: &mut Vec<Event>) {
-        let excerpt = error::excerpt(data, 200);
-        self.fail(Error::protocol(format!("frame {} does not parse: {fault}; it begins: {excerpt}", self.frames)), out);
+        // The parser's own words may quote the frame as well.
+        let fault = fault.to_string();
+        let (fault, begins) = (error::excerpt(&fault, 200), error::excerpt(data, 200));
+        self.fail(Error::protocol(format!("frame {} does not parse: {fault}; it begins: {begins}", self.frames)), out);
     }
 
     fn fail(&mut self, error: Error, out: &mut Vec<Event>) {

@@ -46,7 +46,10 @@ struct Open {
 enum Kind {
     Text,
     Thinking,
-    Call { id: String, name: String },
+    Call {
+        id: String,
+        name: String,
+    },
     /// Went out whole.
     Whole,
 }

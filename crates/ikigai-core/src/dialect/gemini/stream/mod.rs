@@ -12,6 +12,8 @@ pub(crate) use decode::Decoder;
 pub(crate) use encode::Encoder;
 
 #[cfg(test)]
-mod stream_tests;
+mod decode_tests;
 #[cfg(test)]
-pub(super) use stream_tests::check_grammar;
+mod encode_tests;
+#[cfg(test)]
+pub(super) mod grammar;
