@@ -24,7 +24,7 @@ fn recordings() -> Option<Recordings> {
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"), PathBuf::from);
     if !folder.is_dir() {
         assert!(std::env::var_os("CI").is_none(), "no recordings in {}", folder.display());
-        println!("no recordings in {}: nothing was checked", folder.display());
+        say(&format!("no recordings in {}: nothing was checked", folder.display()));
         return None;
     }
     let read = |path: PathBuf| std::fs::read_to_string(path).unwrap();
@@ -38,6 +38,11 @@ fn recordings() -> Option<Recordings> {
         exchanges,
         expected: expected.map(|line| (line["id"].as_str().unwrap().to_owned(), line)).collect(),
     })
+}
+
+#[expect(clippy::print_stdout, reason = "a test that checks nothing must say so")]
+fn say(line: &str) {
+    println!("{line}");
 }
 
 fn frames(text: &str) -> Vec<String> {
@@ -123,7 +128,6 @@ fn every_request_round_trips() {
     let Some(recordings) = recordings() else { return };
     let (quirks, rules) = (Quirks::default(), Rules::default());
     let target = Target { provider: "google", quirks: &quirks, rules: &rules, facts: None };
-    let mut count = 0;
     for exchange in recordings.exchanges.iter().filter(|exchange| !exchange["request"].is_null()) {
         let id = exchange["id"].as_str().unwrap();
         let (path, body) = (exchange["request"]["path"].as_str().unwrap(), &exchange["request"]["body"]);
@@ -136,9 +140,7 @@ fn every_request_round_trips() {
         let own = path.split_once("/models/").unwrap().1;
         let asked = if own.ends_with(":streamGenerateContent") { format!("{own}?alt=sse") } else { own.to_owned() };
         assert_eq!(wire.path, format!("/models/{asked}"), "{id}");
-        count += 1;
     }
-    println!("{count} requests");
 }
 
 #[test]

@@ -187,12 +187,11 @@ fn foreign(data: &ProviderData) -> Option<ProviderData> {
     (!state.is_empty()).then_some(state)
 }
 
-/// Takes the signature off a part that is kept whole.
+/// Takes the signature off a part that is kept whole. Was there one?
 pub(super) fn strip(part: &mut Value) -> bool {
     let Some(part) = part.as_object_mut() else { return false };
-    ["thoughtSignature", "thought_signature"]
-        .into_iter()
-        .fold(false, |had, key| part.shift_remove(key).is_some() || had)
+    let [camel, snake] = ["thoughtSignature", "thought_signature"].map(|key| part.shift_remove(key));
+    camel.or(snake).is_some()
 }
 
 #[cfg(test)]

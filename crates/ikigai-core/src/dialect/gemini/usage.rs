@@ -145,23 +145,46 @@ fn same_numbers(one: &Usage, other: &Usage) -> bool {
 fn own_counts(usage: &Usage) -> Map<String, Value> {
     let tool_use = usage.provider_data.value(Dialect::Gemini, TOOL_USE);
     let mut fields = Map::new();
-    let prompt = usage.prompt_tokens().saturating_sub(tool_use.and_then(number).unwrap_or_default());
-    fields.insert("promptTokenCount".to_owned(), prompt.into());
-    // As protobuf does, and Google with it: a count of nothing is left out.
-    for (name, count) in [
-        ("candidatesTokenCount", usage.output_tokens),
-        ("thoughtsTokenCount", usage.thinking_tokens),
-        ("cachedContentTokenCount", usage.cache_read_tokens),
-    ] {
-        if count > 0 {
-            fields.insert(name.to_owned(), count.into());
-        }
+    for (name, count) in counted(usage, tool_use.and_then(number).unwrap_or_default()) {
+        fields.insert(name.to_owned(), count.into());
     }
     if let Some(tool_use) = tool_use {
         fields.insert(TOOL_USE.to_owned(), tool_use.clone());
     }
-    fields.insert("totalTokenCount".to_owned(), usage.total_tokens().into());
     fields
+}
+
+/// The counts as the wire has them. As protobuf does, and Google with it, a count of nothing is left out.
+fn counted(usage: &Usage, tool_use: u64) -> impl Iterator<Item = (&'static str, u64)> {
+    let always = |name: &str| name == "promptTokenCount" || name == "totalTokenCount";
+    [
+        ("promptTokenCount", usage.prompt_tokens().saturating_sub(tool_use)),
+        ("candidatesTokenCount", usage.output_tokens),
+        ("thoughtsTokenCount", usage.thinking_tokens),
+        ("cachedContentTokenCount", usage.cache_read_tokens),
+        ("totalTokenCount", usage.total_tokens()),
+    ]
+    .into_iter()
+    .filter(move |(name, count)| *count > 0 || always(name))
+}
+
+/// Writes a usage, which in a stream may come with every frame: plain counts need no object to be made.
+pub(super) fn write(usage: &Usage, out: &mut Vec<u8>) {
+    if usage.provider_data.get(Dialect::Gemini).is_some() {
+        // Memory never refuses, and a map always prints.
+        let _ = serde_json::to_writer(out, &encode(usage));
+        return;
+    }
+    let mut before = b'{';
+    for (name, count) in counted(usage, 0) {
+        out.push(before);
+        out.push(b'"');
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(b"\":");
+        let _ = serde_json::to_writer(&mut *out, &count);
+        before = b',';
+    }
+    out.push(b'}');
 }
 
 #[cfg(test)]

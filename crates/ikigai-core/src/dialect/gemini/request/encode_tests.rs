@@ -10,7 +10,7 @@ use crate::{
 
 fn encoded_with(request: &Request, quirks: &Quirks) -> Result<WireRequest, Error> {
     let rules = rules_for(&request.model);
-    encode_request(request, &crate::Target { provider: "google", quirks, rules: &rules, facts: None })
+    encode_request(request, &crate::Target { provider: "google", quirks, rules, facts: None })
 }
 
 fn encoded(request: &Request) -> WireRequest {

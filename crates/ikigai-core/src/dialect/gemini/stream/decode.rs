@@ -138,7 +138,7 @@ impl Decoder {
             Ok(frame) => frame,
             Err(fault) => return self.broken(&fault, data, out),
         };
-        if frame.error.is_some() {
+        if frame.error {
             return self.fail(error::decode_error(None, &[], data), out);
         }
         self.start(&frame, out);

@@ -255,7 +255,7 @@ fn frames_that_make_no_sense_end_it_with_an_excerpt() {
     for (frame, fault) in [
         (r#"{"candidates": [{"content": {"parts": [{"text": "Hel"#, "EOF while parsing a string at line 1 column 52"),
         ("hello", "expected value at line 1 column 1"),
-        ("5", "invalid type: integer `5`, expected an answer object at line 1 column 1"),
+        ("5", "invalid type: integer `5`, expected an object at line 1 column 1"),
         (r#"{"candidates": 5}"#, "invalid type: integer `5`, expected a list of candidates at line 1 column 16"),
         (
             r#"{"candidates": [{"content": {"parts": [{"text": 5}]}}]}"#,
