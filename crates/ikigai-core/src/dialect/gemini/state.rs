@@ -16,7 +16,7 @@ use crate::{Block, Dialect, Message, Other, ProviderData, Reply, Role};
 pub(super) const DUMMY: &str = "skip_thought_signature_validator";
 const DUMMIES: [&str; 2] = [DUMMY, "context_engineering_is_the_way_to_go"];
 /// The dummy that a client sent, as it was written.
-pub(super) const DUMMY_KEPT: &str = "dummy_signature";
+pub(super) const DUMMY_KEPT: &str = "dummy";
 /// How our sealed records begin in base64, so that other signatures need not be decoded.
 const SEALED: &str = "aWtnMS";
 /// In a sealed record: how many bytes of text went before it, in parts of their own.

@@ -87,8 +87,10 @@ fn a_request_with_everything() {
                     "safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}],
                     "cachedContent": "cachedContents/abc",
                     "labels": {"team": "x"},
-                    "systemInstruction": {"role": "user"},
                     "toolConfig": {"retrievalConfig": {"languageCode": "en"}},
+                },
+                "defaults": {
+                    "systemInstruction": {"role": "user"},
                     "generationConfig": {"candidateCount": 1, "responseModalities": ["TEXT"]},
                 },
             }},
@@ -196,6 +198,7 @@ fn loose_shapes_round_trip() {
         json!({"contents": null}),
         json!({}),
         json!({"contents": [], "systemInstruction": "Be brief"}),
+        json!({"contents": [], "system_instruction": {"parts": {"text": "Be brief"}}}),
         json!({"contents": [], "systemInstruction": {}}),
         json!({"contents": [], "systemInstruction": {"parts": []}}),
         json!({"contents": [], "systemInstruction": {"role": "system"}}),
@@ -292,7 +295,7 @@ fn dummies_are_no_signatures_and_still_come_back() {
             {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "f", "args": {}}, "thoughtSignature": dummy}]},
         ]}));
         let data = request.messages[0].content[0].provider_data().unwrap();
-        assert_eq!(serde_json::to_value(data).unwrap(), json!({"gemini": {"dummy_signature": dummy}}));
+        assert_eq!(serde_json::to_value(data).unwrap(), json!({"gemini": {"dummy": dummy}}));
     }
 }
 

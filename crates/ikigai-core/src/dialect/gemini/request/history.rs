@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::super::part::{self, GENERATED, SIGNATURE};
-use super::super::{response, result, state};
+use super::super::{fields, response, result, state};
 use super::decode::{PARTS, ROLE, refuse, role, usual_role};
 use crate::{
     Block, BoundState, Dialect, Error, Loss, Message, Other, ProviderData, Request, Role, Source, Target, ToolCall,
@@ -168,7 +168,13 @@ impl<'a> Writer<'a> {
     }
 
     fn message_losses(&mut self, index: usize, message: &Message) {
-        foreign_leftovers(&message.provider_data, &format!("messages[{index}]"), self.losses);
+        let place = format!("messages[{index}]");
+        foreign_leftovers(&message.provider_data, &place, self.losses);
+        let own = fields::extra(&message.provider_data).into_iter().flatten().find(|(_, value)| !value.is_null());
+        if let Some((name, _)) = own.filter(|_| !self.faithful) {
+            let why = format!("the content was written anew for this model, without its field {name}");
+            self.losses.push(Loss::new("provider_data", place, why));
+        }
     }
 
     /// The parts of a block that is no result.
@@ -207,7 +213,8 @@ impl<'a> Writer<'a> {
         match block {
             Block::Text(text) => text.text.is_empty(),
             Block::Thinking(thinking) => {
-                if !thinking.text.is_empty() {
+                let told = self.losses.last().is_some_and(|loss| loss.place == place);
+                if !thinking.text.is_empty() && !told {
                     let why = "the API takes no notice of thoughts that come back without a signature; left out";
                     self.losses.push(Loss::info("thinking", place, why));
                 }
@@ -232,7 +239,13 @@ impl<'a> Writer<'a> {
                     self.losses.push(Loss::new("thinking", place, why));
                 }
             }
-            _ => foreign_leftovers(data, place, self.losses),
+            _ => {
+                foreign_leftovers(data, place, self.losses);
+                if let Some(dialect) = foreign_state(data) {
+                    let why = format!("thinking state of another provider ({dialect}) was left off");
+                    self.losses.push(Loss::new("thinking", place, why));
+                }
+            }
         }
         let dummy = || data.str(Dialect::Gemini, state::DUMMY_KEPT).filter(|_| self.faithful);
         own.or_else(dummy).map(str::to_owned)
@@ -291,7 +304,6 @@ impl<'a> Writer<'a> {
             Some(called) if !self.faithful => called.named,
             _ => !generated && self.takes_ids(),
         };
-        let inside = self.faithful || self.target.rules.media_in_results;
         let mut media = Vec::new();
         let mut texts = 0;
         for (index, block) in result.content.iter().enumerate() {
@@ -318,10 +330,10 @@ impl<'a> Writer<'a> {
                 if let Some(data) = block.provider_data() {
                     part::dress(&mut part, data, self.faithful);
                 }
-                if inside {
+                if self.faithful || (self.target.rules.media_in_results && fits_in_result(&part)) {
                     media.push(Value::Object(part));
                 } else {
-                    let why = "this model takes no media inside results; it follows them as the user's";
+                    let why = "this model does not take it inside a result; it follows the results as the user's";
                     self.losses.push(Loss::new("tool_result", place.clone(), why));
                     moved.push(part);
                 }
@@ -395,6 +407,12 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// Does the API take media of this type inside a result? Where the type is not known it is worth a try.
+fn fits_in_result(part: &Map<String, Value>) -> bool {
+    let mime = part.values().find_map(|data| data.get("mimeType")?.as_str());
+    mime.is_none_or(|mime| ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"].contains(&mime))
+}
+
 /// Adds parts to the conversation. The model's messages in a row are one turn, and so are results.
 fn add(turns: &mut Vec<Turn>, kind: Kind, message: usize, parts: Vec<Answer>) {
     if parts.is_empty() {
@@ -417,6 +435,18 @@ pub(super) fn foreign_leftovers(data: &ProviderData, place: &str, losses: &mut V
             losses.push(Loss::new("provider_data", place, why));
         }
     }
+}
+
+/// The dialect that left sealed state here; it is told by its name.
+fn foreign_state(data: &ProviderData) -> Option<&str> {
+    let is_state = |name: &String| {
+        name.ends_with("signature")
+            || name.starts_with("encrypted")
+            || name.starts_with("redacted")
+            || name == "reasoning_details"
+    };
+    let mut foreign = data.iter().filter(|(name, _)| *name != Dialect::Gemini.as_str());
+    foreign.find(|(_, own)| own.keys().any(is_state)).map(|(name, _)| name)
 }
 
 /// A model's name without the date at its end: `-20250929`, `-2025-09-29`, `-09-2025`, `-05-06`.

@@ -24,6 +24,9 @@ pub(super) struct Totals {
     news: bool,
 }
 
+/// So many fields of one object are kept at most.
+const MOST_FIELDS: usize = 64;
+
 /// Fields as JSON text, by name. A field that a later frame leaves out stays.
 #[derive(Debug, Default)]
 pub(super) struct Kept(Vec<Entry>);
@@ -58,6 +61,10 @@ impl Kept {
     }
 
     pub(super) fn set(&mut self, name: &str, text: String) {
+        // Nobody has so many fields, unless to make us hold them.
+        if self.0.len() >= MOST_FIELDS {
+            return;
+        }
         self.0.push(Entry { name: name.to_owned(), text, mark: 0 });
     }
 
