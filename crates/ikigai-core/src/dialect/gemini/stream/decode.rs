@@ -142,12 +142,13 @@ impl Decoder {
             return self.fail(error::decode_error(None, &[], data), out);
         }
         self.start(&frame, out);
-        if let Some(candidate) = frame.candidate {
-            self.candidate(candidate, out);
-        }
-        if self.totals.counts != self.told && !self.over {
+        // Before the content: whoever writes this stream in another dialect may want the prompt's count at its start.
+        if self.totals.counts != self.told {
             self.told = self.totals.counts;
             out.push(Event::Usage { usage: self.told.usage() });
+        }
+        if let Some(candidate) = frame.candidate {
+            self.candidate(candidate, out);
         }
     }
 
