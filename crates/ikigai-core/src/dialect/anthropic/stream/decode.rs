@@ -608,3 +608,7 @@ fn append(fields: &mut Map<String, Value>, key: &str, piece: &str) {
 fn excerpt(data: &str) -> String {
     data.chars().take(EXCERPT).collect()
 }
+
+#[cfg(test)]
+#[path = "decode_tests.rs"]
+mod tests;

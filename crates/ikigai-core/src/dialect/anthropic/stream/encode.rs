@@ -438,3 +438,7 @@ fn write_whole(out: &mut Vec<u8>, number: usize, fields: &Map<String, Value>) {
     write_block_start(out, number, fields);
     write_block_stop(out, number);
 }
+
+#[cfg(test)]
+#[path = "encode_tests.rs"]
+mod tests;
