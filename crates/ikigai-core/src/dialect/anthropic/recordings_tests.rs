@@ -13,6 +13,7 @@ use crate::{Collector, FinishReason, Ids, Quirks, Response, rules_for};
 /// Exchanges whose expectation is wrong, with the proof.
 const WRONG: [(&str, &str); 0] = [];
 
+#[expect(clippy::print_stderr, reason = "whoever runs the tests must know that these check nothing")]
 fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("IKIGAI_RECORDINGS")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"), PathBuf::from);

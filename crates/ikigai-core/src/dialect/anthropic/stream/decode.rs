@@ -1,10 +1,5 @@
 //! Frames to events.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, Visitor};
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::dialect::{Ids, ReadFrames};
@@ -13,7 +8,8 @@ use crate::{Block, Error, Event, ProviderData, Response, ToolCall};
 use super::super::block::other;
 use super::super::response::{finish, is_implied, read_block, read_blocks};
 use super::super::{DIALECT, error, usage};
-use super::unescape::unescape;
+use super::open::{Content, Open, append, arguments};
+use super::wire::{Frame, text_of};
 
 /// The most that is held back for blocks that are still open, in bytes.
 const LIMIT: usize = 64 << 20;
@@ -60,102 +56,6 @@ enum Stage {
     Before,
     Within,
     Over,
-}
-
-/// A block that has begun and not ended.
-#[derive(Debug)]
-struct Open {
-    /// Its number on the wire.
-    wire: u64,
-    /// Its place in the answer; a block that is held back has none yet.
-    index: usize,
-    content: Content,
-}
-
-#[derive(Debug)]
-enum Content {
-    Text {
-        citations: Option<Value>,
-    },
-    Thinking {
-        signature: Option<String>,
-    },
-    Redacted,
-    Call {
-        /// The arguments that came with the start; they count when none follow.
-        input: Map<String, Value>,
-        text: String,
-    },
-    /// A block of the dialect's own, held back until it is whole.
-    Own {
-        fields: Map<String, Value>,
-        input: String,
-    },
-}
-
-/// A text that is borrowed where it holds no escape.
-#[derive(Debug)]
-struct Word<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Word<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Word<'de>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a text")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Word<'de>, E> {
-                Ok(Word(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Word<'de>, E> {
-                Ok(Word(Cow::Owned(text.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Text)
-    }
-}
-
-/// Any frame; what stands inside is read further only where that is needed.
-#[derive(Deserialize)]
-struct Frame<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Option<Word<'a>>,
-    index: Option<u64>,
-    #[serde(borrow)]
-    delta: Option<Delta<'a>>,
-    #[serde(borrow)]
-    message: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content_block: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Delta<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Option<Word<'a>>,
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    thinking: Option<&'a RawValue>,
-    #[serde(borrow)]
-    partial_json: Option<&'a RawValue>,
-    #[serde(borrow)]
-    signature: Option<&'a RawValue>,
-    #[serde(borrow)]
-    citation: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-}
-
-/// The text of a raw value; empty when it is absent or no text.
-fn text_of(raw: Option<&RawValue>) -> Cow<'_, str> {
-    raw.and_then(|raw| unescape(raw.get())).unwrap_or_default()
 }
 
 impl ReadFrames for Decoder {
@@ -579,27 +479,6 @@ impl Decoder {
             && serde_json::from_str::<Map<String, Value>>(data).is_ok_and(|fields| fields.len() > 1);
         if says_more {
             self.other(None, data, out);
-        }
-    }
-}
-
-/// The arguments of a call. The wire has them as an object wherever it does not stream, so the text matters only where
-/// it is none: there it is kept, and the call is never run.
-fn arguments(input: Map<String, Value>, text: String) -> (Map<String, Value>, Option<String>) {
-    if text.trim().is_empty() {
-        return (input, None);
-    }
-    match serde_json::from_str(&text) {
-        Ok(arguments) => (arguments, None),
-        Err(_) => (Map::new(), Some(text)),
-    }
-}
-
-fn append(fields: &mut Map<String, Value>, key: &str, piece: &str) {
-    match fields.get_mut(key) {
-        Some(Value::String(text)) => text.push_str(piece),
-        _ => {
-            fields.insert(key.to_owned(), piece.into());
         }
     }
 }

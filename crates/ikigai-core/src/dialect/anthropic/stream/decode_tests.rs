@@ -262,7 +262,7 @@ fn a_failure_ends_the_stream() {
     let failed =
         json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}, "request_id": "req_1"});
     // As the first event it stands for a failed HTTP answer.
-    assert_eq!(failure(&sse(&[failed.clone()])), (ErrorKind::Overloaded, Some(529), "Overloaded".into()));
+    assert_eq!(failure(&sse(std::slice::from_ref(&failed))), (ErrorKind::Overloaded, Some(529), "Overloaded".into()));
     let frames = [start(), open(0, json!({"type": "text", "text": "a"})), failed, close(0), end("end_turn")[1].clone()];
     assert_eq!(failure(&sse(&frames)), (ErrorKind::Overloaded, None, "Overloaded".into()));
     let response = answer_of(&sse(&frames));

@@ -2,7 +2,10 @@
 
 mod decode;
 mod encode;
+mod frames;
+mod open;
 mod unescape;
+mod wire;
 
 pub(crate) use decode::Decoder;
 pub(crate) use encode::Encoder;
