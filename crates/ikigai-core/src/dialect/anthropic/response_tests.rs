@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::super::request::decode_request;
 use super::*;
 use crate::dialect::Incoming;
-use crate::{Dialect, ErrorKind, ProviderData, Source, ThinkingBlock, Usage};
+use crate::{Dialect, ErrorKind, Other, ProviderData, Source, ThinkingBlock, Usage};
 
 fn read(body: Value) -> Response {
     decode_response(body, &mut Ids::seeded(1)).unwrap()
@@ -176,6 +176,7 @@ fn foreign() -> Response {
     let thinking = ThinkingBlock { text: "Hm".into(), provider_data: state.clone() };
     let mut call = Block::tool_call("call:1", "f", serde_json::Map::new());
     *call.provider_data_mut().unwrap() = state;
+    let other = Other { dialect: Dialect::Gemini, data: json!({"executableCode": {"code": "1"}}) };
     Response {
         model: "gemini-3-pro".into(),
         content: vec![
@@ -183,6 +184,7 @@ fn foreign() -> Response {
             Block::text("Yes"),
             call,
             Block::audio(Source::bytes(b"x", "audio/wav")),
+            Block::Other(other),
         ],
         finish_reason: FinishReason::ToolUse,
         usage: Some(Usage {
@@ -204,6 +206,7 @@ fn answers_of_others_are_dressed_for_this_apis_clients() {
     assert!(id.as_str().unwrap().starts_with("msg_"));
     let signature = body["content"][0]["signature"].take();
     let carrier = body["content"][2]["data"].take();
+    let whole = body["content"][5]["data"].take();
     assert_eq!(
         body,
         json!({
@@ -213,7 +216,8 @@ fn answers_of_others_are_dressed_for_this_apis_clients() {
                 {"type": "text", "text": "Yes"},
                 {"type": "redacted_thinking", "data": null},
                 {"type": "tool_use", "id": "call_1", "name": "f", "input": {}},
-                {"type": "text", "text": "(an audio block of type audio/wav, which this API cannot carry)"}],
+                {"type": "text", "text": "(an audio block of type audio/wav, which this API cannot carry)"},
+                {"type": "redacted_thinking", "data": null}],
             "stop_reason": "tool_use", "stop_sequence": null,
             "usage": {"input_tokens": 5, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 1, "output_tokens": 5,
                 "output_tokens_details": {"thinking_tokens": 2}},
@@ -221,11 +225,13 @@ fn answers_of_others_are_dressed_for_this_apis_clients() {
     );
     // The client sends it back, and the state is where it was.
     (body["content"][0]["signature"], body["content"][2]["data"]) = (signature, carrier);
+    body["content"][5]["data"] = whole;
     let sent_back =
         json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": body["content"]}]});
     let message = decode_request(Incoming { path: None, body: sent_back }).unwrap().messages.remove(0);
     assert_eq!((message.provider.as_deref(), message.model.as_deref()), (Some("google"), Some("gemini-3-pro")));
     assert_eq!(message.content[..2], foreign().content[..2]);
+    assert_eq!(message.content.last(), foreign().content.last());
     let Block::ToolCall(call) = &message.content[2] else { panic!() };
     assert_eq!(call.provider_data.str(Dialect::Gemini, "thought_signature"), Some("c2ln"));
 }

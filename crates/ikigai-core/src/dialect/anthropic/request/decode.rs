@@ -10,7 +10,7 @@ use crate::dialect::Incoming;
 use crate::dialect::seal::Sealed;
 use crate::{Block, CacheOptions, Error, JsonSchemaFormat, Message, OutputFormat, ProviderData, Request, Role};
 
-use super::super::answer::Neighbour;
+use super::super::answer::{Neighbour, unseal_whole};
 use super::super::block::{self, Own, Reading, is_short, read_cache};
 use super::super::place::Place;
 use super::super::{DIALECT, thinking};
@@ -289,6 +289,10 @@ fn unseal(message: &mut Message) {
                     if let Some(data) = content.last_mut().and_then(Block::provider_data_mut) {
                         data.merge(sealed.data);
                     }
+                    continue;
+                }
+                Some(Neighbour::Nobody) => {
+                    content.extend(unseal_whole(sealed.data));
                     continue;
                 }
                 None => {

@@ -210,7 +210,10 @@ fn whole_blocks_and_late_arguments() {
         Event::BlockStart { index: 4, block: Block::text("rest") },
         done(FinishReason::ToolUse),
     ];
-    let response = answer_of(&frames_of(&events, reply()));
+    let mut response = answer_of(&frames_of(&events, reply()));
+    // What only another dialect knows rides in a sealed block.
+    let Block::Thinking(sealed) = response.content.remove(1) else { panic!() };
+    assert!(sealed.provider_data.str(DIALECT, "redacted_data").unwrap().starts_with("ikg1."));
     assert_eq!(
         serde_json::to_value(response.content).unwrap(),
         json!([
