@@ -51,7 +51,7 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
             "thinking" if thinking::is_known(&value) => kept.thinking = Some(value),
             "output_config" => kept.output_config(value, &mut request, &mut own),
             // The older spelling of `output_config.format`.
-            "output_format" => match read_format(&value) {
+            "output_format" => match read_format(&value).filter(|_| request.output_format.is_none()) {
                 Some(format) => {
                     request.output_format = Some(format);
                     kept.raw.insert(key, value);
@@ -105,7 +105,7 @@ impl Kept {
         for (key, value) in fields {
             match key.as_str() {
                 "effort" if thinking::is_effort(&value) => self.effort = Some(value),
-                "format" => match read_format(&value) {
+                "format" => match read_format(&value).filter(|_| request.output_format.is_none()) {
                     Some(format) => request.output_format = Some(format),
                     None => {
                         rest.insert(key, value);

@@ -88,6 +88,18 @@ fn results_stand_first_in_one_user_message() {
 }
 
 #[test]
+fn the_user_begins() {
+    for request in [Request::new(SONNET).assistant("Hello!").user("Hi"), Request::new(SONNET).system("Say hi.")] {
+        let wire = wire(&request);
+        assert_eq!(wire.body["messages"][0], json!({"role": "user", "content": "(begin)"}));
+        assert_eq!(
+            losses(&wire),
+            ["info messages at messages[0]: on this api the user begins; a placeholder is sent before it"]
+        );
+    }
+}
+
+#[test]
 fn user_messages_without_results_stay_apart() {
     let request = Request::new(SONNET).user("a").user("b");
     assert_eq!(
