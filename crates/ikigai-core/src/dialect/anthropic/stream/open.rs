@@ -20,7 +20,8 @@ pub(super) enum Content {
     Thinking {
         signature: Option<String>,
     },
-    Redacted,
+    /// Whole from the start.
+    Whole,
     Call {
         /// The arguments that came with the start; they count when none follow.
         input: Map<String, Value>,
