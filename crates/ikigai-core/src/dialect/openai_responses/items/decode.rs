@@ -132,7 +132,7 @@ pub(super) fn plain_summary(text: &str) -> Vec<Value> {
 
 fn is_call(item: &Object) -> bool {
     (text(item, "call_id").is_some() || text(item, "id").is_some())
-        && text(item, "name").is_some()
+        && text(item, "name").is_some_and(|name| !name.is_empty())
         && matches!(item.get("arguments"), None | Some(Value::String(_) | Value::Object(_)))
 }
 
