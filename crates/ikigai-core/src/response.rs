@@ -27,6 +27,26 @@ pub enum FinishReason {
     Unknown,
 }
 
+impl FinishReason {
+    /// The reason's word, as it stands in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            FinishReason::Stop => "stop",
+            FinishReason::Length => "length",
+            FinishReason::ToolUse => "tool_use",
+            FinishReason::ContentFilter => "content_filter",
+            FinishReason::Error => "error",
+            FinishReason::Unknown => "unknown",
+        }
+    }
+}
+
+impl std::fmt::Display for FinishReason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// A model's answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -57,9 +77,23 @@ pub struct Response {
 }
 
 impl Response {
-    /// All its text, joined by nothing.
+    /// All its text, joined by nothing. A refusal is not in it: see [`refusal`](Response::refusal).
     pub fn text(&self) -> String {
-        self.content.iter().filter_map(Block::as_text).collect()
+        self.text_blocks().filter(|block| !block.is_refusal()).map(|block| block.text.as_str()).collect()
+    }
+
+    /// The model's words for why it does not answer, where the provider tells them from an answer.
+    pub fn refusal(&self) -> Option<String> {
+        let mut refusals = self.text_blocks().filter(|block| block.is_refusal()).map(|block| block.text.as_str());
+        let first = refusals.next()?;
+        Some(std::iter::once(first).chain(refusals).collect())
+    }
+
+    fn text_blocks(&self) -> impl Iterator<Item = &crate::Text> {
+        self.content.iter().filter_map(|block| match block {
+            Block::Text(text) => Some(text),
+            _ => None,
+        })
     }
 
     /// All its visible thinking, joined by nothing.
