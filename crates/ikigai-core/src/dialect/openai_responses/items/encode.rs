@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::decode::{plain_summary, text_of};
 use crate::dialect::openai_responses::fields::{object, own, own_object, put_back};
 use crate::dialect::openai_responses::{ME, Object};
-use crate::{Dialect, Text, ThinkingBlock, ToolCall};
+use crate::{Text, ThinkingBlock, ToolCall};
 
 /// How much of what came along with an item is written again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,15 +24,10 @@ pub(in super::super) fn begins_item(text: &Text) -> bool {
     own(&text.provider_data).is_some_and(|own| own.contains_key("item"))
 }
 
-/// Is this the text of a refusal, in whatever dialect?
-pub(in super::super) fn is_refusal(text: &Text) -> bool {
-    Dialect::ALL.iter().any(|dialect| text.provider_data.flag(*dialect, "refusal"))
-}
-
 /// Writes a part of a message of the model.
 pub(in super::super) fn output_part(text: &Text, keep: Keep) -> Object {
     let data = &text.provider_data;
-    if is_refusal(text) {
+    if text.is_refusal() {
         let mut part = object([("type", "refusal".into()), ("refusal", text.text.as_str().into())]);
         if keep == Keep::Everything {
             put_back(&mut part, own_object(data, "extra"));

@@ -128,7 +128,7 @@ impl Asks {
     pub(in super::super) fn see(&mut self, block: &Block) {
         match block {
             Block::ToolCall(_) => self.tools = true,
-            Block::Text(text) => self.refuses |= items::is_refusal(text),
+            Block::Text(text) => self.refuses |= text.is_refusal(),
             Block::Other(other) => {
                 let kind = other.data.get("type").and_then(Value::as_str);
                 self.tools |= other.dialect == ME && matches!(kind, Some("custom_tool_call" | "function_call"));
