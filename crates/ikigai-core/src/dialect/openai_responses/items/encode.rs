@@ -97,17 +97,16 @@ impl OpenMessage {
 /// Writes a function call.
 pub(in super::super) fn call(call: &ToolCall, call_id: &str, keep: Keep) -> Object {
     let data = &call.provider_data;
-    let arguments = if keep == Keep::Everything && data.str(ME, "arguments") == Some("object") {
-        Value::Object(call.arguments.clone())
-    } else {
-        call.arguments_json().into()
+    let arguments = match data.str(ME, "arguments").filter(|_| keep == Keep::Everything) {
+        Some("object") if call.arguments_text.is_none() => Some(Value::Object(call.arguments.clone())),
+        Some("absent") if call.arguments.is_empty() && call.arguments_text.is_none() => None,
+        _ => Some(call.arguments_json().into()),
     };
-    let mut item = object([
-        ("type", "function_call".into()),
-        ("call_id", call_id.into()),
-        ("name", call.name.as_str().into()),
-        ("arguments", arguments),
-    ]);
+    let mut item =
+        object([("type", "function_call".into()), ("call_id", call_id.into()), ("name", call.name.as_str().into())]);
+    if let Some(arguments) = arguments {
+        item.insert("arguments".into(), arguments);
+    }
     if keep == Keep::Everything {
         for key in ["id", "status"] {
             if let Some(value) = data.value(ME, key) {
