@@ -56,6 +56,13 @@ struct Item {
     summary_part: Option<u64>,
 }
 
+impl Item {
+    /// An item that nobody announced: its first piece tells what it is.
+    fn of_kind(kind: &str) -> Self {
+        Item { kind: kind.to_owned(), ..Item::default() }
+    }
+}
+
 impl ReadFrames for Decoder {
     fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) {
         if self.ended {
@@ -119,7 +126,7 @@ impl Decoder {
                 }
             }
             Kind::Arguments => {
-                let item = self.items.entry(at).or_default();
+                let item = self.items.entry(at).or_insert_with(|| Item::of_kind("function_call"));
                 item.arguments.push_str(&text);
                 if let Some(open) = item.blocks.get_mut(&0).filter(|open| open.kind == OpenKind::Call) {
                     out.push(Event::ToolCallDelta { index: open.index, arguments: text });
@@ -135,7 +142,7 @@ impl Decoder {
             self.start(out);
             let after_text = self.last_is_text;
             let index = self.take_place(true);
-            let item = self.items.entry(at).or_default();
+            let item = self.items.entry(at).or_insert_with(|| Item::of_kind("message"));
             let mut block = Text::default();
             if item.blocks.is_empty() {
                 item.after_text = after_text;
@@ -156,7 +163,7 @@ impl Decoder {
     fn thinking_block(&mut self, at: u64, kind: Kind, out: &mut Vec<Event>) -> Option<(&mut Item, usize)> {
         if !self.items.contains_key(&at) {
             self.start(out);
-            self.open_thinking(at, Item::default(), out);
+            self.open_thinking(at, Item::of_kind("reasoning"), out);
         }
         let item = self.items.get_mut(&at)?;
         let index = item.blocks.get(&0).filter(|open| open.kind == OpenKind::Thinking)?.index;
@@ -364,7 +371,7 @@ impl Decoder {
 
     fn whole_arguments(&mut self, at: u64, whole: Option<String>, out: &mut Vec<Event>) {
         let Some(whole) = whole else { return };
-        let item = self.items.entry(at).or_default();
+        let item = self.items.entry(at).or_insert_with(|| Item::of_kind("function_call"));
         if let Some(open) = item.blocks.get(&0).filter(|open| open.kind == OpenKind::Call)
             && let Some(rest) = whole.strip_prefix(item.arguments.as_str()).filter(|rest| !rest.is_empty())
         {
@@ -488,3 +495,7 @@ impl Decoder {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "decoder_tests.rs"]
+mod tests;
