@@ -363,7 +363,11 @@ fn results_in(message: &Message) -> Vec<(usize, &ToolResult)> {
 fn shortest(mut parts: Vec<Value>) -> Value {
     match parts.as_mut_slice() {
         [] => "".into(),
-        [Value::Object(only)] if only.len() == 2 && only.get("type").is_some_and(|kind| kind == "text") => {
+        [Value::Object(only)]
+            if only.len() == 2
+                && only.get("type").is_some_and(|kind| kind == "text")
+                && only.get("text").is_some_and(Value::is_string) =>
+        {
             only.shift_remove("text").unwrap_or_default()
         }
         _ => Value::Array(parts),

@@ -556,8 +556,8 @@ impl Decoder {
     fn fail(&mut self, error: Error, out: &mut Vec<Event>) {
         if self.state == State::Started {
             self.flush_held(out);
+            self.usage(out);
         }
-        self.usage(out);
         self.state = State::Over;
         out.push(Event::Error { error: Box::new(error) });
     }
