@@ -1,6 +1,8 @@
 //! The rules of the house that a compiler does not know: who may depend on whom, what the core may not touch, that every
 //! dialect has the same rooms, and that no file grows past its one idea.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests may")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -54,6 +56,9 @@ const OUTSIDE: [&str; 10] = [
     "Instant::now",
     "async fn",
 ];
+
+/// The rooms that every dialect has, each a file or a folder.
+const ROOMS: [&str; 5] = ["request", "response", "stream", "error", "thinking"];
 
 const LONGEST_FILE: usize = 700;
 
@@ -135,6 +140,19 @@ fn a_dialect_imports_no_other_dialect() {
             let code = code(&file);
             let others = names.iter().filter(|other| **other != own && names_module(&code, other));
             wrong.extend(others.map(|other| format!("{} uses {other}", shown(&file))));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn every_dialect_has_the_same_rooms() {
+    let mut wrong = Vec::new();
+    for folder in dialects() {
+        for room in ROOMS {
+            if !folder.join(format!("{room}.rs")).is_file() && !folder.join(room).join("mod.rs").is_file() {
+                wrong.push(format!("{} has neither {room}.rs nor {room}/mod.rs", shown(&folder)));
+            }
         }
     }
     assert_eq!(wrong, Vec::<String>::new());
