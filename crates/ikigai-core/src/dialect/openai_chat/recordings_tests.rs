@@ -30,6 +30,7 @@ struct Recording {
     expected: Value,
 }
 
+#[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
 fn recordings() -> Option<Vec<Recording>> {
     let folder = std::env::var_os("IKIGAI_RECORDINGS")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/recordings"), PathBuf::from);

@@ -556,7 +556,7 @@ fn a_stream_as_a_client_wants_it() {
 fn a_failure_is_the_last_word() {
     let error = Event::Error { error: Box::new(Error::new(ErrorKind::Overloaded, "busy")) };
     let chunk = "data: {\"error\":{\"message\":\"busy\",\"type\":\"service_unavailable_error\",\"param\":null,\"code\":\"server_is_overloaded\"}}\n\n";
-    assert_eq!(write(&[error.clone()], reply()), chunk);
+    assert_eq!(write(std::slice::from_ref(&error), reply()), chunk);
     let text = Event::BlockStart { index: 0, block: Block::text("x") };
     let done = Event::Done { finish_reason: FinishReason::Stop, provider_data: Default::default() };
     let written = write(&[text, error, done], reply());
