@@ -42,8 +42,8 @@ mod mark {
 }
 
 #[cfg(test)]
-#[path = "decode_tests.rs"]
 mod decode_tests;
 #[cfg(test)]
-#[path = "encode_tests.rs"]
 mod encode_tests;
+#[cfg(test)]
+mod history_tests;

@@ -254,8 +254,8 @@ impl<'de> Loose<'de> for Number {
 
 impl<'de, T: Loose<'de>> Loose<'de> for Few<T> {
     fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
-        let mut few = Few::default();
-        few.first = list.next_element::<Any<T>>()?.map(|any| any.0);
+        let first = list.next_element::<Any<T>>()?.map(|any| any.0);
+        let mut few = Few { first, others: Vec::new() };
         while let Some(Any(item)) = list.next_element::<Any<T>>()? {
             few.others.push(item);
         }

@@ -90,7 +90,7 @@ impl Calls {
     }
 
     fn find(&self, wire: Option<u64>, id: Option<&str>, named: bool) -> Option<usize> {
-        let last = |is: &dyn Fn(&Tracked) -> bool| self.calls.iter().rposition(|call| is(call));
+        let last = |is: &dyn Fn(&Tracked) -> bool| self.calls.iter().rposition(is);
         match (wire, id) {
             (Some(wire), id) => {
                 let at = last(&|call| call.wire == Some(wire))?;
