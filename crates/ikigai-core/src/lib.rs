@@ -25,7 +25,8 @@ mod tool;
 mod usage;
 
 pub use catalog::{
-    Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Status, ThinkingKind, ThinkingRule, TierPrices,
+    BoundState, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Shown, Status, ThinkingKind,
+    ThinkingRule, TierPrices, ToolsInChat, rules_for,
 };
 pub use content::{
     Audio, Block, BlockKind, CacheHint, Document, Image, Other, Source, Text, ThinkingBlock, ToolCall, ToolResult,
@@ -45,6 +46,6 @@ pub use response::{FinishReason, Response};
 pub use schema::{FORMAT_VERSION, schema};
 pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
-pub use thinking::{Level, Thinking, UnknownLevel};
+pub use thinking::{CANNOT_DISABLE, Level, TableValue, Thinking, UnknownLevel, thinking_budget, thinking_table};
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
 pub use usage::Usage;

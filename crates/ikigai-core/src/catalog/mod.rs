@@ -1,7 +1,11 @@
 //! Facts about models: limits, prices, and what each family takes on the wire.
 
 mod facts;
+mod families;
 mod rules;
 
 pub use facts::{Facts, Modality, Prices, Status, TierPrices};
-pub use rules::{Display, ForcedTools, Off, Rules, Sampling, ThinkingKind, ThinkingRule};
+pub use families::rules_for;
+pub use rules::{
+    BoundState, Display, ForcedTools, Off, Rules, Sampling, Shown, ThinkingKind, ThinkingRule, ToolsInChat,
+};

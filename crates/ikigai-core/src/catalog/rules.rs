@@ -1,6 +1,7 @@
 //! What a family of models takes on the wire, as data.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,11 +13,13 @@ use crate::Level;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rules {
+    /// The family's name, where [`bound_state`](Rules::bound_state) asks for it.
+    pub family: Cow<'static, str>,
     /// How it thinks, and how that is asked for.
     pub thinking: ThinkingRule,
     /// Temperature, top_p, top_k.
     pub sampling: Sampling,
-    /// Frequency and presence penalties are taken.
+    /// Frequency and presence penalties are taken, under the same condition as the other sampling parameters.
     pub penalties: bool,
     /// Stop texts are taken.
     pub stop: bool,
@@ -34,12 +37,14 @@ pub struct Rules {
     pub strict_tools: bool,
     /// Answers can be held to a schema.
     pub structured_output: bool,
-    /// Function tools work beside a reasoning effort in Chat Completions.
-    pub tools_with_effort_in_chat: bool,
+    /// Answers can be held to a schema while there are function tools.
+    pub tools_with_structured_output: bool,
+    /// Function tools beside a reasoning effort in Chat Completions.
+    pub tools_in_chat: ToolsInChat,
     /// Its home is the Responses API.
     pub responses_api: bool,
-    /// Sealed thinking goes back only to the very model that made it.
-    pub state_bound_to_model: bool,
+    /// Who can read sealed thinking again.
+    pub bound_state: BoundState,
     /// Cache breakpoints on single parts are taken (OpenAI).
     pub cache_breakpoints: bool,
     /// Pictures and documents inside tool results are taken (Gemini).
@@ -55,18 +60,26 @@ pub struct Rules {
 }
 
 /// How a family thinks, and how that is asked for.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ThinkingRule {
     /// By which parameter.
     pub kind: ThinkingKind,
     /// The least budget of the levels' arithmetic.
-    pub min: u32,
-    /// The greatest budget of the levels' arithmetic.
-    pub max: u32,
-    /// The levels that the wire takes, least first.
+    pub min: i64,
+    /// The greatest budget of the levels' arithmetic; zero when there is none, and both -1 when nothing is known.
+    pub max: i64,
+    /// A budget above `max` is refused. Otherwise an explicit budget ends only at the longest answer.
+    pub max_is_hard: bool,
+    /// The budget -1 leaves the choice to the model.
+    pub dynamic: bool,
+    /// The levels that the wire takes beside `none`, least first.
     pub levels: Cow<'static, [Level]>,
-    /// What happens when nothing is sent; `none` when the model does not think then.
+    /// The levels that Chat Completions takes, where it takes fewer.
+    pub chat_levels: Option<Cow<'static, [Level]>>,
+    /// Levels that the model lacks and that its provider equates with one it has.
+    pub means: BTreeMap<Level, Level>,
+    /// What happens when nothing is sent: `none` when the model does not think then, absent when it decides itself.
     pub default: Option<Level>,
     /// How "off" is said.
     pub off: Off,
@@ -74,8 +87,12 @@ pub struct ThinkingRule {
     pub none_as: Option<Level>,
     /// A budget in tokens is taken too, although levels are the rule.
     pub takes_budget: bool,
+    /// The table of levels for people has budgets, although the wire takes words.
+    pub table_of_budgets: bool,
     /// When the thinking is shown.
     pub display: Display,
+    /// What is shown of it then.
+    pub shown: Shown,
 }
 
 /// By which parameter thinking is asked for.
@@ -129,6 +146,17 @@ pub enum Display {
     Never,
 }
 
+/// What is shown of the thinking, when it is shown. What was thought in secret is only counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// All of it.
+    #[default]
+    Whole,
+    /// A summary that the provider makes.
+    Summary,
+}
+
 /// Which sampling parameters are taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -140,8 +168,38 @@ pub enum Sampling {
     NotWhileThinking,
     /// Temperature or top_p, not both; and only while the model does not think.
     OneOf,
+    /// All, but the provider warns against any other than the default values.
+    Discouraged,
+    /// All, and without effect.
+    Ignored,
     /// None.
     Refused,
+}
+
+/// Function tools beside a reasoning effort in Chat Completions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolsInChat {
+    /// Taken.
+    #[default]
+    Taken,
+    /// Refused beside an effort other than `none`.
+    NotWithEffort,
+    /// Refused also when no effort is sent and the model thinks by default: `none` must be said.
+    NotWhileThinking,
+}
+
+/// Who can read sealed thinking again, besides the provider that made it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BoundState {
+    /// Every model of that provider.
+    #[default]
+    Provider,
+    /// Models of the same [`family`](Rules::family).
+    Family,
+    /// Only the model that made it.
+    Model,
 }
 
 /// A tool choice that forces a tool.
@@ -160,6 +218,7 @@ pub enum ForcedTools {
 impl Default for Rules {
     fn default() -> Self {
         Rules {
+            family: Cow::Borrowed(""),
             thinking: ThinkingRule::default(),
             sampling: Sampling::Free,
             penalties: true,
@@ -171,9 +230,10 @@ impl Default for Rules {
             system_messages: true,
             strict_tools: true,
             structured_output: true,
-            tools_with_effort_in_chat: true,
+            tools_with_structured_output: true,
+            tools_in_chat: ToolsInChat::Taken,
             responses_api: false,
-            state_bound_to_model: false,
+            bound_state: BoundState::Provider,
             cache_breakpoints: false,
             media_in_results: false,
             call_ids: false,
@@ -184,18 +244,17 @@ impl Default for Rules {
     }
 }
 
-impl Default for ThinkingRule {
-    fn default() -> Self {
-        ThinkingRule {
-            kind: ThinkingKind::None,
-            min: 0,
-            max: 0,
-            levels: Cow::Borrowed(&[]),
-            default: None,
-            off: Off::Silence,
-            none_as: None,
-            takes_budget: false,
-            display: Display::Always,
+impl ThinkingRule {
+    /// Does the model think when a request says nothing about it?
+    pub fn thinks_by_default(&self) -> bool {
+        self.kind != ThinkingKind::None && self.default != Some(Level::None)
+    }
+
+    /// The rule as it is in Chat Completions.
+    pub fn in_chat(&self) -> Cow<'_, ThinkingRule> {
+        match &self.chat_levels {
+            None => Cow::Borrowed(self),
+            Some(levels) => Cow::Owned(ThinkingRule { levels: levels.clone(), ..self.clone() }),
         }
     }
 }

@@ -1,6 +1,13 @@
 //! Thinking: how hard a model should think, in words that hold for every provider.
 
+mod plan;
+mod table;
+
 use serde::{Deserialize, Serialize};
+
+pub use plan::CANNOT_DISABLE;
+pub(crate) use plan::{Plan, Setting, nearest_level, plan};
+pub use table::{TableValue, thinking_budget, thinking_table};
 
 /// How hard a model should think.
 ///
@@ -99,6 +106,19 @@ impl Level {
             other => other.as_str(),
         }
     }
+
+    /// The effort's word in capitals, as Gemini's thinking levels are written.
+    pub fn capitals(self) -> &'static str {
+        match self {
+            Level::None => "NONE",
+            Level::Minimal => "MINIMAL",
+            Level::Low => "LOW",
+            Level::Med => "MEDIUM",
+            Level::High => "HIGH",
+            Level::Xhigh => "XHIGH",
+            Level::Max => "MAX",
+        }
+    }
 }
 
 impl std::fmt::Display for Level {
@@ -123,28 +143,4 @@ impl std::str::FromStr for Level {
             }
         }
     }
-}
-
-/// What a wish to think becomes for one model: a setting that its API takes, and what was lost on the way.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
-    /// What to send.
-    pub setting: Setting,
-    /// Levels that the model lacks, off that is not to be had.
-    pub losses: Vec<crate::Loss>,
-}
-
-/// What to send about thinking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Setting {
-    /// Nothing.
-    Unsaid,
-    /// Off, in the way that [`Off`](crate::Off) says.
-    Off,
-    /// A budget in tokens, inside the model's range (or -1, where the caller asked for the model's own choice).
-    Budget(i64),
-    /// A level that the model has.
-    Level(Level),
-    /// On, for models that know nothing between on and off.
-    On,
 }

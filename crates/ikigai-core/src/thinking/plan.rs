@@ -1,0 +1,257 @@
+//! What a wish to think becomes for one model.
+
+use super::table::thinking_budget;
+use crate::{Level, Loss, Off, Thinking, ThinkingKind, ThinkingRule};
+
+/// What people are told when `none` is not to be had.
+pub const CANNOT_DISABLE: &str = "This model does not support disabling thinking";
+
+/// What a wish to think becomes for one model: a setting that its API takes, and what was lost on the way.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Plan {
+    /// What to send.
+    pub(crate) setting: Setting,
+    /// Levels that the model lacks, off that is not to be had.
+    pub(crate) losses: Vec<Loss>,
+}
+
+/// What to send about thinking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Setting {
+    /// Nothing.
+    Unsaid,
+    /// Off, in the way that [`Off`] says.
+    Off,
+    /// A budget in tokens, at least the model's least (or -1, where the model takes that and the caller asked for it).
+    /// One that comes from a level may be more than the longest answer.
+    Budget(i64),
+    /// A level that the model has.
+    Level(Level),
+    /// On, for models that know nothing between on and off, and for adaptive ones that are to choose the effort.
+    On,
+}
+
+impl Plan {
+    /// Will the model think?
+    pub(crate) fn thinks(&self, rule: &ThinkingRule) -> bool {
+        match self.setting {
+            Setting::Unsaid => rule.thinks_by_default(),
+            Setting::Off => false,
+            Setting::Budget(_) | Setting::Level(_) | Setting::On => true,
+        }
+    }
+}
+
+/// What to send for a wish. `max_output` is the longest answer of the model, where that is known: it bounds explicit
+/// budgets, and tells how great a part of it a budget is where only efforts are taken.
+pub(crate) fn plan(thinking: &Thinking, rule: &ThinkingRule, max_output: Option<u32>) -> Plan {
+    let mut losses = Vec::new();
+    let setting = match (thinking.budget, thinking.level) {
+        (None, None) => Setting::Unsaid,
+        (None, Some(Level::None)) | (Some(0), _) => off(rule, &mut losses),
+        (None, Some(level)) => by_level(rule, level, &mut losses),
+        (Some(tokens), _) if tokens > 0 => by_budget(rule, tokens, max_output, &mut losses),
+        (Some(_), level) => own_choice(rule, level, &mut losses),
+    };
+    Plan { setting, losses }
+}
+
+/// The level whose budget is nearest to an explicit one; of two that are as near, the lesser.
+///
+/// The least budget is `none` only for a model that cannot be without thinking; elsewhere it is `minimal`, for the
+/// model does think. Models without budgets are measured with the range that most models with budgets have.
+pub(crate) fn nearest_level(rule: &ThinkingRule, budget: i64) -> Level {
+    if budget <= 0 {
+        return Level::None;
+    }
+    let usual = ThinkingRule { min: 1024, max: 64_000, ..ThinkingRule::default() };
+    let measure = if rule.max > 0 { rule } else { &usual };
+    let levels = [Level::Minimal, Level::Low, Level::Med, Level::High];
+    let distance =
+        |level: &Level| thinking_budget(measure, *level).map_or(i64::MAX, |of_level| (of_level - budget).abs());
+    match levels.into_iter().min_by_key(distance) {
+        Some(Level::Minimal) if rule.off == Off::Impossible && budget <= rule.min => Level::None,
+        Some(level) => level,
+        None => Level::Low,
+    }
+}
+
+fn off(rule: &ThinkingRule, losses: &mut Vec<Loss>) -> Setting {
+    let possible = rule.off != Off::Impossible;
+    let least = least(rule);
+    let (setting, sent) = match (rule.kind, least) {
+        (ThinkingKind::None, _) => return Setting::Unsaid,
+        (ThinkingKind::Always, _) => (Setting::Unsaid, "nothing is sent about it".to_owned()),
+        _ if possible => return Setting::Off,
+        (ThinkingKind::Budget, _) => (Setting::Budget(rule.min), format!("its least budget of {} is sent", rule.min)),
+        (ThinkingKind::Level, Some(Level::Minimal)) => {
+            losses.push(Loss::info(
+                "thinking",
+                "thinking.level",
+                "this model may still think a little at its least level, MINIMAL",
+            ));
+            return Setting::Level(Level::Minimal);
+        }
+        (ThinkingKind::Level, Some(level)) => (Setting::Level(level), format!("{} is sent", level.capitals())),
+        (ThinkingKind::Adaptive | ThinkingKind::Effort, Some(level)) => {
+            (Setting::Level(level), format!("the effort {} is sent", level.effort()))
+        }
+        (ThinkingKind::Toggle, _) => (Setting::On, "it stays on".to_owned()),
+        (ThinkingKind::Level | ThinkingKind::Adaptive | ThinkingKind::Effort, None) => {
+            (Setting::Unsaid, "nothing is sent about it".to_owned())
+        }
+    };
+    losses.push(Loss::new("thinking", "thinking.level", format!("{CANNOT_DISABLE}; {sent}")));
+    setting
+}
+
+fn by_level(rule: &ThinkingRule, level: Level, losses: &mut Vec<Loss>) -> Setting {
+    let place = "thinking.level";
+    match rule.kind {
+        ThinkingKind::None => {
+            losses.push(Loss::new(
+                "thinking",
+                place,
+                "this model does not think, as far as is known; nothing is sent about it",
+            ));
+            Setting::Unsaid
+        }
+        ThinkingKind::Budget => {
+            if level > Level::High {
+                losses.push(Loss::new("thinking", place, format!("this model has no level {level}; high is sent")));
+            }
+            match thinking_budget(rule, level) {
+                Some(0) => Setting::Off,
+                Some(budget) => Setting::Budget(budget),
+                None => Setting::Unsaid,
+            }
+        }
+        ThinkingKind::Adaptive | ThinkingKind::Effort | ThinkingKind::Level => {
+            let Some(taken) = nearest(rule, level) else { return Setting::Unsaid };
+            if taken != level && rule.means.get(&level) != Some(&taken) {
+                losses.push(Loss::new("thinking", place, format!("this model has no level {level}; {taken} is sent")));
+            }
+            Setting::Level(taken)
+        }
+        ThinkingKind::Toggle => {
+            losses.push(Loss::info("thinking", place, format!("this model only thinks or does not; {level} is on")));
+            Setting::On
+        }
+        ThinkingKind::Always => {
+            losses.push(Loss::info(
+                "thinking",
+                place,
+                "this model always thinks, as much as it chooses; nothing is sent about it",
+            ));
+            Setting::Unsaid
+        }
+    }
+}
+
+fn by_budget(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>, losses: &mut Vec<Loss>) -> Setting {
+    let place = "thinking.budget";
+    let takes_budget = rule.kind == ThinkingKind::Budget || rule.takes_budget;
+    if takes_budget {
+        let greatest = match max_output {
+            // The budget must stay below the output limit.
+            Some(longest) if !rule.max_is_hard => i64::from(longest) - 1,
+            _ => rule.max,
+        };
+        let taken = tokens.clamp(rule.min, greatest.max(rule.min));
+        if taken != tokens {
+            losses.push(Loss::new(
+                "thinking",
+                place,
+                format!("this model takes budgets from {} to {greatest}; {taken} is sent", rule.min),
+            ));
+        }
+        return Setting::Budget(taken);
+    }
+    let level = match rule.kind {
+        ThinkingKind::Effort => share(tokens, max_output),
+        _ => nearest_level(rule, tokens).max(Level::Minimal),
+    };
+    let (setting, sent) = match (rule.kind, nearest(rule, level)) {
+        (ThinkingKind::Adaptive | ThinkingKind::Effort | ThinkingKind::Level, Some(taken)) => (
+            Setting::Level(taken),
+            format!("this model takes levels, not budgets; {taken} is sent for {tokens} tokens"),
+        ),
+        (ThinkingKind::Toggle, _) => (Setting::On, "this model only thinks or does not; it is on".to_owned()),
+        (ThinkingKind::None, _) => {
+            (Setting::Unsaid, "this model does not think, as far as is known; nothing is sent about it".to_owned())
+        }
+        _ => (Setting::Unsaid, "this model thinks as much as it chooses; nothing is sent about it".to_owned()),
+    };
+    losses.push(Loss::new("thinking", place, sent));
+    setting
+}
+
+/// The level of a budget by its share of the longest answer, for models that have no budgets at all.
+fn share(tokens: i64, max_output: Option<u32>) -> Level {
+    // Unknown models get the output limit that is usual for those that think.
+    let longest = i64::from(max_output.unwrap_or(100_000));
+    if tokens <= longest / 6 {
+        Level::Low
+    } else if tokens <= longest / 2 {
+        Level::Med
+    } else {
+        Level::High
+    }
+}
+
+/// A budget of -1: the model shall choose.
+fn own_choice(rule: &ThinkingRule, level: Option<Level>, losses: &mut Vec<Loss>) -> Setting {
+    match rule.kind {
+        ThinkingKind::None | ThinkingKind::Always => Setting::Unsaid,
+        ThinkingKind::Budget if rule.dynamic => Setting::Budget(-1),
+        ThinkingKind::Adaptive | ThinkingKind::Toggle => Setting::On,
+        ThinkingKind::Budget | ThinkingKind::Effort | ThinkingKind::Level => match level {
+            None if rule.thinks_by_default() => Setting::Unsaid,
+            level => {
+                let level = level.filter(|level| *level != Level::None).unwrap_or(Level::Med);
+                losses.push(Loss::new(
+                    "thinking",
+                    "thinking.budget",
+                    format!("this model cannot choose its budget itself; level {level} is used"),
+                ));
+                by_level(rule, level, losses)
+            }
+        },
+    }
+}
+
+/// What `none` becomes where off is not to be had.
+pub(super) fn least(rule: &ThinkingRule) -> Option<Level> {
+    rule.none_as.or_else(|| rule.levels.first().copied())
+}
+
+/// The level that a model has for the one that was asked for, which is not `none`.
+///
+/// What is less than low goes up, what is more than high goes down; the rest goes to the nearest, and up from halfway.
+pub(super) fn nearest(rule: &ThinkingRule, level: Level) -> Option<Level> {
+    let levels = &rule.levels;
+    if levels.contains(&level) {
+        return Some(level);
+    }
+    if let Some(meant) = rule.means.get(&level) {
+        return Some(*meant);
+    }
+    let above = levels.iter().copied().find(|taken| *taken > level);
+    let below = levels.iter().copied().rfind(|taken| *taken < level);
+    match (below, above) {
+        (below, None) => below,
+        (None, above) => above,
+        (Some(below), Some(above)) => {
+            let up = match level {
+                Level::None | Level::Minimal => true,
+                Level::Xhigh | Level::Max => false,
+                Level::Low | Level::Med | Level::High => above as u8 - level as u8 <= level as u8 - below as u8,
+            };
+            Some(if up { above } else { below })
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "plan_tests.rs"]
+mod tests;

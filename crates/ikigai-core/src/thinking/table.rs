@@ -1,0 +1,77 @@
+//! The arithmetic of levels, and the table of levels that people see.
+
+use serde::Serialize;
+
+use super::plan::{least, nearest};
+use crate::{Level, Off, ThinkingKind, ThinkingRule, rules_for};
+
+/// The budget of a level: `min + n * (max - min) / 3` in whole tokens, with n from 0 for none to 3 for high.
+///
+/// None where a model has no budgets. This is arithmetic, not what is sent: `none` is the least budget here, and off on
+/// the wire wherever a model can be off.
+///
+/// ```
+/// use ikigai_core::{Level, rules_for, thinking_budget};
+///
+/// let sonnet = &rules_for("claude-sonnet-4-5").thinking;
+/// assert_eq!(thinking_budget(sonnet, Level::Med), Some(43_008));
+/// ```
+pub fn thinking_budget(rule: &ThinkingRule, level: Level) -> Option<i64> {
+    let thirds = match level {
+        Level::None | Level::Minimal => 0,
+        Level::Low => 1,
+        Level::Med => 2,
+        Level::High | Level::Xhigh | Level::Max => 3,
+    };
+    (rule.max != 0).then(|| rule.min + thirds * (rule.max - rule.min) / 3)
+}
+
+/// What a level is for a model, as [`thinking_table`] says it. JSON: a number, a word, or null.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum TableValue {
+    /// A budget in tokens; -1 for a model of which no range is known.
+    Budget(i64),
+    /// A word: the effort or level that the wire takes, or `off` and `on`.
+    Word(&'static str),
+    /// Nothing: the model does not think.
+    Nothing,
+}
+
+/// What the four levels are for a model: a budget or a word each.
+///
+/// ```
+/// use ikigai_core::{Level, TableValue, thinking_table};
+///
+/// assert_eq!(thinking_table("o3-mini")[0], (Level::None, TableValue::Word("medium")));
+/// ```
+pub fn thinking_table(model: &str) -> [(Level, TableValue); 4] {
+    let rule = &rules_for(model).thinking;
+    [Level::None, Level::Low, Level::Med, Level::High].map(|level| (level, value(rule, level)))
+}
+
+fn value(rule: &ThinkingRule, level: Level) -> TableValue {
+    let budgets = rule.table_of_budgets || rule.max < 0 || rule.kind == ThinkingKind::Budget;
+    if budgets && let Some(budget) = thinking_budget(rule, level) {
+        return TableValue::Budget(budget);
+    }
+    let taken = match level {
+        Level::None => least(rule),
+        level => nearest(rule, level),
+    };
+    let word = match (rule.kind, level, taken) {
+        (ThinkingKind::None, ..) => None,
+        (ThinkingKind::Always, ..) => Some("on"),
+        (ThinkingKind::Effort, Level::None, _) if rule.off != Off::Impossible => Some("none"),
+        (_, Level::None, _) if rule.off == Off::BetweenTools => Some("between_tools"),
+        (_, Level::None, _) if rule.off != Off::Impossible => Some("off"),
+        (ThinkingKind::Toggle, ..) => Some("on"),
+        (ThinkingKind::Level, _, taken) => taken.map(Level::capitals),
+        (ThinkingKind::Budget | ThinkingKind::Adaptive | ThinkingKind::Effort, _, taken) => taken.map(Level::effort),
+    };
+    word.map_or(TableValue::Nothing, TableValue::Word)
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;
