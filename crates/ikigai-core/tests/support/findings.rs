@@ -29,6 +29,7 @@ impl Findings {
     /// Fails when there was anything, with every line of it.
     #[track_caller]
     pub(crate) fn report(self) {
+        assert!(self.seen > 0, "there was nothing to look at");
         assert!(
             self.lines.is_empty(),
             "{} findings in {} cases:\n{}",

@@ -15,7 +15,7 @@ pub(crate) fn fault(events: &[Event]) -> Option<String> {
         if matches!(event, Event::Start { .. }) != (at == 0) && !matches!(event, Event::Error { .. }) {
             return fault("is a start in the wrong place, or stands where the start should");
         }
-        let is_open = |index: usize, kind: &str| open.iter().any(|entry| *entry == (index, kind));
+        let is_open = |index: usize, kind: &'static str| open.contains(&(index, kind));
         let good = match event {
             Event::Start { .. } | Event::Usage { .. } | Event::Other { .. } | Event::Error { .. } => true,
             Event::BlockStart { index, block } => {

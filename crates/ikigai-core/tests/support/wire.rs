@@ -1,6 +1,8 @@
 //! Short ways through the codecs, as a provider's client and as a server would go.
 
-use ikigai_core::{Collector, Dialect, Event, Ids, Quirks, Reply, Response, Rules, StreamDecoder, StreamEncoder, Target};
+use ikigai_core::{
+    Collector, Dialect, Event, Ids, Quirks, Reply, Response, Rules, StreamDecoder, StreamEncoder, Target,
+};
 
 /// The dialect's own provider, and a model that nothing is known about.
 pub(crate) fn target(dialect: Dialect) -> Target<'static> {
