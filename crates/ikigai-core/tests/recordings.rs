@@ -11,7 +11,7 @@ mod support {
     pub(crate) mod wire;
 }
 
-#[path = "recordings/own.rs"]
+#[path = "recorded/own.rs"]
 mod own;
-#[path = "recordings/pairs.rs"]
+#[path = "recorded/pairs.rs"]
 mod pairs;

@@ -1,12 +1,12 @@
 //! Decoded, and sent back in its own dialect: nothing is lost, nothing is misread.
 
-use ikigai_core::{Dialect, Event, Ids, Incoming, Response};
-use serde_json::Value;
 use crate::support::findings::{Findings, first_difference};
 use crate::support::recordings::{Answered, Exchange, Expected, exchanges, expected};
 use crate::support::summary::summary;
 use crate::support::wire::{collect, decode, decode_pieces, encode, reply, target};
 use crate::support::{grammar, recordings};
+use ikigai_core::{Dialect, Event, Ids, Incoming, Response};
+use serde_json::Value;
 
 /// What every answer decodes to. A failure is a response with the finish reason `error`.
 fn answer(dialect: Dialect, answered: &Answered) -> Response {

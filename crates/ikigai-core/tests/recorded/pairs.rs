@@ -1,12 +1,12 @@
 //! Carried over to each other dialect: it is still the same conversation there.
 
-use ikigai_core::{Block, Dialect, Event, FinishReason, Ids, Incoming, Loss, Message, Request, Response, Severity};
-use serde_json::Value;
 use crate::support::findings::Findings;
 use crate::support::opaque::sealed;
 use crate::support::recordings::exchanges;
 use crate::support::summary::{Summary, summary};
 use crate::support::wire::{collect, decode, encode, reply, target};
+use ikigai_core::{Block, Dialect, Event, FinishReason, Ids, Incoming, Loss, Message, Request, Response, Severity};
+use serde_json::Value;
 
 /// Every request can be sent in the other dialect, whose servers can read it; what does not arrive is in the losses.
 fn requests_arrive(from: Dialect, to: Dialect) {
