@@ -22,7 +22,18 @@ pub(crate) fn stream(dialect: Dialect) -> Vec<u8> {
 
 /// A piece of an answer, about as long as tokens are; every tenth one has something to escape.
 fn piece(at: usize) -> &'static str {
-    ["Hello", " world", ", this", " is", " a", " piece", " of", " text", " grüße", ".\\n"][at % 10]
+    match at % 10 {
+        0 => "Hello",
+        1 => " world",
+        2 => ", this",
+        3 => " is",
+        4 => " a",
+        5 => " piece",
+        6 => " of",
+        7 => " text",
+        8 => " grüße",
+        _ => ".\\n",
+    }
 }
 
 fn event(out: &mut String, name: &str, data: impl std::fmt::Display) {
@@ -213,10 +224,9 @@ fn large(mut request: Request) -> Request {
 
 /// A request on the wire: its path and the bytes of its body.
 pub(crate) fn wire_request(dialect: Dialect, size: Size) -> (String, Vec<u8>) {
-    let wire = with_target(|target| dialect.encode_request(&request(size), target));
-    match wire {
-        Ok(wire) => (wire.path, wire.body.to_string().into_bytes()),
-        Err(error) => (error.to_string(), Vec::new()),
+    match with_target(|target| dialect.encode_request(&request(size), target).ok()) {
+        Some(wire) => (wire.path, wire.body.to_string().into_bytes()),
+        None => (String::new(), Vec::new()),
     }
 }
 

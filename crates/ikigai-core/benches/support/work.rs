@@ -74,6 +74,6 @@ pub(crate) fn decode_request(dialect: Dialect, path: &str, bytes: &[u8]) -> Opti
 
 /// The format to the bytes of a request.
 pub(crate) fn encode_request(dialect: Dialect, request: &Request) -> Option<Vec<u8>> {
-    let wire = with_target(|target| dialect.encode_request(request, target)).ok()?;
+    let wire = with_target(|target| dialect.encode_request(request, target).ok())?;
     serde_json::to_vec(&wire.body).ok()
 }
