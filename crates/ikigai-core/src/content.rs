@@ -225,6 +225,28 @@ pub enum BlockKind {
     Other,
 }
 
+impl BlockKind {
+    /// The kind's word, as a block's `type` says it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            BlockKind::Text => "text",
+            BlockKind::Image => "image",
+            BlockKind::Document => "document",
+            BlockKind::Audio => "audio",
+            BlockKind::ToolCall => "tool_call",
+            BlockKind::ToolResult => "tool_result",
+            BlockKind::Thinking => "thinking",
+            BlockKind::Other => "other",
+        }
+    }
+}
+
+impl std::fmt::Display for BlockKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 impl Block {
     /// Which kind of block this is.
     pub fn kind(&self) -> BlockKind {

@@ -23,6 +23,7 @@ mod stream;
 mod thinking;
 mod tool;
 mod usage;
+mod validate;
 
 pub use catalog::{
     BoundState, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Shown, Status, ThinkingKind,
@@ -46,6 +47,10 @@ pub use response::{FinishReason, Response};
 pub use schema::{FORMAT_VERSION, schema};
 pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
-pub use thinking::{CANNOT_DISABLE, Level, TableValue, Thinking, UnknownLevel, thinking_budget, thinking_table};
+pub use thinking::{
+    CANNOT_DISABLE, Level, TableValue, Thinking, ThinkingWords, UnknownLevel, switch_banner, thinking_budget,
+    thinking_table, thinking_words,
+};
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
 pub use usage::Usage;
+pub use validate::{ArgumentChecker, EventChecker, Invalid, Problem};

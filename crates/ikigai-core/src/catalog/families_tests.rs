@@ -1,7 +1,7 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::{BoundState, ForcedTools, Level, Sampling, ThinkingKind, ToolsInChat};
+use crate::{BoundState, ForcedTools, Level, Off, Sampling, ThinkingKind, ToolsInChat};
 
 #[test]
 fn the_shipped_file_is_readable() {
@@ -246,4 +246,18 @@ fn what_gemini_takes_by_generation() {
             "{model}"
         );
     }
+}
+
+#[test]
+fn the_catalogue_helps_where_no_family_is_known() {
+    let facts = |json: serde_json::Value| serde_json::from_value::<crate::Facts>(json).unwrap();
+    let mercury = facts(serde_json::json!({"thinking": true, "efforts": ["none", "high", "low"]}));
+    let rule = &rules_for("mercury-2").with_facts(&mercury).thinking.clone();
+    assert_eq!((rule.kind, rule.off, &*rule.levels), (ThinkingKind::Effort, Off::Word, &[Level::Low, Level::High][..]));
+
+    let plain = facts(serde_json::json!({"thinking": true}));
+    assert_eq!(rules_for("olmo-3-32b-think").with_facts(&plain).thinking.kind, ThinkingKind::Always);
+    assert_eq!(&*rules_for("o3").with_facts(&mercury), rules_for("o3"), "a family knows better");
+    let silent = facts(serde_json::json!({}));
+    assert_eq!(&*rules_for("mercury-2").with_facts(&silent), &Rules::default());
 }

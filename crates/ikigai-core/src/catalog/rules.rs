@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Facts;
 use crate::Level;
 
 /// What a family of models takes on the wire.
@@ -241,6 +242,23 @@ impl Default for Rules {
             json_schema_parameters: true,
             max_output: None,
         }
+    }
+}
+
+impl Rules {
+    /// These rules; or, for a model of which no family is known, with what the catalogue says about its thinking.
+    ///
+    /// Listed efforts are sent. A model of which only is known that it thinks is left to think as it likes.
+    pub fn with_facts(&self, facts: &Facts) -> Cow<'_, Rules> {
+        if facts.thinking != Some(true) || *self != Rules::default() {
+            return Cow::Borrowed(self);
+        }
+        let mut levels: Vec<Level> = facts.efforts.iter().copied().filter(|level| *level != Level::None).collect();
+        levels.sort();
+        let off = if facts.efforts.contains(&Level::None) { Off::Word } else { Off::Impossible };
+        let kind = if levels.is_empty() { ThinkingKind::Always } else { ThinkingKind::Effort };
+        let thinking = ThinkingRule { kind, levels: levels.into(), off, ..ThinkingRule::default() };
+        Cow::Owned(Rules { thinking, ..self.clone() })
     }
 }
 

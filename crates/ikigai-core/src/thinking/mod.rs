@@ -2,12 +2,14 @@
 
 mod plan;
 mod table;
+mod words;
 
 use serde::{Deserialize, Serialize};
 
 pub use plan::CANNOT_DISABLE;
 pub(crate) use plan::{Plan, Setting, nearest_level, plan};
 pub use table::{TableValue, thinking_budget, thinking_table};
+pub use words::{ThinkingWords, switch_banner, thinking_words};
 
 /// How hard a model should think.
 ///

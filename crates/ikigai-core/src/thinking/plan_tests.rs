@@ -206,7 +206,7 @@ fn levels_of_the_rest() {
         ("grok-4.20-reasoning", always),
         ("grok-4.20-non-reasoning", none),
         ("glm-4.6", toggle),
-        ("glm-5.2", "off | low (-) | low | medium | high | high (-) | high (-)"),
+        ("glm-5.2", "off | high (-) | high (-) | high (-) | high | max | max"),
         ("glm-5.3", "low (!) | low (-) | low | high (-) | high | high (-) | max"),
         ("kimi-k2.5", toggle),
         ("kimi-k2-thinking", always),

@@ -1,0 +1,54 @@
+//! Every rule that a request, an answer and a stream must meet, each with its own clear message.
+//!
+//! Hard rules are those that every provider refuses or that would make the conversation meaningless. Soft ones are worth
+//! a warning: some provider refuses them, or a translation has to help itself.
+
+mod arguments;
+mod content;
+mod events;
+mod problem;
+mod request;
+mod response;
+mod schema;
+mod turns;
+
+pub use arguments::ArgumentChecker;
+pub use events::EventChecker;
+pub use problem::{Invalid, Problem};
+
+/// Where something stands, written as a path only when there is something to say about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum At {
+    /// A block of the system prompt.
+    System(usize),
+    /// A message.
+    Message(usize),
+    /// A block of a message.
+    Block(usize, usize),
+    /// A block inside a tool result.
+    Inner(usize, usize, usize),
+    /// A block of an answer.
+    Content(usize),
+}
+
+impl std::fmt::Display for At {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            At::System(block) => write!(f, "system[{block}]"),
+            At::Message(message) => write!(f, "messages[{message}]"),
+            At::Block(message, block) => write!(f, "messages[{message}].content[{block}]"),
+            At::Inner(message, block, inner) => write!(f, "messages[{message}].content[{block}].content[{inner}]"),
+            At::Content(block) => write!(f, "content[{block}]"),
+        }
+    }
+}
+
+/// An error for all problems, when one of them is hard.
+fn refuse(problems: Vec<Problem>) -> Result<(), Invalid> {
+    if problems.iter().all(Problem::is_soft) { Ok(()) } else { Err(Invalid { problems }) }
+}
+
+#[cfg(test)]
+mod request_tests;
+#[cfg(test)]
+mod response_tests;

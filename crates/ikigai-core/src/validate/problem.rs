@@ -1,0 +1,297 @@
+//! What can be wrong with a request or an answer.
+
+use crate::{BlockKind, Error, FinishReason, Role};
+
+/// What is wrong with a request or an answer: all of it, soft problems too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invalid {
+    /// The problems, in the order of the request's parts; at least one is hard.
+    pub problems: Vec<Problem>,
+}
+
+impl Invalid {
+    /// The problems that forbid it.
+    pub fn hard(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter().filter(|problem| !problem.is_soft())
+    }
+}
+
+/// How many problems a message names; the list itself has them all.
+const NAMED: usize = 8;
+
+impl std::fmt::Display for Invalid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let count = self.hard().count();
+        for (place, problem) in self.hard().take(NAMED).enumerate() {
+            if place > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{problem}")?;
+        }
+        if count > NAMED {
+            write!(f, "\nand {} more", count - NAMED)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+impl From<Invalid> for Error {
+    fn from(invalid: Invalid) -> Self {
+        let param = invalid.hard().next().map(|problem| problem.place().to_owned());
+        Error { param, ..Error::invalid_request(invalid.to_string()) }
+    }
+}
+
+/// One thing that is wrong with a request or an answer; printed, it names the place and the way out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the fields are the place and the parts of the message above them")]
+pub enum Problem {
+    /// No model.
+    #[error("model: no model is named; name one, such as `claude-sonnet-4-5`")]
+    NoModel,
+    /// No message.
+    #[error("messages: there is no message; add a user message")]
+    NoMessages,
+    /// Soft: the conversation begins with someone else than the user.
+    #[error("messages[0]: the conversation begins with the role {role}; some providers want a user message first")]
+    FirstNotUser { role: Role },
+    /// Soft: the system prompt stands among the messages.
+    #[error("messages[0]: a system message comes first; put it into `system`, where every provider takes it")]
+    SystemFirst,
+    /// More than one system message in a context.
+    #[error("{at}: this is a second system message; join them into one")]
+    SecondSystemMessage { at: String },
+    /// Soft: the model is to go on with its own words.
+    #[error(
+        "{at}: the conversation ends with the assistant; only some models go on from there, so end with the user or a tool result"
+    )]
+    EndsWithAssistant { at: String },
+    /// A message without content; soft for the assistant, who is left out then.
+    #[error("{at}: the {role} message is empty; give it content or leave it out")]
+    EmptyMessage { at: String, role: Role },
+    /// Soft: a text of nothing but blanks.
+    #[error("{at}: the text is empty; some providers refuse that, so leave the block out")]
+    EmptyText { at: String },
+    /// A block where its kind has no business.
+    #[error("{at}: blocks of type {kind} cannot stand in {inside}; {way_out}")]
+    Misplaced { at: String, kind: BlockKind, inside: &'static str, way_out: &'static str },
+
+    /// A call without an id.
+    #[error("{at}: the tool call has no id; give it one that its result can name")]
+    CallWithoutId { at: String },
+    /// A call without a name.
+    #[error("{at}: the tool call names no tool; set `name`")]
+    CallWithoutName { at: String },
+    /// Two calls with one id; soft when they are not of the same turn.
+    #[error("{at}: the tool call id `{id}` was used at {first} already; every call needs its own")]
+    DuplicateCallId { at: String, id: String, first: String, same_turn: bool },
+    /// A call that nobody answered.
+    #[error(
+        "{at}: the tool call `{id}` ({name}) has no result; add a tool_result for it to the next message, or leave the call out"
+    )]
+    CallWithoutResult { at: String, id: String, name: String },
+    /// Soft: a call whose arguments are no JSON object.
+    #[error(
+        "{at}: the arguments of the call of {name} are no JSON object, as in a call that was cut off; it must not be run"
+    )]
+    BrokenCall { at: String, name: String },
+    /// A tool message that does not say which call it answers.
+    #[error(
+        "{at}: the tool message does not say which call it answers; use a tool_result block with its `tool_call_id`"
+    )]
+    ResultWithoutCallId { at: String },
+    /// A result for a call that is not there.
+    #[error(
+        "{at}: the result answers the tool call `{id}`, which the message before does not make; put results right after their calls"
+    )]
+    ResultWithoutCall { at: String, id: String },
+    /// Two results for one call.
+    #[error("{at}: the tool call `{id}` has a result already; keep one")]
+    DuplicateResult { at: String, id: String },
+
+    /// A tool name that providers refuse.
+    #[error("{at}: `{name}` cannot be a tool's name; use 1 to 128 letters, digits, `_` and `-`")]
+    BadToolName { at: String, name: String },
+    /// Soft: a tool name that some providers refuse.
+    #[error(
+        "{at}: not every provider takes the tool name `{name}`; it is sent in another spelling there unless it has at most 64 letters, digits, `_` and `-` and does not begin with a digit or `-`"
+    )]
+    UnportableToolName { at: String, name: String },
+    /// Two tools with one name.
+    #[error("{at}: the tool `{name}` is at {first} already; every tool needs its own name")]
+    DuplicateTool { at: String, name: String, first: String },
+    /// A schema that is none.
+    #[error("{at}: this is no JSON Schema that a provider takes: {why}")]
+    BadSchema { at: String, why: String },
+    /// Soft: a schema that does not say that it describes an object.
+    #[error("{at}: the schema does not say that it describes an object; add \"type\": \"object\"")]
+    SchemaWithoutType { at: String },
+    /// A demand for a tool where there is none.
+    #[error("tool_choice: a tool is demanded, but there are no tools; add tools or drop the choice")]
+    ToolChoiceWithoutTools,
+    /// A demand for a tool that is not there.
+    #[error("tool_choice: there is no tool `{name}`; the tools are {known}")]
+    UnknownTool { name: String, known: String },
+    /// A name of an output format that providers refuse.
+    #[error("output_format.json_schema.name: `{name}` cannot be its name; use 1 to 64 letters, digits, `_` and `-`")]
+    BadFormatName { name: String },
+
+    /// An output limit of nothing.
+    #[error(
+        "max_output_tokens: {value} is no limit; give at least 1, or leave it out (or -1) for the provider's default"
+    )]
+    OutputLimit { value: i64 },
+    /// A thinking budget that is none.
+    #[error(
+        "thinking.budget: {value} is no budget; give a number of tokens up to 2147483647, 0 for off, or -1 for the model's own choice"
+    )]
+    ThinkingBudget { value: i64 },
+    /// Soft: a level and a budget that contradict each other.
+    #[error("thinking: the level is none but the budget is {budget}; the budget wins, so drop one of them")]
+    LevelAgainstBudget { budget: i64 },
+    /// A number out of its range.
+    #[error("{at}: {value} is out of range; give a number from {range}")]
+    OutOfRange { at: &'static str, value: String, range: &'static str },
+    /// A stop text of nothing.
+    #[error("{at}: the stop text is empty and would end every answer; leave it out")]
+    EmptyStop { at: String },
+
+    /// Something that is no media type.
+    #[error("{at}: `{media_type}` is no media type; write it as in `image/png`")]
+    BadMediaType { at: String, media_type: String },
+    /// A media type that does not fit its block.
+    #[error("{at}: {media_type} does not belong into a block of type {kind}; {way_out}")]
+    WrongMediaType { at: String, media_type: String, kind: BlockKind, way_out: &'static str },
+    /// Bytes that are not there.
+    #[error("{at}: the data is empty; give the bytes as base64")]
+    NoData { at: String },
+    /// A whole data URL in place of its data.
+    #[error("{at}: the data begins with `data:`; give only what follows the comma, and the type as `media_type`")]
+    DataUrl { at: String },
+    /// Bytes that are no base64.
+    #[error("{at}: the data is no standard base64: {why}")]
+    NotBase64 { at: String, why: String },
+    /// An address that providers cannot fetch.
+    #[error("{at}: `{url}` is no address that a provider can fetch; give an https URL, or the bytes as base64")]
+    BadUrl { at: String, url: String },
+    /// A file without an id.
+    #[error("{at}: the file has no id; give the id that the provider returned for it")]
+    NoFileId { at: String },
+
+    /// An answer without content; soft where the end explains it.
+    #[error(
+        "content: the answer is empty although it ended with {finish}; an answer has at least one block unless it failed"
+    )]
+    EmptyAnswer { finish: FinishReason, explained: bool },
+    /// An answer that waits for results of no calls.
+    #[error("finish_reason: the answer ended with tool_use but calls no tool; it should be stop")]
+    ToolUseWithoutCall,
+    /// Soft: an answer with calls that does not wait for their results.
+    #[error("finish_reason: the answer calls tools but ended with {finish}; it should be tool_use")]
+    CallsWithoutToolUse { finish: FinishReason },
+    /// An answer that failed and does not say so, or the other way round.
+    #[error("finish_reason: the answer ended with {finish} but carries an error; it should be error")]
+    ErrorWithoutFinish { finish: FinishReason },
+    /// Soft: the provider counted otherwise.
+    #[error("usage: the counts add up to {sum}, but the provider's total is {total}")]
+    TotalDiffers { sum: u64, total: u64 },
+}
+
+impl Problem {
+    /// Is it only worth a warning?
+    pub fn is_soft(&self) -> bool {
+        match self {
+            Problem::FirstNotUser { .. }
+            | Problem::SystemFirst
+            | Problem::EndsWithAssistant { .. }
+            | Problem::EmptyText { .. }
+            | Problem::BrokenCall { .. }
+            | Problem::UnportableToolName { .. }
+            | Problem::SchemaWithoutType { .. }
+            | Problem::LevelAgainstBudget { .. }
+            | Problem::CallsWithoutToolUse { .. }
+            | Problem::TotalDiffers { .. } => true,
+            Problem::EmptyMessage { role, .. } => *role == Role::Assistant,
+            Problem::DuplicateCallId { same_turn, .. } => !same_turn,
+            Problem::EmptyAnswer { explained, .. } => *explained,
+            Problem::NoModel
+            | Problem::NoMessages
+            | Problem::SecondSystemMessage { .. }
+            | Problem::Misplaced { .. }
+            | Problem::CallWithoutId { .. }
+            | Problem::CallWithoutName { .. }
+            | Problem::CallWithoutResult { .. }
+            | Problem::ResultWithoutCallId { .. }
+            | Problem::ResultWithoutCall { .. }
+            | Problem::DuplicateResult { .. }
+            | Problem::BadToolName { .. }
+            | Problem::DuplicateTool { .. }
+            | Problem::BadSchema { .. }
+            | Problem::ToolChoiceWithoutTools
+            | Problem::UnknownTool { .. }
+            | Problem::BadFormatName { .. }
+            | Problem::OutputLimit { .. }
+            | Problem::ThinkingBudget { .. }
+            | Problem::OutOfRange { .. }
+            | Problem::EmptyStop { .. }
+            | Problem::BadMediaType { .. }
+            | Problem::WrongMediaType { .. }
+            | Problem::NoData { .. }
+            | Problem::DataUrl { .. }
+            | Problem::NotBase64 { .. }
+            | Problem::BadUrl { .. }
+            | Problem::NoFileId { .. }
+            | Problem::ToolUseWithoutCall
+            | Problem::ErrorWithoutFinish { .. } => false,
+        }
+    }
+
+    /// Its place in the request or the answer: `messages[3].content[0]`.
+    pub fn place(&self) -> &str {
+        match self {
+            Problem::NoModel => "model",
+            Problem::NoMessages => "messages",
+            Problem::FirstNotUser { .. } | Problem::SystemFirst => "messages[0]",
+            Problem::ToolChoiceWithoutTools | Problem::UnknownTool { .. } => "tool_choice",
+            Problem::BadFormatName { .. } => "output_format.json_schema.name",
+            Problem::OutputLimit { .. } => "max_output_tokens",
+            Problem::ThinkingBudget { .. } => "thinking.budget",
+            Problem::LevelAgainstBudget { .. } => "thinking",
+            Problem::OutOfRange { at, .. } => at,
+            Problem::EmptyAnswer { .. } => "content",
+            Problem::ToolUseWithoutCall | Problem::CallsWithoutToolUse { .. } | Problem::ErrorWithoutFinish { .. } => {
+                "finish_reason"
+            }
+            Problem::TotalDiffers { .. } => "usage",
+            Problem::SecondSystemMessage { at }
+            | Problem::EndsWithAssistant { at }
+            | Problem::EmptyMessage { at, .. }
+            | Problem::EmptyText { at }
+            | Problem::Misplaced { at, .. }
+            | Problem::CallWithoutId { at }
+            | Problem::CallWithoutName { at }
+            | Problem::DuplicateCallId { at, .. }
+            | Problem::CallWithoutResult { at, .. }
+            | Problem::BrokenCall { at, .. }
+            | Problem::ResultWithoutCallId { at }
+            | Problem::ResultWithoutCall { at, .. }
+            | Problem::DuplicateResult { at, .. }
+            | Problem::BadToolName { at, .. }
+            | Problem::UnportableToolName { at, .. }
+            | Problem::DuplicateTool { at, .. }
+            | Problem::BadSchema { at, .. }
+            | Problem::SchemaWithoutType { at }
+            | Problem::EmptyStop { at }
+            | Problem::BadMediaType { at, .. }
+            | Problem::WrongMediaType { at, .. }
+            | Problem::NoData { at }
+            | Problem::DataUrl { at }
+            | Problem::NotBase64 { at, .. }
+            | Problem::BadUrl { at, .. }
+            | Problem::NoFileId { at } => at,
+        }
+    }
+}

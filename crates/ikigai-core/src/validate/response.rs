@@ -1,0 +1,73 @@
+//! The rules of an answer.
+
+use std::collections::HashMap;
+
+use super::content::{self, Inside};
+use super::{At, Invalid, Problem, refuse};
+use crate::{FinishReason, Response, Usage};
+
+impl Response {
+    /// Checks that the answer makes sense: that it has content, that its end fits it, that its counts add up.
+    ///
+    /// # Errors
+    /// When a hard rule is broken; the error has all problems, the soft ones too.
+    pub fn validate(&self) -> Result<(), Invalid> {
+        refuse(self.problems())
+    }
+
+    /// Everything that is wrong with the answer, hard and soft.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let finish = self.finish_reason;
+        let failed = self.finish_reason == FinishReason::Error || self.error.is_some();
+        if self.content.is_empty() && !failed {
+            // A filter leaves nothing, and thinking can use up the whole limit.
+            let explained = matches!(self.finish_reason, FinishReason::Length | FinishReason::ContentFilter);
+            problems.push(Problem::EmptyAnswer { finish, explained });
+        }
+        let mut calls: HashMap<&str, At> = HashMap::new();
+        for (place, block) in self.content.iter().enumerate() {
+            let at = At::Content(place);
+            content::block(at, block, Inside::Answer, &mut problems);
+            if let Some(call) = block.as_tool_call().filter(|call| !call.id.is_empty()) {
+                let first = *calls.entry(&call.id).or_insert(at);
+                if first != at {
+                    problems.push(Problem::DuplicateCallId {
+                        at: at.to_string(),
+                        id: call.id.clone(),
+                        first: first.to_string(),
+                        same_turn: true,
+                    });
+                }
+            }
+        }
+        match (self.finish_reason, self.tool_calls().next().is_some()) {
+            (FinishReason::ToolUse, false) => problems.push(Problem::ToolUseWithoutCall),
+            (FinishReason::Stop | FinishReason::Unknown, true) => {
+                problems.push(Problem::CallsWithoutToolUse { finish })
+            }
+            (FinishReason::ToolUse, true) | (FinishReason::Stop | FinishReason::Unknown, false) => {}
+            // A filter, a limit or a failure may come in the midst of a call.
+            (FinishReason::Length | FinishReason::ContentFilter | FinishReason::Error, _) => {}
+        }
+        if self.error.is_some() && self.finish_reason != FinishReason::Error {
+            problems.push(Problem::ErrorWithoutFinish { finish });
+        }
+        if let Some(usage) = &self.usage
+            && let Some(total) = provider_total(usage)
+            && total != usage.total_tokens()
+        {
+            problems.push(Problem::TotalDiffers { sum: usage.total_tokens(), total });
+        }
+        problems
+    }
+}
+
+/// The provider's own total, which codecs keep where it differs from the sum.
+fn provider_total(usage: &Usage) -> Option<u64> {
+    usage
+        .provider_data
+        .iter()
+        .flat_map(|(_, fields)| ["total_tokens", "totalTokenCount"].into_iter().filter_map(|key| fields.get(key)))
+        .find_map(serde_json::Value::as_u64)
+}
