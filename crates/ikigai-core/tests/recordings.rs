@@ -3,8 +3,8 @@
 #![cfg(test)]
 
 mod support {
+    pub(crate) mod conversation;
     pub(crate) mod findings;
-    pub(crate) mod grammar;
     pub(crate) mod opaque;
     pub(crate) mod recordings;
     pub(crate) mod summary;

@@ -4,8 +4,7 @@ use crate::support::findings::{Findings, first_difference};
 use crate::support::recordings::{Answered, Exchange, Expected, exchanges, expected};
 use crate::support::summary::summary;
 use crate::support::wire::{collect, decode, decode_pieces, encode, reply, target};
-use crate::support::{grammar, recordings};
-use ikigai_core::{Dialect, Event, Ids, Incoming, Response};
+use ikigai_core::{Dialect, Event, EventChecker, Ids, Incoming, Response};
 use serde_json::Value;
 
 /// What every answer decodes to. A failure is a response with the finish reason `error`.
@@ -137,7 +136,7 @@ fn each_stream(dialect: Dialect, mut check: impl FnMut(&str, &[u8], Vec<Event>, 
 
 fn streams_keep_the_grammar(dialect: Dialect) {
     each_stream(dialect, |id, _, events, findings| {
-        if let Some(fault) = grammar::fault(&events) {
+        if let Some(fault) = EventChecker::check(&events).err() {
             findings.add(id, fault);
         }
     });
@@ -148,7 +147,7 @@ fn streams_round_trip(dialect: Dialect) {
     each_stream(dialect, |id, _, events, findings| {
         let bytes = encode(dialect, dialect, &events);
         let again = decode(dialect, &bytes);
-        if let Some(fault) = grammar::fault(&again) {
+        if let Some(fault) = EventChecker::check(&again).err() {
             findings.add(id, format!("sent on: {fault}"));
         }
         let (found, wanted) = (collect(again), collect(events));
@@ -276,7 +275,7 @@ laws!(Anthropic = anthropic, OpenaiChat = openai_chat, OpenaiResponses = openai_
 #[test]
 fn there_is_something_to_look_at() {
     let counts: Option<Vec<usize>> =
-        Dialect::ALL.iter().map(|dialect| recordings::exchanges(*dialect).map(|exchanges| exchanges.len())).collect();
+        Dialect::ALL.iter().map(|dialect| exchanges(*dialect).map(|exchanges| exchanges.len())).collect();
     if let Some(counts) = counts {
         assert!(counts.iter().all(|count| *count > 100), "{counts:?}");
     }

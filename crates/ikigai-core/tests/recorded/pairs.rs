@@ -1,11 +1,12 @@
 //! Carried over to each other dialect: it is still the same conversation there.
 
+use crate::support::conversation;
 use crate::support::findings::Findings;
 use crate::support::opaque::sealed;
 use crate::support::recordings::exchanges;
 use crate::support::summary::{Summary, summary};
 use crate::support::wire::{collect, decode, encode, reply, target};
-use ikigai_core::{Block, Dialect, Event, FinishReason, Ids, Incoming, Loss, Message, Request, Response, Severity};
+use ikigai_core::{Dialect, Event, FinishReason, Ids, Incoming, Response};
 use serde_json::Value;
 
 /// Every request can be sent in the other dialect, whose servers can read it; what does not arrive is in the losses.
@@ -32,58 +33,11 @@ fn requests_arrive(from: Dialect, to: Dialect) {
             }
         }
         match to.decode_request(Incoming { path: Some(&wire.path), body: wire.body }) {
-            Ok(arrived) => compare_requests(id, &request, &arrived, &wire.losses, &mut findings),
+            Ok(arrived) => conversation::compare(id, &request, &arrived, &wire.losses, &mut findings),
             Err(error) => findings.add(id, format!("is not read by the other side: {error}")),
         }
     }
     findings.report();
-}
-
-fn compare_requests(id: &str, sent: &Request, arrived: &Request, losses: &[Loss], findings: &mut Findings) {
-    let lost = |place: &str| {
-        losses.iter().any(|loss| loss.severity == Severity::Loss && place.starts_with(loss.place.as_str()))
-            || losses.iter().any(|loss| loss.place.starts_with(place))
-    };
-    let all_texts: String = arrived
-        .system
-        .iter()
-        .chain(arrived.messages.iter().flat_map(|message| &message.content))
-        .filter_map(Block::as_text)
-        .map(|text| format!("{text}\n"))
-        .collect();
-    let mut look_for = |place: String, block: &Block| {
-        if let Some(text) = block.as_text()
-            && !all_texts.contains(text.trim())
-            && !lost(&place)
-        {
-            findings
-                .add(id, format!("{place} is gone without a loss: {:?}", text.chars().take(60).collect::<String>()));
-        }
-    };
-    for (at, block) in sent.system.iter().enumerate() {
-        look_for(format!("system[{at}]"), block);
-    }
-    for (at, message) in sent.messages.iter().enumerate() {
-        for (within, block) in message.content.iter().enumerate() {
-            look_for(format!("messages[{at}].content[{within}]"), block);
-        }
-    }
-    findings.same(id, "calls", &calls(&arrived.messages), &calls(&sent.messages));
-    findings.same(id, "results", &results(&arrived.messages), &results(&sent.messages));
-    let names = |request: &Request| -> Vec<String> {
-        request.tools.iter().filter_map(|tool| tool.name().map(str::to_owned)).collect()
-    };
-    findings.same(id, "tools", &names(arrived), &names(sent));
-}
-
-fn calls(messages: &[Message]) -> Vec<(String, Value)> {
-    let calls = messages.iter().flat_map(|message| &message.content).filter_map(Block::as_tool_call);
-    // A call that is no object cannot be one in every dialect.
-    calls.map(|call| (call.name.clone(), Value::Object(call.arguments.clone()))).collect()
-}
-
-fn results(messages: &[Message]) -> usize {
-    messages.iter().flat_map(|message| &message.content).filter_map(Block::as_tool_result).count()
 }
 
 /// Every answer can be sent on to a client of the other dialect, and is the same answer there.
