@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::{Parser, Subcommand};
 
 use crate::output::{Color, HEADING, NAME};
-use crate::{completions, man, wire};
+use crate::{completions, man, models, wire};
 
 const STYLES: Styles = Styles::styled().header(HEADING).usage(HEADING).literal(NAME).placeholder(NAME);
 
@@ -52,6 +52,7 @@ Exit codes:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Models(models::Models),
     Wire(wire::Wire),
     Completions(completions::Completions),
     Man(man::Man),

@@ -4,9 +4,12 @@
 
 mod cli;
 mod completions;
+mod config;
 mod exit;
 mod man;
+mod models;
 mod output;
+mod table;
 mod wire;
 
 use std::ffi::OsString;
@@ -48,6 +51,7 @@ fn run(arguments: Vec<OsString>, out: &mut Out) -> Result<Exit, Failure> {
     };
     match cli.command {
         None => out.text(&Cli::command().render_help().ansi().to_string())?,
+        Some(Command::Models(models)) => models::run(models, out)?,
         Some(Command::Wire(wire)) => wire::run(wire, out)?,
         Some(Command::Completions(completions)) => completions::run(completions, out)?,
         Some(Command::Man(man)) => man::run(&man, out)?,

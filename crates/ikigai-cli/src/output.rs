@@ -7,6 +7,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use ikigai_core::{Loss, Severity};
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
@@ -64,6 +65,11 @@ impl Out {
         self.data(&text)
     }
 
+    /// Writes a value as JSON, without a line end.
+    pub(crate) fn json_inline(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        self.data(&serde_json::to_vec(value).map_err(unprintable)?)
+    }
+
     /// Hands everything written so far to the reader.
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         std::io::stdout().flush().map_err(|error| Failure::writing(&error))
@@ -77,6 +83,15 @@ impl Out {
     /// A warning on standard error.
     pub(crate) fn warning(&mut self, text: &str) {
         self.note(&format!("{WARNING}warning:{WARNING:#} {text}\n"));
+    }
+
+    /// What a translation could not carry, on standard error.
+    pub(crate) fn loss(&mut self, loss: &Loss) {
+        let (style, word) = match loss.severity {
+            Severity::Loss => (WARNING, "loss:"),
+            Severity::Info => (DIM, "info:"),
+        };
+        self.note(&format!("{style}{word}{style:#} {loss}\n"));
     }
 
     /// Says why the program ends, on standard error; nothing for a reader that went away.

@@ -1,6 +1,8 @@
 //! The rules of the house that a compiler does not know: who may depend on whom, what the core may not touch, that every
 //! dialect has the same rooms, and that no file grows past its one idea.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests may")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 

@@ -9,6 +9,9 @@ use crate::output::Out;
 
 /// Translate between the canonical format and the wire formats
 #[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ikigai wire schema > ikigai.schema.json")]
 pub(crate) struct Wire {
     #[command(subcommand)]
     command: Command,

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{Dialect, Level};
+
 /// What is known about one model of one provider. A field that nobody knows is absent, never zero.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Facts {
@@ -18,12 +20,21 @@ pub struct Facts {
     /// Its name for people.
     #[serde(default)]
     pub name: Cow<'static, str>,
-    /// Other ids of the same model.
+    /// Other ids of the same model that its provider takes.
     #[serde(default)]
     pub aliases: Cow<'static, [Cow<'static, str>]>,
+    /// Names that people use and the provider does not know; `id` goes on the wire in their place.
+    #[serde(default)]
+    pub nicknames: Cow<'static, [Cow<'static, str>]>,
+    /// The dialect that it must be spoken to in, where that is not its provider's own.
+    #[serde(default)]
+    pub dialect: Option<Dialect>,
     /// The day it came out, `2025-09-29`.
     #[serde(default)]
     pub released: Option<Cow<'static, str>>,
+    /// The day it goes out of service, where that is announced.
+    #[serde(default)]
+    pub retires: Option<Cow<'static, str>>,
     /// Up to when its training data goes.
     #[serde(default)]
     pub knowledge: Option<Cow<'static, str>>,
@@ -53,7 +64,7 @@ pub struct Facts {
     pub thinking: Option<bool>,
     /// The efforts that its provider lists for it, where it lists any.
     #[serde(default)]
-    pub efforts: Cow<'static, [crate::Level]>,
+    pub efforts: Cow<'static, [Level]>,
     /// Does it call tools?
     #[serde(default)]
     pub tools: Option<bool>,
@@ -70,19 +81,76 @@ pub struct Facts {
 
 /// Prices in pico-dollars a token, which is the same as micro-dollars a million tokens: 3 dollars a million is
 /// 3,000,000. Integers, so that sums are exact.
+///
+/// In files and in JSON they are dollars a million tokens, as price lists have them:
+///
+/// ```
+/// use ikigai_core::Prices;
+///
+/// let prices: Prices = serde_json::from_str(r#"{"input": 3, "output": 15.0, "cache_read": 0.3}"#).unwrap();
+/// assert_eq!(prices.cache_read, Some(300_000));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Prices {
     /// A prompt token.
+    #[serde(with = "dollars", skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
     /// An answer token.
+    #[serde(with = "dollars", skip_serializing_if = "Option::is_none")]
     pub output: Option<u64>,
     /// A prompt token read from the cache.
+    #[serde(with = "dollars", skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<u64>,
     /// A prompt token written to the cache.
+    #[serde(with = "dollars", skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
     /// A thinking token, where it differs from an answer token.
+    #[serde(with = "dollars", skip_serializing_if = "Option::is_none")]
     pub thinking: Option<u64>,
+}
+
+impl Prices {
+    /// These prices, with those of `below` where one is absent.
+    #[must_use]
+    pub fn or(self, below: Prices) -> Prices {
+        Prices {
+            input: self.input.or(below.input),
+            output: self.output.or(below.output),
+            cache_read: self.cache_read.or(below.cache_read),
+            cache_write: self.cache_write.or(below.cache_write),
+            thinking: self.thinking.or(below.thinking),
+        }
+    }
+}
+
+/// Dollars a million tokens, outside; pico-dollars a token, inside.
+pub(super) mod dollars {
+    use serde::de::{Deserialize, Deserializer, Error};
+    use serde::ser::Serializer;
+
+    /// More than this is a slip of the comma.
+    const MOST: f64 = 1e9;
+
+    pub(crate) fn serialize<S: Serializer>(price: &Option<u64>, to: S) -> Result<S::Ok, S::Error> {
+        match price {
+            Some(price) => to.serialize_f64(*price as f64 / 1e6),
+            None => to.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+        Option::<f64>::deserialize(from)?.map(pico).transpose().map_err(D::Error::custom)
+    }
+
+    /// Dollars a million tokens in pico-dollars a token, to the nearest.
+    pub(crate) fn pico(dollars: f64) -> Result<u64, String> {
+        if (0.0..=MOST).contains(&dollars) {
+            Ok((dollars * 1e6).round() as u64)
+        } else {
+            Err(format!("a price is between 0 and {MOST} dollars a million tokens, not {dollars}"))
+        }
+    }
 }
 
 /// Prices that hold for the whole request when its prompt is longer than a limit.

@@ -1,11 +1,18 @@
 //! Facts about models: limits, prices, and what each family takes on the wire.
 
+mod built_in;
 mod facts;
 mod families;
+mod hash;
+mod lookup;
+mod models_dev;
+mod row;
 mod rules;
 
 pub use facts::{Facts, Modality, Prices, Status, TierPrices};
 pub use families::rules_for;
+pub(crate) use lookup::Bare;
+pub use lookup::Catalog;
 pub use rules::{
     BoundState, Display, ForcedTools, Off, Rules, Sampling, Shown, ThinkingKind, ThinkingRule, ToolsInChat,
 };

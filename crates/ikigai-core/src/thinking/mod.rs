@@ -6,9 +6,11 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
+use crate::{ThinkingKind, ThinkingRule};
+
 pub use plan::CANNOT_DISABLE;
 pub(crate) use plan::{Plan, Setting, nearest_level, plan};
-pub use table::{TableValue, thinking_budget, thinking_table};
+pub use table::{TableValue, thinking_budget, thinking_levels, thinking_table};
 pub use words::{ThinkingWords, switch_banner, thinking_words};
 
 /// How hard a model should think.
@@ -69,6 +71,38 @@ impl Thinking {
     /// An explicit budget in tokens.
     pub fn budget(tokens: i64) -> Self {
         Thinking { level: None, budget: Some(tokens), include_summary: true }
+    }
+
+    /// The same wish beside a long prompt: above 150,000 tokens of context the budget is at most 10,000, whether it was
+    /// explicit or comes from the level. Models that take no budgets keep their level.
+    ///
+    /// ```
+    /// use ikigai_core::{Level, Thinking, rules_for};
+    ///
+    /// let sonnet = &rules_for("claude-sonnet-4-5").thinking;
+    /// assert_eq!(Thinking::from(Level::High).for_context(150_001, sonnet).budget, Some(10_000));
+    /// assert_eq!(Thinking::from(Level::High).for_context(150_000, sonnet).budget, None);
+    /// ```
+    #[must_use]
+    pub fn for_context(mut self, tokens: u64, rule: &ThinkingRule) -> Self {
+        const LONG: u64 = 150_000;
+        const MOST: i64 = 10_000;
+        if tokens <= LONG {
+            return self;
+        }
+        let takes_budget = rule.kind == ThinkingKind::Budget || rule.takes_budget;
+        let tamed = match (self.budget, self.level) {
+            // The model's own choice has no bound but its maximum.
+            (Some(budget), _) => budget > MOST || (budget < 0 && rule.max > MOST),
+            (None, Some(level)) if rule.kind == ThinkingKind::Budget && level > Level::None => {
+                thinking_budget(rule, level).is_some_and(|budget| budget > MOST)
+            }
+            (None, _) => false,
+        };
+        if takes_budget && tamed {
+            self.budget = Some(MOST);
+        }
+        self
     }
 
     /// Without the thinking in the answer.
@@ -144,5 +178,33 @@ impl std::str::FromStr for Level {
                 Level::ALL.into_iter().find(|level| level.as_str() == word).ok_or_else(|| UnknownLevel(word.to_owned()))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+    use crate::rules_for;
+
+    #[test]
+    fn a_long_context_tames_the_budget() {
+        let beside = |model: &str, thinking: Thinking, tokens| {
+            let tamed = thinking.for_context(tokens, &rules_for(model).thinking);
+            (tamed.level, tamed.budget)
+        };
+        let med = || Thinking::from(Level::Med);
+        assert_eq!(beside("claude-sonnet-4-5", med(), 150_000), (Some(Level::Med), None));
+        assert_eq!(beside("claude-sonnet-4-5", med(), 150_001), (Some(Level::Med), Some(10_000)));
+        assert_eq!(beside("claude-sonnet-4-5", Level::Minimal.into(), 200_000), (Some(Level::Minimal), None));
+        assert_eq!(beside("claude-sonnet-4-5", Level::None.into(), 200_000), (Some(Level::None), None));
+        assert_eq!(beside("claude-sonnet-4-5", Thinking::budget(50_000), 200_000), (None, Some(10_000)));
+        assert_eq!(beside("claude-sonnet-4-5", Thinking::budget(4_000), 200_000), (None, Some(4_000)));
+        assert_eq!(beside("gemini-2.5-flash", Level::Low.into(), 200_000), (Some(Level::Low), None), "8,192 is less");
+        assert_eq!(beside("gemini-2.5-pro", Thinking::budget(-1), 200_000), (None, Some(10_000)));
+        assert_eq!(beside("claude-opus-4-6", Thinking::budget(50_000), 200_000), (None, Some(10_000)));
+        assert_eq!(beside("claude-opus-4-6", med(), 200_000), (Some(Level::Med), None), "levels are efforts there");
+        assert_eq!(beside("o3", med(), 200_000), (Some(Level::Med), None));
     }
 }

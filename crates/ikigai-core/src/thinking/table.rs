@@ -46,7 +46,11 @@ pub enum TableValue {
 /// assert_eq!(thinking_table("o3-mini")[0], (Level::None, TableValue::Word("medium")));
 /// ```
 pub fn thinking_table(model: &str) -> [(Level, TableValue); 4] {
-    let rule = &rules_for(model).thinking;
+    thinking_levels(&rules_for(model).thinking)
+}
+
+/// What the four levels are under a rule, for rules that do not come from a model's name alone.
+pub fn thinking_levels(rule: &ThinkingRule) -> [(Level, TableValue); 4] {
     [Level::None, Level::Low, Level::Med, Level::High].map(|level| (level, value(rule, level)))
 }
 

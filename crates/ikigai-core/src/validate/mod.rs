@@ -15,6 +15,7 @@ mod turns;
 pub use arguments::ArgumentChecker;
 pub use events::EventChecker;
 pub use problem::{Invalid, Problem};
+pub(crate) use request::messages;
 
 /// Where something stands, written as a path only when there is something to say about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +45,7 @@ impl std::fmt::Display for At {
 }
 
 /// An error for all problems, when one of them is hard.
-fn refuse(problems: Vec<Problem>) -> Result<(), Invalid> {
+pub(crate) fn refuse(problems: Vec<Problem>) -> Result<(), Invalid> {
     if problems.iter().all(Problem::is_soft) { Ok(()) } else { Err(Invalid { problems }) }
 }
 

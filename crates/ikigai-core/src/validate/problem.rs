@@ -56,8 +56,8 @@ pub enum Problem {
     #[error("messages: there is no message; add a user message")]
     NoMessages,
     /// Soft: the conversation begins with someone else than the user.
-    #[error("messages[0]: the conversation begins with the role {role}; some providers want a user message first")]
-    FirstNotUser { role: Role },
+    #[error("{at}: the conversation begins with the role {role}; some providers want a user message first")]
+    FirstNotUser { at: String, role: Role },
     /// Soft: the system prompt stands among the messages.
     #[error("messages[0]: a system message comes first; put it into `system`, where every provider takes it")]
     SystemFirst,
@@ -254,7 +254,7 @@ impl Problem {
         match self {
             Problem::NoModel => "model",
             Problem::NoMessages => "messages",
-            Problem::FirstNotUser { .. } | Problem::SystemFirst => "messages[0]",
+            Problem::SystemFirst => "messages[0]",
             Problem::ToolChoiceWithoutTools | Problem::UnknownTool { .. } => "tool_choice",
             Problem::BadFormatName { .. } => "output_format.json_schema.name",
             Problem::OutputLimit { .. } => "max_output_tokens",
@@ -267,6 +267,7 @@ impl Problem {
             }
             Problem::TotalDiffers { .. } => "usage",
             Problem::SecondSystemMessage { at }
+            | Problem::FirstNotUser { at, .. }
             | Problem::EndsWithAssistant { at }
             | Problem::EmptyMessage { at, .. }
             | Problem::EmptyText { at }

@@ -142,7 +142,9 @@ impl Request {
 pub(crate) fn messages(messages: &[Message], problems: &mut Vec<Problem>) {
     match messages.first().map(|first| first.role) {
         Some(Role::System) => problems.push(Problem::SystemFirst),
-        Some(role @ (Role::Assistant | Role::Tool)) => problems.push(Problem::FirstNotUser { role }),
+        Some(role @ (Role::Assistant | Role::Tool)) => {
+            problems.push(Problem::FirstNotUser { at: At::Message(0).to_string(), role });
+        }
         Some(Role::User) | None => {}
     }
     for (index, message) in messages.iter().enumerate() {

@@ -1,0 +1,87 @@
+//! `ikigai models list`.
+
+use clap::Args;
+use ikigai_core::{Facts, Registry};
+
+use super::card::Card;
+use super::unknown_provider;
+use crate::exit::Failure;
+use crate::output::Out;
+use crate::table::{Side, Table};
+
+/// List the models
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ikigai models list --provider google
+  ikigai models list -q 'sonnet 4'
+  ikigai models list --json | jq -r '.[] | select(.context >= 1000000) | .model'
+
+Prices are in dollars a million tokens. A model that a row does not know something about has a dash there.")]
+pub(crate) struct List {
+    /// Only the models of this provider
+    #[arg(long, short, value_name = "PROVIDER")]
+    provider: Option<String>,
+    /// Only the models with these words in their names or ids
+    #[arg(long = "query", short = 'q', value_name = "TEXT")]
+    query: Option<String>,
+    /// Print a JSON list, one model a line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(list: &List, registry: &Registry, out: &mut Out) -> Result<(), Failure> {
+    let provider = match &list.provider {
+        None => None,
+        Some(name) => Some(registry.providers.find(name).ok_or_else(|| unknown_provider(registry, name))?),
+    };
+    let query = list.query.as_deref().unwrap_or_default().to_lowercase();
+    let words: Vec<&str> = query.split_whitespace().collect();
+    let mut models: Vec<&Facts> = registry
+        .catalog
+        .models()
+        .filter(|facts| provider.is_none_or(|provider| provider.id == facts.provider))
+        .filter(|facts| has_all(facts, &words))
+        .collect();
+    models.sort_by_key(|facts| (facts.provider.clone(), facts.id.to_lowercase()));
+    if list.json {
+        return print_json(&models, registry, out);
+    }
+    if models.is_empty() {
+        return Err(Failure::new("no model fits").hint("`ikigai models list` lists them all."));
+    }
+    out.text(&table(&models, registry).print(out.width()))
+}
+
+/// Does some name of the model, or its provider's, hold each of these words?
+fn has_all(facts: &Facts, words: &[&str]) -> bool {
+    let names: Vec<String> =
+        facts.names().chain([facts.name.as_ref(), facts.provider.as_ref()]).map(str::to_lowercase).collect();
+    words.iter().all(|word| names.iter().any(|name| name.contains(word)))
+}
+
+fn print_json(models: &[&Facts], registry: &Registry, out: &mut Out) -> Result<(), Failure> {
+    // One a line: a list for programs that a person can still read and search.
+    out.data(b"[")?;
+    for (place, facts) in models.iter().enumerate() {
+        out.data(if place == 0 { b"\n" } else { b",\n" })?;
+        out.json_inline(&Card::new(facts, registry))?;
+    }
+    out.data(b"\n]\n")
+}
+
+fn table(models: &[&Facts], registry: &Registry) -> Table {
+    let mut table = Table::new([
+        ("MODEL", Side::Left),
+        ("CONTEXT", Side::Right),
+        ("OUTPUT", Side::Right),
+        ("IN $/M", Side::Right),
+        ("OUT $/M", Side::Right),
+        ("THINKING", Side::Left),
+        ("STATUS", Side::Left),
+    ]);
+    for facts in models {
+        table.row(Card::new(facts, registry).row());
+    }
+    table
+}

@@ -1,0 +1,82 @@
+//! What the wire commands have in common on the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use ikigai_core::Dialect;
+
+/// What is translated
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    /// What is asked of a model
+    Request,
+    /// A whole answer
+    Response,
+    /// An answer as it arrives, as the text of an event stream
+    Stream,
+    /// A failure
+    Error,
+}
+
+/// Where the input comes from.
+#[derive(Debug, Args)]
+pub(crate) struct Input {
+    /// Read this file instead of standard input
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    /// Read one JSON object per line, write one per line
+    ///
+    /// In: {"id", "body", "status"?, "path"?, "headers"?}, where the body is a JSON value, or a string with the raw text of
+    /// a stream or of an error that is no JSON. Out: {"id", "ok"} or {"id", "error"}, and "losses" where there are any.
+    /// A line that fails does not end the run, and the exit code stays 0: look at the lines.
+    #[arg(long)]
+    pub(crate) batch: bool,
+}
+
+/// What came with the body over HTTP. In a batch each line may say it for itself.
+#[derive(Debug, Args)]
+pub(crate) struct Http {
+    /// The request's path; Gemini names the model there
+    #[arg(long, value_name = "PATH")]
+    pub(crate) path: Option<String>,
+    /// The answer's HTTP status; from 400 on, the body is read as an error
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(100..=599))]
+    pub(crate) status: Option<u16>,
+    /// A header of the answer, such as 'retry-after: 3'; may be repeated
+    #[arg(long = "header", value_name = "NAME: VALUE", value_parser = header)]
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+/// Who the other side is, and how to write for it.
+#[derive(Debug, Args)]
+pub(crate) struct Other {
+    /// The provider whose API it is; its ways are heeded, and its sealed thinking goes back to it alone
+    /// [default: the dialect's own]
+    #[arg(long, value_name = "PROVIDER")]
+    pub(crate) provider: Option<String>,
+    /// Ask this model instead of the one that the request names: [PROVIDER:]MODEL[/LEVEL]
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
+    /// Fail when something cannot be carried
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print the path or status and the headers too, as {"path", "headers", "body"}
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// The time to write into answers that must have one, in seconds since 1970 [default: now]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) created: Option<u64>,
+}
+
+/// The names of the dialects, for the parser, the help and the completions.
+pub(crate) fn dialect() -> impl clap::builder::TypedValueParser<Value = Dialect> {
+    use clap::builder::TypedValueParser as _;
+    clap::builder::PossibleValuesParser::new(Dialect::ALL.map(Dialect::as_str)).try_map(|name| name.parse::<Dialect>())
+}
+
+fn header(text: &str) -> Result<(String, String), String> {
+    match text.split_once(':') {
+        Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_lowercase(), value.trim().to_owned())),
+        _ => Err("a header is written as 'name: value'".to_owned()),
+    }
+}

@@ -1,0 +1,147 @@
+//! `ikigai wire encode`: canonical to wire.
+
+use clap::Args;
+use ikigai_core::{Collector, Dialect, Error, Event, FinishReason, Ids, Reply, Request, Severity, StreamEncoder, events};
+use serde_json::{Value, json};
+
+use super::args::{self, Input, Kind, Other};
+use super::item::{self, Canonical, Item, Outcome, Product, Refusal, Translated};
+use super::target::Targets;
+use crate::exit::Failure;
+use crate::output::Out;
+
+/// Read canonical JSON, print a wire format
+///
+/// What cannot be carried is listed on standard error, one a line: what, where, why.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ikigai wire encode --dialect gemini --kind request < canonical.json
+  ikigai wire encode --dialect openai-chat --provider deepseek --model deepseek-chat --kind request --full < canonical.json
+      As that provider takes it, with path and headers.
+  ikigai wire encode --dialect anthropic --kind stream < events.json
+      From {\"events\": […]}, a list of events, or a whole response: the text of an event stream.")]
+pub(crate) struct Encode {
+    /// The wire format
+    #[arg(long, value_name = "DIALECT", value_parser = args::dialect())]
+    dialect: Dialect,
+    /// What the input is
+    #[arg(long, value_enum, value_name = "KIND")]
+    kind: Kind,
+    #[command(flatten)]
+    other: Other,
+    #[command(flatten)]
+    input: Input,
+}
+
+pub(crate) fn run(encode: Encode, out: &mut Out) -> Result<(), Failure> {
+    let Encode { dialect, kind, other, input } = encode;
+    let targets = Targets::new(dialect, &other, out)?;
+    let writer = Writer { dialect, targets: &targets, other: &other, issuer: other.provider.as_deref() };
+    super::run_all(&input, Item::default(), out, |item| writer.write(canonical(kind, item)?, item))
+}
+
+/// Reads a canonical document.
+fn canonical(kind: Kind, item: &Item<'_>) -> Result<Canonical, Error> {
+    Ok(match kind {
+        Kind::Request => Canonical::Request(item.canonical("request")?),
+        Kind::Response => Canonical::Response(item.canonical("response")?),
+        Kind::Error => Canonical::Error(item.canonical("error")?),
+        Kind::Stream => Canonical::Stream(stream(item.json()?)?),
+    })
+}
+
+/// Events in any of the forms that we print or that people have: an object, a list, a whole answer.
+fn stream(value: Value) -> Result<Vec<Event>, Error> {
+    let list = match value {
+        Value::Object(mut fields) if fields.contains_key("events") => fields.remove("events").unwrap_or_default(),
+        Value::Array(list) => Value::Array(list),
+        whole => return Ok(events(&item::read(whole, "response")?)),
+    };
+    let list: Vec<Event> = item::read(list, "list of events")?;
+    in_order(&list)?;
+    Ok(list)
+}
+
+/// Encoders may rely on the order of events; what a person hands us need not have it.
+fn in_order(events: &[Event]) -> Result<(), Error> {
+    let mut collector = Collector::default();
+    collector.extend(events.iter().cloned());
+    let response = collector.finish();
+    let told = events.last().is_some_and(|event| matches!(event, Event::Error { .. }));
+    match response.error {
+        Some(error) if response.finish_reason == FinishReason::Error && !told => {
+            Err(Error::invalid_request(format!("these events are no stream: {}", error.message)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a dialect.
+#[derive(Debug)]
+pub(crate) struct Writer<'a> {
+    pub(crate) dialect: Dialect,
+    pub(crate) targets: &'a Targets,
+    pub(crate) other: &'a Other,
+    /// Who issued the sealed state of an answer.
+    pub(crate) issuer: Option<&'a str>,
+}
+
+impl Writer<'_> {
+    pub(crate) fn write(&self, canonical: Canonical, item: &Item<'_>) -> Translated {
+        match canonical {
+            Canonical::Request(request) => self.request(*request),
+            Canonical::Response(mut response) => {
+                let losses = std::mem::take(&mut response.warnings);
+                let body = self.dialect.encode_response(&response, &self.reply(item.ids()));
+                Ok(Outcome { product: Product::Wire(body), losses })
+            }
+            Canonical::Error(error) => {
+                let wire = self.dialect.encode_error(&error);
+                let product = if self.other.full { json!(wire) } else { wire.body };
+                Ok(Product::Wire(product).without_losses())
+            }
+            Canonical::Stream(events) => {
+                let mut encoder = StreamEncoder::new(self.dialect, self.reply(item.stream_ids()));
+                let mut bytes = Vec::new();
+                for event in &events {
+                    encoder.push(event, &mut bytes);
+                }
+                Ok(Product::Text(String::from_utf8_lossy(&bytes).into_owned()).without_losses())
+            }
+        }
+    }
+
+    fn request(&self, mut request: Request) -> Translated {
+        let target = self.targets.aim(&mut request)?;
+        let wire = self.dialect.encode_request(&request, &target.target())?;
+        let lost = wire.losses.iter().filter(|loss| loss.severity == Severity::Loss).count();
+        if self.other.strict && lost > 0 {
+            let what = if lost == 1 { "one thing".to_owned() } else { format!("{lost} things") };
+            let error = Error::invalid_request(format!("strict: {} cannot carry {what} of this request", self.dialect));
+            return Err(Refusal { error, losses: wire.losses });
+        }
+        let body = match self.other.full {
+            true => json!({"path": wire.path, "headers": wire.headers, "body": wire.body}),
+            false => wire.body,
+        };
+        Ok(Outcome { product: Product::Wire(body), losses: wire.losses })
+    }
+
+    /// What a server would know besides the answer.
+    pub(crate) fn reply(&self, ids: Ids) -> Reply {
+        Reply {
+            ids,
+            created: self.other.created.unwrap_or_else(now),
+            model: self.other.model.clone(),
+            // Asked for, so that the counts are not lost.
+            stream_usage: true,
+            json_array: false,
+            provider: self.issuer.map(str::to_owned),
+        }
+    }
+}
+
+fn now() -> u64 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}

@@ -1,0 +1,91 @@
+//! Who a request is encoded for: the provider whose ways are heeded, and the model.
+
+use ikigai_core::{Dialect, Error, ModelName, Registry, Request, Route, Thinking};
+
+use super::args::Other;
+use crate::config;
+use crate::exit::Failure;
+use crate::models::unknown_provider;
+use crate::output::Out;
+
+/// The providers and models, and which of them the command line asks for.
+#[derive(Debug)]
+pub(crate) struct Targets {
+    registry: Registry,
+    dialect: Dialect,
+    /// The provider that was asked for.
+    provider: Option<String>,
+    /// The model that takes the place of the request's own.
+    model: Option<ModelName>,
+}
+
+impl Targets {
+    /// What the command line asks for; an unknown provider or model is a usage error.
+    pub(crate) fn new(dialect: Dialect, other: &Other, out: &mut Out) -> Result<Self, Failure> {
+        let registry = config::registry(out);
+        let provider = match &other.provider {
+            None => None,
+            Some(name) => {
+                let found = registry.providers.find(name).ok_or_else(|| unknown_provider(&registry, name))?;
+                Some(found.id.to_string())
+            }
+        };
+        let model = match &other.model {
+            None => None,
+            Some(name) => Some(named(&registry, dialect, provider.as_deref(), name)?),
+        };
+        Ok(Targets { registry, dialect, provider, model })
+    }
+
+    /// The provider of answers in a dialect: the one that was asked for, else the dialect's own.
+    pub(crate) fn issuer(&self, of: Dialect) -> &str {
+        self.provider.as_deref().unwrap_or(&self.registry.providers.of_dialect(of).id)
+    }
+
+    /// The way to the model that the request is for; the request is changed where another model is asked for.
+    pub(crate) fn aim(&self, request: &mut Request) -> Result<Route<'_>, Error> {
+        if let Some(name) = &self.model {
+            request.model.clone_from(&name.id);
+            if let Some(level) = name.level {
+                let shown = request.thinking.as_ref().is_none_or(|thinking| thinking.include_summary);
+                request.thinking = Some(Thinking { include_summary: shown, ..Thinking::from(level) });
+            }
+            return self.registry.route_in(name, self.dialect).map_err(|error| refused(&error));
+        }
+        match &self.provider {
+            Some(provider) => {
+                let name = ModelName::new(provider.as_str(), request.model.as_str());
+                self.registry.route_in(&name, self.dialect).map_err(|error| refused(&error))
+            }
+            None => Ok(self.registry.route_of_dialect(self.dialect, &request.model)),
+        }
+    }
+}
+
+fn refused(error: &ikigai_core::ProviderError) -> Error {
+    Error::invalid_request(error.to_string())
+}
+
+/// The model that `--model` names. Without a provider it is the one that serves the model, where that speaks the
+/// dialect, else the dialect's own.
+fn named(registry: &Registry, dialect: Dialect, provider: Option<&str>, text: &str) -> Result<ModelName, Failure> {
+    let before = text.split_once(':').and_then(|(name, _)| registry.providers.find(name));
+    if let (Some(wanted), Some(before)) = (provider, before)
+        && before.id != wanted
+    {
+        return Err(Failure::usage(format!("--provider says {wanted}, but --model says {}", before.id)));
+    }
+    let parse = |text: &str| registry.parse(text).map_err(|error| Failure::usage(error.to_string()));
+    if before.is_some() {
+        return parse(text);
+    }
+    if let Some(provider) = provider {
+        return parse(&format!("{provider}:{text}"));
+    }
+    if let Ok(name) = registry.parse(text)
+        && registry.providers.find(&name.provider).is_some_and(|provider| provider.speaks(dialect))
+    {
+        return Ok(name);
+    }
+    parse(&format!("{}:{text}", registry.providers.of_dialect(dialect).id))
+}

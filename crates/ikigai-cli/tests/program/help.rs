@@ -1,0 +1,92 @@
+//! Help, version, completions, man page.
+
+use insta::assert_snapshot;
+
+use crate::support::{ikigai, printed, said};
+
+/// Every command, as it is typed.
+const COMMANDS: [&[&str]; 8] = [
+    &[],
+    &["models"],
+    &["models", "list"],
+    &["models", "show"],
+    &["models", "thinking"],
+    &["wire"],
+    &["completions"],
+    &["man"],
+];
+
+#[test]
+fn the_short_help_is_printed_for_no_command_at_all() {
+    assert_eq!(printed(&[]), printed(&["-h"]));
+}
+
+#[test]
+fn short_help() {
+    assert_snapshot!(printed(&["-h"]));
+}
+
+#[test]
+fn long_help() {
+    assert_snapshot!(printed(&["--help"]));
+}
+
+#[test]
+fn help_on_a_narrow_terminal() {
+    assert_snapshot!(said(ikigai(&["--help"]).env("COLUMNS", "40")).stdout);
+}
+
+#[test]
+fn every_command_has_help_with_an_example() {
+    for command in COMMANDS {
+        let mut words = command.to_vec();
+        words.push("--help");
+        let help = printed(&words);
+        assert!(help.contains("Usage: ikigai"), "{words:?}");
+        assert!(help.contains("Examples:"), "{words:?} shows no example");
+    }
+}
+
+#[test]
+fn the_version_names_the_release_and_in_a_checkout_the_commit() {
+    let version = printed(&["--version"]);
+    let rest = version.strip_prefix(concat!("ikigai ", env!("CARGO_PKG_VERSION"))).unwrap().trim_end();
+    let commit = rest.strip_prefix(" (").and_then(|rest| rest.strip_suffix(')'));
+    match commit {
+        Some(commit) => assert!(commit.len() >= 10 && commit.chars().all(|digit| digit.is_ascii_hexdigit()), "{rest}"),
+        None => assert_eq!(rest, ""),
+    }
+    assert_eq!(printed(&["-V"]), version);
+}
+
+#[test]
+fn completions_for_every_shell_know_the_commands() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = printed(&["completions", shell]);
+        for word in ["models", "thinking", "wire", "schema", "--color"] {
+            let word = if shell == "fish" { word.trim_start_matches('-') } else { word };
+            assert!(script.contains(word), "{shell} does not know {word}");
+        }
+    }
+}
+
+#[test]
+fn the_man_page_is_roff_with_the_exit_codes() {
+    let page = printed(&["man"]);
+    assert!(page.contains(".TH ikigai 1"), "{page}");
+    assert!(page.contains("Exit codes:"), "{page}");
+}
+
+#[test]
+fn man_pages_can_be_written_for_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    assert_eq!(printed(&["man", "--dir", pages.to_str().unwrap()]), "");
+    for name in ["ikigai.1", "ikigai-wire.1", "ikigai-wire-schema.1"] {
+        assert!(pages.join(name).is_file(), "{name}");
+    }
+    let file = pages.join("ikigai.1");
+    let said = said(&mut ikigai(&["man", "--dir", file.to_str().unwrap()]));
+    assert_eq!(said.code, Some(1));
+    assert!(said.stderr.starts_with("error: cannot write the man pages to "), "{}", said.stderr);
+}

@@ -1,0 +1,10 @@
+//! The program as a person or a script meets it.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may panic as tests may")]
+
+mod color;
+mod exit;
+mod help;
+mod models;
+mod pages;
+mod support;

@@ -1,0 +1,30 @@
+//! How long the first lookup takes in a process that has just started: a model's facts, then a whole name with its way.
+
+use std::time::Instant;
+
+use ikigai_core::{Catalog, ModelName, Registry};
+
+#[expect(clippy::print_stdout, reason = "an example prints")]
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let start = Instant::now();
+    let facts = Catalog::shared().find(Some("anthropic"), "claude-sonnet-4-5-20250929").ok_or("no such model")?;
+    let first = start.elapsed();
+
+    let start = Instant::now();
+    let name = ModelName::parse("openrouter:google/gemini-2.5-pro/high")?;
+    let named = start.elapsed();
+
+    let start = Instant::now();
+    let route = Registry::shared().route(&name)?;
+    let routed = start.elapsed();
+
+    let start = Instant::now();
+    let unknown = ModelName::parse("cluade-sonnet-4-5").is_err();
+    let refused = start.elapsed();
+
+    println!("first lookup ({} of {} models): {first:?}", facts.name, Catalog::shared().models().count());
+    println!("first name ({name}): {named:?}");
+    println!("first way ({} in {}), reading the rules of all families: {routed:?}", route.model, route.dialect);
+    println!("first unknown name ({unknown}), with the three nearest: {refused:?}");
+    Ok(())
+}

@@ -1,0 +1,228 @@
+//! A conversation as a value: messages to be collected, extended and sent to any model.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::validate::{Invalid, Problem, messages, refuse};
+use crate::{Block, Content, Message, Request, Role};
+
+/// A conversation: the system prompt and the messages, in one list.
+///
+/// ```
+/// use ikigai_core::{Context, Request, system, user};
+///
+/// let context = Context::new([system("You are helpful"), user("Hello")]);
+/// let request = Request::new("claude-sonnet-4-5").context(context);
+/// assert_eq!((request.system.len(), request.messages.len()), (1, 1));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Context {
+    messages: Vec<Message>,
+}
+
+/// The system prompt.
+pub fn system(text: impl Into<String>) -> Message {
+    Message::system(text.into())
+}
+
+/// What the user says: a text, a block, or several.
+pub fn user(content: impl Into<Content>) -> Message {
+    Message::user(content)
+}
+
+/// What the model said. Blank text is left out, since providers refuse it.
+pub fn assistant(content: impl Into<Content>) -> Message {
+    let mut message = Message::assistant(content);
+    message.content.retain(|block| match block {
+        Block::Text(text) => !text.text.trim().is_empty() || !text.provider_data.is_empty(),
+        _ => true,
+    });
+    message
+}
+
+/// What a tool answered: a text, a JSON value, or blocks.
+///
+/// ```
+/// use ikigai_core::{Block, tool_result};
+/// use serde_json::json;
+///
+/// let message = tool_result("call_1", json!({"temperature": -3}));
+/// let result = message.content[0].as_tool_result().unwrap();
+/// assert_eq!(result.content, [Block::text(r#"{"temperature":-3}"#)]);
+/// ```
+pub fn tool_result(call_id: impl Into<String>, value: impl Into<Content>) -> Message {
+    Message::tool_result(call_id, value)
+}
+
+impl Context {
+    /// A conversation from its messages.
+    pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
+        messages.into_iter().collect()
+    }
+
+    /// The messages, oldest first.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// The messages one by one, oldest first.
+    pub fn iter(&self) -> std::slice::Iter<'_, Message> {
+        self.messages.iter()
+    }
+
+    /// How many messages there are, the system prompt included.
+    pub fn len(&self) -> usize {
+        self.messages.len()
+    }
+
+    /// Is there no message?
+    pub fn is_empty(&self) -> bool {
+        self.messages.is_empty()
+    }
+
+    /// The same conversation with one message more.
+    #[must_use]
+    pub fn with(mut self, message: Message) -> Self {
+        self.messages.push(message);
+        self
+    }
+
+    /// The same conversation with a system prompt, unless it has one already.
+    #[must_use]
+    pub fn or_system(mut self, text: impl Into<String>) -> Self {
+        if self.messages.iter().all(|message| message.role != Role::System) {
+            self.messages.insert(0, system(text));
+        }
+        self
+    }
+
+    /// Checks the conversation before it goes anywhere: there is something to answer, at most one system prompt, and
+    /// every tool call has its result.
+    ///
+    /// ```
+    /// use ikigai_core::{Context, system, user};
+    ///
+    /// let invalid = Context::new([system("Be brief"), system("Be kind"), user("Hi")]).validate().unwrap_err();
+    /// assert_eq!(invalid.to_string(), "messages[1]: this is a second system message; join them into one");
+    /// ```
+    ///
+    /// # Errors
+    /// When a hard rule is broken; the error has all problems, the soft ones too.
+    pub fn validate(&self) -> Result<(), Invalid> {
+        refuse(self.problems())
+    }
+
+    /// Everything that is wrong with the conversation, hard and soft.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut prompts = self.messages.iter().enumerate().filter(|(_, message)| message.role == Role::System);
+        let _ = prompts.next();
+        problems.extend(prompts.map(|(place, _)| Problem::SecondSystemMessage { at: format!("messages[{place}]") }));
+        match self.messages.iter().enumerate().find(|(_, message)| message.role != Role::System) {
+            None => problems.push(Problem::NoMessages),
+            Some((place @ 1.., message)) if message.role != Role::User => {
+                problems.push(Problem::FirstNotUser { at: format!("messages[{place}]"), role: message.role });
+            }
+            Some(_) => {}
+        }
+        messages(&self.messages, &mut problems);
+        // Here the system prompt is where it belongs.
+        problems.retain(|problem| *problem != Problem::SystemFirst);
+        problems
+    }
+}
+
+impl Request {
+    /// Adds a conversation. Its first system message goes to [`Request::system`]; any further one, which
+    /// [`Context::validate`] refuses, stays in its place.
+    #[must_use]
+    pub fn context(mut self, context: Context) -> Self {
+        let mut prompt = true;
+        for message in context {
+            if message.role == Role::System && std::mem::take(&mut prompt) {
+                self.system.extend(message.content);
+            } else {
+                self.messages.push(message);
+            }
+        }
+        self
+    }
+}
+
+impl FromIterator<Message> for Context {
+    fn from_iter<T: IntoIterator<Item = Message>>(messages: T) -> Self {
+        Context { messages: messages.into_iter().collect() }
+    }
+}
+
+impl Extend<Message> for Context {
+    fn extend<T: IntoIterator<Item = Message>>(&mut self, messages: T) {
+        self.messages.extend(messages);
+    }
+}
+
+impl IntoIterator for Context {
+    type Item = Message;
+    type IntoIter = std::vec::IntoIter<Message>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.messages.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Context {
+    type Item = &'a Message;
+    type IntoIter = std::slice::Iter<'a, Message>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.messages.iter()
+    }
+}
+
+impl From<Vec<Message>> for Context {
+    fn from(messages: Vec<Message>) -> Self {
+        Context { messages }
+    }
+}
+
+impl<const N: usize> From<[Message; N]> for Context {
+    fn from(messages: [Message; N]) -> Self {
+        Context { messages: messages.into() }
+    }
+}
+
+impl From<Message> for Context {
+    fn from(message: Message) -> Self {
+        Context { messages: vec![message] }
+    }
+}
+
+/// A plain text is what the user says.
+impl From<&str> for Context {
+    fn from(text: &str) -> Self {
+        Context::from(user(text))
+    }
+}
+
+/// A plain text is what the user says.
+impl From<String> for Context {
+    fn from(text: String) -> Self {
+        Context::from(user(text))
+    }
+}
+
+/// A JSON text is its text; any other JSON value is written as JSON.
+impl From<Value> for Content {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::String(text) => Content::from(text),
+            other => Content::from(other.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "context_tests.rs"]
+mod tests;

@@ -1,0 +1,155 @@
+//! What an answer costs.
+
+use std::iter::Sum;
+use std::ops::Add;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Dialect, Facts, Money, Prices, Usage};
+
+/// What an answer costs, by the kinds of tokens that [`Usage`] counts; exact.
+///
+/// ```
+/// use ikigai_core::{Catalog, Usage};
+///
+/// let sonnet = Catalog::shared().find(None, "claude-sonnet-4-5").unwrap();
+/// let usage = Usage { input_tokens: 1000, output_tokens: 500, cache_read_tokens: 2000, ..Usage::default() };
+/// let cost = sonnet.cost(&usage).unwrap();
+/// assert_eq!((cost.input.to_string(), cost.cache_read.to_string()), ("$0.003000".into(), "$0.000600".into()));
+/// assert_eq!(cost.total().to_string(), "$0.011100");
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Cost {
+    /// The prompt, without what was cached.
+    pub input: Money,
+    /// The visible answer.
+    pub output: Money,
+    /// The thinking, where the provider counts it apart.
+    pub thinking: Money,
+    /// What was read from the cache.
+    pub cache_read: Money,
+    /// What was written to the cache.
+    pub cache_write: Money,
+}
+
+impl Cost {
+    /// The sum of the parts.
+    pub fn total(&self) -> Money {
+        self.input + self.output + self.thinking + self.cache_read + self.cache_write
+    }
+
+    /// Each part rounded to six places after the point, a millionth of a dollar; the total is the sum of those.
+    ///
+    /// That is how bills are usually shown. Add up the exact costs, and round the sum.
+    #[must_use]
+    pub fn rounded(&self) -> Cost {
+        Cost {
+            input: self.input.rounded(),
+            output: self.output.rounded(),
+            thinking: self.thinking.rounded(),
+            cache_read: self.cache_read.rounded(),
+            cache_write: self.cache_write.rounded(),
+        }
+    }
+}
+
+impl Add for Cost {
+    type Output = Cost;
+
+    fn add(self, other: Cost) -> Cost {
+        Cost {
+            input: self.input + other.input,
+            output: self.output + other.output,
+            thinking: self.thinking + other.thinking,
+            cache_read: self.cache_read + other.cache_read,
+            cache_write: self.cache_write + other.cache_write,
+        }
+    }
+}
+
+impl Sum for Cost {
+    fn sum<I: Iterator<Item = Cost>>(costs: I) -> Cost {
+        costs.fold(Cost::default(), Add::add)
+    }
+}
+
+impl Facts {
+    /// What an answer of this model costs. Absent when nobody knows its prices; zero only when it is free.
+    ///
+    /// - A prompt longer than a tier's limit has the tier's prices for the whole request.
+    /// - Cache reads without a price of their own cost what the prompt costs, and so do writes. Anthropic's writes for an
+    ///   hour cost twice the prompt; how many there were is told apart in `usage.provider_data.anthropic`, under
+    ///   `cache_creation`.
+    /// - Thinking without a price of its own costs what the answer costs.
+    ///
+    /// The prices are the standard ones for text: batches, faster or slower service tiers, sound, pictures, searches and
+    /// other tools of the provider are not priced.
+    pub fn cost(&self, usage: &Usage) -> Option<Cost> {
+        let prices = self.prices_for(usage.prompt_tokens());
+        let (input, output) = (prices.input?, prices.output?);
+        let hour = hour_writes(usage);
+        let writes = Money::of(usage.cache_write_tokens - hour, prices.cache_write.unwrap_or(input));
+        Some(Cost {
+            input: Money::of(usage.input_tokens, input),
+            output: Money::of(usage.output_tokens, output),
+            thinking: Money::of(usage.thinking_tokens, prices.thinking.unwrap_or(output)),
+            cache_read: Money::of(usage.cache_read_tokens, prices.cache_read.unwrap_or(input)),
+            cache_write: writes + Money::of(hour, input.saturating_mul(2)),
+        })
+    }
+
+    /// The prices of a request whose prompt has so many tokens, cached ones included.
+    pub fn prices_for(&self, prompt_tokens: u64) -> Prices {
+        let reached = self.tiers.iter().filter(|tier| prompt_tokens > u64::from(tier.above));
+        reached.max_by_key(|tier| tier.above).map_or(self.prices, |tier| tier.prices.or(self.prices))
+    }
+}
+
+/// How many of the cache writes are kept for an hour: Anthropic tells.
+fn hour_writes(usage: &Usage) -> u64 {
+    let split = usage.provider_data.value(Dialect::Anthropic, "cache_creation");
+    let hour = split.and_then(|split| split.get("ephemeral_1h_input_tokens")).and_then(serde_json::Value::as_u64);
+    hour.unwrap_or(0).min(usage.cache_write_tokens)
+}
+
+/// The JSON form, with the total for the reader's convenience; it is ignored when read back.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(rename = "Cost"))]
+struct CostJson {
+    /// The prompt, without what was cached.
+    input: Money,
+    /// The visible answer.
+    output: Money,
+    /// The thinking, where the provider counts it apart.
+    thinking: Money,
+    /// What was read from the cache.
+    cache_read: Money,
+    /// What was written to the cache.
+    cache_write: Money,
+    /// The sum of the parts. Written, not read.
+    total: Money,
+}
+
+impl Serialize for Cost {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Cost { input, output, thinking, cache_read, cache_write } = *self;
+        CostJson { input, output, thinking, cache_read, cache_write, total: self.total() }.serialize(to)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Cost {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Cost".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        CostJson::json_schema(generator)
+    }
+}
+
+#[cfg(test)]
+#[path = "cost_tests.rs"]
+mod tests;

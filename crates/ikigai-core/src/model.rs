@@ -1,0 +1,221 @@
+//! Model names: `[provider:]model[/level]`, and who serves them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::catalog::Bare;
+use crate::{Catalog, Facts, Level, Provider, Providers, Registry, UnknownLevel};
+
+/// A model as a person names it: `[provider:]model[/level]`.
+///
+/// What stands before the first colon is a provider when there is one of that name. A last `/segment` is a level when it is
+/// one, and the catalogue does not know the whole as a model. A name without a provider is looked up in the catalogue, then
+/// goes to the provider that claims its beginning (`claude-`, `gpt-`, …); with a provider, any name is taken. Nothing is
+/// guessed: an unknown name is an error that lists the nearest.
+///
+/// ```
+/// use ikigai_core::{Level, ModelName};
+///
+/// let name = ModelName::parse("gemini-3-pro/none").unwrap();
+/// assert_eq!((name.provider.as_str(), name.model.as_str(), name.level), ("google", "gemini-3-pro", Some(Level::None)));
+/// assert_eq!(name.id, "gemini-3-pro-preview"); // What Google calls it.
+///
+/// let name = ModelName::parse("openrouter:google/gemini-2.5-pro").unwrap();
+/// assert_eq!((name.model.as_str(), name.level), ("google/gemini-2.5-pro", None));
+///
+/// let error = ModelName::parse("claude-sonnet-4-5/hihg").unwrap_err();
+/// assert!(error.to_string().contains("none, low, med and high"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct ModelName {
+    /// The provider's id.
+    pub provider: String,
+    /// The model, as it was written: what a person is shown.
+    pub model: String,
+    /// The model's id on the wire: what the provider calls it.
+    pub id: String,
+    /// How hard it shall think.
+    pub level: Option<Level>,
+}
+
+/// A name that means no model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// There is nothing where the model should stand.
+    #[error("`{0}` names no model; a model is named `provider:model` or `provider:model/level`")]
+    Empty(String),
+    /// There are spaces in it, or worse.
+    #[error("`{}` is no model name: there are blanks or control characters in it", .0.escape_debug())]
+    Blank(String),
+    /// What stands before the colon is nearly a provider.
+    #[error("no provider is called `{name}`; did you mean `{nearest}`?")]
+    UnknownProvider {
+        /// What stands before the colon.
+        name: String,
+        /// The provider nearest to it.
+        nearest: String,
+    },
+    /// Nobody has a model of that name.
+    #[error("no model is called `{name}`{}; after a provider (`provider:{name}`) any name is taken", listed(.nearest))]
+    UnknownModel {
+        /// The name.
+        name: String,
+        /// The three nearest, as they can be typed.
+        nearest: Vec<String>,
+    },
+    /// Several providers have a model of that name, and none of them is its maker.
+    #[error("several providers have `{name}`; say which: {}", .choices.join(", "))]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// The name with each provider before it.
+        choices: Vec<String>,
+    },
+    /// What stands after the slash is no level.
+    #[error(transparent)]
+    Level(#[from] UnknownLevel),
+}
+
+fn listed(nearest: &[String]) -> String {
+    if nearest.is_empty() { String::new() } else { format!("; the nearest are {}", nearest.join(", ")) }
+}
+
+impl ModelName {
+    /// Reads a name, with the built-in providers and models. [`Registry::parse`] does it with the user's own.
+    pub fn parse(text: &str) -> Result<ModelName, ModelError> {
+        Registry::shared().parse(text)
+    }
+
+    /// A model of a provider, both known by their ids.
+    pub fn new(provider: impl Into<String>, id: impl Into<String>) -> ModelName {
+        let id = id.into();
+        ModelName { provider: provider.into(), model: id.clone(), id, level: None }
+    }
+
+    /// The same with a level.
+    #[must_use]
+    pub fn level(mut self, level: Level) -> ModelName {
+        self.level = Some(level);
+        self
+    }
+}
+
+impl fmt::Display for ModelName {
+    /// As it can be read back: `anthropic:claude-sonnet-4-5/med`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.provider, self.model)?;
+        match self.level {
+            Some(level) => write!(f, "/{level}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for ModelName {
+    type Err = ModelError;
+
+    fn from_str(text: &str) -> Result<Self, ModelError> {
+        ModelName::parse(text)
+    }
+}
+
+/// Reads names with a table of providers and a catalogue.
+pub(crate) struct Reader<'a> {
+    pub(crate) providers: &'a Providers,
+    pub(crate) catalog: &'a Catalog,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn read(&self, text: &str) -> Result<ModelName, ModelError> {
+        let text = text.trim();
+        if text.contains(|c: char| c.is_whitespace() || c.is_control()) {
+            return Err(ModelError::Blank(text.to_owned()));
+        }
+        let provider = text.split_once(':').and_then(|(name, rest)| Some((self.providers.find(name)?, rest)));
+        let name = match provider {
+            Some((provider, rest)) => self.with_provider(provider, rest)?,
+            None => self.without_provider(text)?,
+        };
+        if name.model.is_empty() { Err(ModelError::Empty(text.to_owned())) } else { Ok(name) }
+    }
+
+    fn with_provider(&self, provider: &Provider, text: &str) -> Result<ModelName, ModelError> {
+        let facts = |model: &str| self.facts(provider, model);
+        let named = |model: &str, level| ModelName {
+            provider: provider.id.to_string(),
+            model: model.to_owned(),
+            id: facts(model).map_or(model, |facts| facts.wire_id(model)).to_owned(),
+            level,
+        };
+        match text.rsplit_once('/') {
+            Some((model, word)) if facts(text).is_none() => match word.parse() {
+                Ok(level) => Ok(named(model, Some(level))),
+                Err(unknown) if facts(model).is_some() => Err(ModelError::Level(unknown)),
+                Err(_) => Ok(named(text, None)),
+            },
+            _ => Ok(named(text, None)),
+        }
+    }
+
+    fn without_provider(&self, text: &str) -> Result<ModelName, ModelError> {
+        let (model, word) = match text.rsplit_once('/') {
+            Some((model, word)) if matches!(self.catalog.bare(text, self.providers), Bare::Unknown) => {
+                (model, Some(word))
+            }
+            _ => (text, None),
+        };
+        let level = word.map(str::parse::<Level>).transpose();
+        match (self.bare(model), level) {
+            (Ok(name), Ok(level)) => Ok(ModelName { level, ..name }),
+            (Ok(_) | Err(ModelError::Ambiguous { .. }), Err(unknown)) => Err(ModelError::Level(unknown)),
+            (Err(error), Ok(_)) => Err(error),
+            (Err(_), Err(_)) => Err(self.unknown(text)),
+        }
+    }
+
+    /// A name with neither provider nor level.
+    fn bare(&self, name: &str) -> Result<ModelName, ModelError> {
+        match self.catalog.bare(name, self.providers) {
+            Bare::One(facts) => Ok(ModelName {
+                provider: facts.provider.to_string(),
+                model: name.to_owned(),
+                id: facts.wire_id(name).to_owned(),
+                level: None,
+            }),
+            Bare::Several(known) => Err(ModelError::Ambiguous {
+                name: name.to_owned(),
+                choices: known.iter().map(|facts| format!("{}:{name}", facts.provider)).collect(),
+            }),
+            // A maker's ids have no slash: what has one is some host's.
+            Bare::Unknown => match self.providers.claimant(name).filter(|_| !name.contains('/')) {
+                Some(maker) => Ok(ModelName::new(maker.id.clone(), name)),
+                None if name.is_empty() => Err(ModelError::Empty(name.to_owned())),
+                None => Err(self.unknown(name)),
+            },
+        }
+    }
+
+    fn unknown(&self, name: &str) -> ModelError {
+        let provider = name.split_once(':').map(|(provider, _)| provider);
+        if let Some((provider, nearest)) = provider.and_then(|name| Some((name, self.providers.nearest(name)?))) {
+            return ModelError::UnknownProvider { name: provider.to_owned(), nearest: nearest.to_owned() };
+        }
+        let nearest = self.catalog.nearest_in(name, 3, self.providers);
+        ModelError::UnknownModel { name: name.to_owned(), nearest }
+    }
+
+    /// What is known about a model of a provider. One that serves each maker's models as the maker does knows the maker's
+    /// facts.
+    pub(crate) fn facts(&self, provider: &Provider, model: &str) -> Option<&'a Facts> {
+        self.catalog.find(Some(&provider.id), model).or_else(|| match self.catalog.bare(model, self.providers) {
+            Bare::One(facts) if provider.maker_dialect => Some(facts),
+            Bare::One(_) | Bare::Several(_) | Bare::Unknown => None,
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "model_tests.rs"]
+mod tests;

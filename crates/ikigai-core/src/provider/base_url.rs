@@ -1,0 +1,150 @@
+//! Where a provider's API begins: the row's template, the environment's variables, the user's own address.
+
+use super::ProviderError;
+use crate::{Dialect, Provider};
+
+impl Provider {
+    /// The environment variables that may replace the base URL, first one first.
+    ///
+    /// ```
+    /// use ikigai_core::Providers;
+    ///
+    /// let variables = |id| Providers::shared().find(id).unwrap().base_url_variables();
+    /// assert_eq!(variables("google"), ["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"]);
+    /// assert_eq!(variables("github-models"), ["GITHUB_MODELS_BASE_URL"]);
+    /// ```
+    pub fn base_url_variables(&self) -> Vec<String> {
+        if self.base_url_env.is_empty() {
+            vec![format!("{}_BASE_URL", capitals(&self.id))]
+        } else {
+            self.base_url_env.iter().map(|name| name.to_string()).collect()
+        }
+    }
+
+    /// The base URL for one of the provider's dialects, without a slash at its end. `env` answers for environment
+    /// variables; an empty answer counts as none.
+    ///
+    /// A variable of [`base_url_variables`](Provider::base_url_variables) replaces the base URL of the provider's own
+    /// dialect, of those that share it, and the beginning of those that begin with it. What stands there may be written
+    /// in any of the usual ways: with or without `/v1` or `/v1beta`.
+    ///
+    /// ```
+    /// use ikigai_core::{Dialect, Providers};
+    ///
+    /// let openai = Providers::shared().find("openai").unwrap();
+    /// let unset = |_: &str| None;
+    /// assert_eq!(openai.base_url_for(Dialect::OpenaiChat, unset).unwrap(), "https://api.openai.com/v1");
+    /// let proxy = |name: &str| (name == "OPENAI_BASE_URL").then(|| "http://localhost:4000".to_owned());
+    /// assert_eq!(openai.base_url_for(Dialect::OpenaiChat, proxy).unwrap(), "http://localhost:4000/v1");
+    /// ```
+    pub fn base_url_for(
+        &self,
+        dialect: Dialect,
+        env: impl Fn(&str) -> Option<String>,
+    ) -> Result<String, ProviderError> {
+        if !self.unsupported.is_empty() {
+            let why = self.unsupported.to_string();
+            return Err(ProviderError::Unsupported { provider: self.id.to_string(), why });
+        }
+        let env = |name: &str| env(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        let own = self.base_url.as_ref();
+        let template = match self.also.iter().find(|(other, _)| *other == dialect) {
+            Some((_, url)) if !url.is_empty() => url.as_ref(),
+            Some(_) => own,
+            None if dialect == self.dialect => own,
+            None => {
+                let speaks = self.dialects().collect();
+                return Err(ProviderError::NotSpoken { provider: self.id.to_string(), dialect, speaks });
+            }
+        };
+        let variables = self.base_url_variables();
+        // The part of the template that a variable does not replace, if it may replace any.
+        let rest = template.strip_prefix(own).filter(|_| !own.is_empty() || template.is_empty());
+        let url = match (variables.iter().find_map(|name| env(name)), rest) {
+            (Some(configured), Some("")) => normal(&configured, dialect),
+            (Some(configured), Some(rest)) => normal(&configured, self.dialect) + rest,
+            _ if template.is_empty() => {
+                return Err(ProviderError::MissingVariable { provider: self.id.to_string(), variables });
+            }
+            _ => self.fill(template, env)?,
+        };
+        let url = url.trim_end_matches('/').to_owned();
+        if is_url(&url) { Ok(url) } else { Err(ProviderError::NotAUrl { provider: self.id.to_string(), url }) }
+    }
+
+    /// Puts variables in place of `${…}`.
+    fn fill(&self, template: &str, env: impl Fn(&str) -> Option<String>) -> Result<String, ProviderError> {
+        let mut url = String::new();
+        let mut rest = template;
+        while let Some((before, placeholder)) = rest.split_once("${") {
+            url.push_str(before);
+            let Some((placeholder, after)) = placeholder.split_once('}') else {
+                return Err(ProviderError::NotAUrl { provider: self.id.to_string(), url: template.to_owned() });
+            };
+            let (names, default) = variables(placeholder);
+            let value = names.iter().find_map(|name| env(name)).or_else(|| default.map(str::to_owned));
+            let Some(value) = value else {
+                let variables = names.into_iter().map(str::to_owned).collect();
+                return Err(ProviderError::MissingVariable { provider: self.id.to_string(), variables });
+            };
+            // Some variables are set with a scheme by one program and without by the next.
+            let value = match value.split_once("://") {
+                Some((_, host)) if url.ends_with("://") => host,
+                _ => &value,
+            };
+            let in_host = url.split_once("://").is_some_and(|(_, host)| !host.contains('/'));
+            match after.strip_prefix('-') {
+                Some(after) if in_host && value == "global" => rest = after,
+                _ => {
+                    url.push_str(value.trim_end_matches('/'));
+                    rest = after;
+                }
+            }
+        }
+        url.push_str(rest);
+        Ok(url)
+    }
+}
+
+/// The variables of a placeholder and its default: `A|B:-text`.
+pub(super) fn variables(placeholder: &str) -> (Vec<&str>, Option<&str>) {
+    let (names, default) = match placeholder.split_once(":-") {
+        Some((names, default)) => (names, Some(default)),
+        None => (placeholder, None),
+    };
+    (names.split('|').collect(), default)
+}
+
+/// An address as people write it, as the dialect wants it.
+///
+/// Chat and Responses: the base contains `/v1`; it is added when there is no path at all, not even `/`. Anthropic: the
+/// path of each request begins with `/v1`; it is taken off. Gemini: the version belongs to the base; it is added when
+/// there is none.
+pub(super) fn normal(configured: &str, dialect: Dialect) -> String {
+    let base = configured.trim_end_matches('/');
+    let path = configured.split_once("://").and_then(|(_, rest)| rest.find('/').and_then(|at| rest.get(at..)));
+    match dialect {
+        Dialect::OpenaiChat | Dialect::OpenaiResponses if path.is_none() => format!("{base}/v1"),
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => base.to_owned(),
+        Dialect::Anthropic => base.strip_suffix("/v1").unwrap_or(base).to_owned(),
+        Dialect::Gemini if path.unwrap_or_default().split('/').any(is_version) => base.to_owned(),
+        Dialect::Gemini => format!("{base}/v1beta"),
+    }
+}
+
+fn is_version(segment: &str) -> bool {
+    segment.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Is it an address that a request can go to?
+pub(super) fn is_url(url: &str) -> bool {
+    let host = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    host.is_some_and(|host| !host.is_empty() && !host.starts_with(['/', ':', '?', '#']))
+        && !url.contains(|c: char| c.is_whitespace() || c.is_control())
+        && !url.contains("${")
+}
+
+/// A provider's id as it stands in names of environment variables.
+pub(super) fn capitals(id: &str) -> String {
+    id.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect()
+}

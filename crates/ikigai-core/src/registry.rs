@@ -1,0 +1,137 @@
+//! Providers and models together: what a name means, and how to speak to it.
+
+use crate::catalog::Bare;
+use crate::model::Reader;
+use crate::{
+    Catalog, Dialect, Facts, ModelError, ModelName, Provider, ProviderError, Providers, Rules, Target, rules_for,
+};
+
+static SHARED: Registry = Registry { providers: Providers::BUILT_IN, catalog: Catalog::BUILT_IN };
+
+/// Providers and models together: what a name means, and how to speak to it.
+///
+/// ```
+/// use ikigai_core::{Dialect, Registry};
+///
+/// let registry = Registry::shared();
+/// let route = registry.route(&registry.parse("openrouter:anthropic/claude-sonnet-4.5/high").unwrap()).unwrap();
+/// assert_eq!((route.provider.id.as_ref(), route.dialect), ("openrouter", Dialect::OpenaiChat));
+/// assert_eq!(route.target().facts.unwrap().max_output, Some(64_000));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    /// Who there is.
+    pub providers: Providers,
+    /// What is known about models.
+    pub catalog: Catalog,
+}
+
+/// The way to a model: everything that a request to it needs to know, apart from keys.
+#[derive(Debug, Clone)]
+pub struct Route<'a> {
+    /// Who serves it.
+    pub provider: &'a Provider,
+    /// The dialect that requests go in.
+    pub dialect: Dialect,
+    /// The model's id on the wire.
+    pub model: String,
+    /// What is known about it.
+    pub facts: Option<&'a Facts>,
+    /// What its family takes.
+    pub rules: &'a Rules,
+}
+
+impl Registry {
+    /// The built-in providers and models.
+    pub fn shared() -> &'static Registry {
+        &SHARED
+    }
+
+    /// Reads a name: `[provider:]model[/level]`, as [`ModelName`] tells.
+    pub fn parse(&self, text: &str) -> Result<ModelName, ModelError> {
+        self.reader().read(text)
+    }
+
+    /// The way to a model, in the dialect that is best for it.
+    ///
+    /// OpenAI's own models go to Responses, but for those that live in Chat only:
+    ///
+    /// ```
+    /// use ikigai_core::{Dialect, ModelName, Registry};
+    ///
+    /// let dialect = |name| Registry::shared().route(&ModelName::parse(name).unwrap()).unwrap().dialect;
+    /// assert_eq!(dialect("openai:gpt-5.4"), Dialect::OpenaiResponses);
+    /// assert_eq!(dialect("openai:o1-mini"), Dialect::OpenaiChat);
+    /// assert_eq!(dialect("sim:claude-sonnet-4-5"), Dialect::Anthropic);
+    /// ```
+    pub fn route(&self, name: &ModelName) -> Result<Route<'_>, ProviderError> {
+        let provider = self.provider(name)?;
+        Ok(self.route_of(provider, self.dialect_for(provider, &name.id), &name.id))
+    }
+
+    /// The way to a model, in a dialect that the caller wants.
+    pub fn route_in(&self, name: &ModelName, dialect: Dialect) -> Result<Route<'_>, ProviderError> {
+        let provider = self.provider(name)?;
+        if provider.speaks(dialect) {
+            Ok(self.route_of(provider, dialect, &name.id))
+        } else {
+            let speaks = provider.dialects().collect();
+            Err(ProviderError::NotSpoken { provider: provider.id.to_string(), dialect, speaks })
+        }
+    }
+
+    /// The way to a model of whoever invented the dialect: Anthropic, OpenAI, Google. Any model id is taken.
+    pub fn route_of_dialect(&self, dialect: Dialect, model: &str) -> Route<'_> {
+        let provider = self.providers.of_dialect(dialect);
+        let id = self.reader().facts(provider, model).map_or(model, |facts| facts.wire_id(model));
+        self.route_of(provider, dialect, id)
+    }
+
+    /// The dialect that a provider's model is best spoken to in: the model's own where the catalogue gives one, the
+    /// maker's where the provider follows that, or else the provider's.
+    pub fn dialect_for(&self, provider: &Provider, model: &str) -> Dialect {
+        let maker = || {
+            let facts = match self.catalog.bare(model, &self.providers) {
+                Bare::One(facts) => Some(facts),
+                Bare::Several(_) | Bare::Unknown => None,
+            };
+            let maker =
+                facts.map_or_else(|| self.providers.claimant(model), |facts| self.providers.find(&facts.provider));
+            facts.and_then(|facts| facts.dialect).or(maker.map(|maker| maker.dialect))
+        };
+        let own = self.catalog.find(Some(&provider.id), model).and_then(|facts| facts.dialect);
+        let wanted = own.or_else(|| provider.maker_dialect.then(maker).flatten());
+        wanted.filter(|dialect| provider.speaks(*dialect)).unwrap_or(provider.dialect)
+    }
+
+    /// The provider of a name, when it can be used.
+    fn provider(&self, name: &ModelName) -> Result<&Provider, ProviderError> {
+        let id = name.provider.as_str();
+        let provider = self.providers.find(id).ok_or_else(|| ProviderError::Unknown {
+            name: id.to_owned(),
+            nearest: self.providers.nearest(id).map(str::to_owned),
+        })?;
+        provider.reach(&name.id)?;
+        Ok(provider)
+    }
+
+    fn route_of<'a>(&'a self, provider: &'a Provider, dialect: Dialect, model: &str) -> Route<'a> {
+        let facts = self.reader().facts(provider, model);
+        Route { provider, dialect, model: model.to_owned(), facts, rules: rules_for(model) }
+    }
+
+    fn reader(&self) -> Reader<'_> {
+        Reader { providers: &self.providers, catalog: &self.catalog }
+    }
+}
+
+impl Route<'_> {
+    /// What a codec asks for.
+    pub fn target(&self) -> Target<'_> {
+        Target { provider: &self.provider.id, quirks: &self.provider.quirks, rules: self.rules, facts: self.facts }
+    }
+}
+
+#[cfg(test)]
+#[path = "registry_tests.rs"]
+mod tests;

@@ -1,0 +1,94 @@
+use pretty_assertions::assert_eq;
+
+use super::*;
+use crate::Quirks;
+
+fn way(name: &str) -> (String, Dialect, String, bool) {
+    let registry = Registry::shared();
+    let route = registry.route(&registry.parse(name).unwrap()).unwrap();
+    (route.provider.id.to_string(), route.dialect, route.model, route.facts.is_some())
+}
+
+#[test]
+fn each_model_is_spoken_to_in_its_dialect() {
+    for (name, provider, dialect, model, known) in [
+        ("claude-sonnet-4-5/med", "anthropic", Dialect::Anthropic, "claude-sonnet-4-5", true),
+        ("gpt-5.4", "openai", Dialect::OpenaiResponses, "gpt-5.4", true),
+        ("gpt-99", "openai", Dialect::OpenaiResponses, "gpt-99", false),
+        ("o1-mini", "openai", Dialect::OpenaiChat, "o1-mini", true),
+        ("o1-preview-2024-09-12", "openai", Dialect::OpenaiChat, "o1-preview-2024-09-12", true),
+        ("gemini-3-pro", "google", Dialect::Gemini, "gemini-3-pro-preview", true),
+        ("openrouter:openai/gpt-5.4", "openrouter", Dialect::OpenaiChat, "openai/gpt-5.4", true),
+        ("azure:claude-sonnet-4-5", "azure", Dialect::Anthropic, "claude-sonnet-4-5", true),
+        ("azure:gpt-5.4", "azure", Dialect::OpenaiChat, "gpt-5.4", true),
+        ("bedrock:openai.gpt-oss-120b-1:0", "bedrock", Dialect::OpenaiChat, "openai.gpt-oss-120b-1:0", true),
+        ("bedrock:anthropic.claude-sonnet-4-6", "bedrock", Dialect::Anthropic, "anthropic.claude-sonnet-4-6", true),
+        ("vertex:gemini-2.5-pro", "vertex", Dialect::Gemini, "gemini-2.5-pro", true),
+        ("vertex:claude-sonnet-4-5", "vertex", Dialect::Anthropic, "claude-sonnet-4-5@20250929", true),
+        ("vertex:claude-opus-99", "vertex", Dialect::Anthropic, "claude-opus-99", false),
+        ("vertex:openai/gpt-oss-20b-maas", "vertex", Dialect::OpenaiChat, "openai/gpt-oss-20b-maas", true),
+        ("ollama:gemma3:4b", "ollama", Dialect::OpenaiChat, "gemma3:4b", false),
+        ("sim:claude-sonnet-4-5", "sim", Dialect::Anthropic, "claude-sonnet-4-5", true),
+        ("sim:gemini-3-pro", "sim", Dialect::Gemini, "gemini-3-pro-preview", true),
+        ("sim:gpt-99", "sim", Dialect::OpenaiResponses, "gpt-99", false),
+        ("sim:o1-mini", "sim", Dialect::OpenaiChat, "o1-mini", true),
+        ("sim:anything", "sim", Dialect::OpenaiChat, "anything", false),
+    ] {
+        assert_eq!(way(name), (provider.to_owned(), dialect, model.to_owned(), known), "{name}");
+    }
+}
+
+#[test]
+fn a_caller_may_want_another_dialect() {
+    let registry = Registry::shared();
+    let name = registry.parse("gpt-5.4").unwrap();
+    assert_eq!(registry.route_in(&name, Dialect::OpenaiChat).unwrap().dialect, Dialect::OpenaiChat);
+    assert_eq!(
+        registry.route_in(&name, Dialect::Gemini).unwrap_err(),
+        ProviderError::NotSpoken {
+            provider: "openai".to_owned(),
+            dialect: Dialect::Gemini,
+            speaks: vec![Dialect::OpenaiResponses, Dialect::OpenaiChat],
+        }
+    );
+    let nobody = ModelName::new("opnai", "gpt-5.4");
+    assert_eq!(
+        registry.route(&nobody).unwrap_err().to_string(),
+        "no provider is called `opnai`; did you mean `openai`?"
+    );
+    assert_eq!(
+        registry.route(&ModelName::new("qqqqqq", "x")).unwrap_err().to_string(),
+        "no provider is called `qqqqqq`"
+    );
+}
+
+#[test]
+fn what_cannot_be_used_says_why() {
+    let registry = Registry::shared();
+    let refused = |name| registry.route(&registry.parse(name).unwrap()).unwrap_err().to_string();
+    assert_eq!(refused("gitlab:duo"), "gitlab cannot be used: it speaks a protocol of its own");
+    assert_eq!(
+        refused("bedrock:amazon.nova-pro-v1:0"),
+        "bedrock cannot be used: `amazon.nova-pro-v1:0` speaks no dialect of ours there; \
+         those with `anthropic.`, `openai.`, `arn:` in their id do"
+    );
+    let gitlab = registry.providers.find("gitlab").unwrap();
+    assert!(matches!(gitlab.base_url_for(Dialect::OpenaiChat, |_| None), Err(ProviderError::Unsupported { .. })));
+}
+
+#[test]
+fn every_dialect_has_a_home() {
+    for (dialect, model, provider, id) in [
+        (Dialect::Anthropic, "claude-3-7-sonnet", "anthropic", "claude-3-7-sonnet-20250219"),
+        (Dialect::OpenaiChat, "gpt-5.4", "openai", "gpt-5.4"),
+        (Dialect::OpenaiResponses, "gpt-5.4", "openai", "gpt-5.4"),
+        (Dialect::Gemini, "whatever", "google", "whatever"),
+    ] {
+        let route = Registry::shared().route_of_dialect(dialect, model);
+        assert_eq!((route.dialect, route.model.as_str()), (dialect, id));
+        let target = route.target();
+        assert_eq!((target.provider, target.quirks), (provider, &Quirks::default()));
+        assert_eq!(target.rules, rules_for(id));
+        assert_eq!(target.facts.is_some(), model != "whatever");
+    }
+}
