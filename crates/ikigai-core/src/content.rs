@@ -340,13 +340,24 @@ impl From<String> for Block {
     }
 }
 
+impl Text {
+    /// Is this a refusal: the model's words for why it does not answer?
+    pub fn is_refusal(&self) -> bool {
+        [Dialect::OpenaiChat, Dialect::OpenaiResponses]
+            .into_iter()
+            .any(|dialect| self.provider_data.flag(dialect, "refusal"))
+    }
+}
+
 impl ToolCall {
     /// Can this call be run? Not when its arguments are no JSON object, as in a call cut off by the token limit.
     pub fn is_complete(&self) -> bool {
         match &self.arguments_text {
             None => true,
-            // An empty text is how several providers write "no arguments".
-            Some(text) => text.trim().is_empty() || serde_json::from_str::<Map<String, Value>>(text).is_ok(),
+            // An empty text, or `null`, is how several models write "no arguments".
+            Some(text) => {
+                matches!(text.trim(), "" | "null") || serde_json::from_str::<Map<String, Value>>(text).is_ok()
+            }
         }
     }
 

@@ -41,7 +41,9 @@ pub use content::{
 };
 pub use context::{Context, assistant, system, tool_result, user};
 pub use cost::Cost;
-pub use dialect::{Dialect, Ids, Incoming, Reply, Target, UnknownDialect, WireError, WireRequest};
+pub use dialect::{
+    Dialect, Ids, Incoming, Reply, StreamDecoder, StreamEncoder, Target, UnknownDialect, WireError, WireRequest,
+};
 pub use error::{Error, ErrorKind};
 pub use loss::{Loss, Severity};
 pub use message::{Content, Message, Role};

@@ -77,9 +77,23 @@ pub struct Response {
 }
 
 impl Response {
-    /// All its text, joined by nothing.
+    /// All its text, joined by nothing. A refusal is not in it: see [`refusal`](Response::refusal).
     pub fn text(&self) -> String {
-        self.content.iter().filter_map(Block::as_text).collect()
+        self.text_blocks().filter(|block| !block.is_refusal()).map(|block| block.text.as_str()).collect()
+    }
+
+    /// The model's words for why it does not answer, where the provider tells them from an answer.
+    pub fn refusal(&self) -> Option<String> {
+        let mut refusals = self.text_blocks().filter(|block| block.is_refusal()).map(|block| block.text.as_str());
+        let first = refusals.next()?;
+        Some(std::iter::once(first).chain(refusals).collect())
+    }
+
+    fn text_blocks(&self) -> impl Iterator<Item = &crate::Text> {
+        self.content.iter().filter_map(|block| match block {
+            Block::Text(text) => Some(text),
+            _ => None,
+        })
     }
 
     /// All its visible thinking, joined by nothing.

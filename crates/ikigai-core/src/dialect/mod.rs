@@ -5,6 +5,8 @@
 //! is a [`Rules`](crate::Rules) row, and both come in with the [`Target`].
 
 mod anthropic;
+mod dispatch;
+mod driver;
 mod gemini;
 mod ids;
 mod openai_chat;
@@ -18,6 +20,7 @@ use serde_json::Value;
 
 use crate::{Event, Facts, Loss, Quirks, Rules};
 
+pub use driver::{StreamDecoder, StreamEncoder};
 pub use ids::Ids;
 
 /// A wire format.

@@ -71,9 +71,15 @@ impl Collector {
                 }
                 _ => self.fail(format!("block {index} ends as a tool call, but is no open one")),
             },
-            Event::BlockDone { index, provider_data } => match self.opened(index) {
+            Event::BlockDone { index, mut provider_data } => match self.opened(index) {
                 Some((Block::ToolCall(_), _)) | None => {
                     self.fail(format!("block {index} ends, but is not open, or is a tool call"));
+                }
+                Some((Block::Other(other), _)) => {
+                    if let Some(data) = provider_data.remove(other.dialect, "data") {
+                        other.data = data;
+                    }
+                    self.close(index);
                 }
                 Some((block, _)) => {
                     if let Some(data) = block.provider_data_mut() {

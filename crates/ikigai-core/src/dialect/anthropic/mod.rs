@@ -1,1 +1,44 @@
 //! Anthropic Messages.
+//!
+//! One endpoint, `/v1/messages`, whole or as server-sent events. What is odd about it:
+//!
+//! - The system prompt stands apart from the messages. Tool results are a user's: all of them in the one message that
+//!   follows the calls, before anything else in it. A canonical tool message and the user message behind it are one
+//!   message on the wire.
+//! - `max_tokens` is required and has the thinking in it, so a thinking budget and the limit are worked out together.
+//! - Thinking comes back signed, and goes back unchanged: `provider_data.anthropic.signature`, or `redacted_data` for a
+//!   block that nobody can read. A signature of another model or provider is refused, so such blocks stay behind.
+//! - Newer models refuse what older ones take: budgets, sampling parameters, forced tools, an answer begun by the caller.
+//! - `input_tokens` leaves the cached tokens out, `output_tokens` has the thinking in it.
+//! - Amazon and Google serve the same bodies with the model in the path.
+//!
+//! Beside the files that every dialect has: `block/` reads and writes content blocks for requests and answers alike,
+//! `answer.rs` carries other dialects' state to clients of this one, `usage.rs` counts, `schema.rs` knows the subset of
+//! JSON Schema for strict tools, `names.rs` makes ids and names fit, `place.rs` says where something stands.
+
+mod answer;
+mod block;
+mod error;
+mod names;
+mod place;
+mod request;
+mod response;
+mod schema;
+mod stream;
+mod thinking;
+mod usage;
+
+use crate::Dialect;
+
+pub(crate) use error::{decode_error, encode_error};
+pub(crate) use request::{decode_request, encode_request};
+pub(crate) use response::{decode_response, encode_response};
+pub(crate) use stream::{Decoder, Encoder};
+
+/// Whose data this folder reads in `provider_data`.
+const DIALECT: Dialect = Dialect::Anthropic;
+
+#[cfg(test)]
+mod recordings_tests;
+#[cfg(test)]
+mod testing;

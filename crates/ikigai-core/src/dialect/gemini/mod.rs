@@ -1,1 +1,41 @@
-//! Google Gemini generateContent.
+//! Google Gemini `generateContent` and `streamGenerateContent`, on the Gemini API and on Vertex.
+//!
+//! What is odd about it:
+//!
+//! - The model and the method stand in the URL, `/models/{model}:{method}`, not in the body.
+//! - The wire is protobuf's JSON: lowerCamelCase is written, snake_case is accepted, and absent is the same as zero.
+//! - There are two roles. Tool results come from the user, all results to one turn in one content, and name the tool.
+//! - Calls may come without an id. Then they get one of ours, which is marked and never sent; results are paired by
+//!   name and order.
+//! - A thought signature belongs to the part that it sits on: a call, a text (often an empty one), a picture. It goes
+//!   back on exactly that part, and where a model wants one that does not exist a documented dummy takes its place.
+//! - There is no word for "ended to use a tool": the calls tell.
+//! - The output limit includes the thoughts; the count of candidate tokens leaves them out.
+//! - A stream has no end marker. Each frame is a whole answer object: a delta in its content, a snapshot in its counts.
+//!
+//! Beside the files that every dialect has: `fields.rs` (both spellings of field names, and what is left over),
+//! `part.rs` and `result.rs` (one part, one tool result), `schema.rs` (JSON Schema to the OpenAPI subset of older models
+//! and back), `state.rs` (signatures and sealed state), `usage.rs` (token counts).
+//!
+//! What is kept in `provider_data.gemini` of a block: `thought_signature`, `generated_id`, on results the tool's `name`;
+//! `extra` holds fields of the wire that the format has none for, and the rest are marks of how something was written.
+
+mod error;
+mod fields;
+mod part;
+mod request;
+mod response;
+mod result;
+mod schema;
+mod state;
+mod stream;
+mod thinking;
+mod usage;
+
+pub(crate) use error::{decode_error, encode_error};
+pub(crate) use request::{decode_request, encode_request};
+pub(crate) use response::{decode_response, encode_response};
+pub(crate) use stream::{Decoder, Encoder};
+
+#[cfg(test)]
+mod recordings_tests;

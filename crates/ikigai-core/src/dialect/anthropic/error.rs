@@ -1,0 +1,208 @@
+//! Failures: the wire's error bodies to the canonical error, and back.
+
+use serde_json::{Map, Value, json};
+
+use crate::dialect::WireError;
+use crate::{Error, ErrorKind};
+
+use super::DIALECT;
+
+/// The longest message that is kept of a body that is no error object, and the largest error object.
+const LIMIT: usize = 2048;
+
+/// Reads a failed HTTP answer. The body may be JSON of another shape, HTML, cut off or empty.
+pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
+    let mut error = match serde_json::from_str::<Value>(body.trim()) {
+        Ok(Value::Object(fields)) => read(&Value::Object(fields), status, headers),
+        _ => Error::new(by_status(status), plain_message(status, body)),
+    };
+    error.status = status;
+    error.request_id = error.request_id.or_else(|| {
+        ["request-id", "x-request-id", "x-amzn-requestid"]
+            .iter()
+            .find_map(|name| header(headers, name))
+            .map(str::to_owned)
+    });
+    error.retry_after_ms = retry_after(headers);
+    error.retryable = match header(headers, "x-should-retry") {
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        _ => None,
+    };
+    error
+}
+
+/// Reads an error object that came in a good HTTP answer or in a stream.
+pub(super) fn from_body(body: &Value) -> Error {
+    read(body, None, &[])
+}
+
+/// Is this body a failure, whatever its status says?
+pub(super) fn is_failure(body: &Value) -> bool {
+    body.get("type").is_some_and(|kind| kind == "error")
+        || (body.get("content").is_none() && body.get("error").is_some_and(|error| !error.is_null()))
+}
+
+fn read(body: &Value, status: Option<u16>, headers: &[(String, String)]) -> Error {
+    let inner = body.get("error").unwrap_or(body);
+    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
+    let mut message = text(inner, "message").or_else(|| inner.as_str().map(str::to_owned));
+    // Amazon names the type in a header, with an address behind it.
+    let amazon = header(headers, "x-amzn-errortype").and_then(|kind| kind.split(':').next());
+    let error_type = body.get("error").and_then(|inner| text(inner, "type")).or_else(|| amazon.map(str::to_owned));
+    let code = inner.get("details").and_then(|details| text(details, "error_code"));
+    let said = message.get_or_insert_with(|| plain_message(status, &body.to_string()));
+    let kind = classify(error_type.as_deref(), code.as_deref(), said, status);
+    let mut error = Error::new(kind, message.unwrap_or_default());
+    error.error_type = error_type;
+    error.code = code;
+    error.request_id = text(body, "request_id");
+    if body.get("error").is_some_and(Value::is_object) && inner.to_string().len() <= LIMIT {
+        error.provider_data.set(DIALECT, "error", inner.clone());
+    }
+    error
+}
+
+/// The provider's type decides, then its words where one type means several things, then the status.
+fn classify(error_type: Option<&str>, code: Option<&str>, message: &str, status: Option<u16>) -> ErrorKind {
+    match error_type {
+        Some("invalid_request_error" | "ValidationException") => by_words(message).unwrap_or(ErrorKind::InvalidRequest),
+        Some("authentication_error" | "UnrecognizedClientException" | "ExpiredTokenException") => ErrorKind::Auth,
+        Some("billing_error") => ErrorKind::Quota,
+        Some("permission_error" | "AccessDeniedException") => ErrorKind::Permission,
+        Some("not_found_error" | "ResourceNotFoundException") => ErrorKind::NotFound,
+        Some("conflict_error" | "api_error") => ErrorKind::Server,
+        Some("request_too_large") => ErrorKind::InvalidRequest,
+        Some("rate_limit_error" | "ThrottlingException") => match code {
+            Some("enforced_spend_limit_reached") => ErrorKind::Quota,
+            _ => ErrorKind::RateLimit,
+        },
+        Some("ServiceQuotaExceededException") => ErrorKind::Quota,
+        Some("timeout_error" | "ModelTimeoutException") => ErrorKind::Timeout,
+        Some("overloaded_error" | "ModelNotReadyException" | "ServiceUnavailableException") => ErrorKind::Overloaded,
+        _ => by_words(message).unwrap_or_else(|| by_status(status)),
+    }
+}
+
+/// What the message alone tells.
+fn by_words(message: &str) -> Option<ErrorKind> {
+    let message = message.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    if says(&["prompt is too long", "exceed context limit", "input is too long", "exceeds the context window"]) {
+        Some(ErrorKind::ContextTooLong)
+    } else if says(&["reached your specified api usage limits", "credit balance is too low"]) {
+        Some(ErrorKind::Quota)
+    } else if says(&["blocked by content filtering policy"]) {
+        Some(ErrorKind::ContentFiltered)
+    } else {
+        None
+    }
+}
+
+fn by_status(status: Option<u16>) -> ErrorKind {
+    match status {
+        Some(401) => ErrorKind::Auth,
+        Some(402) => ErrorKind::Quota,
+        Some(403) => ErrorKind::Permission,
+        Some(404) => ErrorKind::NotFound,
+        Some(408 | 504) => ErrorKind::Timeout,
+        Some(409) => ErrorKind::Server,
+        Some(429) => ErrorKind::RateLimit,
+        Some(503 | 529) => ErrorKind::Overloaded,
+        Some(400..=499) => ErrorKind::InvalidRequest,
+        // A failure that says nothing at all is the provider's.
+        _ => ErrorKind::Server,
+    }
+}
+
+/// The beginning of a body that is no error object, or the status when there is no body.
+fn plain_message(status: Option<u16>, body: &str) -> String {
+    let body = body.trim();
+    if body.is_empty() {
+        return match status {
+            Some(status) => format!("the provider answered with status {status} and no message"),
+            None => "the provider failed without a message".to_owned(),
+        };
+    }
+    let mut end = body.len().min(LIMIT);
+    while !body.is_char_boundary(end) {
+        end -= 1;
+    }
+    body.get(..end).unwrap_or(body).to_owned()
+}
+
+fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+}
+
+/// The wait that the provider asks for. A date is left to the caller, who has a clock.
+fn retry_after(headers: &[(String, String)]) -> Option<u64> {
+    let number =
+        |name: &str| header(headers, name)?.parse::<f64>().ok().filter(|wait| wait.is_finite() && *wait >= 0.0);
+    let wait = number("retry-after-ms").or_else(|| number("retry-after").map(|seconds| seconds * 1000.0))?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above; a cast saturates")]
+    Some(wait.ceil() as u64)
+}
+
+/// Writes a failure for a client: status, headers and body as this API would give them.
+pub(crate) fn encode_error(error: &Error) -> WireError {
+    let mut headers = Vec::new();
+    if let Some(id) = &error.request_id {
+        headers.push(("request-id".to_owned(), id.clone()));
+    }
+    if let Some(wait) = error.retry_after_ms {
+        headers.push(("retry-after".to_owned(), wait.div_ceil(1000).to_string()));
+    }
+    if let Some(retryable) = error.retryable {
+        headers.push(("x-should-retry".to_owned(), retryable.to_string()));
+    }
+    let (status, word) = words(error.kind);
+    let own = error.provider_data.value(DIALECT, "error").and_then(Value::as_object);
+    // This API's own failures keep their status; those of others get the one that fits their kind here.
+    let status = error.status.filter(|status| own.is_some() && *status >= 400).unwrap_or(status);
+    let mut inner = Map::new();
+    inner.insert("type".to_owned(), error.error_type.as_deref().filter(|_| own.is_some()).unwrap_or(word).into());
+    inner.insert("message".to_owned(), message(error).into());
+    for (key, value) in own.into_iter().flatten() {
+        if !inner.contains_key(key) {
+            inner.insert(key.clone(), value.clone());
+        }
+    }
+    let mut body = json!({"type": "error", "error": inner});
+    if let (Some(id), Some(fields)) = (&error.request_id, body.as_object_mut()) {
+        fields.insert("request_id".to_owned(), id.as_str().into());
+    }
+    WireError { status, headers, body }
+}
+
+/// Clients of this API tell a prompt that is too long by its words.
+fn message(error: &Error) -> String {
+    let known = by_words(&error.message) == Some(ErrorKind::ContextTooLong);
+    match error.kind {
+        ErrorKind::ContextTooLong if !known => format!("prompt is too long: {}", error.message),
+        _ => error.message.clone(),
+    }
+}
+
+/// This API's status and type for each kind.
+fn words(kind: ErrorKind) -> (u16, &'static str) {
+    match kind {
+        ErrorKind::Auth => (401, "authentication_error"),
+        ErrorKind::Permission => (403, "permission_error"),
+        ErrorKind::InvalidRequest | ErrorKind::ContextTooLong | ErrorKind::ContentFiltered => {
+            (400, "invalid_request_error")
+        }
+        ErrorKind::NotFound => (404, "not_found_error"),
+        ErrorKind::RateLimit => (429, "rate_limit_error"),
+        ErrorKind::Quota => (402, "billing_error"),
+        ErrorKind::Overloaded => (529, "overloaded_error"),
+        ErrorKind::Server | ErrorKind::Network | ErrorKind::Protocol => (500, "api_error"),
+        ErrorKind::Timeout => (504, "timeout_error"),
+        ErrorKind::Cancelled => (499, "api_error"),
+    }
+}
+
+/// The HTTP status that a failure would have had, for one that comes as the first event of a stream.
+pub(super) fn status_of(kind: ErrorKind) -> u16 {
+    words(kind).0
+}

@@ -1,0 +1,188 @@
+//! Bytes to events and events to bytes, over all dialects.
+//!
+//! The driver alone decides what happens to broken frames and to what comes after the end, so dialects cannot differ
+//! in that.
+
+use super::{ReadFrames, Reply, WriteFrames, anthropic, gemini, openai_chat, openai_responses};
+use crate::{Dialect, Error, Event, Frame, Ids, Sse, SseError};
+
+/// Decodes a stream of one dialect: bytes in, cut anywhere; canonical events out.
+///
+/// A stream ends with [`Event::Done`] or [`Event::Error`], always: bytes that make no sense, and an end without the
+/// dialect's own end, become an error event.
+///
+/// ```
+/// use ikigai_core::{Collector, Dialect, Ids, StreamDecoder};
+///
+/// let bytes = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+/// let mut decoder = StreamDecoder::new(Dialect::OpenaiChat, Ids::default());
+/// let mut events = Vec::new();
+/// for byte in bytes {
+///     decoder.feed(&[*byte], &mut events);
+/// }
+/// decoder.end(&mut events);
+/// let mut collector = Collector::default();
+/// collector.extend(events);
+/// assert_eq!(collector.finish().text(), "Hi");
+/// ```
+#[derive(Debug)]
+pub struct StreamDecoder {
+    sse: Sse,
+    reader: Reader,
+    progress: Progress,
+}
+
+/// How far a stream is.
+#[derive(Debug, Default)]
+struct Progress {
+    began: bool,
+    ended: bool,
+}
+
+#[derive(Debug)]
+enum Reader {
+    Anthropic(Box<anthropic::Decoder>),
+    OpenaiChat(Box<openai_chat::Decoder>),
+    OpenaiResponses(Box<openai_responses::Decoder>),
+    Gemini(Box<gemini::Decoder>),
+}
+
+impl StreamDecoder {
+    /// A decoder for one stream. `ids` names calls that the wire leaves without an id.
+    pub fn new(dialect: Dialect, ids: Ids) -> Self {
+        StreamDecoder::with_sse(dialect, ids, Sse::default())
+    }
+
+    /// A decoder that refuses events larger than `limit` bytes.
+    pub fn with_limit(dialect: Dialect, ids: Ids, limit: usize) -> Self {
+        StreamDecoder::with_sse(dialect, ids, Sse::with_limit(limit))
+    }
+
+    fn with_sse(dialect: Dialect, ids: Ids, sse: Sse) -> Self {
+        let reader = match dialect {
+            Dialect::Anthropic => Reader::Anthropic(Box::new(anthropic::Decoder::new(ids))),
+            Dialect::OpenaiChat => Reader::OpenaiChat(Box::new(openai_chat::Decoder::new(ids))),
+            Dialect::OpenaiResponses => Reader::OpenaiResponses(Box::new(openai_responses::Decoder::new(ids))),
+            Dialect::Gemini => Reader::Gemini(Box::new(gemini::Decoder::new(ids))),
+        };
+        StreamDecoder { sse, reader, progress: Progress::default() }
+    }
+
+    /// Takes the next bytes and appends the events that they complete. After the end it takes no notice of anything.
+    pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<Event>) {
+        if self.progress.ended {
+            return;
+        }
+        let (reader, progress) = (&mut self.reader, &mut self.progress);
+        let outcome = self.sse.feed(bytes, |frame| progress.pass(reader, frame, out));
+        self.report(outcome, out);
+    }
+
+    /// The end of the bytes: appends what is still owed.
+    pub fn end(&mut self, out: &mut Vec<Event>) {
+        if self.progress.ended {
+            return;
+        }
+        let (reader, progress) = (&mut self.reader, &mut self.progress);
+        let outcome = self.sse.end(|frame| progress.pass(reader, frame, out));
+        self.report(outcome, out);
+        if self.progress.ended {
+            return;
+        }
+        self.progress.ended = true;
+        let stray = self.sse.stray().trim_end();
+        if self.progress.began || stray.is_empty() {
+            self.reader.end(out);
+        } else {
+            fail(format!("the answer is no event stream, it begins: {stray}"), out);
+        }
+    }
+
+    /// Has the stream ended?
+    pub fn is_done(&self) -> bool {
+        self.progress.ended
+    }
+
+    fn report(&mut self, outcome: Result<(), SseError>, out: &mut Vec<Event>) {
+        if let Err(fault) = outcome
+            && !self.progress.ended
+        {
+            self.progress.ended = true;
+            fail(fault.to_string(), out);
+        }
+    }
+}
+
+impl Progress {
+    /// Hands a frame to the reader, unless the stream has ended.
+    fn pass(&mut self, reader: &mut Reader, frame: Frame<'_>, out: &mut Vec<Event>) {
+        if self.ended {
+            return;
+        }
+        self.began = true;
+        let before = out.len();
+        reader.frame(frame, out);
+        self.ended = out.len() > before && out.last().is_some_and(Event::is_terminal);
+    }
+}
+
+impl Reader {
+    fn frame(&mut self, frame: Frame<'_>, out: &mut Vec<Event>) {
+        match self {
+            Reader::Anthropic(reader) => reader.frame(frame.name, frame.data, out),
+            Reader::OpenaiChat(reader) => reader.frame(frame.name, frame.data, out),
+            Reader::OpenaiResponses(reader) => reader.frame(frame.name, frame.data, out),
+            Reader::Gemini(reader) => reader.frame(frame.name, frame.data, out),
+        }
+    }
+
+    fn end(&mut self, out: &mut Vec<Event>) {
+        match self {
+            Reader::Anthropic(reader) => reader.end(out),
+            Reader::OpenaiChat(reader) => reader.end(out),
+            Reader::OpenaiResponses(reader) => reader.end(out),
+            Reader::Gemini(reader) => reader.end(out),
+        }
+    }
+}
+
+fn fail(message: String, out: &mut Vec<Event>) {
+    out.push(Event::Error { error: Box::new(Error::protocol(message)) });
+}
+
+/// Encodes a stream to one dialect: canonical events in, that dialect's own event sequence out.
+#[derive(Debug)]
+pub struct StreamEncoder {
+    writer: Writer,
+}
+
+#[derive(Debug)]
+enum Writer {
+    Anthropic(Box<anthropic::Encoder>),
+    OpenaiChat(Box<openai_chat::Encoder>),
+    OpenaiResponses(Box<openai_responses::Encoder>),
+    Gemini(Box<gemini::Encoder>),
+}
+
+impl StreamEncoder {
+    /// An encoder for one stream.
+    pub fn new(dialect: Dialect, reply: Reply) -> Self {
+        let writer = match dialect {
+            Dialect::Anthropic => Writer::Anthropic(Box::new(anthropic::Encoder::new(reply))),
+            Dialect::OpenaiChat => Writer::OpenaiChat(Box::new(openai_chat::Encoder::new(reply))),
+            Dialect::OpenaiResponses => Writer::OpenaiResponses(Box::new(openai_responses::Encoder::new(reply))),
+            Dialect::Gemini => Writer::Gemini(Box::new(gemini::Encoder::new(reply))),
+        };
+        StreamEncoder { writer }
+    }
+
+    /// Takes the next event and appends the bytes that it brings. [`Event::Done`] and [`Event::Error`] bring the end.
+    pub fn push(&mut self, event: &Event, out: &mut Vec<u8>) {
+        match &mut self.writer {
+            Writer::Anthropic(writer) => writer.event(event, out),
+            Writer::OpenaiChat(writer) => writer.event(event, out),
+            Writer::OpenaiResponses(writer) => writer.event(event, out),
+            Writer::Gemini(writer) => writer.event(event, out),
+        }
+    }
+}

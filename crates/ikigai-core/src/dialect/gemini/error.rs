@@ -1,0 +1,285 @@
+//! Failures.
+//!
+//! `{"error": {"code": 400, "message": "…", "status": "INVALID_ARGUMENT", "details": […]}}`, for streams often wrapped in
+//! an array. The status word decides, and where it is ambiguous the details and the message do: a bad key is a 400.
+
+use serde_json::{Map, Value, json};
+
+use crate::{Dialect, Error, ErrorKind, WireError};
+
+/// The provider's error object is kept up to this size, printed.
+const KEPT: usize = 4096;
+/// A body that is no JSON is quoted up to this length.
+const QUOTED: usize = 2048;
+/// The key under which the provider's error object is kept.
+const RAW: &str = "error";
+
+/// Reads a failure: a status, headers, and a body that may be anything.
+pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
+    let mut error = match serde_json::from_str::<Value>(body).ok().and_then(error_object) {
+        Some(object) => from_object(status, object),
+        None => from_text(status, body),
+    };
+    let header =
+        |name: &str| headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim());
+    let millis = header("retry-after-ms").and_then(|text| text.parse().ok());
+    let seconds = || Some(header("retry-after")?.parse::<u64>().ok()?.saturating_mul(1000));
+    error.retry_after_ms = millis.or_else(seconds).or(error.retry_after_ms);
+    error.request_id = header("x-goog-request-id").or_else(|| header("x-request-id")).map(str::to_owned);
+    error
+}
+
+/// The error object in a body; none when there is none.
+fn error_object(body: Value) -> Option<Map<String, Value>> {
+    match body {
+        Value::Array(bodies) => bodies.into_iter().find_map(error_object),
+        Value::Object(mut body) => match body.shift_remove("error")? {
+            Value::Object(object) => Some(object),
+            Value::String(message) => Some(Map::from_iter([("message".to_owned(), Value::String(message))])),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Reads an error object, as it also stands in a stream or inside an HTTP 200.
+pub(super) fn from_object(status: Option<u16>, object: Map<String, Value>) -> Error {
+    let code = match object.get("code") {
+        Some(Value::Number(code)) => Some(code.to_string()),
+        Some(Value::String(code)) => Some(code.clone()),
+        _ => None,
+    };
+    let http = status.or_else(|| code.as_ref()?.parse().ok());
+    let word = object.get("status").and_then(Value::as_str);
+    let message = object.get("message").and_then(Value::as_str).unwrap_or("the provider gave no message").to_owned();
+    let details = Details::of(&object, &message);
+    let named = word.or(code.as_deref()).unwrap_or_default();
+
+    let mut error = Error::new(kind(named, http, &message, &details), message);
+    error.status = http;
+    error.code = code;
+    error.error_type = word.map(str::to_owned);
+    error.param = details.field;
+    error.retry_after_ms = details.retry_after_ms;
+    let mut raw = object;
+    if Value::Object(raw.clone()).to_string().len() > KEPT {
+        raw.shift_remove("details");
+        raw.shift_remove("errors");
+    }
+    let raw = Value::Object(raw);
+    if raw.to_string().len() <= KEPT {
+        error.provider_data.set(Dialect::Gemini, RAW, raw);
+    }
+    error
+}
+
+fn from_text(status: Option<u16>, body: &str) -> Error {
+    let text = excerpt(body.trim(), QUOTED);
+    let message = match (text, status) {
+        ("", Some(status)) => format!("the provider answered with status {status} and an empty body"),
+        ("", None) => "the provider answered with an empty body".to_owned(),
+        (text, _) => text.to_owned(),
+    };
+    let mut error = Error::new(kind("", status, &message, &Details::default()), message);
+    error.status = status;
+    error
+}
+
+/// The beginning of a text, cut between characters.
+pub(super) fn excerpt(text: &str, most: usize) -> &str {
+    let mut end = text.len().min(most);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// What the details tell.
+#[derive(Debug, Default)]
+struct Details {
+    reason: String,
+    field: Option<String>,
+    retry_after_ms: Option<u64>,
+    /// A quota that no waiting within the hour brings back.
+    exhausted: bool,
+}
+
+impl Details {
+    fn of(object: &Map<String, Value>, message: &str) -> Self {
+        let mut details = Details { retry_after_ms: retry_in_text(message), ..Details::default() };
+        details.exhausted = message.contains("limit: 0");
+        for detail in object.get("details").and_then(Value::as_array).into_iter().flatten() {
+            let text = |key: &str| detail.get(key).and_then(Value::as_str);
+            match text("@type").and_then(|kind| kind.rsplit(['.', '/']).next()) {
+                Some("ErrorInfo") => details.reason = text("reason").unwrap_or_default().to_owned(),
+                Some("RetryInfo") => {
+                    details.retry_after_ms = text("retryDelay").and_then(duration).or(details.retry_after_ms);
+                }
+                Some("QuotaFailure") => {
+                    let violations = detail.get("violations").and_then(Value::as_array);
+                    details.exhausted |= violations.into_iter().flatten().any(is_exhausted);
+                }
+                Some("BadRequest") => {
+                    let field = detail.pointer("/fieldViolations/0/field").and_then(Value::as_str);
+                    details.field = field.filter(|field| !field.is_empty()).map(str::to_owned);
+                }
+                _ => {}
+            }
+        }
+        details.exhausted |= details.retry_after_ms.is_some_and(|delay| delay > 3_600_000);
+        details
+    }
+}
+
+fn is_exhausted(violation: &Value) -> bool {
+    let daily = violation.get("quotaId").and_then(Value::as_str).is_some_and(|id| id.contains("PerDay"));
+    let none = match violation.get("quotaValue") {
+        Some(Value::String(value)) => value == "0",
+        Some(value) => value.as_u64() == Some(0),
+        None => false,
+    };
+    daily || none
+}
+
+/// `Please retry in 20.22s.`, `… in 10h17m5.7s.`
+fn retry_in_text(message: &str) -> Option<u64> {
+    let (_, rest) = message.split_once("retry in ")?;
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.').unwrap_or(rest.len());
+    duration(rest.get(..end)?.trim_end_matches('.'))
+}
+
+/// A duration such as `34.4s`, `10h17m5.7s` or `500ms`, in milliseconds.
+fn duration(text: &str) -> Option<u64> {
+    let mut rest = text.trim();
+    let mut millis = 0.0;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let number = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (digits, behind) = rest.split_at_checked(number)?;
+        let unit = behind.find(|c: char| c.is_ascii_digit()).unwrap_or(behind.len());
+        let (unit, behind) = behind.split_at_checked(unit)?;
+        let factor = match unit {
+            "ms" => 1.0,
+            "s" => 1_000.0,
+            "m" => 60_000.0,
+            "h" => 3_600_000.0,
+            _ => return None,
+        };
+        millis += digits.parse::<f64>().ok()? * factor;
+        rest = behind;
+    }
+    // A wait of centuries is as good as any other that nobody waits.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped, and never negative")]
+    let whole = millis.ceil().clamp(0.0, 1e15) as u64;
+    Some(whole)
+}
+
+fn kind(word: &str, http: Option<u16>, message: &str, details: &Details) -> ErrorKind {
+    match word {
+        "INVALID_ARGUMENT" | "OUT_OF_RANGE" | "invalid_request" => refused(message, details),
+        "FAILED_PRECONDITION" => ErrorKind::Permission,
+        "UNAUTHENTICATED" => ErrorKind::Auth,
+        "PERMISSION_DENIED" => {
+            let key = details.reason.starts_with("API_KEY_") || message.contains("reported as leaked");
+            if key { ErrorKind::Auth } else { ErrorKind::Permission }
+        }
+        "NOT_FOUND" | "not_found" => ErrorKind::NotFound,
+        "ALREADY_EXISTS" | "UNIMPLEMENTED" => ErrorKind::InvalidRequest,
+        "RESOURCE_EXHAUSTED" | "quota_exceeded" if http != Some(402) && !details.exhausted => ErrorKind::RateLimit,
+        "RESOURCE_EXHAUSTED" | "quota_exceeded" | "payment_required" => ErrorKind::Quota,
+        "CANCELLED" => ErrorKind::Cancelled,
+        "INTERNAL" | "UNKNOWN" | "DATA_LOSS" | "ABORTED" => ErrorKind::Server,
+        "UNAVAILABLE" => ErrorKind::Overloaded,
+        "DEADLINE_EXCEEDED" => ErrorKind::Timeout,
+        _ => match http {
+            Some(401) => ErrorKind::Auth,
+            Some(402) => ErrorKind::Quota,
+            Some(403) => ErrorKind::Permission,
+            Some(404) => ErrorKind::NotFound,
+            Some(408 | 504) => ErrorKind::Timeout,
+            Some(409) => ErrorKind::Server,
+            Some(429) if details.exhausted => ErrorKind::Quota,
+            Some(429) => ErrorKind::RateLimit,
+            Some(499) => ErrorKind::Cancelled,
+            Some(501) => ErrorKind::InvalidRequest,
+            Some(503) => ErrorKind::Overloaded,
+            Some(400..=498) => refused(message, details),
+            _ => ErrorKind::Server,
+        },
+    }
+}
+
+/// A request that was refused: mostly for what it says, sometimes for its key or its length.
+fn refused(message: &str, details: &Details) -> ErrorKind {
+    if details.reason == "API_KEY_INVALID"
+        || message.contains("API key not valid")
+        || message.contains("API key expired")
+    {
+        ErrorKind::Auth
+    } else if message.contains("exceeds the maximum number of tokens allowed") {
+        ErrorKind::ContextTooLong
+    } else {
+        ErrorKind::InvalidRequest
+    }
+}
+
+/// Writes a failure. One that came from this dialect keeps its own object.
+pub(crate) fn encode_error(error: &Error) -> WireError {
+    let (mut status, word) = match error.kind {
+        ErrorKind::Auth => (401, "UNAUTHENTICATED"),
+        ErrorKind::Permission => (403, "PERMISSION_DENIED"),
+        ErrorKind::InvalidRequest | ErrorKind::ContextTooLong | ErrorKind::ContentFiltered => (400, "INVALID_ARGUMENT"),
+        ErrorKind::NotFound => (404, "NOT_FOUND"),
+        ErrorKind::RateLimit => (429, "RESOURCE_EXHAUSTED"),
+        ErrorKind::Quota => (402, "RESOURCE_EXHAUSTED"),
+        ErrorKind::Overloaded => (503, "UNAVAILABLE"),
+        ErrorKind::Server | ErrorKind::Network | ErrorKind::Protocol => (500, "INTERNAL"),
+        ErrorKind::Timeout => (504, "DEADLINE_EXCEEDED"),
+        ErrorKind::Cancelled => (499, "CANCELLED"),
+    };
+    let object = match error.provider_data.value(Dialect::Gemini, RAW) {
+        Some(raw) if raw.get("message").and_then(Value::as_str) == Some(error.message.as_str()) => {
+            status = error.status.filter(|status| *status >= 400).unwrap_or(status);
+            raw.clone()
+        }
+        _ => {
+            let mut object = json!({"code": status, "message": message(error), "status": word});
+            if let (Some(delay), Some(fields)) = (error.retry_after_ms, object.as_object_mut()) {
+                fields.insert(
+                    "details".to_owned(),
+                    json!([{
+                        "@type": "type.googleapis.com/google.rpc.RetryInfo",
+                        "retryDelay": format!("{}s", seconds(delay)),
+                    }]),
+                );
+            }
+            object
+        }
+    };
+    let headers = error.retry_after_ms.map(|delay| ("retry-after".to_owned(), delay.div_ceil(1000).to_string()));
+    WireError { status, headers: headers.into_iter().collect(), body: json!({"error": object}) }
+}
+
+/// Clients tell a prompt that is too long from other refusals by the words alone.
+fn message(error: &Error) -> String {
+    let told = error.message.contains("exceeds the maximum number of tokens allowed");
+    if error.kind == ErrorKind::ContextTooLong && !told {
+        return format!("The input token count exceeds the maximum number of tokens allowed. {}", error.message);
+    }
+    error.message.clone()
+}
+
+/// Milliseconds as decimal seconds: `34`, `34.4`.
+fn seconds(millis: u64) -> String {
+    let (whole, rest) = (millis / 1000, millis % 1000);
+    if rest == 0 {
+        return whole.to_string();
+    }
+    format!("{whole}.{rest:03}").trim_end_matches('0').to_owned()
+}
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

@@ -1,0 +1,212 @@
+//! What the provider really sent and took, read from outside of the project.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use pretty_assertions::assert_eq;
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::dialect::{ReadFrames as _, WriteFrames as _};
+use crate::{
+    Block, Collector, Dialect, Error, Event, FinishReason, Ids, Incoming, Quirks, Reply, Response, Rules, Sse, Target,
+    events,
+};
+
+/// The recordings of this dialect, and what is expected of each.
+struct Recordings {
+    exchanges: Vec<Value>,
+    expected: HashMap<String, Value>,
+}
+
+fn recordings() -> Option<Recordings> {
+    let folder = std::env::var_os("IKIGAI_RECORDINGS")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"), PathBuf::from);
+    if !folder.is_dir() {
+        assert!(std::env::var_os("CI").is_none(), "no recordings in {}", folder.display());
+        println!("no recordings in {}: nothing was checked", folder.display());
+        return None;
+    }
+    let read = |path: PathBuf| std::fs::read_to_string(path).unwrap();
+    let mut paths: Vec<PathBuf> =
+        std::fs::read_dir(folder.join("gemini")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let exchanges = paths.into_iter().map(|path| serde_json::from_str(&read(path)).unwrap()).collect();
+    let expected = read(folder.join("expected.jsonl"));
+    let expected = expected.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    Some(Recordings {
+        exchanges,
+        expected: expected.map(|line| (line["id"].as_str().unwrap().to_owned(), line)).collect(),
+    })
+}
+
+fn frames(text: &str) -> Vec<String> {
+    let mut frames = Vec::new();
+    let mut sse = Sse::default();
+    sse.feed(text.as_bytes(), |frame| frames.push(frame.data.to_owned())).unwrap();
+    sse.end(|frame| frames.push(frame.data.to_owned())).unwrap();
+    frames
+}
+
+fn decode_stream(text: &str) -> Vec<Event> {
+    let mut decoder = Decoder::new(Ids::default());
+    let mut events = Vec::new();
+    for frame in frames(text) {
+        decoder.frame(None, &frame, &mut events);
+    }
+    decoder.end(&mut events);
+    super::stream::check_grammar(&events);
+    events
+}
+
+fn collect(events: impl IntoIterator<Item = Event>) -> Response {
+    let mut collector = Collector::default();
+    collector.extend(events);
+    collector.finish()
+}
+
+/// The exchange's answer, in either form.
+fn answer(exchange: &Value) -> Result<Response, Error> {
+    let response = &exchange["response"];
+    let status = response["status"].as_u64().and_then(|status| u16::try_from(status).ok());
+    if status.is_some_and(|status| status >= 400) {
+        return Err(decode_error(status, &[], &response["body"].to_string()));
+    }
+    match response["sse"].as_str() {
+        Some(text) => Ok(collect(decode_stream(text))),
+        None => decode_response(response["body"].clone(), &mut Ids::default()),
+    }
+}
+
+/// The answer in the words of the expectations.
+fn summary(answer: &Result<Response, Error>) -> Map<String, Value> {
+    let failed = Response { finish_reason: FinishReason::Error, ..Response::default() };
+    let response = answer.as_ref().unwrap_or(&failed);
+    let calls: Vec<Value> =
+        response.tool_calls().map(|call| json!({"name": call.name, "arguments": call.arguments})).collect();
+    let usage = response.usage.as_ref().map(|usage| {
+        let mut counts = json!({
+            "input": usage.prompt_tokens(), "output": usage.output_tokens, "thinking": usage.thinking_tokens,
+        });
+        if usage.cached_tokens() > 0 {
+            counts["cached"] = usage.cached_tokens().into();
+        }
+        counts
+    });
+    let fields = json!({
+        "text": response.text(), "thinking": response.thinking(), "tool_calls": calls,
+        "finish": response.finish_reason, "usage": usage,
+    });
+    fields.as_object().cloned().unwrap()
+}
+
+#[test]
+fn every_answer_is_what_the_official_clients_read() {
+    let Some(recordings) = recordings() else { return };
+    let mut faults = Vec::new();
+    for exchange in &recordings.exchanges {
+        let id = exchange["id"].as_str().unwrap();
+        let expected = &recordings.expected[id];
+        let uncertain: Vec<&str> =
+            expected["uncertain"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        for (field, value) in summary(&answer(exchange)) {
+            if value != expected[&field] && !uncertain.contains(&field.as_str()) {
+                faults.push(format!("{id}: {field} is {value}, expected {}", expected[&field]));
+            }
+        }
+    }
+    assert_eq!(faults, Vec::<String>::new(), "{} exchanges", recordings.exchanges.len());
+}
+
+#[test]
+fn every_request_round_trips() {
+    let Some(recordings) = recordings() else { return };
+    let (quirks, rules) = (Quirks::default(), Rules::default());
+    let target = Target { provider: "google", quirks: &quirks, rules: &rules, facts: None };
+    let mut count = 0;
+    for exchange in recordings.exchanges.iter().filter(|exchange| !exchange["request"].is_null()) {
+        let id = exchange["id"].as_str().unwrap();
+        let (path, body) = (exchange["request"]["path"].as_str().unwrap(), &exchange["request"]["body"]);
+        let request = decode_request(Incoming { path: Some(path), body: body.clone() }).unwrap();
+        // Once more through the JSON of the format.
+        let request = serde_json::from_value(serde_json::to_value(&request).unwrap()).unwrap();
+        let wire = encode_request(&request, &target).unwrap();
+        assert_eq!(&wire.body, body, "{id}");
+        assert_eq!(wire.losses, [], "{id}");
+        let own = path.split_once("/models/").unwrap().1;
+        let asked = if own.ends_with(":streamGenerateContent") { format!("{own}?alt=sse") } else { own.to_owned() };
+        assert_eq!(wire.path, format!("/models/{asked}"), "{id}");
+        count += 1;
+    }
+    println!("{count} requests");
+}
+
+#[test]
+fn every_whole_answer_round_trips() {
+    let Some(recordings) = recordings() else { return };
+    for exchange in recordings.exchanges.iter().filter(|exchange| exchange["response"]["body"].is_object()) {
+        let id = exchange["id"].as_str().unwrap();
+        if let Ok(response) = answer(exchange) {
+            let wire = encode_response(&response, &Reply::default());
+            assert_eq!(wire, exchange["response"]["body"], "{id}");
+            // And in one piece through a stream of ours.
+            let mut encoder = Encoder::new(Reply::default());
+            let mut bytes = Vec::new();
+            for event in events(&response) {
+                encoder.event(&event, &mut bytes);
+            }
+            let streamed = collect(decode_stream(std::str::from_utf8(&bytes).unwrap()));
+            assert_eq!(comparable(streamed), comparable(response), "{id}");
+        } else {
+            let wire = encode_error(&answer(exchange).unwrap_err());
+            assert_eq!(wire.body, exchange["response"]["body"], "{id}");
+        }
+    }
+}
+
+#[test]
+fn every_stream_survives_our_own() {
+    let Some(recordings) = recordings() else { return };
+    for exchange in &recordings.exchanges {
+        let Some(text) = exchange["response"]["sse"].as_str() else { continue };
+        let id = exchange["id"].as_str().unwrap();
+        for json_array in [false, true] {
+            let mut encoder = Encoder::new(Reply { json_array, ..Reply::default() });
+            let mut bytes = Vec::new();
+            for event in decode_stream(text) {
+                encoder.event(&event, &mut bytes);
+            }
+            let written = std::str::from_utf8(&bytes).unwrap();
+            let (ours, theirs) = (collect(decode_stream(written)), collect(decode_stream(text)));
+            assert_eq!(comparable(ours), comparable(theirs), "{id}");
+        }
+    }
+}
+
+/// What a stream cannot tell: how a whole answer cut its text into parts, empty parts, the shape of the content
+/// object, warnings; and what stands beside the first candidate.
+fn comparable(mut response: Response) -> Response {
+    response.warnings.clear();
+    for block in &mut response.content {
+        if let Some(data) = block.provider_data_mut() {
+            data.remove(Dialect::Gemini, "split");
+        }
+        // Ids of ours come anew.
+        if let Block::ToolCall(call) = block
+            && call.provider_data.flag(Dialect::Gemini, "generated_id")
+        {
+            call.id.clear();
+        }
+    }
+    if let Some(Value::Object(mut kept)) = response.provider_data.remove(Dialect::Gemini, "response") {
+        kept.retain(|name, _| !["content", "empty", "candidates"].contains(&name.as_str()));
+        if let Some(candidate) = kept.get_mut("candidate").and_then(Value::as_object_mut) {
+            candidate.shift_remove("index");
+        }
+        kept.retain(|_, value| value.as_object().is_none_or(|value| !value.is_empty()));
+        if !kept.is_empty() {
+            response.provider_data.set(Dialect::Gemini, "response", kept);
+        }
+    }
+    response
+}

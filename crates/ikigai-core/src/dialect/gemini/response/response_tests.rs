@@ -1,0 +1,308 @@
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::dialect::seal::Sealed;
+use crate::{
+    Block, Dialect, Error, ErrorKind, FinishReason, Ids, Other, ProviderData, Reply, Response, ThinkingBlock, ToolCall,
+    Usage,
+};
+
+fn answer(body: Value) -> Response {
+    decode_response(body, &mut Ids::default()).unwrap()
+}
+
+/// An answer with these parts.
+fn of_parts(parts: Value) -> Value {
+    json!({
+        "candidates": [{"content": {"parts": parts, "role": "model"}, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 2, "totalTokenCount": 5},
+        "modelVersion": "gemini-3-pro-preview",
+        "responseId": "r1",
+    })
+}
+
+fn reply() -> Reply {
+    Reply { provider: Some("anthropic".to_owned()), model: Some("asked".to_owned()), ..Reply::default() }
+}
+
+#[test]
+fn an_answer_with_everything() {
+    let body = json!({
+        "candidates": [
+            {
+                "content": {"parts": [
+                    {"text": "Let me see.", "thought": true},
+                    {"text": "It is "},
+                    {"text": "sunny."},
+                    {"functionCall": {"name": "f", "args": {"b": 1, "a": [2]}}, "thoughtSignature": "c2ln"},
+                    {"functionCall": {"id": "c2", "name": "g"}},
+                    {"text": ""},
+                    {"text": "", "thoughtSignature": "bGFzdA=="},
+                ], "role": "model"},
+                "finishReason": "STOP", "index": 0, "groundingMetadata": {"webSearchQueries": ["x"]},
+            },
+            {"content": {"parts": [{"text": "Or so."}], "role": "model"}, "finishReason": "STOP", "index": 1},
+        ],
+        "usageMetadata": {"promptTokenCount": 29, "candidatesTokenCount": 15, "thoughtsTokenCount": 804, "totalTokenCount": 848, "serviceTier": "standard"},
+        "modelVersion": "gemini-3-pro-preview",
+        "responseId": "r1",
+        "createTime": "2026-05-04T20:01:02Z",
+    });
+    let response = answer(body.clone());
+    let call = Ids::default().next_id();
+    assert_eq!(
+        serde_json::to_value(&response).unwrap(),
+        json!({
+            "id": "r1",
+            "model": "gemini-3-pro-preview",
+            "content": [
+                {"type": "thinking", "text": "Let me see."},
+                {"type": "text", "text": "It is sunny.", "provider_data": {"gemini": {"split": [6, 6]}}},
+                {"type": "tool_call", "id": call, "name": "f", "arguments": {"b": 1, "a": [2]},
+                    "provider_data": {"gemini": {"thought_signature": "c2ln", "generated_id": true}}},
+                {"type": "tool_call", "id": "c2", "name": "g", "arguments": {}, "provider_data": {"gemini": {"no_args": true}}},
+                {"type": "text", "text": "", "provider_data": {"gemini": {"thought_signature": "bGFzdA=="}}},
+            ],
+            "finish_reason": "tool_use",
+            "usage": {
+                "input_tokens": 29, "output_tokens": 15, "thinking_tokens": 804, "cached_tokens": 0, "cache_read_tokens": 0,
+                "cache_write_tokens": 0, "total_tokens": 848, "provider_data": {"gemini": {"serviceTier": "standard"}},
+            },
+            "provider_data": {"gemini": {
+                "finish_reason": "STOP",
+                "response": {
+                    "createTime": "2026-05-04T20:01:02Z",
+                    "empty": [{"at": 5, "thought": false}],
+                    "candidate": {"index": 0, "groundingMetadata": {"webSearchQueries": ["x"]}},
+                    "candidates": [{"content": {"parts": [{"text": "Or so."}], "role": "model"}, "finishReason": "STOP", "index": 1}],
+                },
+            }},
+        }),
+    );
+    assert_eq!(encode_response(&response, &Reply::default()), body);
+}
+
+#[test]
+fn signed_parts_are_never_joined() {
+    let parts = json!([
+        {"text": "a", "thoughtSignature": "cw=="},
+        {"text": "b"},
+        {"text": "c"},
+        {"text": "d", "thoughtSignature": "dA=="},
+        {"text": "e", "thought": true},
+        {"text": "f"},
+    ]);
+    let response = answer(of_parts(parts.clone()));
+    let texts: Vec<String> = response
+        .content
+        .iter()
+        .map(|block| match block {
+            Block::Text(text) => text.text.clone(),
+            Block::Thinking(thinking) => format!("({})", thinking.text),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(texts, ["a", "bc", "d", "(e)", "f"]);
+    assert_eq!(encode_response(&response, &Reply::default()), of_parts(parts));
+}
+
+#[test]
+fn every_finish_reason_has_its_meaning_and_returns() {
+    use FinishReason::{ContentFilter, Length, Stop, Unknown};
+    for (word, expected) in [
+        ("STOP", Stop),
+        ("MAX_TOKENS", Length),
+        ("CONTINUATION", Length),
+        ("SAFETY", ContentFilter),
+        ("RECITATION", ContentFilter),
+        ("BLOCKLIST", ContentFilter),
+        ("PROHIBITED_CONTENT", ContentFilter),
+        ("SPII", ContentFilter),
+        ("IMAGE_SAFETY", ContentFilter),
+        ("IMAGE_PROHIBITED_CONTENT", ContentFilter),
+        ("IMAGE_RECITATION", ContentFilter),
+        ("MODEL_ARMOR", ContentFilter),
+        ("MALFORMED_FUNCTION_CALL", FinishReason::Error),
+        ("UNEXPECTED_TOOL_CALL", FinishReason::Error),
+        ("TOO_MANY_TOOL_CALLS", FinishReason::Error),
+        ("MALFORMED_RESPONSE", FinishReason::Error),
+        ("LANGUAGE", FinishReason::Error),
+        ("NO_IMAGE", FinishReason::Error),
+        ("OTHER", Unknown),
+        ("IMAGE_OTHER", Unknown),
+        ("FINISH_REASON_UNSPECIFIED", Unknown),
+        ("OF_TOMORROW", Unknown),
+    ] {
+        let mut body = of_parts(json!([{"text": "x"}]));
+        body["candidates"][0]["finishReason"] = word.into();
+        let response = answer(body.clone());
+        assert_eq!(response.finish_reason, expected, "{word}");
+        assert_eq!(encode_response(&response, &Reply::default()), body);
+    }
+    let call = answer(of_parts(json!([{"functionCall": {"name": "f", "args": {}}}])));
+    assert_eq!(call.finish_reason, FinishReason::ToolUse);
+}
+
+#[test]
+fn answers_without_content_keep_their_shape() {
+    for candidate in [
+        json!({"content": {"role": "model"}, "finishReason": "MAX_TOKENS", "index": 0}),
+        json!({"content": {}, "finishReason": "SAFETY"}),
+        json!({"content": {"parts": [], "role": "model"}, "finishReason": "STOP"}),
+        json!({"content": null, "finishReason": "STOP"}),
+        json!({"finishReason": "MODEL_ARMOR", "finishMessage": "blocked"}),
+        json!({"content": {"parts": [{"text": ""}], "role": "model"}, "finishReason": "STOP"}),
+        json!({"content": {"parts": [{"text": "x"}]}}),
+        json!({}),
+    ] {
+        let body = json!({"candidates": [candidate], "modelVersion": "m"});
+        let response = answer(body.clone());
+        assert_eq!(
+            encode_response(&response, &Reply::default()),
+            if body["candidates"][0].get("content") == Some(&Value::Null) {
+                // An explicit null is as good as absent.
+                json!({"candidates": [{"finishReason": "STOP"}], "modelVersion": "m"})
+            } else {
+                body
+            }
+        );
+    }
+}
+
+#[test]
+fn a_refused_prompt_is_a_filtered_answer() {
+    let body = json!({
+        "promptFeedback": {"blockReason": "SAFETY", "safetyRatings": []},
+        "usageMetadata": {"trafficType": "ON_DEMAND"},
+        "modelVersion": "m",
+    });
+    let response = answer(body.clone());
+    assert_eq!(
+        (response.finish_reason, response.content.len(), &response.usage),
+        (FinishReason::ContentFilter, 0, &None)
+    );
+    assert_eq!(encode_response(&response, &Reply::default()), body);
+}
+
+#[test]
+fn what_is_no_answer_is_an_error() {
+    let fail = |body: Value| decode_response(body, &mut Ids::default()).unwrap_err();
+    let error = fail(json!({"error": {"code": 503, "message": "overloaded", "status": "UNAVAILABLE"}}));
+    assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Overloaded, "overloaded"));
+    let error = fail(json!([{"error": {"code": 429, "message": "slow", "status": "RESOURCE_EXHAUSTED"}}]));
+    assert_eq!((error.kind, error.message.as_str()), (ErrorKind::RateLimit, "slow"));
+    for body in
+        [json!({}), json!({"candidates": []}), json!({"promptFeedback": {}}), json!(null), json!("x"), json!([])]
+    {
+        let error = fail(body);
+        assert_eq!((error.kind, error.is_retryable()), (ErrorKind::Protocol, true), "{}", error.message);
+    }
+}
+
+#[test]
+fn a_stream_in_a_list_is_an_answer_too() {
+    let body = json!([
+        {"candidates": [{"content": {"parts": [{"text": "Hel"}], "role": "model"}}], "modelVersion": "m"},
+        {"candidates": [{"content": {"parts": [{"text": "lo"}], "role": "model"}, "finishReason": "STOP"}], "modelVersion": "m"},
+    ]);
+    assert_eq!(answer(body).text(), "Hello");
+}
+
+#[test]
+fn a_total_that_is_no_sum_is_a_warning() {
+    let mut body = of_parts(json!([{"text": "x"}]));
+    body["usageMetadata"]["totalTokenCount"] = 99.into();
+    let response = answer(body.clone());
+    assert_eq!(response.usage.as_ref().map(Usage::total_tokens), Some(5));
+    assert_eq!(response.warnings.len(), 1);
+    assert_eq!(encode_response(&response, &Reply::default()), body);
+}
+
+/// An answer from another dialect.
+fn foreign() -> Response {
+    let mut signed = ProviderData::default();
+    signed.set(Dialect::Anthropic, "signature", "EqoB");
+    Response {
+        model: "claude".to_owned(),
+        content: vec![
+            Block::Thinking(ThinkingBlock { text: "Hm.".to_owned(), provider_data: signed }),
+            Block::Other(Other { dialect: Dialect::Anthropic, data: json!({"type": "server_tool_use"}) }),
+            Block::text("Sunny."),
+            Block::ToolCall(ToolCall { id: "toolu_1".to_owned(), name: "f".to_owned(), ..ToolCall::default() }),
+        ],
+        finish_reason: FinishReason::ToolUse,
+        ..Response::default()
+    }
+}
+
+#[test]
+fn foreign_state_is_sealed_into_signatures() {
+    let wire = encode_response(&foreign(), &reply());
+    let parts = &wire["candidates"][0]["content"]["parts"];
+    let record = |index: usize| Sealed::from_base64(parts[index]["thoughtSignature"].as_str().unwrap()).unwrap();
+    let sealed = |data: Value| Sealed {
+        provider: Some("anthropic".to_owned()),
+        model: Some("claude".to_owned()),
+        data: serde_json::from_value(data).unwrap(),
+    };
+    assert_eq!(record(0), sealed(json!({"anthropic": {"signature": "EqoB"}})));
+    assert_eq!(record(1), sealed(json!({"anthropic": {"block": {"type": "server_tool_use"}}})));
+    assert_eq!(
+        wire,
+        json!({
+            "candidates": [{
+                "content": {"parts": [
+                    {"text": "Hm.", "thought": true, "thoughtSignature": parts[0]["thoughtSignature"]},
+                    {"text": "", "thought": true, "thoughtSignature": parts[1]["thoughtSignature"]},
+                    {"text": "Sunny."},
+                    {"functionCall": {"name": "f", "args": {}, "id": "toolu_1"}},
+                ], "role": "model"},
+                "finishReason": "STOP", "index": 0,
+            }],
+            "modelVersion": "claude",
+            "responseId": Ids::default().next_id(),
+        }),
+    );
+}
+
+#[test]
+fn a_call_that_was_cut_off_is_not_handed_on() {
+    let mut call = ToolCall { id: "c".to_owned(), name: "f".to_owned(), ..ToolCall::default() };
+    call.set_arguments_text(r#"{"a": "#.to_owned());
+    let response = Response {
+        content: vec![Block::text("So:"), Block::ToolCall(call)],
+        finish_reason: FinishReason::Length,
+        ..Response::default()
+    };
+    let wire = encode_response(&response, &Reply::default());
+    assert_eq!(wire["candidates"][0]["content"]["parts"], json!([{"text": "So:"}]));
+    assert_eq!(wire["candidates"][0]["finishReason"], "MAX_TOKENS");
+}
+
+#[test]
+fn foreign_reasons_and_failures_have_words() {
+    let of = |finish_reason, error| Response { finish_reason, error, ..Response::default() };
+    for (reason, word) in [
+        (FinishReason::Stop, "STOP"),
+        (FinishReason::ToolUse, "STOP"),
+        (FinishReason::Length, "MAX_TOKENS"),
+        (FinishReason::ContentFilter, "SAFETY"),
+        (FinishReason::Unknown, "OTHER"),
+    ] {
+        assert_eq!(encode_response(&of(reason, None), &Reply::default())["candidates"][0]["finishReason"], word);
+    }
+    let error = Some(Box::new(Error::new(ErrorKind::Overloaded, "busy")));
+    assert_eq!(
+        encode_response(&of(FinishReason::Error, error), &Reply::default()),
+        json!({"error": {"code": 503, "message": "busy", "status": "UNAVAILABLE"}}),
+    );
+    assert_eq!(encode_response(&of(FinishReason::Error, None), &Reply::default())["error"]["status"], "INTERNAL",);
+}
+
+#[test]
+fn a_word_that_no_longer_fits_is_replaced() {
+    let mut response = answer(of_parts(json!([{"text": "x"}])));
+    response.finish_reason = FinishReason::Length;
+    assert_eq!(encode_response(&response, &Reply::default())["candidates"][0]["finishReason"], "MAX_TOKENS");
+}

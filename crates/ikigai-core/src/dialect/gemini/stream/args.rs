@@ -1,0 +1,203 @@
+//! Arguments that arrive piece by piece, as Vertex sends them when asked to.
+//!
+//! Each piece names its place by a JSON path and brings a value, or more of a text that the piece before it began.
+
+use serde_json::{Map, Number, Value};
+
+/// A call whose arguments are still arriving.
+#[derive(Debug, Default)]
+pub(super) struct PartialArgs {
+    arguments: Map<String, Value>,
+    /// The path of the text that the next piece goes on with.
+    open: Option<String>,
+}
+
+impl PartialArgs {
+    /// Takes one entry of `partialArgs`. An error says what is wrong with it.
+    pub(super) fn push(&mut self, piece: &Value) -> Result<(), String> {
+        let path = piece.get("jsonPath").and_then(Value::as_str).unwrap_or_default();
+        let goes_on = self.open.as_deref() == Some(path);
+        let will_continue = piece.get("willContinue").and_then(Value::as_bool).unwrap_or_default();
+        let Some(value) = value(piece) else {
+            // A piece without a value only says that its text ends here.
+            self.open = None;
+            return Ok(());
+        };
+        let place = self
+            .place(path)
+            .ok_or_else(|| format!("no place for the argument at `{}`", super::super::error::excerpt(path, 100)))?;
+        match (place, value) {
+            (Value::String(text), Value::String(more)) if goes_on => text.push_str(&more),
+            (place, value) => *place = value,
+        }
+        self.open = will_continue.then(|| path.to_owned());
+        Ok(())
+    }
+
+    /// The arguments so far.
+    pub(super) fn finish(self) -> Map<String, Value> {
+        self.arguments
+    }
+
+    /// The place that a path names, made where it is missing. Lists only grow by one at a time, so that a path
+    /// cannot ask for memory that it does not bring.
+    fn place(&mut self, path: &str) -> Option<&mut Value> {
+        let mut steps = steps(path)?.into_iter();
+        let Step::Key(first) = steps.next()? else { return None };
+        let mut place = self.arguments.entry(first).or_insert(Value::Null);
+        for step in steps {
+            place = match step {
+                Step::Key(key) => {
+                    if place.is_null() {
+                        *place = Value::Object(Map::new());
+                    }
+                    place.as_object_mut()?.entry(key).or_insert(Value::Null)
+                }
+                Step::Index(index) => {
+                    if place.is_null() {
+                        *place = Value::Array(Vec::new());
+                    }
+                    let list = place.as_array_mut()?;
+                    if index == list.len() {
+                        list.push(Value::Null);
+                    }
+                    list.get_mut(index)?
+                }
+            };
+        }
+        Some(place)
+    }
+}
+
+fn value(piece: &Value) -> Option<Value> {
+    if let Some(text) = piece.get("stringValue").and_then(Value::as_str) {
+        return Some(Value::String(text.to_owned()));
+    }
+    if let Some(number) = piece.get("numberValue").filter(|number| number.is_number()) {
+        return Some(whole(number));
+    }
+    if let Some(flag) = piece.get("boolValue").and_then(Value::as_bool) {
+        return Some(Value::Bool(flag));
+    }
+    // Protobuf writes its null as a word.
+    piece.get("nullValue").map(|_| Value::Null)
+}
+
+/// Protobuf's numbers are all doubles: `3.0` stands for 3.
+fn whole(number: &Value) -> Value {
+    match number.as_f64() {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a whole number within the range that doubles hold exactly"
+        )]
+        Some(double) if double.fract() == 0.0 && double.abs() < 9e15 => Value::Number(Number::from(double as i64)),
+        _ => number.clone(),
+    }
+}
+
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// `$.a.b[0]['c d']`
+fn steps(path: &str) -> Option<Vec<Step>> {
+    let mut rest = path.strip_prefix('$')?;
+    let mut steps = Vec::new();
+    while !rest.is_empty() {
+        if let Some(behind) = rest.strip_prefix('.') {
+            let end = behind.find(['.', '[']).unwrap_or(behind.len());
+            let (key, behind) = behind.split_at_checked(end)?;
+            steps.push(Step::Key(key.to_owned()));
+            rest = behind;
+        } else if let Some((quote, behind)) = rest.strip_prefix('[').and_then(|inner| {
+            let quote = inner.chars().next().filter(|c| *c == '\'' || *c == '"')?;
+            Some((quote, inner.strip_prefix(quote)?))
+        }) {
+            let (key, behind) = quoted(behind, quote)?;
+            steps.push(Step::Key(key));
+            rest = behind.strip_prefix(']')?;
+        } else {
+            let (index, behind) = rest.strip_prefix('[')?.split_once(']')?;
+            steps.push(Step::Index(index.parse().ok()?));
+            rest = behind;
+        }
+    }
+    Some(steps)
+}
+
+/// A key up to its quote, with backslashes taken off.
+fn quoted(text: &str, quote: char) -> Option<(String, &str)> {
+    let mut key = String::new();
+    let mut escaped = false;
+    for (place, c) in text.char_indices() {
+        match c {
+            _ if escaped => {
+                key.push(c);
+                escaped = false;
+            }
+            '\\' => escaped = true,
+            c if c == quote => return Some((key, text.get(place + c.len_utf8()..)?)),
+            c => key.push(c),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    fn built(pieces: Value) -> Result<Value, String> {
+        let mut args = PartialArgs::default();
+        for piece in pieces.as_array().unwrap() {
+            args.push(piece)?;
+        }
+        Ok(Value::Object(args.finish()))
+    }
+
+    #[test]
+    fn pieces_build_nested_arguments() {
+        let pieces = json!([
+            {"jsonPath": "$.recipe.items[0].name", "stringValue": "Noo", "willContinue": true},
+            {"jsonPath": "$.recipe.items[0].name", "stringValue": "dles", "willContinue": true},
+            {"jsonPath": "$.recipe.items[0].name", "stringValue": ""},
+            {"jsonPath": "$.recipe.items[0].grams", "numberValue": 250.0},
+            {"jsonPath": "$.recipe.items[1].name", "stringValue": "Salt"},
+            {"jsonPath": "$.recipe.items[1].grams", "numberValue": 0.5},
+            {"jsonPath": "$['at home']", "boolValue": true},
+            {"jsonPath": "$[\"it's\"]", "nullValue": "NULL_VALUE"},
+        ]);
+        assert_eq!(
+            built(pieces),
+            Ok(json!({
+                "recipe": {"items": [{"name": "Noodles", "grams": 250}, {"name": "Salt", "grams": 0.5}]},
+                "at home": true,
+                "it's": null,
+            })),
+        );
+    }
+
+    #[test]
+    fn a_text_that_ended_is_replaced_and_not_continued() {
+        let pieces = json!([
+            {"jsonPath": "$.a", "stringValue": "one"},
+            {"jsonPath": "$.a", "stringValue": "two", "willContinue": true},
+            {"jsonPath": "$.b", "stringValue": "x"},
+            {"jsonPath": "$.a", "stringValue": "three"},
+        ]);
+        assert_eq!(built(pieces), Ok(json!({"a": "three", "b": "x"})));
+    }
+
+    #[test]
+    fn paths_that_lead_nowhere_are_refused() {
+        for path in ["", "a", "$", "$[0]", "$.a[1000000000]", "$.a[x]", "$.a[", "$['a", "$.a[-1]"] {
+            let piece = json!([{"jsonPath": path, "stringValue": "x"}]);
+            assert_eq!(built(piece), Err(format!("no place for the argument at `{path}`")), "{path}");
+        }
+        let clash = json!([{"jsonPath": "$.a", "stringValue": "x"}, {"jsonPath": "$.a.b", "stringValue": "y"}]);
+        assert_eq!(built(clash), Err("no place for the argument at `$.a.b`".to_owned()));
+    }
+}

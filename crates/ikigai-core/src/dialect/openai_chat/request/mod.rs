@@ -1,0 +1,49 @@
+//! Requests, both ways.
+
+mod call_ids;
+mod decode;
+mod encode;
+mod fit;
+mod read_messages;
+mod tools;
+mod write_messages;
+
+pub(crate) use decode::decode_request;
+pub(crate) use encode::encode_request;
+
+/// Marks of a request. The raw ones are written again as long as they still mean what the request says.
+mod mark {
+    /// The model that the request was written for.
+    pub(super) const MODEL: &str = "model";
+    /// How the leading system messages were cut.
+    pub(super) const SYSTEM: &str = "system";
+    /// The name of the output limit.
+    pub(super) const MAX_TOKENS: &str = "max_tokens_field";
+    /// Whole numbers where ours have fractions.
+    pub(super) const NUMBERS: &str = "numbers";
+    /// `stop` was a single text.
+    pub(super) const STOP_TEXT: &str = "stop_text";
+    /// The seed had its other name.
+    pub(super) const RANDOM_SEED: &str = "random_seed";
+    /// Raw: the fields that speak of thinking.
+    pub(super) const THINKING: &str = "thinking";
+    /// Raw: `user` and `metadata`.
+    pub(super) const LABELS: &str = "labels";
+    /// Raw: `tool_choice` or `function_call`.
+    pub(super) const TOOL_CHOICE: &str = "tool_choice";
+    /// Raw: `response_format`.
+    pub(super) const RESPONSE_FORMAT: &str = "response_format";
+    /// The tools came as `functions`, their older form.
+    pub(super) const FUNCTIONS: &str = "functions";
+    /// The wire role of a message, where it is not the usual one.
+    pub(super) const ROLE: &str = "role";
+    /// A tool message that named no call.
+    pub(super) const NO_ID: &str = "no_id";
+}
+
+#[cfg(test)]
+#[path = "decode_tests.rs"]
+mod decode_tests;
+#[cfg(test)]
+#[path = "encode_tests.rs"]
+mod encode_tests;

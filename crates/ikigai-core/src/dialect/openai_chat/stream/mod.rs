@@ -1,0 +1,12 @@
+//! Answers as they arrive: a reader and a writer of chunks.
+
+mod decode;
+mod details;
+mod encode;
+mod wire;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use decode::Decoder;
+pub(crate) use encode::Encoder;

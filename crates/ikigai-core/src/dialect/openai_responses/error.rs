@@ -1,0 +1,64 @@
+//! Failures: HTTP errors, errors inside a response object, error events.
+//!
+//! The shapes and the words are the same as in Chat Completions and live in [`openai_error`]; here is what only this
+//! dialect has.
+
+use serde_json::{Value, json};
+
+use super::{ME, Object};
+use crate::dialect::{WireError, openai_error};
+use crate::{Error, ErrorKind};
+
+/// Reads a failed HTTP answer.
+pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
+    openai_error::decode_error(ME, status, headers, body)
+}
+
+/// Writes a failure for a client.
+pub(crate) fn encode_error(error: &Error) -> WireError {
+    openai_error::encode_error(error)
+}
+
+/// The failure that a response object reports, by its `error` or by its status. `"error": null` stands in every good one.
+pub(super) fn of_response(body: &Object) -> Option<Error> {
+    let error = body.get("error").filter(|error| !error.is_null());
+    let status = body.get("status").and_then(Value::as_str);
+    if let Some(error) = error
+        && let Some(error) = openai_error::find(ME, &json!({"error": error}))
+    {
+        return Some(error);
+    }
+    match status {
+        Some("failed") => Some(Error::new(ErrorKind::Server, "the provider reports a failure and gives no reason")),
+        Some("cancelled") => Some(Error::new(ErrorKind::Cancelled, "the answer was cancelled")),
+        _ => None,
+    }
+}
+
+/// The failure in an `error` event: nested, as it is really sent, or flat, as it is documented.
+pub(super) fn of_event(mut event: Object) -> Error {
+    let nested = event.get("error").is_some_and(|error| !error.is_null());
+    let body = if nested {
+        Value::Object(event)
+    } else {
+        // The event's own type is not the error's.
+        event.shift_remove("type");
+        event.shift_remove("sequence_number");
+        json!({"error": event})
+    };
+    openai_error::find(ME, &body)
+        .unwrap_or_else(|| Error::new(ErrorKind::Server, "the provider broke off the stream and gave no reason"))
+}
+
+/// The `error` member of a failed response object.
+pub(super) fn in_response(error: Option<&Error>) -> Value {
+    let Some(error) = error else {
+        return json!({"code": "server_error", "message": "the answer broke off"});
+    };
+    let mut wire = openai_error::object(error);
+    // Here the code is never null.
+    if let Some(wire) = wire.as_object_mut().filter(|wire| wire.get("code").is_none_or(Value::is_null)) {
+        wire.insert("code".into(), "server_error".into());
+    }
+    wire
+}

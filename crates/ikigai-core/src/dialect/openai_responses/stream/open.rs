@@ -1,0 +1,99 @@
+//! A block that is open while a stream is read.
+
+use super::delta::Seen;
+use crate::dialect::openai_responses::ME;
+use crate::{Block, Event, ProviderData, ToolCall};
+
+/// An open block.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub(super) index: usize,
+    pub(super) kind: OpenKind,
+    pub(super) seen: Seen,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum OpenKind {
+    Text,
+    Thinking,
+    Call,
+    Other,
+}
+
+impl Open {
+    /// Is this the block that the item's whole has in its place?
+    pub(super) fn fits(&self, block: &Block) -> bool {
+        match block {
+            Block::Text(_) => self.kind == OpenKind::Text,
+            Block::Thinking(_) => self.kind == OpenKind::Thinking,
+            Block::ToolCall(_) => self.kind == OpenKind::Call,
+            Block::Other(_) => self.kind == OpenKind::Other,
+            Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => false,
+        }
+    }
+
+    /// Adds what the whole text has beyond the pieces. Pieces that it does not begin with cannot be taken back.
+    pub(super) fn reconcile(&mut self, whole: &str, out: &mut Vec<Event>) {
+        if let Some(rest) = self.seen.rest(whole).filter(|rest| !rest.is_empty()) {
+            self.seen.push(rest);
+            let (index, text) = (self.index, rest.to_owned());
+            out.push(match self.kind {
+                OpenKind::Thinking => Event::ThinkingDelta { index, text },
+                OpenKind::Text | OpenKind::Call | OpenKind::Other => Event::TextDelta { index, text },
+            });
+        }
+    }
+
+    /// Closes the block with what its whole says. `arguments` are those of a call that have been streamed.
+    pub(super) fn complete(mut self, block: Block, arguments: &str, out: &mut Vec<Event>) {
+        let index = self.index;
+        let provider_data = match block {
+            Block::Text(text) => {
+                self.reconcile(&text.text, out);
+                text.provider_data
+            }
+            Block::Thinking(thinking) => {
+                self.reconcile(&thinking.text, out);
+                thinking.provider_data
+            }
+            Block::ToolCall(call) => {
+                let whole = call.arguments_json();
+                if let Some(rest) = whole.strip_prefix(arguments).filter(|rest| !rest.is_empty()) {
+                    out.push(Event::ToolCallDelta { index, arguments: rest.to_owned() });
+                }
+                out.push(Event::ToolCallDone {
+                    index,
+                    arguments: call.arguments,
+                    arguments_text: call.arguments_text,
+                    provider_data: call.provider_data,
+                });
+                return;
+            }
+            Block::Other(other) => {
+                // The item as it was added is unfinished; the collector takes over the whole.
+                let mut data = ProviderData::default();
+                data.set(ME, "data", other.data);
+                data
+            }
+            Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => ProviderData::default(),
+        };
+        out.push(Event::BlockDone { index, provider_data });
+    }
+
+    /// Closes the block with what has been streamed.
+    pub(super) fn close(self, arguments: &str, out: &mut Vec<Event>) {
+        let index = self.index;
+        if self.kind == OpenKind::Call {
+            let mut call = ToolCall::default();
+            call.set_arguments_text(arguments.to_owned());
+            out.push(Event::ToolCallDone {
+                index,
+                arguments: call.arguments,
+                arguments_text: call.arguments_text,
+                provider_data: ProviderData::default(),
+            });
+        } else {
+            out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
+        }
+    }
+}
