@@ -1,7 +1,9 @@
 //! `ikigai wire encode`: canonical to wire.
 
 use clap::Args;
-use ikigai_core::{Collector, Dialect, Error, Event, FinishReason, Ids, Reply, Request, Severity, StreamEncoder, events};
+use ikigai_core::{
+    Collector, Dialect, Error, Event, FinishReason, Ids, Reply, Request, Severity, StreamEncoder, events,
+};
 use serde_json::{Value, json};
 
 use super::args::{self, Input, Kind, Other};
