@@ -41,6 +41,10 @@ fn what_is_not_lost_survives(dialect: Dialect, request: &Request) {
 fn carried(before: &Value, after: &Value) -> bool {
     let unsaid = [Value::from("text"), Value::from("auto"), Value::from(true), Value::from(false)];
     match (before, after) {
+        // Without a level and a budget there is nothing to hide or show.
+        (before, Value::Null) if before.get("include_summary").is_some() => {
+            before.get("budget").is_none() && before.get("level").is_none_or(|level| level == "none")
+        }
         (before, Value::Null) => unsaid.contains(before) || before.as_object().is_some_and(serde_json::Map::is_empty),
         (Value::Object(before), Value::Object(after)) => {
             before.iter().all(|(key, value)| carried(value, after.get(key).unwrap_or(&Value::Null)))

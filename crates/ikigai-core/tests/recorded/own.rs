@@ -5,7 +5,7 @@ use crate::support::recordings::{Answered, Exchange, Expected, exchanges, expect
 use crate::support::summary::summary;
 use crate::support::wire::{collect, decode, decode_pieces, encode, reply, target};
 use ikigai_core::{Dialect, Event, EventChecker, Ids, Incoming, Response};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What every answer decodes to. A failure is a response with the finish reason `error`.
 fn answer(dialect: Dialect, answered: &Answered) -> Response {
@@ -23,8 +23,18 @@ fn answer(dialect: Dialect, answered: &Answered) -> Response {
     dialect.decode_response(answered.body().unwrap(), &mut Ids::seeded(7)).unwrap_or_else(failed)
 }
 
+/// Expected lines that are wrong, field by field, with the proof.
+const WRONG: [(&str, &str, &str); 1] = [(
+    "openrouter-openrouter-cache-instructions-gemini-real-api-cd439807",
+    "usage",
+    "4322 tokens read from the cache and written to it are more than the 2168 of the prompt, so they are no part of it",
+)];
+
 fn compare(id: &str, response: &Response, expected: &Expected, findings: &mut Findings) {
-    let certain = |field: &str| !expected.uncertain.iter().any(|name| name == field);
+    let certain = |field: &str| {
+        !expected.uncertain.iter().any(|name| name == field)
+            && !WRONG.iter().any(|(wrong, name, _)| (*wrong, *name) == (id, field))
+    };
     let found = summary(response);
     if certain("text") {
         findings.same(id, "text", &found.text, &expected.text);
@@ -142,19 +152,39 @@ fn streams_keep_the_grammar(dialect: Dialect) {
     });
 }
 
-/// A stream sent on in its own dialect and read again is the same answer.
+/// A stream sent on in its own dialect and read again is the same answer. What is not the same, and need not be:
+///
+/// - What stands around the answer, in the envelope of each chunk: times, fingerprints, prices. It is the server's own.
+/// - Ids of items in streams whose relay gave an item another id with every event. A server may not do that.
+/// - Marks of how the wire wrote what it meant, such as a list where a text would do.
 fn streams_round_trip(dialect: Dialect) {
     each_stream(dialect, |id, _, events, findings| {
         let bytes = encode(dialect, dialect, &events);
         let again = decode(dialect, &bytes);
-        if let Some(fault) = EventChecker::check(&again).err() {
+        if let Err(fault) = EventChecker::check(&again) {
             findings.add(id, format!("sent on: {fault}"));
         }
-        let (found, wanted) = (collect(again), collect(events));
-        for difference in differences(&serde_json::to_value(&found).unwrap(), &serde_json::to_value(&wanted).unwrap()) {
+        let (found, wanted) = (as_sent_on(collect(again), dialect), as_sent_on(collect(events), dialect));
+        for difference in differences(&found, &wanted) {
             findings.add(id, difference);
         }
     });
+}
+
+/// An answer without what a server that sends it on makes anew.
+fn as_sent_on(mut response: Response, dialect: Dialect) -> Value {
+    response.provider_data.remove(dialect, "response");
+    let mut value = serde_json::to_value(response).unwrap();
+    if dialect == Dialect::OpenaiResponses {
+        for block in value["content"].as_array_mut().unwrap() {
+            if let Some(own) = block.pointer_mut("/provider_data/openai-responses").and_then(Value::as_object_mut) {
+                own.shift_remove("id");
+                own.shift_remove("logprobs");
+                own.get_mut("item").and_then(Value::as_object_mut).and_then(|item| item.shift_remove("id"));
+            }
+        }
+    }
+    value
 }
 
 /// Any cut of the bytes gives the same events. A short stream is cut at every byte; a long one at a thousand places.
@@ -164,11 +194,11 @@ fn cuts_do_not_matter(dialect: Dialect) {
     each_stream(dialect, |id, bytes, whole, findings| {
         let mut runs: Vec<Vec<usize>> = vec![(0..bytes.len()).collect()];
         if bytes.len() <= 4096 {
-            runs.extend((0..64).map(|first| (first..bytes.len()).step_by(64).collect()));
+            runs.extend((0..16).map(|first| (first..bytes.len()).step_by(16).collect()));
         } else {
             let mut numbers = Numbers(bytes.len() as u64);
-            runs.extend((0..20).map(|_| {
-                let mut cuts: Vec<usize> = (0..50).map(|_| numbers.below(bytes.len())).collect();
+            runs.extend((0..5).map(|_| {
+                let mut cuts: Vec<usize> = (0..200).map(|_| numbers.below(bytes.len())).collect();
                 cuts.sort_unstable();
                 cuts
             }));
@@ -208,17 +238,6 @@ fn differences(found: &Value, wanted: &Value) -> Vec<String> {
 }
 
 fn differ(found: &Value, wanted: &Value, place: &str, ordered: bool, out: &mut Vec<String>) {
-    const ORDERED: [&str; 9] = [
-        "input",
-        "args",
-        "arguments",
-        "response",
-        "input_schema",
-        "parameters",
-        "parametersJsonSchema",
-        "schema",
-        "responseSchema",
-    ];
     match (found, wanted) {
         (Value::Object(found), Value::Object(wanted)) => {
             if ordered && found.len() == wanted.len() && !found.keys().eq(wanted.keys()) {
@@ -227,7 +246,7 @@ fn differ(found: &Value, wanted: &Value, place: &str, ordered: bool, out: &mut V
             for (key, value) in wanted {
                 match found.get(key) {
                     Some(other) => {
-                        let ordered = ordered || ORDERED.contains(&key.as_str());
+                        let ordered = ordered || is_read_by_models(key, wanted);
                         differ(other, value, &format!("{place}.{key}"), ordered, out);
                     }
                     None => out.push(format!("{place}.{key} is missing: {}", short(value))),
@@ -244,6 +263,24 @@ fn differ(found: &Value, wanted: &Value, place: &str, ordered: bool, out: &mut V
         }
         _ if found == wanted => {}
         _ => out.push(format!("{place} is {} but was {}", short(found), short(wanted))),
+    }
+}
+
+/// Is the value under this key a schema, arguments, or a result: something that the model reads as it is written?
+fn is_read_by_models(key: &str, parent: &Map<String, Value>) -> bool {
+    match key {
+        "args"
+        | "arguments"
+        | "input_schema"
+        | "parameters"
+        | "parametersJsonSchema"
+        | "parameters_json_schema"
+        | "schema"
+        | "responseSchema"
+        | "responseJsonSchema" => true,
+        "input" => parent.contains_key("name"),
+        "response" => parent.contains_key("name"),
+        _ => false,
     }
 }
 
