@@ -151,7 +151,12 @@ fn streams(dialect: Dialect, file: &str) {
     let response = collector.finish();
     snapshot(dialect, file, "canonical", &json!({"events": events, "response": response}));
     let again = collect(decode(dialect, &encode(dialect, dialect, &events)));
-    assert_eq!(again, response, "{dialect} {file}");
+    // What stands around the answer (times, prices, what it took up to an error) is the server's own.
+    assert_eq!(
+        (again.content, again.finish_reason, again.error),
+        (response.content, response.finish_reason, response.error),
+        "{dialect} {file}"
+    );
     for to in Dialect::ALL.into_iter().filter(|to| *to != dialect) {
         snapshot(dialect, file, to.as_str(), &json!(frames(to, dialect, &events)));
     }
