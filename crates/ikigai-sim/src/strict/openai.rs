@@ -237,7 +237,7 @@ pub(super) fn image_url(url: &str, place: String) -> Result<(), Refusal> {
 }
 
 /// The tool that a choice names; empty when it names none.
-pub(super) fn chosen<'a>(choice: &'a Value) -> &'a str {
+pub(super) fn chosen(choice: &Value) -> &str {
     match choice.get("function") {
         Some(function) => word(function, "name"),
         None => word(choice, "name"),

@@ -1,5 +1,7 @@
 //! The tables against what providers really accepted and refused.
 
+#![expect(clippy::print_stdout, reason = "figures for the reader of the test's output")]
+
 use std::path::PathBuf;
 
 use http::{HeaderMap, HeaderValue};

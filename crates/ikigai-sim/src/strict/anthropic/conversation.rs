@@ -147,7 +147,7 @@ pub(super) fn call_ids(wire: &Wire<'_>) -> Result<(), Refusal> {
 }
 
 /// Neighbours of one role are one turn to the API, so results may be spread over them.
-fn turn_after<'a>(messages: &'a [Value], place: usize) -> impl Iterator<Item = &'a Value> {
+fn turn_after(messages: &[Value], place: usize) -> impl Iterator<Item = &Value> {
     let rest = messages.get(place + 1..).unwrap_or_default();
     rest.iter().take_while(|message| word(message, "role") == "user").flat_map(super::blocks)
 }
