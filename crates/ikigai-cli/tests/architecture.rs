@@ -57,6 +57,9 @@ const OUTSIDE: [&str; 10] = [
     "async fn",
 ];
 
+/// The rooms that every dialect has, each a file or a folder.
+const ROOMS: [&str; 5] = ["request", "response", "stream", "error", "thinking"];
+
 const LONGEST_FILE: usize = 700;
 
 #[test]
@@ -137,6 +140,19 @@ fn a_dialect_imports_no_other_dialect() {
             let code = code(&file);
             let others = names.iter().filter(|other| **other != own && names_module(&code, other));
             wrong.extend(others.map(|other| format!("{} uses {other}", shown(&file))));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn every_dialect_has_the_same_rooms() {
+    let mut wrong = Vec::new();
+    for folder in dialects() {
+        for room in ROOMS {
+            if !folder.join(format!("{room}.rs")).is_file() && !folder.join(room).join("mod.rs").is_file() {
+                wrong.push(format!("{} has neither {room}.rs nor {room}/mod.rs", shown(&folder)));
+            }
         }
     }
     assert_eq!(wrong, Vec::<String>::new());

@@ -1,7 +1,9 @@
 //! `ikigai wire encode`: canonical to wire.
 
 use clap::Args;
-use ikigai_core::{Collector, Dialect, Error, Event, FinishReason, Ids, Reply, Request, Severity, StreamEncoder, events};
+use ikigai_core::{
+    Collector, Dialect, Error, Event, FinishReason, Ids, Reply, Request, Severity, StreamEncoder, events,
+};
 use serde_json::{Value, json};
 
 use super::args::{self, Input, Kind, Other};
@@ -91,10 +93,9 @@ impl Writer<'_> {
     pub(crate) fn write(&self, canonical: Canonical, item: &Item<'_>) -> Translated {
         match canonical {
             Canonical::Request(request) => self.request(*request),
-            Canonical::Response(mut response) => {
-                let losses = std::mem::take(&mut response.warnings);
+            Canonical::Response(response) => {
                 let body = self.dialect.encode_response(&response, &self.reply(item.ids()));
-                Ok(Outcome { product: Product::Wire(body), losses })
+                Ok(Outcome { product: Product::Wire(body), losses: response.warnings })
             }
             Canonical::Error(error) => {
                 let wire = self.dialect.encode_error(&error);

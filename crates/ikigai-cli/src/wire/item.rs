@@ -97,9 +97,9 @@ impl Item<'_> {
 
 fn seeded(bytes: &[u8]) -> Ids {
     // FNV-1a: tiny, and the same on every machine and in every release.
-    let seed = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let seed = bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
     Ids::seeded(seed)
 }
 

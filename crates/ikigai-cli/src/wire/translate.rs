@@ -8,7 +8,7 @@ use ikigai_core::{Dialect, StreamDecoder, StreamEncoder};
 use super::args::{self, Http, Input, Kind, Other};
 use super::encode::Writer;
 use super::item::{self, Item};
-use super::target::{self, Targets};
+use super::target::Targets;
 use super::{decode, unreadable};
 use crate::exit::Failure;
 use crate::output::Out;
@@ -45,11 +45,11 @@ pub(crate) fn run(translate: Translate, out: &mut Out) -> Result<(), Failure> {
     let Translate { from, to, kind, http, other, input } = translate;
     let targets = Targets::new(to, &other, out)?;
     // An answer comes from the provider, which speaks the input's dialect.
-    let issuer = other.provider.as_deref().unwrap_or(target::home(from));
-    let writer = Writer { dialect: to, targets: &targets, other: &other, issuer: Some(issuer) };
+    let writer = Writer { dialect: to, targets: &targets, other: &other, issuer: Some(targets.issuer(from)) };
     let defaults: Item<'_> = http.into();
     if kind == Kind::Stream && !input.batch && !defaults.is_failure() {
-        return stream(from, &writer, input.open()?, out);
+        let reader = input.open(out)?;
+        return stream(from, &writer, reader, out);
     }
     super::run_all(&input, defaults, out, |item| writer.write(decode::read(from, kind, item)?, item))
 }

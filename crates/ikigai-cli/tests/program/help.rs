@@ -5,13 +5,16 @@ use insta::assert_snapshot;
 use crate::support::{ikigai, printed, said};
 
 /// Every command, as it is typed.
-const COMMANDS: [&[&str]; 8] = [
+const COMMANDS: [&[&str]; 11] = [
     &[],
     &["models"],
     &["models", "list"],
     &["models", "show"],
     &["models", "thinking"],
     &["wire"],
+    &["wire", "decode"],
+    &["wire", "encode"],
+    &["wire", "translate"],
     &["completions"],
     &["man"],
 ];

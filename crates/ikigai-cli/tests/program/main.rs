@@ -2,9 +2,11 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may panic as tests may")]
 
+mod batch;
 mod color;
 mod exit;
 mod help;
 mod models;
 mod pages;
 mod support;
+mod wire;

@@ -9,7 +9,7 @@ use pretty_assertions::assert_eq;
 #[cfg(unix)]
 fn every_example_on_the_pages_prints_what_it_shows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for page in ["README.md"] {
+    for page in ["README.md", "docs/wire.md"] {
         let text = std::fs::read_to_string(root.join(page)).unwrap();
         let examples = examples(&text);
         assert!(!examples.is_empty(), "{page} shows no example");

@@ -37,3 +37,8 @@ pub(crate) fn printed(arguments: &[&str]) -> String {
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{arguments:?}");
     said.stdout
 }
+
+/// What it says to an input.
+pub(crate) fn piped(arguments: &[&str], input: &str) -> Said {
+    said(ikigai(arguments).write_stdin(input))
+}
