@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::delta::{Frame, Kind, Seen};
-use super::open::{Open, OpenKind};
+use super::open::{Item, Open, OpenKind};
 use crate::dialect::openai_responses::fields::{other, take_object, take_text, text};
 use crate::dialect::openai_responses::response::{self, Asks};
 use crate::dialect::openai_responses::{ME, Object, error, items};
@@ -34,33 +34,6 @@ pub(crate) struct Decoder {
     /// The item of the latest frame, for frames that do not say theirs.
     current: u64,
     asks: Asks,
-}
-
-/// An item that has begun.
-#[derive(Debug, Default)]
-struct Item {
-    id: Option<String>,
-    kind: String,
-    done: bool,
-    /// The block before its first one is a text.
-    after_text: bool,
-    /// The fields of a message, for its first part.
-    header: Object,
-    /// Its open blocks, by `content_index`.
-    blocks: BTreeMap<u64, Open>,
-    /// The arguments of a call so far.
-    arguments: String,
-    /// Where its thinking comes from: the first kind of delta decides, so that nothing is said twice.
-    source: Option<Kind>,
-    /// The last part of a summary that had deltas.
-    summary_part: Option<u64>,
-}
-
-impl Item {
-    /// An item that nobody announced: its first piece tells what it is.
-    fn of_kind(kind: &str) -> Self {
-        Item { kind: kind.to_owned(), ..Item::default() }
-    }
 }
 
 impl ReadFrames for Decoder {
