@@ -93,10 +93,9 @@ impl Writer<'_> {
     pub(crate) fn write(&self, canonical: Canonical, item: &Item<'_>) -> Translated {
         match canonical {
             Canonical::Request(request) => self.request(*request),
-            Canonical::Response(mut response) => {
-                let losses = std::mem::take(&mut response.warnings);
+            Canonical::Response(response) => {
                 let body = self.dialect.encode_response(&response, &self.reply(item.ids()));
-                Ok(Outcome { product: Product::Wire(body), losses })
+                Ok(Outcome { product: Product::Wire(body), losses: response.warnings })
             }
             Canonical::Error(error) => {
                 let wire = self.dialect.encode_error(&error);
