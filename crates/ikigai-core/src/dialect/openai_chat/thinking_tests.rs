@@ -61,3 +61,15 @@ fn a_provider_without_a_parameter_says_so() {
     encode(&plan(&thinking, &rule, None), &thinking, &rule, ReasoningRequest::Nothing, &mut losses);
     assert_eq!(losses.len(), 1);
 }
+
+#[test]
+fn thinking_that_cannot_be_hidden_is_told() {
+    let rule = rule(ThinkingKind::Effort, Off::Word);
+    let hidden = Thinking::from(Level::High).hidden();
+    let told = |style| {
+        let mut losses = Vec::new();
+        encode(&plan(&hidden, &rule, None), &hidden, &rule, style, &mut losses);
+        losses.len()
+    };
+    assert_eq!((told(ReasoningRequest::Effort), told(ReasoningRequest::ReasoningObject)), (1, 0));
+}

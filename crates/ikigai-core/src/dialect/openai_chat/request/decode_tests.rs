@@ -92,6 +92,19 @@ fn what_is_no_request_is_refused_with_the_place() {
 }
 
 #[test]
+fn a_deployment_in_the_address_is_the_model() {
+    let body = json!({"messages": [{"role": "user", "content": "x"}]});
+    let path = Some("/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21");
+    let request = decode_request(Incoming { path, body: body.clone() }).unwrap();
+    assert_eq!(request.model, "gpt-4o");
+    let (quirks, rules) = (Quirks::default(), Rules::default());
+    let target = Target { provider: "here", quirks: &quirks, rules: &rules, facts: None };
+    assert_eq!(encode_request(&request, &target).unwrap().body, body);
+    let elsewhere = Request { model: "other".into(), ..request };
+    assert_eq!(encode_request(&elsewhere, &target).unwrap().body["model"], "other");
+}
+
+#[test]
 fn leading_instructions_are_the_system_prompt_and_later_ones_stay() {
     let request = messages(json!([
         {"role": "system", "content": "a"},

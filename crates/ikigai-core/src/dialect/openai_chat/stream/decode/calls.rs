@@ -142,7 +142,7 @@ impl Calls {
 impl Tracked {
     fn function(
         &mut self,
-        function: Function<'_>,
+        mut function: Function<'_>,
         next: &mut usize,
         ids: &mut Ids,
         out: &mut Vec<Event>,
@@ -154,7 +154,7 @@ impl Tracked {
         }
         .filter(|more| !more.is_empty());
         if self.block.is_none()
-            && let Some(name) = function.name.some()
+            && let Some(name) = function.name.take()
         {
             self.start(name.into_owned(), next, ids, out);
         }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::details::Details;
-use super::wire::{Any, Choice, Chunk, Content, Delta, Few};
+use super::wire::{self, Choice, Chunk, Content, Delta, Few};
 use crate::dialect::openai_chat::assistant;
 use crate::dialect::openai_chat::marks::{DIALECT, PART, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, Side};
 use crate::dialect::openai_chat::part::{self, FIELD_CONTENT};
@@ -97,10 +97,10 @@ impl Decoder {
     }
 
     fn chunk(&mut self, data: &str, out: &mut Vec<Event>) {
-        let chunk = match serde_json::from_str::<Any<Chunk<'_>>>(data) {
-            Ok(Any(chunk)) => chunk,
-            Err(error) => return self.fail(unreadable(self.frames, data, &error), out),
-        };
+        let mut chunk = Chunk::default();
+        if let Err(error) = wire::read(data, &mut chunk) {
+            return self.fail(unreadable(self.frames, data, &error), out);
+        }
         let is_answer = chunk.choices.is_some();
         if chunk.error.is_some() || !is_answer {
             match serde_json::from_str::<Value>(data).ok() {
@@ -115,7 +115,7 @@ impl Decoder {
         if let Some(raw) = chunk.usage {
             raw.get().clone_into(&mut self.usage);
         }
-        let choices = chunk.choices.unwrap_or_default();
+        let choices = chunk.choices.get_or_insert_default();
         if self.state == State::Waiting && choices.iter().any(|choice| choice.is_whole) {
             return self.whole(data, out);
         }
@@ -126,8 +126,8 @@ impl Decoder {
             self.kept.chunk(data, &mut self.usage);
         }
         if self.state == State::Waiting {
-            self.id = self.id.take().or_else(|| chunk.id.some().map(Into::into));
-            self.model = self.model.take().or_else(|| chunk.model.some().map(Into::into));
+            self.id = self.id.take().or_else(|| chunk.id.take().map(Into::into));
+            self.model = self.model.take().or_else(|| chunk.model.take().map(Into::into));
             if choices.is_empty() {
                 // Some begin with a chunk about the prompt that names neither answer nor model.
                 return;
@@ -152,8 +152,8 @@ impl Decoder {
         out.push(Event::Start { id: self.id.take(), model: self.model.take(), provider_data: ProviderData::default() });
     }
 
-    fn choices(&mut self, choices: Few<Choice<'_>>, out: &mut Vec<Event>) {
-        for choice in choices {
+    fn choices(&mut self, choices: &mut Few<Choice<'_>>, out: &mut Vec<Event>) {
+        for choice in choices.iter_mut() {
             // Only the first is read.
             if choice.index.0.is_some_and(|index| index != 0) {
                 continue;
@@ -161,16 +161,16 @@ impl Decoder {
             if let Some(raw) = choice.logprobs {
                 self.kept.logprobs(raw);
             }
-            self.delta(choice.delta, out);
-            if let Some(word) = choice.finish_reason.some() {
+            self.delta(&mut choice.delta, out);
+            if let Some(word) = choice.finish_reason.take() {
                 self.finish = Some(word.into());
             }
         }
     }
 
-    fn delta(&mut self, delta: Delta<'_>, out: &mut Vec<Event>) {
-        self.reasoning(&delta, out);
-        match delta.content {
+    fn delta(&mut self, delta: &mut Delta<'_>, out: &mut Vec<Event>) {
+        self.reasoning(delta, out);
+        match std::mem::take(&mut delta.content) {
             Content::None => {}
             Content::Text(text) => self.text(text.into_owned(), out),
             Content::Parts(parts) => {
@@ -180,7 +180,7 @@ impl Decoder {
                 }
             }
         }
-        if let Some(text) = delta.refusal.some() {
+        if let Some(text) = delta.refusal.take() {
             self.flush_held(out);
             let index = match self.open {
                 Open::Refusal(index) => index,
@@ -197,18 +197,18 @@ impl Decoder {
             self.flush_held(out);
             self.close(out);
             self.settle_details(out);
-            for piece in delta.tool_calls {
+            for piece in std::mem::take(&mut delta.tool_calls) {
                 self.calls.piece(piece, &mut self.next, &mut self.ids, out);
             }
-            if let Some(function) = delta.function_call {
-                self.calls.older_form(function, &mut self.next, &mut self.ids, out);
+            if let Some(function) = delta.function_call.take() {
+                self.calls.older_form(*function, &mut self.next, &mut self.ids, out);
             }
         }
         if let Some(raw) = delta.audio {
             self.speech.get_or_insert_default().add(raw);
         }
-        for (key, raw) in delta.rest {
-            self.rest(&key, raw, out);
+        for (key, raw) in &delta.rest {
+            self.rest(key, raw, out);
         }
     }
 
@@ -226,7 +226,7 @@ impl Decoder {
             self.has_plain_reasoning = true;
             self.think(field, text.to_owned(), out);
         }
-        for piece in delta.details.iter() {
+        for piece in &delta.details {
             self.details.push(piece);
             let text = [&piece.text, &piece.summary].into_iter().find_map(|text| text.as_some());
             if let (false, Some(text)) = (self.has_plain_reasoning, text) {
