@@ -1,5 +1,7 @@
 //! The simulator over a real socket: answers, scripts, faults, controls.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper that fails is a test that fails")]
+
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
