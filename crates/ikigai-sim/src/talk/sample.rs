@@ -302,3 +302,7 @@ fn places(text: &str) -> Vec<String> {
         })
         .collect()
 }
+
+#[cfg(test)]
+#[path = "sample_tests.rs"]
+mod tests;
