@@ -137,11 +137,7 @@ impl Writer<'_> {
             return Some(block::source(source, own));
         }
         if matches!(from.role, Role::Assistant | Role::System) {
-            self.lose(
-                kind,
-                place,
-                format!("this API takes a {kind} only from the user and from tools; it is left out"),
-            );
+            self.lose(kind, place, format!("on this API only the user and tools send {kind} blocks; it is left out"));
             return None;
         }
         let fitted = if kind == "image" { picture(source) } else { paper(source) };
