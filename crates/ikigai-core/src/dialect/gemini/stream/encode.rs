@@ -123,7 +123,7 @@ impl Encoder {
         self.tail.clear();
         if let Some(usage) = &self.usage {
             self.tail.extend_from_slice(br#","usageMetadata":"#);
-            json(&usage::encode(usage), &mut self.tail);
+            usage::write(usage, &mut self.tail);
         }
         if let Some(model) = &self.model {
             self.tail.extend_from_slice(br#","modelVersion":"#);
