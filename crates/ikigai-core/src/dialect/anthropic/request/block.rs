@@ -144,8 +144,16 @@ impl Writer<'_> {
         match fitted {
             Ok(fitted) => {
                 let told = |source: &Source| source.media_type().map(str::to_owned);
-                if matches!(source, Source::Text { .. }) && told(&fitted) != told(source) {
-                    self.note("media_type", place, "this API takes texts as text/plain");
+                match source {
+                    Source::Text { .. } if told(&fitted) != told(source) => {
+                        self.note("media_type", place, "this API takes texts as text/plain");
+                    }
+                    Source::Url { media_type: Some(_), .. } | Source::File { media_type: Some(_), .. }
+                        if told(&fitted) == told(source) =>
+                    {
+                        self.note("media_type", place, "this API finds out the media type itself");
+                    }
+                    _ => {}
                 }
                 Some(block::source(&fitted, own))
             }
