@@ -4,7 +4,7 @@
 //! is only allowed on a developer's machine.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pretty_assertions::assert_eq;
 use serde_json::{Map, Value, json};
@@ -32,8 +32,12 @@ struct Recording {
 
 #[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
 fn recordings() -> Option<Vec<Recording>> {
-    let folder = std::env::var_os("IKIGAI_RECORDINGS")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../../shared/recordings"), PathBuf::from);
+    let beside = |folder: &Path| folder.join("shared/recordings");
+    let folder = std::env::var_os("IKIGAI_RECORDINGS").map(PathBuf::from).unwrap_or_else(|| {
+        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let near = manifest.ancestors().map(beside).find(|folder| folder.exists());
+        near.unwrap_or_else(|| beside(Path::new("../../..")))
+    });
     let Ok(expected) = std::fs::read_to_string(folder.join("expected.jsonl")) else {
         assert!(std::env::var_os("CI").is_none(), "no recordings at {}", folder.display());
         eprintln!("no recordings at {}: nothing was tested", folder.display());
