@@ -20,11 +20,8 @@ use proptest::test_runner::TestRunner;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use support::choices::cases;
 use support::generate::{Reach, request, response, streamed};
-
-fn cases(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 /// To JSON text and back.
 fn through_json<T: Serialize + DeserializeOwned>(value: &T) -> T {

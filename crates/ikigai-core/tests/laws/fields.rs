@@ -346,17 +346,18 @@ fn at<'v>(value: &'v Value, place: &str) -> Option<&'v Value> {
 /// The list of what says the same in other words:
 ///
 /// - Absent is text, auto, no limit to calls at once, no stream, and no thinking.
-/// - A level is the budget that it stands for.
+/// - A level is the budget that it stands for, or the level that a family of models has for it.
+/// - Chat shows what thinking it shows; only some of its providers can be told to hide it.
 /// - A text in the message is the same as its bytes in base64; texts side by side are one text.
 /// - The media type of an address or a file is advice: the provider looks for itself. With it goes the kind of the
 ///   block, where the wire has one kind of file for all.
 /// - Ids of calls may change, as long as the result names the same (which another test looks at).
 /// - How arguments were spaced is kept where arguments are text.
-fn carries(sent: &Value, arrived: &Value, model: &str) -> bool {
+fn carries(sent: &Value, arrived: &Value, model: &str, dialect: Dialect) -> bool {
     match (sent, arrived) {
         (Value::Object(sent), Value::Object(arrived)) => {
             if sent.contains_key("include_summary") {
-                return thinks_alike(sent, arrived, model);
+                return thinks_alike(sent, arrived, model, dialect);
             }
             if let Some(text) = sent.get("text").and_then(Value::as_str) {
                 return holds_text(arrived, text) && unsaid_or_there(sent, arrived, "cache");
@@ -364,11 +365,11 @@ fn carries(sent: &Value, arrived: &Value, model: &str) -> bool {
             sent.iter().all(|(key, value)| match key.as_str() {
                 "provider_data" | "media_type" | "id" | "tool_call_id" | "arguments_text" => true,
                 "type" if sent.contains_key("source") => arrived.contains_key("source"),
-                _ => carries(value, arrived.get(key).unwrap_or(&Value::Null), model),
+                _ => carries(value, arrived.get(key).unwrap_or(&Value::Null), model, dialect),
             })
         }
         (Value::Array(sent), Value::Array(arrived)) if sent.len() == arrived.len() => {
-            sent.iter().zip(arrived).all(|(sent, arrived)| carries(sent, arrived, model))
+            sent.iter().zip(arrived).all(|(sent, arrived)| carries(sent, arrived, model, dialect))
         }
         (Value::Array(sent), Value::Array(arrived)) => {
             let all = arrived.iter().filter_map(|block| block["text"].as_str()).collect::<String>();
@@ -395,16 +396,17 @@ fn holds_text(arrived: &Map<String, Value>, text: &str) -> bool {
     has("text", text) || has("data", &STANDARD.encode(text))
 }
 
-fn thinks_alike(sent: &Map<String, Value>, arrived: &Map<String, Value>, model: &str) -> bool {
+fn thinks_alike(sent: &Map<String, Value>, arrived: &Map<String, Value>, model: &str, dialect: Dialect) -> bool {
     let level = |of: &Map<String, Value>| of.get("level").and_then(|level| Level::deserialize(level).ok());
     let budget = |of: &Map<String, Value>| of.get("budget").and_then(Value::as_i64);
-    let shown = sent["include_summary"] == arrived["include_summary"];
+    let shown = dialect == Dialect::OpenaiChat || sent["include_summary"] == arrived["include_summary"];
     match (level(sent), budget(sent)) {
         (Some(Level::None), None) => level(arrived) == Some(Level::None),
         (_, Some(wanted)) => budget(arrived) == Some(wanted) && shown,
         (Some(wanted), None) => {
-            let stands_for = thinking_budget(&rules_for(model).thinking, wanted);
-            shown && (level(arrived) == Some(wanted) || budget(arrived).is_some() && budget(arrived) == stands_for)
+            let rule = &rules_for(model).thinking;
+            let is_level = level(arrived) == Some(rule.means.get(&wanted).copied().unwrap_or(wanted));
+            shown && (is_level || budget(arrived).is_some() && budget(arrived) == thinking_budget(rule, wanted))
         }
         (None, None) => shown,
     }
@@ -437,7 +439,7 @@ fn every_field_arrives_or_is_a_loss(dialect: Dialect, model: &str) {
         let nothing = Value::Null;
         let arrived_here = match foreign {
             true => has_leftovers(after, dialect, before),
-            false => carries(before.unwrap_or(&nothing), after.unwrap_or(&nothing), model),
+            false => carries(before.unwrap_or(&nothing), after.unwrap_or(&nothing), model, dialect),
         };
         if !arrived_here && !is_lost(&wire.losses, &case.place) {
             let show = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);

@@ -4,15 +4,12 @@ use ikigai_core::{Block, Dialect, EventChecker, Ids, Incoming, Request, Response
 use proptest::prelude::*;
 use serde_json::Value;
 
+use crate::support::choices::cases;
 use crate::support::conversation;
 use crate::support::findings::Findings;
 use crate::support::generate::{Reach, request, response, streamed};
 use crate::support::summary::{Summary, summary};
 use crate::support::wire::{collect, decode, decode_pieces, encode, reply, target};
-
-fn cases(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 /// What was not reported as a loss is there on the other side.
 fn what_is_not_lost_survives(dialect: Dialect, request: &Request) {
@@ -41,10 +38,11 @@ fn what_is_not_lost_survives(dialect: Dialect, request: &Request) {
 fn carried(before: &Value, after: &Value) -> bool {
     let unsaid = [Value::from("text"), Value::from("auto"), Value::from(true), Value::from(false)];
     match (before, after) {
-        // Without a level and a budget there is nothing to hide or show.
-        (before, Value::Null) if before.get("include_summary").is_some() => {
-            before.get("budget").is_none() && before.get("level").is_none_or(|level| level == "none")
-        }
+        // Off, and unsaid; then there is nothing to hide or show either.
+        (before, Value::Null) if before.get("include_summary").is_some() => match before.get("budget") {
+            Some(budget) => budget == 0,
+            None => before.get("level").is_none_or(|level| level == "none"),
+        },
         (before, Value::Null) => unsaid.contains(before) || before.as_object().is_some_and(serde_json::Map::is_empty),
         (Value::Object(before), Value::Object(after)) => {
             before.iter().all(|(key, value)| carried(value, after.get(key).unwrap_or(&Value::Null)))

@@ -4,7 +4,7 @@ use crate::support::findings::{Findings, first_difference};
 use crate::support::recordings::{Answered, Exchange, Expected, exchanges, expected};
 use crate::support::summary::summary;
 use crate::support::wire::{collect, decode, decode_pieces, encode, reply, target};
-use ikigai_core::{Dialect, Event, EventChecker, Ids, Incoming, Response};
+use ikigai_core::{Block, Dialect, Event, EventChecker, FinishReason, Ids, Incoming, ProviderData, Response};
 use serde_json::{Map, Value};
 
 /// What every answer decodes to. A failure is a response with the finish reason `error`.
@@ -156,7 +156,9 @@ fn streams_keep_the_grammar(dialect: Dialect) {
 ///
 /// - What stands around the answer, in the envelope of each chunk: times, fingerprints, prices. It is the server's own.
 /// - Ids of items in streams whose relay gave an item another id with every event. A server may not do that.
-/// - Marks of how the wire wrote what it meant, such as a list where a text would do.
+/// - An end without a reason, or an answer without an id: clients wait for both, so a server says something.
+/// - The field that thinking came in, where it was one that the official clients cannot put together again.
+/// - A provider's own error object: a client gets it in the dialect's words.
 fn streams_round_trip(dialect: Dialect) {
     each_stream(dialect, |id, _, events, findings| {
         let bytes = encode(dialect, dialect, &events);
@@ -164,7 +166,15 @@ fn streams_round_trip(dialect: Dialect) {
         if let Err(fault) = EventChecker::check(&again) {
             findings.add(id, format!("sent on: {fault}"));
         }
-        let (found, wanted) = (as_sent_on(collect(again), dialect), as_sent_on(collect(events), dialect));
+        let (mut found, mut wanted) = (collect(again), collect(events));
+        if wanted.provider_data.str(dialect, "finish_reason").is_none() {
+            found.provider_data.remove(dialect, "finish_reason");
+        }
+        if wanted.finish_reason == FinishReason::Unknown && dialect == Dialect::OpenaiChat {
+            wanted.finish_reason = FinishReason::Stop;
+        }
+        found.id = found.id.filter(|_| wanted.id.is_some());
+        let (found, wanted) = (as_sent_on(found, dialect), as_sent_on(wanted, dialect));
         for difference in differences(&found, &wanted) {
             findings.add(id, difference);
         }
@@ -174,6 +184,14 @@ fn streams_round_trip(dialect: Dialect) {
 /// An answer without what a server that sends it on makes anew.
 fn as_sent_on(mut response: Response, dialect: Dialect) -> Value {
     response.provider_data.remove(dialect, "response");
+    if let Some(error) = &mut response.error {
+        error.provider_data = ProviderData::default();
+    }
+    for data in response.content.iter_mut().filter_map(Block::provider_data_mut) {
+        if data.str(Dialect::OpenaiChat, "reasoning_field") == Some("content") {
+            data.set(Dialect::OpenaiChat, "reasoning_field", "reasoning_content");
+        }
+    }
     let mut value = serde_json::to_value(response).unwrap();
     if dialect == Dialect::OpenaiResponses {
         for block in value["content"].as_array_mut().unwrap() {

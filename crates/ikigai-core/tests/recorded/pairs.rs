@@ -7,7 +7,7 @@ use crate::support::recordings::exchanges;
 use crate::support::summary::{Summary, summary};
 use crate::support::wire::{collect, decode, encode, reply, target};
 use ikigai_core::{Block, Dialect, Event, FinishReason, Ids, Incoming, Request, Response};
-use serde_json::Value;
+use serde_json::json;
 
 /// Every request can be sent in the other dialect, whose servers can read it; what does not arrive is in the losses.
 fn requests_arrive(from: Dialect, to: Dialect) {
@@ -117,19 +117,30 @@ fn compare_answers(id: &str, sent: &Response, arrived: &Response, to: Dialect, f
 fn as_carried(mut summary: Summary, response: &Response, to: Dialect) -> Summary {
     // A custom tool's call with its free text exists in one dialect alone.
     summary.calls.retain(|(name, _)| response.tool_calls().any(|call| call.name == *name));
-    match summary.finish {
-        // Only Gemini has a word for an unknown reason.
-        FinishReason::Unknown if to != Dialect::Gemini => summary.finish = FinishReason::Stop,
-        FinishReason::ToolUse if summary.calls.is_empty() => summary.finish = FinishReason::Stop,
-        _ => {}
-    }
-    if matches!(to, Dialect::Anthropic | Dialect::Gemini) {
-        // Arguments are an object there: a call that was cut off has none.
-        for (_, arguments) in &mut summary.calls {
-            if !arguments.is_object() {
-                *arguments = Value::Object(serde_json::Map::new());
+    // Arguments are an object there. A call that was cut off has none with Anthropic, and is left out with Gemini.
+    match to {
+        Dialect::Anthropic => {
+            for (_, arguments) in summary.calls.iter_mut().filter(|(_, arguments)| !arguments.is_object()) {
+                *arguments = json!({});
             }
         }
+        Dialect::Gemini => {
+            // Some write `null` when there are no arguments.
+            for (_, arguments) in summary.calls.iter_mut().filter(|(_, arguments)| arguments.is_null()) {
+                *arguments = json!({});
+            }
+            summary.calls.retain(|(_, arguments)| arguments.is_object());
+        }
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => {}
+    }
+    match summary.finish {
+        // Only Gemini has a word for an unknown reason, and one for calls that cannot be run.
+        FinishReason::Unknown if to != Dialect::Gemini => summary.finish = FinishReason::Stop,
+        FinishReason::ToolUse if summary.calls.is_empty() && to == Dialect::Gemini => {
+            summary.finish = FinishReason::Error;
+        }
+        FinishReason::ToolUse if summary.calls.is_empty() => summary.finish = FinishReason::Stop,
+        _ => {}
     }
     if let Some([_, _, _, _, write]) = &mut summary.usage
         && to == Dialect::Gemini

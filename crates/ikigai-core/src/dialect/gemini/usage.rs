@@ -168,15 +168,36 @@ fn counted(usage: &Usage, tool_use: u64) -> impl Iterator<Item = (&'static str, 
     .filter(move |(name, count)| *count > 0 || always(name))
 }
 
-/// Writes a usage, which in a stream may come with every frame: plain counts need no object to be made.
-pub(super) fn write(usage: &Usage, out: &mut Vec<u8>) {
+/// A usage inside a stream. A count that was told before and is nothing now has to be said: readers keep the last one
+/// that they saw.
+pub(super) fn encode_after(usage: &Usage, before: &Usage) -> Map<String, Value> {
+    let mut fields = encode(usage);
+    for (name, count) in taken_back(usage, before) {
+        fields.entry(name).or_insert_with(|| count.into());
+    }
+    fields
+}
+
+/// The counts that were something before and are nothing now.
+fn taken_back(usage: &Usage, before: &Usage) -> impl Iterator<Item = (&'static str, u64)> {
+    let changes = [
+        ("candidatesTokenCount", before.output_tokens, usage.output_tokens),
+        ("thoughtsTokenCount", before.thinking_tokens, usage.thinking_tokens),
+        ("cachedContentTokenCount", before.cache_read_tokens, usage.cache_read_tokens),
+    ];
+    changes.into_iter().filter(|(_, before, now)| *before > 0 && *now == 0).map(|(name, _, _)| (name, 0))
+}
+
+/// Writes the same; in a stream it may come with every frame: plain counts need no object to be made.
+pub(super) fn write_after(usage: &Usage, before: &Usage, out: &mut Vec<u8>) {
     if usage.provider_data.get(Dialect::Gemini).is_some() {
         // Memory never refuses, and a map always prints.
-        let _ = serde_json::to_writer(out, &encode(usage));
+        let _ = serde_json::to_writer(out, &encode_after(usage, before));
         return;
     }
+    let zeros = taken_back(usage, before);
     let mut before = b'{';
-    for (name, count) in counted(usage, 0) {
+    for (name, count) in counted(usage, 0).chain(zeros) {
         out.push(before);
         out.push(b'"');
         out.extend_from_slice(name.as_bytes());

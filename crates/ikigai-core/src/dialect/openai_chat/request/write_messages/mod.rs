@@ -45,6 +45,13 @@ pub(super) struct Writer<'a> {
     dropped_hint: bool,
 }
 
+/// Does a block carry a hint for the cache, itself or inside a result?
+fn has_hint(block: &Block) -> bool {
+    let inside =
+        block.as_tool_result().is_some_and(|result| result.content.iter().any(|block| block.cache().is_some()));
+    inside || block.cache().is_some()
+}
+
 impl<'a> Writer<'a> {
     /// A request of this dialect, for the model that it was written for.
     pub(super) fn as_it_came(request: &'a Request, target: &'a Target<'a>, losses: &'a mut Vec<Loss>) -> Self {
@@ -105,7 +112,11 @@ impl<'a> Writer<'a> {
         }
         if self.dropped_hint {
             let why = "this API caches by itself and has no marks for it; the hints are left out";
-            self.losses.push(Loss::info("cache", "messages", why));
+            let in_system = request.system.iter().any(|block| block.cache().is_some());
+            let in_messages = request.messages.iter().flat_map(|message| &message.content).any(has_hint);
+            let places = [("system", in_system), ("messages", in_messages)];
+            let hinted = places.into_iter().filter(|(_, hinted)| *hinted);
+            self.losses.extend(hinted.map(|(place, _)| Loss::info("cache", place, why)));
         }
         self.out
     }
