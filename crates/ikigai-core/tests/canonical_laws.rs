@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod support {
+    pub(crate) mod cases;
     pub(crate) mod choices;
     pub(crate) mod generate;
 }
@@ -20,7 +21,7 @@ use proptest::test_runner::TestRunner;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use support::choices::cases;
+use support::cases::cases;
 use support::generate::{Reach, request, response, streamed};
 
 /// To JSON text and back.

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod support {
+    pub(crate) mod cases;
     pub(crate) mod choices;
     pub(crate) mod conversation;
     pub(crate) mod findings;

@@ -4,7 +4,7 @@ use ikigai_core::{Block, Dialect, EventChecker, Ids, Incoming, Request, Response
 use proptest::prelude::*;
 use serde_json::Value;
 
-use crate::support::choices::cases;
+use crate::support::cases::cases;
 use crate::support::conversation;
 use crate::support::findings::Findings;
 use crate::support::generate::{Reach, request, response, streamed};

@@ -4,7 +4,8 @@ use ikigai_core::{Dialect, EventChecker, Ids, Incoming, Request, Response, event
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::support::choices::{Choices, cases, made};
+use crate::support::cases::cases;
+use crate::support::choices::{Choices, made};
 use crate::support::generate::{Reach, request, response};
 use crate::support::wire::{collect, decode, encode, reply, target};
 

@@ -21,12 +21,6 @@ pub(crate) fn made<T: std::fmt::Debug>(
     prop::collection::vec(any::<u32>(), 0..length).prop_map(move |numbers| make(&mut Choices { rest: numbers.iter() }))
 }
 
-/// As many cases as the test says, or as `PROPTEST_CASES` does.
-pub(crate) fn cases(cases: u32) -> ProptestConfig {
-    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    ProptestConfig { cases: asked.unwrap_or(cases), failure_persistence: None, ..ProptestConfig::default() }
-}
-
 impl Choices<'_> {
     /// One of `0..count`.
     pub(crate) fn below(&mut self, count: usize) -> usize {
