@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod support {
+    pub(crate) mod cases;
     pub(crate) mod choices;
     pub(crate) mod generate;
 }
@@ -10,7 +11,8 @@ mod support {
 use std::collections::BTreeSet;
 
 use ikigai_core::{
-    Block, Chunk, Collector, Error, ErrorKind, Event, FinishReason, Message, Request, Response, Role, events,
+    Block, Chunk, Collector, Error, ErrorKind, Event, EventChecker, FinishReason, Message, Request, Response, Role,
+    events,
 };
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -19,11 +21,8 @@ use proptest::test_runner::TestRunner;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use support::cases::cases;
 use support::generate::{Reach, request, response, streamed};
-
-fn cases(cases: u32) -> ProptestConfig {
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 /// To JSON text and back.
 fn through_json<T: Serialize + DeserializeOwned>(value: &T) -> T {
@@ -58,6 +57,7 @@ proptest! {
 
     #[test]
     fn however_a_stream_is_cut_it_collects_to_its_response((response, events) in streamed(Reach::Everything)) {
+        prop_assert_eq!(EventChecker::check(&events), Ok(()));
         prop_assert_eq!(collect(events), response);
     }
 }
@@ -68,6 +68,11 @@ proptest! {
     #[test]
     fn events_survive_their_json((_, events) in streamed(Reach::Everything)) {
         prop_assert_eq!(through_json(&events), events);
+    }
+
+    #[test]
+    fn what_a_careful_caller_writes_is_valid(request in request(Reach::Plain)) {
+        prop_assert_eq!(request.validate(), Ok(()));
     }
 
     /// Reading JSON and writing it again gives the same text, so the keys are still in their order.

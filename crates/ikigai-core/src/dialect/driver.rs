@@ -3,6 +3,7 @@
 //! The driver alone decides what happens to broken frames and to what comes after the end, so dialects cannot differ
 //! in that.
 
+use super::lanes::{Lanes, Queue};
 use super::{ReadFrames, Reply, WriteFrames, anthropic, gemini, openai_chat, openai_responses};
 use crate::{Dialect, Error, Event, Frame, Ids, Sse, SseError};
 
@@ -154,6 +155,8 @@ fn fail(message: String, out: &mut Vec<Event>) {
 #[derive(Debug)]
 pub struct StreamEncoder {
     writer: Writer,
+    /// For wires that cannot tell open blocks apart.
+    queue: Option<Queue>,
 }
 
 #[derive(Debug)]
@@ -173,12 +176,28 @@ impl StreamEncoder {
             Dialect::OpenaiResponses => Writer::OpenaiResponses(Box::new(openai_responses::Encoder::new(reply))),
             Dialect::Gemini => Writer::Gemini(Box::new(gemini::Encoder::new(reply))),
         };
-        StreamEncoder { writer }
+        let queue = match dialect {
+            Dialect::OpenaiChat => Some(Queue::new(Lanes::TextAndThinking)),
+            Dialect::Gemini => Some(Queue::new(Lanes::All)),
+            // Items have numbers; and Messages has its own way, because its blocks end with more than they began with.
+            Dialect::OpenaiResponses | Dialect::Anthropic => None,
+        };
+        StreamEncoder { writer, queue }
     }
 
     /// Takes the next event and appends the bytes that it brings. [`Event::Done`] and [`Event::Error`] bring the end.
     pub fn push(&mut self, event: &Event, out: &mut Vec<u8>) {
-        match &mut self.writer {
+        let writer = &mut self.writer;
+        match &mut self.queue {
+            Some(queue) => queue.push(event, |event| writer.event(event, out)),
+            None => writer.event(event, out),
+        }
+    }
+}
+
+impl Writer {
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>) {
+        match self {
             Writer::Anthropic(writer) => writer.event(event, out),
             Writer::OpenaiChat(writer) => writer.event(event, out),
             Writer::OpenaiResponses(writer) => writer.event(event, out),

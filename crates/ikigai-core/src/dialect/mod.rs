@@ -9,6 +9,7 @@ mod dispatch;
 mod driver;
 mod gemini;
 mod ids;
+mod lanes;
 mod openai_chat;
 mod openai_error;
 mod openai_responses;

@@ -22,17 +22,17 @@ const BOM: &[u8] = "\u{feff}".as_bytes();
 #[non_exhaustive]
 pub enum SseError {
     /// One event is larger than the limit.
-    #[error("an event is larger than the limit of {limit} bytes (at byte {at} of the stream)")]
+    #[error("an event is larger than the limit of {limit} bytes (in the line at byte {at} of the stream)")]
     TooLarge {
         /// The limit.
         limit: usize,
-        /// Where in the stream that was seen.
+        /// Where the line begins in which that was seen.
         at: u64,
     },
     /// The bytes are no UTF-8.
-    #[error("the event that ends at byte {at} of the stream is not UTF-8")]
+    #[error("an event is not UTF-8 (it ends in the line at byte {at} of the stream)")]
     NotUtf8 {
-        /// Where in the stream that was seen.
+        /// Where the line begins in which that was seen.
         at: u64,
     },
 }
@@ -74,7 +74,7 @@ pub struct Sse {
     /// The first text that was neither a field nor JSON, for an error message.
     stray: String,
     limit: usize,
-    /// Bytes taken so far.
+    /// Where the line begins that is read just now; the same for any cut of the bytes.
     at: u64,
 }
 
@@ -110,27 +110,44 @@ impl Sse {
         let mut rest = bytes;
         if self.after_cr && !rest.is_empty() {
             self.after_cr = false;
-            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+            if let Some(behind) = rest.strip_prefix(b"\n") {
+                self.at += 1;
+                rest = behind;
+            }
         }
-        while let Some((line, behind)) = self.next_line(rest) {
-            self.at += (rest.len() - behind.len()) as u64;
-            if self.line.is_empty() {
+        // Read as UTF-8 once for all events in it. What is none, or is cut, is left to the careful way below.
+        let mut text = valid_start(rest);
+        loop {
+            if self.is_between_events()
+                && let Some((frame, length)) = whole_event(text)
+                && length <= self.limit
+            {
+                sink(frame);
+                self.at += length as u64;
+                rest = rest.get(length..).unwrap_or_default();
+                text = text.get(length..).unwrap_or_default();
+                continue;
+            }
+            let Some((line, behind)) = self.next_line(rest) else { break };
+            let length = rest.len() - behind.len();
+            let before = self.line.len() as u64;
+            if before == 0 {
                 self.take_line(line, behind, &mut sink)?;
             } else {
                 self.line.extend_from_slice(line);
                 let whole = std::mem::take(&mut self.line);
-                self.check_size(whole.len())?;
                 let taken = self.take_line(&whole, behind, &mut sink);
                 // Keeps the buffer's room for the next cut line.
                 self.line = whole;
                 self.line.clear();
                 taken?;
             }
+            self.at += before + length as u64;
             rest = behind;
+            text = text.get(length..).unwrap_or_default();
         }
-        self.at += rest.len() as u64;
         self.line.extend_from_slice(rest);
-        self.check_size(self.line.len())
+        self.check_line(&self.line)
     }
 
     /// The end of the bytes: hands over what the last event holds although no blank line followed it.
@@ -148,6 +165,11 @@ impl Sse {
     /// The beginning of what was neither an event nor JSON, such as a proxy's HTML page. Empty when there was none.
     pub fn stray(&self) -> &str {
         &self.stray
+    }
+
+    /// Is nothing held of an event, a line or a JSON object?
+    fn is_between_events(&self) -> bool {
+        self.line.is_empty() && !self.has_data && !self.has_name && !self.at_start && !self.objects.is_open()
     }
 
     /// Splits off the next complete line and sets `after_cr` when its end may go on in the next bytes.
@@ -170,6 +192,7 @@ impl Sse {
 
     /// One whole line. `behind` is what follows it in the input: a blank line there lets the data through uncopied.
     fn take_line(&mut self, line: &[u8], behind: &[u8], sink: &mut impl FnMut(Frame<'_>)) -> Result<(), SseError> {
+        self.check_line(line)?;
         let mut line = line;
         if self.at_start {
             self.at_start = false;
@@ -205,8 +228,7 @@ impl Sse {
 
     fn take_data(&mut self, value: &[u8], behind: &[u8], sink: &mut impl FnMut(Frame<'_>)) -> Result<(), SseError> {
         if !self.has_data && matches!(behind.first(), Some(b'\n' | b'\r')) {
-            // The usual case: the event is this one line. The blank line that follows will find nothing to hand over.
-            self.check_size(value.len())?;
+            // The event is this one line. The blank line that follows will find nothing to hand over.
             let data = std::str::from_utf8(value).map_err(|_| SseError::NotUtf8 { at: self.at })?;
             sink(Frame { name: self.has_name.then_some(self.name.as_str()), data });
             self.has_name = false;
@@ -253,9 +275,43 @@ impl Sse {
         Ok(())
     }
 
+    /// A line may be as long as an event, whether it is whole or still arriving.
+    fn check_line(&self, line: &[u8]) -> Result<(), SseError> {
+        let line = if self.at_start { line.strip_prefix(BOM).unwrap_or(line) } else { line };
+        self.check_size(line.strip_prefix(b"data:").map_or(line, without_space).len())
+    }
+
     fn check_size(&self, size: usize) -> Result<(), SseError> {
         if size > self.limit { Err(SseError::TooLarge { limit: self.limit, at: self.at }) } else { Ok(()) }
     }
+}
+
+/// As much of the bytes as is UTF-8.
+fn valid_start(bytes: &[u8]) -> &str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => bytes.get(..error.valid_up_to()).and_then(|start| std::str::from_utf8(start).ok()).unwrap_or(""),
+    }
+}
+
+/// The usual event: one line of data, perhaps a name before it, and a blank line behind it, all of it here. Gives its
+/// length too. Everything else is none, and read line by line.
+fn whole_event(text: &str) -> Option<(Frame<'_>, usize)> {
+    let (name, behind) = match text.strip_prefix("event: ") {
+        Some(named) => whole_line(named).map(|(name, behind)| (Some(name), behind))?,
+        None => (None, text),
+    };
+    let (data, behind) = whole_line(behind.strip_prefix("data: ")?)?;
+    let behind = behind.strip_prefix('\n').or_else(|| behind.strip_prefix("\r\n"))?;
+    Some((Frame { name, data }, text.len() - behind.len()))
+}
+
+/// A line that ends here with LF or CRLF, and what is behind it.
+fn whole_line(text: &str) -> Option<(&str, &str)> {
+    let end = memchr2(b'\n', b'\r', text.as_bytes())?;
+    let (line, rest) = text.split_at_checked(end)?;
+    let behind = rest.strip_prefix('\n').or_else(|| rest.strip_prefix("\r\n"))?;
+    Some((line, behind))
 }
 
 fn without_space(value: &[u8]) -> &[u8] {

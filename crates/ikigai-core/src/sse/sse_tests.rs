@@ -105,12 +105,23 @@ fn a_giant_event_is_refused_wherever_it_grows() {
 #[test]
 fn bytes_that_are_no_text_are_refused_with_their_place() {
     let mut sse = Sse::default();
-    assert_eq!(sse.feed(b"data: \xff\xfe\n\n", |_| {}), Err(SseError::NotUtf8 { at: 9 }));
+    assert_eq!(sse.feed(b"data: 1\n\ndata: \xff\xfe\n\n", |_| {}), Err(SseError::NotUtf8 { at: 9 }));
+}
+
+/// The frames, and how it ended.
+fn outcome(pieces: &[&[u8]], limit: usize) -> (Vec<Owned>, Result<(), SseError>) {
+    let mut sse = Sse::with_limit(limit);
+    let mut seen = Vec::new();
+    let fed = pieces.iter().try_for_each(|piece| sse.feed(piece, |frame| seen.push(owned(frame))));
+    let ended = fed.and_then(|()| sse.end(|frame| seen.push(owned(frame))));
+    (seen, ended)
 }
 
 fn any_stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
         "data: {\"a\":\"ü😀\"}",
+        "data: {}\n\n",
+        "event: x\ndata: 1\r\n\r\n",
         "data:",
         "data",
         "event: x",
@@ -144,13 +155,15 @@ proptest! {
         places.sort_unstable();
         let pieces: Vec<&[u8]> = places.windows(2).map(|pair| &stream[pair[0]..pair[1]]).collect();
         prop_assert_eq!(frames(&pieces), frames(&[&stream]));
+        // Even what is refused is refused at the same place, with the same events before it.
+        prop_assert_eq!(outcome(&pieces, 12), outcome(&[&stream], 12));
+        let single: Vec<&[u8]> = stream.chunks(1).collect();
+        prop_assert_eq!(outcome(&single, 12), outcome(&[&stream], 12));
     }
 
     #[test]
     fn any_bytes_are_survived(stream in prop::collection::vec(any::<u8>(), 0..300)) {
-        let mut sse = Sse::with_limit(64);
-        if sse.feed(&stream, |_| {}).is_ok() {
-            let _ = sse.end(|_| {});
-        }
+        let single: Vec<&[u8]> = stream.chunks(1).collect();
+        prop_assert_eq!(outcome(&single, 64), outcome(&[&stream], 64));
     }
 }

@@ -227,3 +227,20 @@ fn the_first_fault_is_the_one_that_is_told() {
     let response = collect([start(), text_delta(0, "a"), block_done(7)]);
     assert_eq!(response, broken(vec![], "text for block 0, which is not an open text block"));
 }
+
+#[test]
+fn a_dialects_own_block_may_open_unfinished_and_end_whole() {
+    let block = |data| Block::Other(crate::Other { dialect: Dialect::OpenaiResponses, data });
+    let opened = json!({"type": "web_search_call", "status": "in_progress"});
+    let whole = json!({"type": "web_search_call", "status": "completed"});
+    let end = |dialect| {
+        let mut provider_data = ProviderData::default();
+        provider_data.set(dialect, "data", whole.clone());
+        Event::BlockDone { index: 0, provider_data }
+    };
+    let content =
+        |end| collect([start(), Event::BlockStart { index: 0, block: block(opened.clone()) }, end, done()]).content;
+    assert_eq!(content(end(Dialect::OpenaiResponses)), [block(whole.clone())]);
+    assert_eq!(content(end(Dialect::Gemini)), [block(opened.clone())], "only its own dialect may replace it");
+    assert_eq!(content(block_done(0)), [block(opened.clone())]);
+}

@@ -47,7 +47,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
         provider_data: ProviderData,
     },
-    /// A block opens. It is whole already where its kind has no deltas (an image, a dialect's own block).
+    /// A block opens. It is whole already where its kind has no deltas (an image); a dialect's own block may still be
+    /// replaced at its end.
     BlockStart {
         /// Its place in the answer's content.
         index: usize,

@@ -121,7 +121,11 @@ fn by_level(rule: &ThinkingRule, level: Level, losses: &mut Vec<Loss>) -> Settin
                 losses.push(Loss::new("thinking", place, format!("this model has no level {level}; high is sent")));
             }
             match thinking_budget(rule, level) {
-                Some(0) => Setting::Off,
+                Some(0) => {
+                    let why = format!("this model has nothing between off and low; it is off for {level}");
+                    losses.push(Loss::new("thinking", place, why));
+                    Setting::Off
+                }
                 Some(budget) => Setting::Budget(budget),
                 None => Setting::Unsaid,
             }

@@ -143,7 +143,7 @@ fn openai_levels() {
 #[test]
 fn gemini_levels() {
     let none = "nothing | nothing (-) | nothing (-) | nothing (-) | nothing (-) | nothing (-) | nothing (-)";
-    let flash = "off | off | 8192 | 16384 | 24576 | 24576 (-) | 24576 (-)";
+    let flash = "off | off (-) | 8192 | 16384 | 24576 | 24576 (-) | 24576 (-)";
     let three = "low (!) | low (-) | low | medium | high | high (-) | high (-)";
     let four = "minimal (i) | minimal | low | medium | high | high (-) | high (-)";
     let two = "minimal (i) | minimal | minimal (-) | high (-) | high | high (-) | high (-)";

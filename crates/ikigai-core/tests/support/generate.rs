@@ -324,7 +324,10 @@ impl Make<'_, '_> {
     }
 
     fn other(&mut self) -> Block {
-        Block::Other(Other { dialect: *self.choices.pick(&Dialect::ALL), data: Value::Object(self.choices.object(2)) })
+        let mut data = self.choices.object(2);
+        // Every dialect but Gemini names the kind of a block.
+        data.insert("type".to_owned(), Value::from("some_block"));
+        Block::Other(Other { dialect: *self.choices.pick(&Dialect::ALL), data: Value::Object(data) })
     }
 
     fn function(&mut self, name: String) -> Tool {

@@ -2,12 +2,12 @@
 //!
 //! The client sends back what it gets. State of other dialects therefore rides in the two slots that this dialect has
 //! for such things: the signature of a thinking block, and a `redacted_thinking` block of its own beside a block that
-//! has no slot (a tool call with a thought signature).
+//! has no slot (a tool call with a thought signature), or in the place of a block that only another dialect knows.
 
 use serde_json::{Map, Value};
 
 use crate::dialect::seal::Sealed;
-use crate::{Audio, Block, ProviderData, ThinkingBlock, ToolResult};
+use crate::{Audio, Block, Dialect, Other, ProviderData, ThinkingBlock, ToolResult};
 
 use super::names::Safe;
 use super::{DIALECT, block};
@@ -19,13 +19,19 @@ pub(super) enum Neighbour {
     Next,
     /// The one before.
     Previous,
+    /// None: it is a block of another dialect, whole.
+    Nobody,
 }
+
+/// Where a whole block of another dialect stands in its sealed record.
+const WHOLE: &str = "block";
 
 impl Neighbour {
     fn as_str(self) -> &'static str {
         match self {
             Neighbour::Next => "next",
             Neighbour::Previous => "previous",
+            Neighbour::Nobody => "nobody",
         }
     }
 
@@ -35,6 +41,7 @@ impl Neighbour {
         match mark.as_str() {
             Some("next") => Some(Neighbour::Next),
             Some("previous") => Some(Neighbour::Previous),
+            Some("nobody") => Some(Neighbour::Nobody),
             _ => None,
         }
     }
@@ -77,7 +84,24 @@ impl Origin {
     }
 }
 
-/// The wire blocks of one block; none for what has no form here at all.
+impl Origin {
+    /// A block of another dialect, which comes back as it is.
+    fn whole(&self, other: &Other) -> Map<String, Value> {
+        let mut sealed = ProviderData::default();
+        sealed.set(other.dialect, WHOLE, other.data.clone());
+        sealed.set(DIALECT, "belongs_to", Neighbour::Nobody.as_str());
+        block::redacted(&self.seal(sealed).into(), None)
+    }
+}
+
+/// The block that a sealed record is, whole.
+pub(super) fn unseal_whole(mut data: ProviderData) -> Option<Block> {
+    let dialect = Dialect::ALL.into_iter().find(|dialect| data.value(*dialect, WHOLE).is_some())?;
+    let data = data.remove(dialect, WHOLE)?;
+    Some(Block::Other(Other { dialect, data }))
+}
+
+/// The wire blocks of one block; none for what is no block at all.
 pub(super) fn wire_blocks(content: &Block, origin: &Origin, ids: &mut Safe) -> Vec<Map<String, Value>> {
     let own = content.provider_data().and_then(|data| data.get(DIALECT));
     let carried = |data: &ProviderData, fields| {
@@ -102,7 +126,8 @@ pub(super) fn wire_blocks(content: &Block, origin: &Origin, ids: &mut Safe) -> V
         Block::ToolResult(result) => vec![tool_result(result, origin, ids)],
         Block::Other(other) => match (&other.data, other.dialect == DIALECT) {
             (Value::Object(fields), true) => vec![fields.clone()],
-            _ => Vec::new(),
+            (_, true) => Vec::new(),
+            (_, false) => vec![origin.whole(other)],
         },
     }
 }

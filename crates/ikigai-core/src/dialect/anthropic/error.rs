@@ -206,3 +206,7 @@ fn words(kind: ErrorKind) -> (u16, &'static str) {
 pub(super) fn status_of(kind: ErrorKind) -> u16 {
     words(kind).0
 }
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

@@ -12,6 +12,27 @@
 //! - `input_tokens` leaves the cached tokens out, `output_tokens` has the thinking in it.
 //! - Amazon and Google serve the same bodies with the model in the path.
 //!
+//! A tool's name that the API does not take is sent in another form, and a loss tells which: the model then calls the
+//! tool by that form, and it is the caller who knows both.
+//!
+//! Kept in `provider_data` under `anthropic`:
+//!
+//! | where | key | what |
+//! |---|---|---|
+//! | request | `model` | the model as asked: a request for that model is written as it was read |
+//! | request | `betas` | features to ask for in the `anthropic-beta` header; the caller's |
+//! | request | `raw` | fields that mean something canonical, as they were written: `thinking`, `effort`, `tool_choice`, numbers |
+//! | request | `system_blocks`, `path`, `query` | shapes: a lone system text in a list; where the model stood |
+//! | message | `blocks`, `continues` | shapes: a lone text in a list; it went on with the message before |
+//! | text | `citations` | as they came |
+//! | thinking | `signature`, `redacted_data`, `unsigned` | the provider's state, or that it gave none |
+//! | call, result, media | `input`, `no_input`, `blocks`, `source` | how a value was written |
+//! | tool | `no_schema` | there was none |
+//! | answer | `stop_reason`, `response` | the provider's word; all else of the answer's object |
+//! | answer | `without_message_stop` | the stream ended without its last event |
+//! | usage | all its fields but the counts; `absent` | which counts were not given |
+//! | everywhere | `extra` | wire fields that have no other place, put back as they were |
+//!
 //! Beside the files that every dialect has: `block/` reads and writes content blocks for requests and answers alike,
 //! `answer.rs` carries other dialects' state to clients of this one, `usage.rs` counts, `schema.rs` knows the subset of
 //! JSON Schema for strict tools, `names.rs` makes ids and names fit, `place.rs` says where something stands.

@@ -13,6 +13,7 @@ use crate::{Collector, FinishReason, Ids, Quirks, Response, rules_for};
 /// Exchanges whose expectation is wrong, with the proof.
 const WRONG: [(&str, &str); 0] = [];
 
+#[expect(clippy::print_stderr, reason = "whoever runs the tests must know that these check nothing")]
 fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("IKIGAI_RECORDINGS")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"), PathBuf::from);
@@ -178,4 +179,164 @@ fn every_stream_written_anew_brings_the_same_answer() {
         let whole = decode_response(whole, &mut Ids::seeded(7)).map_err(|error| error.to_string())?;
         same(&json!(response), &json!(whole))
     });
+}
+
+/// What a client sees of an answer, whichever dialect it came in.
+fn visible(response: &Response) -> Value {
+    let calls: Vec<Value> = response
+        .tool_calls()
+        .map(|call| json!({"name": call.name, "arguments": call.arguments, "whole": call.is_complete()}))
+        .collect();
+    // Of a refusal this API shows the text and the reason, but no mark on the text.
+    let text: String = response.content.iter().filter_map(crate::Block::as_text).collect();
+    json!({"text": text, "thinking": response.thinking(), "calls": calls})
+}
+
+#[test]
+fn every_stream_of_the_others_can_be_written_as_one_of_these() {
+    let Some(folder) = folder() else { return };
+    let mut streams = 0;
+    for dialect in crate::Dialect::ALL.into_iter().filter(|dialect| *dialect != DIALECT) {
+        for entry in folder.join(dialect.as_str()).read_dir().unwrap() {
+            let exchange: Value =
+                serde_json::from_str(&std::fs::read_to_string(entry.unwrap().path()).unwrap()).unwrap();
+            let Some(sse) = exchange["response"]["sse"].as_str() else { continue };
+            let mut decoder = crate::StreamDecoder::new(dialect, Ids::seeded(7));
+            let mut events = Vec::new();
+            decoder.feed(sse.as_bytes(), &mut events);
+            decoder.end(&mut events);
+            let mut collector = Collector::default();
+            collector.extend(events.iter().cloned());
+            let before = collector.finish();
+            let mut again = Collector::default();
+            again.extend(events_of(&frames_of(&events, Reply::default())));
+            let after = again.finish();
+            streams += 1;
+            assert_eq!(visible(&before), visible(&after), "{}", exchange["id"]);
+            let usage = |response: &Response| response.usage.as_ref().map_or(0, crate::Usage::total_tokens);
+            if before.error.is_none() {
+                assert_eq!(usage(&before), usage(&after), "{}", exchange["id"]);
+                let finish = if before.finish_reason == FinishReason::Unknown {
+                    FinishReason::Stop
+                } else {
+                    before.finish_reason
+                };
+                assert_eq!(finish, after.finish_reason, "{}", exchange["id"]);
+            }
+        }
+    }
+    assert!(streams > 500, "only {streams} streams");
+}
+
+/// Faults for which the API would refuse a request.
+fn faults(body: &Value) -> Vec<String> {
+    const FIELDS: [&str; 15] = [
+        "model",
+        "max_tokens",
+        "messages",
+        "system",
+        "tools",
+        "tool_choice",
+        "thinking",
+        "output_config",
+        "stream",
+        "temperature",
+        "top_p",
+        "top_k",
+        "stop_sequences",
+        "metadata",
+        "cache_control",
+    ];
+    let mut faults = Vec::new();
+    let mut fault = |holds: bool, text: String| {
+        if !holds {
+            faults.push(text);
+        }
+    };
+    for key in body.as_object().unwrap().keys() {
+        fault(FIELDS.contains(&key.as_str()), format!("{key}: Extra inputs are not permitted"));
+    }
+    let limit = body["max_tokens"].as_i64().unwrap_or(-1);
+    fault(limit >= 0, "max_tokens: Field required".to_owned());
+    fault(
+        body["thinking"]["budget_tokens"].as_i64().is_none_or(|budget| budget >= 1024 && budget < limit),
+        "budget".to_owned(),
+    );
+    let messages = body["messages"].as_array().unwrap();
+    fault(messages.first().is_some_and(|message| message["role"] == "user"), "the user does not begin".to_owned());
+    let mut ids: Vec<String> = Vec::new();
+    let mut waiting: Vec<String> = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        let text = json!([{"type": "text", "text": message["content"]}]);
+        let content = message["content"].as_array().unwrap_or_else(|| text.as_array().unwrap());
+        let words = |kind: &str, key: &str| -> Vec<String> {
+            content
+                .iter()
+                .filter(|block| block["type"] == kind)
+                .map(|block| block[key].as_str().unwrap().to_owned())
+                .collect()
+        };
+        fault(!content.is_empty(), format!("messages.{index}: empty"));
+        let is = |block: &Value, kind: &str| block["type"] == kind;
+        let results = words("tool_result", "tool_use_id");
+        let first = content.iter().take(results.len()).all(|block| is(block, "tool_result"));
+        fault(first, format!("messages.{index}: results do not come first"));
+        let mut expected = waiting.clone();
+        expected.sort_unstable();
+        let mut given = results.clone();
+        given.sort_unstable();
+        fault(expected == given, format!("messages.{index}: results {given:?} for calls {expected:?}"));
+        waiting = words("tool_use", "id");
+        for id in &waiting {
+            fault(names::is_safe(id) && !ids.contains(id), format!("messages.{index}: id {id}"));
+        }
+        ids.extend(waiting.clone());
+        for block in content {
+            let text = block["text"].as_str().filter(|_| is(block, "text"));
+            fault(text.is_none_or(|text| !text.trim().is_empty()), format!("messages.{index}: blank text"));
+            let assistant = message["role"] == "assistant";
+            fault(
+                !is(block, "tool_use") || block["input"].is_object(),
+                format!("messages.{index}: input is no object"),
+            );
+            fault(
+                assistant != (is(block, "image") || is(block, "document")) || !assistant,
+                format!("messages.{index}: media"),
+            );
+        }
+    }
+    faults
+}
+
+/// Requests that no translation can make whole, and why.
+const INCOMPLETE: [(&str, &str); 5] = [
+    ("openai-chat-no-messages-53909e4c", "there are no messages"),
+    ("openai-openai-previous-response-id-seed-auto-chains-through-retries-3ea4dfc0", "the call is on the server"),
+    ("openai-o4-mini-tool-round-trip-2-cbe0b85b", "the call is on the server"),
+    ("google-gemini-2-5-flash-tool-round-trip-2-3c9da15d", "the call has no result"),
+    ("google-gemini-flash-latest-tool-round-trip-2-efe15e4c", "the call has no result"),
+];
+
+#[test]
+fn every_request_of_the_others_can_be_sent_to_this_api() {
+    let Some(folder) = folder() else { return };
+    let mut bad = Vec::new();
+    for dialect in crate::Dialect::ALL.into_iter().filter(|dialect| *dialect != DIALECT) {
+        for entry in folder.join(dialect.as_str()).read_dir().unwrap() {
+            let exchange: Value =
+                serde_json::from_str(&std::fs::read_to_string(entry.unwrap().path()).unwrap()).unwrap();
+            let (Some(recorded), id) = (exchange["request"].as_object(), exchange["id"].as_str().unwrap()) else {
+                continue;
+            };
+            let incoming = Incoming { path: recorded["path"].as_str(), body: recorded["body"].clone() };
+            let Ok(mut request) = dialect.decode_request(incoming) else { continue };
+            for model in ["claude-sonnet-4-5", "claude-opus-5-5"] {
+                request.model = model.to_owned();
+                let wire = encode_request(&request, &home(&Quirks::default(), rules_for(model))).unwrap();
+                bad.extend(faults(&wire.body).into_iter().map(|fault| format!("{id} {model}: {fault}")));
+            }
+        }
+    }
+    bad.retain(|fault| !INCOMPLETE.iter().any(|(id, _)| fault.starts_with(id)));
+    assert!(bad.is_empty(), "{}:\n{}", bad.len(), bad.join("\n"));
 }

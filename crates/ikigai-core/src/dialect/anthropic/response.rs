@@ -156,3 +156,7 @@ fn id(response: &Response, reply: &Reply) -> String {
         None => format!("msg_{}", reply.ids.clone().next_id()),
     }
 }
+
+#[cfg(test)]
+#[path = "response_tests.rs"]
+mod tests;

@@ -10,6 +10,9 @@ use crate::{Dialect, ProviderData};
 
 /// The key under which left-over fields are kept.
 pub(super) const EXTRA: &str = "extra";
+/// The key under which left-over fields are kept that say nothing: `null`, empty, `false`, a default. Other dialects
+/// need not tell that they left them out.
+const DEFAULTS: &str = "defaults";
 /// The key under which the fields in snake_case are listed, by their camelCase path: `inlineData.mimeType`.
 const SNAKE: &str = "snake";
 
@@ -17,12 +20,13 @@ const SNAKE: &str = "snake";
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     rest: Map<String, Value>,
+    defaults: Map<String, Value>,
     snake: Vec<String>,
 }
 
 impl Fields {
     pub(super) fn new(object: Map<String, Value>) -> Self {
-        Fields { rest: object, snake: Vec::new() }
+        Fields { rest: object, ..Fields::default() }
     }
 
     /// A field, left where it is.
@@ -74,6 +78,16 @@ impl Fields {
         if !inner.rest.is_empty() {
             self.rest.insert(name.to_owned(), Value::Object(inner.rest));
         }
+        if !inner.defaults.is_empty() {
+            self.defaults.insert(name.to_owned(), Value::Object(inner.defaults));
+        }
+    }
+
+    /// Says of a left-over field that it only repeats the default.
+    pub(super) fn is_default(&mut self, name: &str) {
+        if let Some(value) = self.take(name) {
+            self.defaults.insert(name.to_owned(), value);
+        }
     }
 
     /// Leaves a value over under a camelCase name.
@@ -92,8 +106,13 @@ impl Fields {
 
     /// Keeps what is left over, and the spelling.
     pub(super) fn keep(self, data: &mut ProviderData) {
-        if !self.rest.is_empty() {
-            data.set(Dialect::Gemini, EXTRA, self.rest);
+        let (rest, mut defaults) = without_defaults(self.rest);
+        put_back(&mut defaults, &self.defaults, &[]);
+        if !rest.is_empty() {
+            data.set(Dialect::Gemini, EXTRA, rest);
+        }
+        if !defaults.is_empty() {
+            data.set(Dialect::Gemini, DEFAULTS, defaults);
         }
         if !self.snake.is_empty() {
             data.set(Dialect::Gemini, SNAKE, self.snake);
@@ -111,6 +130,34 @@ fn entry<'a>(object: &'a Map<String, Value>, name: &str) -> Option<(&'a String, 
     own.or_else(|| object.iter().find(|(key, value)| !value.is_null() && is_snake_of(key, name)))
 }
 
+/// Parts what says something from what says nothing.
+fn without_defaults(fields: Map<String, Value>) -> (Map<String, Value>, Map<String, Value>) {
+    let (mut rest, mut defaults) = (Map::new(), Map::new());
+    for (name, value) in fields {
+        match value {
+            Value::Object(object) if !object.is_empty() => {
+                let (inner, nothing) = without_defaults(object);
+                if !inner.is_empty() {
+                    rest.insert(name.clone(), inner.into());
+                }
+                if !nothing.is_empty() {
+                    defaults.insert(name, nothing.into());
+                }
+            }
+            Value::Null | Value::Bool(false) | Value::Object(_) => {
+                defaults.insert(name, value);
+            }
+            Value::Array(list) if list.is_empty() => {
+                defaults.insert(name, list.into());
+            }
+            value => {
+                rest.insert(name, value);
+            }
+        }
+    }
+    (rest, defaults)
+}
+
 /// Puts left-over fields back, where the target has nothing of its own. Objects are filled up; an object that the
 /// target lacks is made anew, unless its name is in `only_filled`.
 pub(super) fn put_back(target: &mut Map<String, Value>, extra: &Map<String, Value>, only_filled: &[&str]) {
@@ -126,9 +173,18 @@ pub(super) fn put_back(target: &mut Map<String, Value>, extra: &Map<String, Valu
     }
 }
 
-/// The left-over fields of this dialect.
+/// The left-over fields of this dialect that say something.
 pub(super) fn extra(data: &ProviderData) -> Option<&Map<String, Value>> {
     data.value(Dialect::Gemini, EXTRA)?.as_object()
+}
+
+/// Puts everything back that was left over.
+pub(super) fn put_back_all(target: &mut Map<String, Value>, data: &ProviderData, only_filled: &[&str]) {
+    for key in [EXTRA, DEFAULTS] {
+        if let Some(fields) = data.value(Dialect::Gemini, key).and_then(Value::as_object) {
+            put_back(target, fields, only_filled);
+        }
+    }
 }
 
 /// Gives fields their snake_case names again, as they were read.
@@ -213,13 +269,14 @@ mod tests {
         assert_eq!(
             serde_json::to_value(&data).unwrap(),
             json!({"gemini": {
-                "extra": {"thought": null, "other_thing": 1, "inlineData": {"display_name": "x"}},
+                "extra": {"other_thing": 1, "inlineData": {"display_name": "x"}},
+                "defaults": {"thought": null},
                 "snake": ["inlineData", "inlineData.mimeType"],
             }}),
         );
 
         let mut part = object(json!({"inlineData": {"mimeType": "image/png", "data": "AA=="}}));
-        put_back(&mut part, extra(&data).unwrap(), &["inlineData"]);
+        put_back_all(&mut part, &data, &["inlineData"]);
         respell(&mut part, &data);
         assert_eq!(Value::Object(part), Value::Object(wire));
     }

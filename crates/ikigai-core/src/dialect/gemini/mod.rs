@@ -17,8 +17,12 @@
 //! `part.rs` and `result.rs` (one part, one tool result), `schema.rs` (JSON Schema to the OpenAPI subset of older models
 //! and back), `state.rs` (signatures and sealed state), `usage.rs` (token counts).
 //!
+//! What does not come back as it was: a stream without `alt=sse` is asked for with it; a `functionResponse` without a
+//! name gets that of its call; sealed state of another provider that a client brought back goes to that provider alone.
+//!
 //! What is kept in `provider_data.gemini` of a block: `thought_signature`, `generated_id`, on results the tool's `name`;
-//! `extra` holds fields of the wire that the format has none for, and the rest are marks of how something was written.
+//! `extra` holds fields of the wire that the format has none for, `defaults` those that say nothing, and the rest are
+//! marks of how something was written.
 
 mod error;
 mod fields;

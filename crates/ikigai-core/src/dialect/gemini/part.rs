@@ -271,9 +271,7 @@ fn wrap(member: &str, inner: Map<String, Value>) -> Map<String, Value> {
 
 /// Puts a part's own siblings back: what was left over, and the spelling where that is wanted.
 pub(super) fn dress(part: &mut Map<String, Value>, data: &ProviderData, spelling: bool) {
-    if let Some(extra) = fields::extra(data) {
-        fields::put_back(part, extra, &DATA);
-    }
+    fields::put_back_all(part, data, &DATA);
     if spelling {
         fields::respell(part, data);
     }

@@ -21,7 +21,7 @@ fn each_kind_of_part_is_its_block() {
         ),
         (
             json!({"text": "Hi", "thought": false, "partMetadata": {"a": 1}}),
-            json!({"type": "text", "text": "Hi", "provider_data": {"gemini": {"extra": {"thought": false, "partMetadata": {"a": 1}}}}}),
+            json!({"type": "text", "text": "Hi", "provider_data": {"gemini": {"extra": {"partMetadata": {"a": 1}}, "defaults": {"thought": false}}}}),
         ),
         (
             json!({"inlineData": {"mimeType": "image/png", "data": "AAAA"}}),

@@ -1,7 +1,7 @@
 //! What the provider really sent and took, read from outside of the project.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pretty_assertions::assert_eq;
 use serde_json::{Map, Value, json};
@@ -19,25 +19,36 @@ struct Recordings {
     expected: HashMap<String, Value>,
 }
 
-fn recordings() -> Option<Recordings> {
+fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("IKIGAI_RECORDINGS")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"), PathBuf::from);
     if !folder.is_dir() {
         assert!(std::env::var_os("CI").is_none(), "no recordings in {}", folder.display());
-        println!("no recordings in {}: nothing was checked", folder.display());
+        say(&format!("no recordings in {}: nothing was checked", folder.display()));
         return None;
     }
-    let read = |path: PathBuf| std::fs::read_to_string(path).unwrap();
-    let mut paths: Vec<PathBuf> =
-        std::fs::read_dir(folder.join("gemini")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    Some(folder)
+}
+
+fn exchanges(folder: &Path, dialect: &str) -> Vec<Value> {
+    let entries = std::fs::read_dir(folder.join(dialect)).unwrap();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
-    let exchanges = paths.into_iter().map(|path| serde_json::from_str(&read(path)).unwrap()).collect();
-    let expected = read(folder.join("expected.jsonl"));
+    let read = |path| serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    paths.into_iter().map(read).collect()
+}
+
+fn recordings() -> Option<Recordings> {
+    let folder = folder()?;
+    let expected = std::fs::read_to_string(folder.join("expected.jsonl")).unwrap();
     let expected = expected.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    Some(Recordings {
-        exchanges,
-        expected: expected.map(|line| (line["id"].as_str().unwrap().to_owned(), line)).collect(),
-    })
+    let expected = expected.map(|line| (line["id"].as_str().unwrap().to_owned(), line)).collect();
+    Some(Recordings { exchanges: exchanges(&folder, "gemini"), expected })
+}
+
+#[expect(clippy::print_stdout, reason = "a test that checks nothing must say so")]
+fn say(line: &str) {
+    println!("{line}");
 }
 
 fn frames(text: &str) -> Vec<String> {
@@ -55,7 +66,7 @@ fn decode_stream(text: &str) -> Vec<Event> {
         decoder.frame(None, &frame, &mut events);
     }
     decoder.end(&mut events);
-    super::stream::check_grammar(&events);
+    super::stream::grammar::check_grammar(&events);
     events
 }
 
@@ -123,7 +134,6 @@ fn every_request_round_trips() {
     let Some(recordings) = recordings() else { return };
     let (quirks, rules) = (Quirks::default(), Rules::default());
     let target = Target { provider: "google", quirks: &quirks, rules: &rules, facts: None };
-    let mut count = 0;
     for exchange in recordings.exchanges.iter().filter(|exchange| !exchange["request"].is_null()) {
         let id = exchange["id"].as_str().unwrap();
         let (path, body) = (exchange["request"]["path"].as_str().unwrap(), &exchange["request"]["body"]);
@@ -136,9 +146,7 @@ fn every_request_round_trips() {
         let own = path.split_once("/models/").unwrap().1;
         let asked = if own.ends_with(":streamGenerateContent") { format!("{own}?alt=sse") } else { own.to_owned() };
         assert_eq!(wire.path, format!("/models/{asked}"), "{id}");
-        count += 1;
     }
-    println!("{count} requests");
 }
 
 #[test]
@@ -209,4 +217,132 @@ fn comparable(mut response: Response) -> Response {
         }
     }
     response
+}
+
+/// What the API asks of contents, checked on a request that we made.
+fn check_contents(body: &Value) -> Result<(), String> {
+    let contents = body["contents"].as_array().ok_or("no contents")?;
+    let mut calls: Vec<&str> = Vec::new();
+    for (index, content) in contents.iter().enumerate() {
+        let parts = content["parts"].as_array().filter(|parts| !parts.is_empty()).ok_or("a content without parts")?;
+        let names = |member: &str| -> Vec<&str> {
+            parts.iter().filter_map(|part| part.get(member)?.get("name")?.as_str()).collect()
+        };
+        let (called, answered) = (names("functionCall"), names("functionResponse"));
+        match content["role"].as_str() {
+            Some("model") if answered.is_empty() => {}
+            Some("user") if called.is_empty() => {}
+            role => return Err(format!("contents[{index}] has the role {role:?}")),
+        }
+        if !answered.is_empty() {
+            let only = parts.iter().all(|part| part.get("functionResponse").is_some());
+            if !only || answered != calls {
+                return Err(format!("contents[{index}] answers {answered:?} to {calls:?}"));
+            }
+        }
+        if !called.is_empty() && index > 0 && contents[index - 1]["role"] != "user" {
+            return Err(format!("contents[{index}] calls without having been asked"));
+        }
+        calls = called;
+    }
+    Ok(())
+}
+
+/// Requests whose conversation lies with their own provider (`previous_response_id`): the calls to their results are
+/// not in them, and no other provider can go on.
+const KEPT_ELSEWHERE: [&str; 2] = [
+    "openai-o4-mini-tool-round-trip-2-cbe0b85b",
+    "openai-openai-previous-response-id-seed-auto-chains-through-retries-3ea4dfc0",
+];
+
+#[test]
+fn requests_of_other_dialects_become_ones_that_the_api_takes() {
+    let Some(folder) = folder() else { return };
+    let quirks = Quirks::default();
+    let mut faults = Vec::new();
+    let mut count = 0;
+    for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses] {
+        for exchange in exchanges(&folder, dialect.as_str()) {
+            let id = exchange["id"].as_str().unwrap();
+            let (path, body) = (exchange["request"]["path"].as_str(), exchange["request"]["body"].clone());
+            if !body.is_object() || exchange["response"]["status"] != 200 || KEPT_ELSEWHERE.contains(&id) {
+                continue;
+            }
+            let Ok(mut request) = dialect.decode_request(Incoming { path, body }) else { continue };
+            for model in ["gemini-2.0-flash", "gemini-2.5-pro", "gemini-3-pro-preview"] {
+                request.model = model.to_owned();
+                let target =
+                    Target { provider: "google", quirks: &quirks, rules: crate::rules_for(model), facts: None };
+                let outcome = encode_request(&request, &target).map_err(|error| error.message);
+                if let Err(fault) = outcome.and_then(|wire| check_contents(&wire.body)) {
+                    faults.push(format!("{id} for {model}: {fault}"));
+                }
+            }
+            count += 1;
+        }
+    }
+    assert_eq!(faults, Vec::<String>::new(), "of {count}");
+}
+
+/// The answer in the history of a client of this dialect: whole, or with a content for each frame of a stream.
+fn in_history(response: &Response, streamed: bool, reply: &Reply) -> Vec<Value> {
+    if !streamed {
+        return vec![encode_response(response, reply)["candidates"][0]["content"].clone()];
+    }
+    let mut encoder = Encoder::new(reply.clone());
+    let mut bytes = Vec::new();
+    for event in events(response) {
+        encoder.event(&event, &mut bytes);
+    }
+    let frames = frames(std::str::from_utf8(&bytes).unwrap());
+    let contents = frames.iter().map(|frame| serde_json::from_str::<Value>(frame).unwrap());
+    contents.map(|frame| frame["candidates"][0]["content"].clone()).collect()
+}
+
+/// The blocks that count: not the empty part at a stream's end, and no calls that were cut off.
+fn blocks(content: &[Block]) -> Vec<Block> {
+    let counts = |block: &&Block| match block {
+        Block::Text(text) => !text.text.is_empty() || !text.provider_data.is_empty(),
+        Block::ToolCall(call) => call.is_complete(),
+        _ => true,
+    };
+    content.iter().filter(counts).cloned().map(plain_arguments).collect()
+}
+
+/// The wire has arguments as an object alone, so how the model wrote them does not come along.
+fn plain_arguments(mut block: Block) -> Block {
+    if let Block::ToolCall(call) = &mut block {
+        call.arguments_text = None;
+    }
+    block
+}
+
+#[test]
+fn answers_of_other_dialects_come_back_from_clients_of_this_one() {
+    let Some(folder) = folder() else { return };
+    let reply = Reply { provider: Some("other".to_owned()), ..Reply::default() };
+    let mut faults = Vec::new();
+    let mut count = 0;
+    for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses] {
+        for exchange in exchanges(&folder, dialect.as_str()) {
+            let id = exchange["id"].as_str().unwrap();
+            let body = exchange["response"]["body"].clone();
+            let Ok(response) = dialect.decode_response(body, &mut Ids::default()) else { continue };
+            if response.finish_reason == FinishReason::Error || blocks(&response.content).is_empty() {
+                continue;
+            }
+            count += 1;
+            for streamed in [false, true] {
+                let contents = in_history(&response, streamed, &reply);
+                let request = decode_request(Incoming { path: None, body: json!({"contents": contents}) }).unwrap();
+                let history: Vec<Block> = request.messages.into_iter().flat_map(|message| message.content).collect();
+                let (ours, theirs) = (blocks(&history), blocks(&response.content));
+                if ours != theirs {
+                    faults.push(format!("{id}, streamed {streamed}: {ours:#?} is not {theirs:#?}"));
+                }
+            }
+        }
+    }
+    say(&format!("{count} answers, whole and streamed"));
+    assert!(faults.is_empty(), "{} of {count}, the first: {}", faults.len(), faults[0]);
 }

@@ -16,9 +16,9 @@ use crate::{Block, Dialect, Message, Other, ProviderData, Reply, Role};
 pub(super) const DUMMY: &str = "skip_thought_signature_validator";
 const DUMMIES: [&str; 2] = [DUMMY, "context_engineering_is_the_way_to_go"];
 /// The dummy that a client sent, as it was written.
-pub(super) const DUMMY_KEPT: &str = "dummy_signature";
+pub(super) const DUMMY_KEPT: &str = "dummy";
 /// How our sealed records begin in base64, so that other signatures need not be decoded.
-const SEALED: &str = "aWtnMS4";
+const SEALED: &str = "aWtnMS";
 /// In a sealed record: how many bytes of text went before it, in parts of their own.
 const TEXT_BEFORE: &str = "text_before";
 /// In a sealed record: the state is a whole block of another dialect.
@@ -37,7 +37,7 @@ pub(super) fn restore(messages: &mut Vec<Message>) {
     for message in messages.iter_mut() {
         for data in message.content.iter_mut().filter_map(Block::provider_data_mut) {
             let Some(signature) = data.str(Dialect::Gemini, SIGNATURE) else { continue };
-            if signature.starts_with(SEALED) {
+            if signature.starts_with(SEALED) && Sealed::from_base64(signature).is_some() {
                 sealed = true;
             } else if is_dummy(signature)
                 && let Some(dummy) = data.remove(Dialect::Gemini, SIGNATURE)
@@ -187,12 +187,11 @@ fn foreign(data: &ProviderData) -> Option<ProviderData> {
     (!state.is_empty()).then_some(state)
 }
 
-/// Takes the signature off a part that is kept whole.
+/// Takes the signature off a part that is kept whole. Was there one?
 pub(super) fn strip(part: &mut Value) -> bool {
     let Some(part) = part.as_object_mut() else { return false };
-    ["thoughtSignature", "thought_signature"]
-        .into_iter()
-        .fold(false, |had, key| part.shift_remove(key).is_some() || had)
+    let [camel, snake] = ["thoughtSignature", "thought_signature"].map(|key| part.shift_remove(key));
+    camel.or(snake).is_some()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::{Quirks, rules_for};
 /// `thinkingConfig` and `maxOutputTokens`, and what was said about it.
 fn sent(model: &str, thinking: Thinking, room: Option<i64>) -> (Value, Option<i64>, Vec<String>) {
     let (quirks, rules) = (Quirks::default(), rules_for(model));
-    let target = Target { provider: "google", quirks: &quirks, rules: &rules, facts: None };
+    let target = Target { provider: "google", quirks: &quirks, rules, facts: None };
     let mut losses = Vec::new();
     let encoded = encode(Some(&thinking), room, &target, &mut losses);
     (Value::Object(encoded.config), encoded.max_output, losses.into_iter().map(|loss| loss.place).collect())

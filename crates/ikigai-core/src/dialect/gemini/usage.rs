@@ -145,125 +145,69 @@ fn same_numbers(one: &Usage, other: &Usage) -> bool {
 fn own_counts(usage: &Usage) -> Map<String, Value> {
     let tool_use = usage.provider_data.value(Dialect::Gemini, TOOL_USE);
     let mut fields = Map::new();
-    let prompt = usage.prompt_tokens().saturating_sub(tool_use.and_then(number).unwrap_or_default());
-    fields.insert("promptTokenCount".to_owned(), prompt.into());
-    // As protobuf does, and Google with it: a count of nothing is left out.
-    for (name, count) in [
-        ("candidatesTokenCount", usage.output_tokens),
-        ("thoughtsTokenCount", usage.thinking_tokens),
-        ("cachedContentTokenCount", usage.cache_read_tokens),
-    ] {
-        if count > 0 {
-            fields.insert(name.to_owned(), count.into());
-        }
+    for (name, count) in counted(usage, tool_use.and_then(number).unwrap_or_default()) {
+        fields.insert(name.to_owned(), count.into());
     }
     if let Some(tool_use) = tool_use {
         fields.insert(TOOL_USE.to_owned(), tool_use.clone());
     }
-    fields.insert("totalTokenCount".to_owned(), usage.total_tokens().into());
     fields
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use pretty_assertions::assert_eq;
-    use serde_json::json;
-
-    fn read(value: &Value) -> Usage {
-        decode(value.as_object().unwrap()).unwrap()
-    }
-
-    #[test]
-    fn counts_are_disjoint_and_come_back() {
-        for (wire, [input, output, thinking, cached], total) in [
-            (
-                json!({"promptTokenCount": 29, "candidatesTokenCount": 15, "thoughtsTokenCount": 804, "totalTokenCount": 848}),
-                [29, 15, 804, 0],
-                848,
-            ),
-            (
-                json!({"promptTokenCount": 100, "cachedContentTokenCount": 60, "candidatesTokenCount": 5, "totalTokenCount": 105}),
-                [40, 5, 0, 60],
-                105,
-            ),
-            (
-                json!({"promptTokenCount": 10, "toolUsePromptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 20, "serviceTier": "standard"}),
-                [17, 3, 0, 0],
-                20,
-            ),
-            // All spent on thoughts: the candidates are left out.
-            (json!({"promptTokenCount": 15, "thoughtsTokenCount": 2, "totalTokenCount": 17}), [15, 0, 2, 0], 17),
-            (
-                json!({"promptTokenCount": 14, "totalTokenCount": 14, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 14}]}),
-                [14, 0, 0, 0],
-                14,
-            ),
-            // A proxy that counts the thoughts into the candidates.
-            (
-                json!({"promptTokenCount": 50, "candidatesTokenCount": 120, "thoughtsTokenCount": 20, "totalTokenCount": 170}),
-                [50, 100, 20, 0],
-                170,
-            ),
-            // The counts of the documents' example fit the exclusive reading.
-            (
-                json!({"promptTokenCount": 50, "candidatesTokenCount": 120, "thoughtsTokenCount": 20, "totalTokenCount": 190}),
-                [50, 120, 20, 0],
-                190,
-            ),
-            (
-                json!({"promptTokenCount": 15, "candidatesTokenCount": 0, "thoughtsTokenCount": 2, "totalTokenCount": 17}),
-                [15, 0, 2, 0],
-                17,
-            ),
-            (
-                json!({"promptTokenCount": "12", "candidatesTokenCount": "3", "totalTokenCount": "15"}),
-                [12, 3, 0, 0],
-                15,
-            ),
-            (json!({"promptTokenCount": 12, "candidatesTokenCount": 3, "totalTokenCount": 99}), [12, 3, 0, 0], 15),
-        ] {
-            let usage = read(&wire);
-            let numbers = [usage.input_tokens, usage.output_tokens, usage.thinking_tokens, usage.cached_tokens()];
-            assert_eq!((numbers, usage.total_tokens()), ([input, output, thinking, cached], total), "{wire}");
-            assert_eq!(Value::Object(encode(&usage)), wire);
-        }
-    }
-
-    #[test]
-    fn nothing_counted_is_no_usage() {
-        assert_eq!(decode(json!({"trafficType": "ON_DEMAND"}).as_object().unwrap()), None);
-    }
-
-    #[test]
-    fn a_total_that_is_no_sum_is_noticed() {
-        assert_eq!(odd_total(&read(&json!({"promptTokenCount": 1, "totalTokenCount": 9}))), Some(9));
-        assert_eq!(odd_total(&read(&json!({"promptTokenCount": 9, "totalTokenCount": 9}))), None);
-    }
-
-    #[test]
-    fn a_foreign_usage_is_written_with_the_cache_in_the_prompt() {
-        let usage = Usage {
-            input_tokens: 10,
-            output_tokens: 5,
-            thinking_tokens: 0,
-            cache_read_tokens: 100,
-            cache_write_tokens: 20,
-            ..Usage::default()
-        };
-        assert_eq!(
-            Value::Object(encode(&usage)),
-            json!({"promptTokenCount": 130, "candidatesTokenCount": 5, "cachedContentTokenCount": 100, "totalTokenCount": 135}),
-        );
-    }
-
-    #[test]
-    fn changed_numbers_are_not_overridden_by_what_was_kept() {
-        let mut usage = read(&json!({"promptTokenCount": 15, "thoughtsTokenCount": 2, "totalTokenCount": 99}));
-        usage.output_tokens = 4;
-        assert_eq!(
-            Value::Object(encode(&usage)),
-            json!({"promptTokenCount": 15, "candidatesTokenCount": 4, "thoughtsTokenCount": 2, "totalTokenCount": 21}),
-        );
-    }
+/// The counts as the wire has them. As protobuf does, and Google with it, a count of nothing is left out.
+fn counted(usage: &Usage, tool_use: u64) -> impl Iterator<Item = (&'static str, u64)> {
+    let always = |name: &str| name == "promptTokenCount" || name == "totalTokenCount";
+    [
+        ("promptTokenCount", usage.prompt_tokens().saturating_sub(tool_use)),
+        ("candidatesTokenCount", usage.output_tokens),
+        ("thoughtsTokenCount", usage.thinking_tokens),
+        ("cachedContentTokenCount", usage.cache_read_tokens),
+        ("totalTokenCount", usage.total_tokens()),
+    ]
+    .into_iter()
+    .filter(move |(name, count)| *count > 0 || always(name))
 }
+
+/// A usage inside a stream. A count that was told before and is nothing now has to be said: readers keep the last one
+/// that they saw.
+pub(super) fn encode_after(usage: &Usage, before: &Usage) -> Map<String, Value> {
+    let mut fields = encode(usage);
+    for (name, count) in taken_back(usage, before) {
+        fields.entry(name).or_insert_with(|| count.into());
+    }
+    fields
+}
+
+/// The counts that were something before and are nothing now.
+fn taken_back(usage: &Usage, before: &Usage) -> impl Iterator<Item = (&'static str, u64)> {
+    let changes = [
+        ("candidatesTokenCount", before.output_tokens, usage.output_tokens),
+        ("thoughtsTokenCount", before.thinking_tokens, usage.thinking_tokens),
+        ("cachedContentTokenCount", before.cache_read_tokens, usage.cache_read_tokens),
+    ];
+    changes.into_iter().filter(|(_, before, now)| *before > 0 && *now == 0).map(|(name, _, _)| (name, 0))
+}
+
+/// Writes the same; in a stream it may come with every frame: plain counts need no object to be made.
+pub(super) fn write_after(usage: &Usage, before: &Usage, out: &mut Vec<u8>) {
+    if usage.provider_data.get(Dialect::Gemini).is_some() {
+        // Memory never refuses, and a map always prints.
+        let _ = serde_json::to_writer(out, &encode_after(usage, before));
+        return;
+    }
+    let zeros = taken_back(usage, before);
+    let mut before = b'{';
+    for (name, count) in counted(usage, 0).chain(zeros) {
+        out.push(before);
+        out.push(b'"');
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(b"\":");
+        let _ = serde_json::to_writer(&mut *out, &count);
+        before = b',';
+    }
+    out.push(b'}');
+}
+
+#[cfg(test)]
+#[path = "usage_tests.rs"]
+mod tests;

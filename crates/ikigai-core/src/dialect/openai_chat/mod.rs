@@ -27,6 +27,8 @@ mod thinking;
 mod usage;
 
 #[cfg(test)]
+mod any_json;
+#[cfg(test)]
 mod recordings_tests;
 
 pub(crate) use error::{decode_error, encode_error};

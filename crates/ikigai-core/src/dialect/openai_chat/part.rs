@@ -120,6 +120,7 @@ fn audio(fields: &mut Map<String, Value>, side: Side) -> Option<Block> {
             if data.starts_with("http") || data.starts_with("data:") {
                 source_of(data, &mut kept)
             } else {
+                mark(&mut kept, BARE);
                 let media_type = sniffed(&data).unwrap_or("audio/mpeg").to_owned();
                 Source::Base64 { media_type, data }
             }
@@ -318,11 +319,10 @@ fn encode_audio(audio: &Audio, side: Side) -> Option<Value> {
     match &audio.source {
         Source::Base64 { media_type, data } => {
             if marks::marked(&audio.provider_data, side, PLAIN) {
-                let has_head = own.is_some_and(|own| own.contains_key(DATA_HEAD));
-                return if has_head {
-                    url_of(&audio.source, &audio.provider_data, side).map(Value::String)
-                } else {
+                return if marks::marked(&audio.provider_data, side, BARE) {
                     Some(data.as_str().into())
+                } else {
+                    url_of(&audio.source, &audio.provider_data, side).map(Value::String)
                 };
             }
             let mut inner = Map::new();

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::thinking::{Plan, Setting};
-use crate::{Level, Loss, Off, ReasoningRequest, Thinking, ThinkingRule};
+use crate::{Display, Level, Loss, Off, ReasoningRequest, Thinking, ThinkingRule};
 
 /// The request fields that speak of thinking, wherever they come from.
 pub(super) const FIELDS: [&str; 6] =
@@ -81,6 +81,11 @@ pub(super) fn encode(
 ) -> Map<String, Value> {
     let mut fields = Map::new();
     let setting = plan.setting;
+    let cannot_hide = style != ReasoningRequest::ReasoningObject && rule.display == Display::Always;
+    if !thinking.include_summary && cannot_hide && plan.thinks(rule) {
+        let why = "thinking cannot be hidden here; the answer may show it";
+        losses.push(Loss::info("thinking", "thinking.include_summary", why));
+    }
     match style {
         ReasoningRequest::Effort => {
             if let Some(word) = effort_word(setting, rule, losses) {

@@ -25,13 +25,16 @@
 //! |---|---|---|
 //! | request | `model` | the model as asked: a request for that model is written as it was read |
 //! | request | `extra` | wire fields without a canonical field: `store`, `include`, `service_tier`, … |
-//! | request | `input`, `numbers`, `reasoning`, `text` | how a value was written |
+//! | request | `input`, `numbers`, `reasoning` | how a value was written |
 //! | message | `item`, `easy`, `string`, `role`, `parts` | the message item around the parts |
-//! | text | the same, on the first part of an item; `refusal`, `annotations`, `logprobs`, `part_type`, `extra` | |
-//! | call, result | `id`, `status`, `extra`, `output`, `arguments` | |
-//! | thinking | `id`, `encrypted_content`, `summary`, `content`, `extra` | |
+//! | text | the same, on the first part of an item | |
+//! | text | `refusal`, `annotations`, `logprobs` | what the model's texts come with |
+//! | any part | `part_type`, `prompt_cache_breakpoint`, `bare_data`, `data_in`, `extra` | how it was written |
+//! | call, result | `id`, `status`, `arguments`, `output`, `extra` | the item around it, and how it was written |
+//! | thinking | `id`, `encrypted_content`, `summary`, `content`, `extra` | the reasoning item |
 //! | tool | `strict`, `raw`, `extra` | how it was written |
-//! | answer | `status`, `incomplete_details`, `response` | the provider's words; all else of the response object |
+//! | answer | `status`, `incomplete_details` | the provider's words for the end |
+//! | answer | `response`, `output_text` | all else of the response object |
 //! | usage | `usage` | the counts as they came, where they would not be written the same |
 
 mod error;
@@ -61,3 +64,5 @@ type Object = Map<String, Value>;
 
 #[cfg(test)]
 mod recordings_tests;
+#[cfg(test)]
+mod round_trip_tests;

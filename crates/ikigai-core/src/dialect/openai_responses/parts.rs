@@ -69,7 +69,12 @@ fn file(mut fields: Object) -> Block {
             Source::Base64 { media_type: guess.unwrap_or("application/octet-stream").to_owned(), data }
         }),
         None => match source(&mut fields, "file_url", "file_id") {
-            Some(source) => source,
+            Some(source) => {
+                if matches!(source, Source::Base64 { .. }) {
+                    provider_data.set(ME, "data_in", "file_url");
+                }
+                source
+            }
             None => return Block::Other(other(fields)),
         },
     };
@@ -160,7 +165,11 @@ pub(super) fn encode_file(document: &Document, faithful: bool) -> Object {
         Source::Base64 { media_type, data } => {
             let bare = faithful && document.provider_data.flag(ME, "bare_data");
             let data = if bare { data.clone() } else { format!("data:{media_type};base64,{data}") };
-            part.insert("file_data".into(), data.into());
+            if faithful && document.provider_data.str(ME, "data_in") == Some("file_url") {
+                part.insert("file_url".into(), data.into());
+            } else {
+                part.insert("file_data".into(), data.into());
+            }
             named(media_type)
         }
         Source::Text { media_type, text } => {

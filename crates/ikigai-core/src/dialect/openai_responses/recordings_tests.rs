@@ -64,8 +64,6 @@ fn exchanges() -> Vec<Exchange> {
 
 /// A response in the words of `expected.jsonl`.
 fn summary(response: &Response) -> Value {
-    let is_refusal = |block: &&Block| matches!(block, Block::Text(text) if items::is_refusal(text));
-    let text: String = response.content.iter().filter(|block| !is_refusal(block)).filter_map(Block::as_text).collect();
     let calls: Vec<Value> = response
         .tool_calls()
         .map(|call| match call.is_complete() {
@@ -74,7 +72,7 @@ fn summary(response: &Response) -> Value {
         })
         .collect();
     json!({
-        "text": text,
+        "text": response.text(),
         "thinking": response.thinking(),
         "tool_calls": calls,
         "finish": response.finish_reason,
@@ -259,7 +257,7 @@ fn streams_are_written_as_official_clients_take_them() {
         for block in &mut once.content {
             // Clients insist on both lists.
             if let Block::Text(text) = block
-                && !items::is_refusal(text)
+                && !text.is_refusal()
             {
                 let lists = ["annotations", "logprobs"].into_iter();
                 let absent: Vec<&str> = lists.filter(|key| text.provider_data.value(ME, key).is_none()).collect();

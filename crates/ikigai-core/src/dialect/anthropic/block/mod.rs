@@ -94,7 +94,8 @@ fn is_state((key, value): (&String, &Value)) -> bool {
         && (key.ends_with("signature")
             || key.starts_with("encrypted")
             || key.starts_with("redacted")
-            || key == "reasoning_details")
+            || key == "reasoning_details"
+            || key == "extra_content")
 }
 
 /// What other dialects left on a block or a message, without what belongs to this one.

@@ -137,19 +137,23 @@ impl Writer<'_> {
             return Some(block::source(source, own));
         }
         if matches!(from.role, Role::Assistant | Role::System) {
-            self.lose(
-                kind,
-                place,
-                format!("this API takes a {kind} only from the user and from tools; it is left out"),
-            );
+            self.lose(kind, place, format!("on this API only the user and tools send {kind} blocks; it is left out"));
             return None;
         }
         let fitted = if kind == "image" { picture(source) } else { paper(source) };
         match fitted {
             Ok(fitted) => {
                 let told = |source: &Source| source.media_type().map(str::to_owned);
-                if matches!(source, Source::Text { .. }) && told(&fitted) != told(source) {
-                    self.note("media_type", place, "this API takes texts as text/plain");
+                match source {
+                    Source::Text { .. } if told(&fitted) != told(source) => {
+                        self.note("media_type", place, "this API takes texts as text/plain");
+                    }
+                    Source::Url { media_type: Some(_), .. } | Source::File { media_type: Some(_), .. }
+                        if told(&fitted) == told(source) =>
+                    {
+                        self.note("media_type", place, "this API finds out the media type itself");
+                    }
+                    _ => {}
                 }
                 Some(block::source(&fitted, own))
             }

@@ -8,15 +8,13 @@ use serde_json::{Map, Value};
 
 use crate::dialect::Incoming;
 use crate::dialect::seal::Sealed;
-use crate::{
-    Block, CacheOptions, Error, Function, JsonSchemaFormat, Message, Other, OutputFormat, ProviderData, Request, Role,
-    Tool,
-};
+use crate::{Block, CacheOptions, Error, JsonSchemaFormat, Message, OutputFormat, ProviderData, Request, Role};
 
-use super::super::answer::Neighbour;
+use super::super::answer::{Neighbour, unseal_whole};
 use super::super::block::{self, Own, Reading, is_short, read_cache};
 use super::super::place::Place;
 use super::super::{DIALECT, thinking};
+use super::tools::{read_choice, read_tool, write_choice};
 
 type Fields = Map<String, Value>;
 
@@ -53,7 +51,7 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
             "thinking" if thinking::is_known(&value) => kept.thinking = Some(value),
             "output_config" => kept.output_config(value, &mut request, &mut own),
             // The older spelling of `output_config.format`.
-            "output_format" => match read_format(&value) {
+            "output_format" => match read_format(&value).filter(|_| request.output_format.is_none()) {
                 Some(format) => {
                     request.output_format = Some(format);
                     kept.raw.insert(key, value);
@@ -107,7 +105,7 @@ impl Kept {
         for (key, value) in fields {
             match key.as_str() {
                 "effort" if thinking::is_effort(&value) => self.effort = Some(value),
-                "format" => match read_format(&value) {
+                "format" => match read_format(&value).filter(|_| request.output_format.is_none()) {
                     Some(format) => request.output_format = Some(format),
                     None => {
                         rest.insert(key, value);
@@ -293,6 +291,10 @@ fn unseal(message: &mut Message) {
                     }
                     continue;
                 }
+                Some(Neighbour::Nobody) => {
+                    content.extend(unseal_whole(sealed.data));
+                    continue;
+                }
                 None => {
                     if let Some(data) = block.provider_data_mut() {
                         *data = sealed.data;
@@ -314,56 +316,15 @@ fn tools(list: Vec<Value>, request: &mut Request, own: &mut Own) -> Result<(), E
         return Ok(());
     }
     for (index, value) in list.into_iter().enumerate() {
-        request.tools.push(tool(index, value)?);
+        request.tools.push(read_tool(index, value)?);
     }
     Ok(())
 }
 
-fn tool(index: usize, value: Value) -> Result<Tool, Error> {
-    let place = Place::Tool(index);
-    let Value::Object(fields) = value else { return Err(refusal(&place.to_string(), "an object")) };
-    let kind = fields.get("type").filter(|kind| !kind.is_null());
-    if kind.is_some_and(|kind| kind != "custom") {
-        return Ok(Tool::other(Other { dialect: DIALECT, data: Value::Object(fields) }));
-    }
-    if !fields.get("name").is_some_and(Value::is_string) {
-        return Err(refusal(&format!("{place}.name"), "the tool's name"));
-    }
-    let mut function = Function {
-        name: String::new(),
-        description: None,
-        parameters: Value::Null,
-        // Without the word the API does not hold the model to the schema.
-        strict: false,
-        cache: None,
-        provider_data: ProviderData::default(),
-    };
-    let (mut own, mut has_schema) = (Own::default(), false);
-    for (key, value) in fields {
-        match (key.as_str(), value) {
-            ("name", Value::String(name)) => function.name = name,
-            ("description", Value::String(text)) => function.description = Some(text),
-            ("input_schema", schema) => {
-                has_schema = true;
-                function.parameters = schema;
-            }
-            ("strict", Value::Bool(true)) => function.strict = true,
-            ("cache_control", value) if !value.is_null() => function.cache = own.cache(value),
-            (_, value) => own.extra(key, value),
-        }
-    }
-    if !has_schema {
-        function.parameters = super::tools::no_parameters();
-        own.set("no_schema", true);
-    }
-    function.provider_data = own.into_data();
-    Ok(Tool::Function(function))
-}
-
 fn tool_choice(value: Value, request: &mut Request, own: &mut Own, kept: &mut Kept) {
-    match super::tools::read_choice(&value) {
+    match read_choice(&value) {
         Some((choice, parallel)) => {
-            if super::tools::write_choice(&choice, parallel) != value {
+            if write_choice(&choice, parallel) != value {
                 kept.raw.insert("tool_choice".to_owned(), value);
             }
             (request.tool_choice, request.parallel_tool_calls) = (Some(choice), parallel);
@@ -409,13 +370,13 @@ fn integer(key: &str, value: Value) -> Result<i64, Error> {
 /// A number; one that would be printed another way (`1` for `1.0`) is kept as it was written.
 fn number(key: &str, value: Value, kept: &mut Kept) -> Result<f64, Error> {
     let number = value.as_f64().ok_or_else(|| refusal(key, "a number"))?;
-    if Value::from(number) != value {
+    if !value.is_f64() {
         kept.raw.insert(key.to_owned(), value);
     }
     Ok(number)
 }
 
-fn refusal(place: &str, wanted: &str) -> Error {
+pub(super) fn refusal(place: &str, wanted: &str) -> Error {
     let mut error = Error::invalid_request(format!("{place} must be {wanted}"));
     error.param = Some(place.to_owned());
     error

@@ -28,8 +28,13 @@ const LONGEST_NAME: usize = 64;
 /// Writes a request for a provider.
 ///
 /// # Errors
-/// Never at present: what this API cannot carry is a loss.
+/// When the request names no model. What this API cannot carry is a loss.
 pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<WireRequest, Error> {
+    if request.model.is_empty() {
+        let mut error = Error::invalid_request("the request names no model; set `model`");
+        error.param = Some("model".to_owned());
+        return Err(error);
+    }
     let mut writer = Writer::new(request, *target);
     let body = writer.body();
     let (path, headers) = writer.envelope();

@@ -13,6 +13,8 @@ use super::encode::Writer;
 
 /// What is said when a conversation may not end with the assistant.
 const GO_ON: &str = "Continue.";
+/// What stands where the user should have begun.
+const BEGIN: &str = "(begin)";
 
 /// The conversation as it goes on the wire.
 pub(super) struct Messages {
@@ -73,7 +75,20 @@ impl Writer<'_> {
                 done.wire.push(message);
             }
         }
+        self.beginning(&mut done);
         done
+    }
+
+    /// The user speaks first, and there is something to answer.
+    fn beginning(&mut self, done: &mut Messages) {
+        let fine = match done.wire.first().and_then(|message| message.get("role")) {
+            Some(role) => role == "user",
+            None => done.system.is_empty(),
+        };
+        if !self.faithful && !fine {
+            done.wire.insert(0, json!({"role": "user", "content": BEGIN}));
+            self.note("messages", Place::Message(0), "on this API the user begins; a placeholder is sent before it");
+        }
     }
 
     /// The wire messages of a conversation that was not written for this API.

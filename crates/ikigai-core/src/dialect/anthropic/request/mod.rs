@@ -17,3 +17,6 @@ mod decode_tests;
 #[cfg(test)]
 #[path = "encode_tests.rs"]
 mod encode_tests;
+#[cfg(test)]
+#[path = "parameters_tests.rs"]
+mod parameters_tests;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{JsonSchemaFormat, Loss, OutputFormat, Sampling};
 
-use super::super::block::{self, put_back, write_cache};
+use super::super::block::{self, foreign_fields, put_back, write_cache};
 use super::super::{DIALECT, schema};
 use super::cache;
 use super::encode::Writer;
@@ -64,6 +64,11 @@ impl Writer<'_> {
         if format.description.is_some() {
             let why = "this API has no description of a schema; it is left out";
             self.losses.push(Loss::new("output_format.description", "output_format.description", why));
+        }
+        let fields = foreign_fields(&format.provider_data);
+        if !fields.is_empty() {
+            let why = format!("fields of another dialect are left out: {}", fields.join(", "));
+            self.losses.push(Loss::new("provider_data", "output_format", why));
         }
         if format.strict == Some(false) {
             let why = "this API always holds the answer to the schema";

@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Function, Loss, Tool, ToolChoice};
+use crate::{Error, Function, Loss, Other, ProviderData, Tool, ToolChoice};
 
 use super::super::DIALECT;
-use super::super::block::put_back;
+use super::super::block::{Own, put_back};
 use super::super::place::Place;
 use super::super::schema::{self, Count};
+use super::decode::refusal;
 use super::encode::Writer;
 
 /// Limits of one request.
@@ -18,6 +19,48 @@ const MOST_UNIONS: usize = 16;
 /// The schema of a tool that takes nothing.
 pub(super) fn no_parameters() -> Value {
     json!({"type": "object", "properties": {}})
+}
+
+/// Reads a tool: a function, or one of the dialect's own kinds.
+pub(super) fn read_tool(index: usize, value: Value) -> Result<Tool, Error> {
+    let place = Place::Tool(index);
+    let Value::Object(fields) = value else { return Err(refusal(&place.to_string(), "an object")) };
+    let kind = fields.get("type").filter(|kind| !kind.is_null());
+    if kind.is_some_and(|kind| kind != "custom") {
+        return Ok(Tool::other(Other { dialect: DIALECT, data: Value::Object(fields) }));
+    }
+    if !fields.get("name").is_some_and(Value::is_string) {
+        return Err(refusal(&format!("{place}.name"), "the tool's name"));
+    }
+    let mut function = Function {
+        name: String::new(),
+        description: None,
+        parameters: Value::Null,
+        // Without the word the API does not hold the model to the schema.
+        strict: false,
+        cache: None,
+        provider_data: ProviderData::default(),
+    };
+    let (mut own, mut has_schema) = (Own::default(), false);
+    for (key, value) in fields {
+        match (key.as_str(), value) {
+            ("name", Value::String(name)) => function.name = name,
+            ("description", Value::String(text)) => function.description = Some(text),
+            ("input_schema", schema) => {
+                has_schema = true;
+                function.parameters = schema;
+            }
+            ("strict", Value::Bool(true)) => function.strict = true,
+            ("cache_control", value) if !value.is_null() => function.cache = own.cache(value),
+            (_, value) => own.extra(key, value),
+        }
+    }
+    if !has_schema {
+        function.parameters = no_parameters();
+        own.set("no_schema", true);
+    }
+    function.provider_data = own.into_data();
+    Ok(Tool::Function(function))
 }
 
 /// Reads a `tool_choice`; none when its kind is unknown.

@@ -1,24 +1,16 @@
 //! Frames to events.
 
-use std::borrow::Cow;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, Visitor};
-use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::dialect::{Ids, ReadFrames};
-use crate::{Block, Error, Event, ProviderData, Response, ToolCall};
+use crate::{Error, Event, ProviderData};
 
-use super::super::block::other;
-use super::super::response::{finish, is_implied, read_block, read_blocks};
+use super::super::response::{finish, is_implied, read_blocks};
 use super::super::{DIALECT, error, usage};
-use super::unescape::unescape;
+use super::open::Open;
+use super::piece;
+use super::wire::Frame;
 
-/// The most that is held back for blocks that are still open, in bytes.
-const LIMIT: usize = 64 << 20;
-/// The most blocks that are open at once; the API has one.
-const MOST_OPEN: usize = 64;
 /// The longest excerpt of a frame in an error, in characters.
 const EXCERPT: usize = 200;
 
@@ -37,18 +29,18 @@ const KNOWN: [&str; 8] = [
 /// Reads a stream.
 #[derive(Debug)]
 pub(crate) struct Decoder {
-    ids: Ids,
+    pub(super) ids: Ids,
     /// Frames seen, for errors.
     frames: u64,
     stage: Stage,
     /// The id that the answer began with.
     id: Option<String>,
     /// How many blocks were opened so far: the place of the next one.
-    opened: usize,
-    open: Vec<Open>,
+    pub(super) opened: usize,
+    pub(super) open: Vec<Open>,
     /// Bytes held in `open`.
-    held: usize,
-    has_calls: bool,
+    pub(super) held: usize,
+    pub(super) has_calls: bool,
     usage: Map<String, Value>,
     stop_reason: Option<Value>,
     /// Fields of the answer that have no place in the format.
@@ -62,108 +54,17 @@ enum Stage {
     Over,
 }
 
-/// A block that has begun and not ended.
-#[derive(Debug)]
-struct Open {
-    /// Its number on the wire.
-    wire: u64,
-    /// Its place in the answer; a block that is held back has none yet.
-    index: usize,
-    content: Content,
-}
-
-#[derive(Debug)]
-enum Content {
-    Text {
-        citations: Option<Value>,
-    },
-    Thinking {
-        signature: Option<String>,
-    },
-    Redacted,
-    Call {
-        /// The arguments that came with the start; they count when none follow.
-        input: Map<String, Value>,
-        text: String,
-    },
-    /// A block of the dialect's own, held back until it is whole.
-    Own {
-        fields: Map<String, Value>,
-        input: String,
-    },
-}
-
-/// A text that is borrowed where it holds no escape.
-#[derive(Debug)]
-struct Word<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Word<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl<'de> Visitor<'de> for Text {
-            type Value = Word<'de>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a text")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Word<'de>, E> {
-                Ok(Word(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Word<'de>, E> {
-                Ok(Word(Cow::Owned(text.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Text)
-    }
-}
-
-/// Any frame; what stands inside is read further only where that is needed.
-#[derive(Deserialize)]
-struct Frame<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Option<Word<'a>>,
-    index: Option<u64>,
-    #[serde(borrow)]
-    delta: Option<Delta<'a>>,
-    #[serde(borrow)]
-    message: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content_block: Option<&'a RawValue>,
-    #[serde(borrow)]
-    error: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Delta<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Option<Word<'a>>,
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    thinking: Option<&'a RawValue>,
-    #[serde(borrow)]
-    partial_json: Option<&'a RawValue>,
-    #[serde(borrow)]
-    signature: Option<&'a RawValue>,
-    #[serde(borrow)]
-    citation: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-}
-
-/// The text of a raw value; empty when it is absent or no text.
-fn text_of(raw: Option<&RawValue>) -> Cow<'_, str> {
-    raw.and_then(|raw| unescape(raw.get())).unwrap_or_default()
-}
-
 impl ReadFrames for Decoder {
     fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) {
         if self.stage == Stage::Over {
             return;
         }
         self.frames += 1;
+        if let Some(piece) = piece::read(data)
+            && self.piece(piece, out).is_ok()
+        {
+            return;
+        }
         // Spaces behind the JSON are no part of it; serde_json takes them.
         let frame = match serde_json::from_str::<Frame<'_>>(data) {
             Ok(frame) => frame,
@@ -281,213 +182,6 @@ impl Decoder {
         }
     }
 
-    /// Blocks that are there at once and whole.
-    fn whole_blocks(&mut self, content: Vec<Block>, out: &mut Vec<Event>) {
-        self.has_calls |= content.iter().any(|block| matches!(block, Block::ToolCall(_)));
-        let before = self.opened;
-        self.opened += content.len();
-        let whole = Response { content, ..Response::default() };
-        for mut event in crate::events(&whole) {
-            match &mut event {
-                Event::BlockStart { index, .. }
-                | Event::TextDelta { index, .. }
-                | Event::ThinkingDelta { index, .. }
-                | Event::ToolCallStart { index, .. }
-                | Event::ToolCallDelta { index, .. }
-                | Event::ToolCallDone { index, .. }
-                | Event::BlockDone { index, .. } => *index += before,
-                Event::Start { .. } | Event::Usage { .. } | Event::Done { .. } | Event::Error { .. } => continue,
-                Event::Other { .. } => {}
-            }
-            out.push(event);
-        }
-    }
-
-    fn block_start(&mut self, frame: &Frame<'_>, data: &str, out: &mut Vec<Event>) {
-        let block = frame.content_block.map(|raw| serde_json::from_str::<Map<String, Value>>(raw.get()));
-        let Some(Ok(fields)) = block else { return self.malformed("content_block_start", data, out) };
-        self.begin(out);
-        let wire = frame.index.unwrap_or(self.opened as u64);
-        self.block_stop(Some(wire), out);
-        if self.open.len() >= MOST_OPEN {
-            return self.fail(Error::protocol(format!("more than {MOST_OPEN} blocks are open at once")), out);
-        }
-        let whole = Value::Object(fields);
-        let known = whole.get("type").and_then(Value::as_str);
-        let held = !matches!(known, Some("text" | "thinking" | "redacted_thinking" | "tool_use"));
-        if held {
-            let Value::Object(fields) = whole else { return };
-            self.held += data.len();
-            let content = Content::Own { fields, input: String::new() };
-            self.open.push(Open { wire, index: usize::MAX, content });
-            return;
-        }
-        match read_block(whole, &mut self.ids) {
-            Ok(block) => self.open_block(wire, block, out),
-            Err(fault) => self.fail(fault, out),
-        }
-    }
-
-    /// Opens a block whose text or arguments may still grow.
-    fn open_block(&mut self, wire: u64, mut block: Block, out: &mut Vec<Event>) {
-        let index = self.opened;
-        self.opened += 1;
-        let mut first = None;
-        let content = match &mut block {
-            Block::Text(text) => {
-                first = Some(std::mem::take(&mut text.text)).filter(|text| !text.is_empty());
-                let citations = text.provider_data.remove(DIALECT, "citations");
-                Content::Text { citations }
-            }
-            Block::Thinking(thinking) if thinking.provider_data.value(DIALECT, "redacted_data").is_some() => {
-                Content::Redacted
-            }
-            Block::Thinking(thinking) => {
-                first = Some(std::mem::take(&mut thinking.text)).filter(|text| !text.is_empty());
-                thinking.provider_data.remove(DIALECT, "unsigned");
-                let signature = thinking.provider_data.remove(DIALECT, "signature");
-                // The stream opens with an empty signature; the real one comes before the end.
-                let signature = signature.as_ref().and_then(Value::as_str).filter(|text| !text.is_empty());
-                Content::Thinking { signature: signature.map(str::to_owned) }
-            }
-            Block::ToolCall(call) => return self.open_call(wire, index, std::mem::take(call), out),
-            // A block of a known kind that is not made like one: kept whole.
-            Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) | Block::Other(_) => {
-                Content::Redacted
-            }
-        };
-        let is_thinking = matches!(content, Content::Thinking { .. });
-        self.open.push(Open { wire, index, content });
-        out.push(Event::BlockStart { index, block });
-        if let Some(text) = first {
-            out.push(if is_thinking { Event::ThinkingDelta { index, text } } else { Event::TextDelta { index, text } });
-        }
-    }
-
-    fn open_call(&mut self, wire: u64, index: usize, mut call: ToolCall, out: &mut Vec<Event>) {
-        self.has_calls = true;
-        call.provider_data.remove(DIALECT, "no_input");
-        call.provider_data.remove(DIALECT, "input");
-        self.open.push(Open { wire, index, content: Content::Call { input: call.arguments, text: String::new() } });
-        out.push(Event::ToolCallStart { index, id: call.id, name: call.name, provider_data: call.provider_data });
-    }
-
-    fn delta(&mut self, frame: &Frame<'_>, data: &str, out: &mut Vec<Event>) {
-        let Some(delta) = &frame.delta else { return self.malformed("content_block_delta", data, out) };
-        let kind = delta.kind.as_ref().map(|kind| kind.0.as_ref()).unwrap_or_default();
-        let wire = frame.index.or_else(|| self.open.last().map(|open| open.wire)).unwrap_or(0);
-        if !self.open.iter().any(|open| open.wire == wire) {
-            // A proxy left the block's beginning out. What it says is still the answer.
-            let block = match kind {
-                "text_delta" => Block::text(""),
-                "thinking_delta" => Block::thinking(""),
-                _ => return self.other(None, data, out),
-            };
-            self.begin(out);
-            self.open_block(wire, block, out);
-        }
-        let Some(open) = self.open.iter_mut().find(|open| open.wire == wire) else { return };
-        let index = open.index;
-        match (kind, &mut open.content) {
-            ("text_delta", Content::Text { .. }) => {
-                let piece = text_of(delta.text);
-                if !piece.is_empty() {
-                    out.push(Event::TextDelta { index, text: piece.into_owned() });
-                }
-            }
-            ("thinking_delta", Content::Thinking { .. }) => {
-                let piece = text_of(delta.thinking);
-                if !piece.is_empty() {
-                    out.push(Event::ThinkingDelta { index, text: piece.into_owned() });
-                }
-            }
-            ("input_json_delta", Content::Call { text, .. }) => {
-                let piece = text_of(delta.partial_json);
-                if !piece.is_empty() {
-                    text.push_str(&piece);
-                    self.held += piece.len();
-                    out.push(Event::ToolCallDelta { index, arguments: piece.into_owned() });
-                }
-            }
-            // There is one for a block; a later one replaces it.
-            ("signature_delta", Content::Thinking { signature }) => {
-                *signature = Some(text_of(delta.signature).into_owned());
-            }
-            ("citations_delta", Content::Text { citations }) => {
-                let citation = delta.citation.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
-                if let Some(citation) = citation {
-                    self.held += data.len();
-                    match citations {
-                        Some(Value::Array(list)) => list.push(citation),
-                        _ => *citations = Some(Value::Array(vec![citation])),
-                    }
-                }
-            }
-            (_, Content::Own { fields, input }) => {
-                self.held += data.len();
-                match kind {
-                    "input_json_delta" => input.push_str(&text_of(delta.partial_json)),
-                    "text_delta" => append(fields, "text", &text_of(delta.text)),
-                    "compaction_delta" => append(fields, "content", &text_of(delta.content)),
-                    _ => return self.other(None, data, out),
-                }
-            }
-            _ => return self.other(Some(wire), data, out),
-        }
-        if self.held > LIMIT {
-            self.fail(Error::protocol(format!("open blocks hold more than {LIMIT} bytes")), out);
-        }
-    }
-
-    fn block_stop(&mut self, wire: Option<u64>, out: &mut Vec<Event>) {
-        let place = match wire {
-            Some(wire) => self.open.iter().position(|open| open.wire == wire),
-            None => self.open.len().checked_sub(1),
-        };
-        if let Some(place) = place {
-            let open = self.open.remove(place);
-            self.close(open, out);
-            if self.open.is_empty() {
-                self.held = 0;
-            }
-        }
-    }
-
-    fn close(&mut self, open: Open, out: &mut Vec<Event>) {
-        let index = open.index;
-        let mut provider_data = ProviderData::default();
-        match open.content {
-            Content::Text { citations } => {
-                if let Some(citations) = citations {
-                    provider_data.set(DIALECT, "citations", citations);
-                }
-            }
-            Content::Thinking { signature: Some(signature) } => provider_data.set(DIALECT, "signature", signature),
-            Content::Thinking { signature: None } => provider_data.set(DIALECT, "unsigned", true),
-            Content::Redacted => {}
-            Content::Call { input, text } => {
-                if text.is_empty() && !input.is_empty() {
-                    let arguments = Value::Object(input.clone()).to_string();
-                    out.push(Event::ToolCallDelta { index, arguments });
-                }
-                let (arguments, arguments_text) = arguments(input, text);
-                return out.push(Event::ToolCallDone { index, arguments, arguments_text, provider_data });
-            }
-            Content::Own { mut fields, input } => {
-                if !input.is_empty() {
-                    let (arguments, broken) = arguments(Map::new(), input);
-                    let input = broken.map_or(Value::Object(arguments), Value::String);
-                    fields.insert("input".to_owned(), input);
-                }
-                let index = self.opened;
-                self.opened += 1;
-                out.push(Event::BlockStart { index, block: other(fields) });
-                return out.push(Event::BlockDone { index, provider_data });
-            }
-        }
-        out.push(Event::BlockDone { index, provider_data });
-    }
-
     fn message_delta(&mut self, data: &str, out: &mut Vec<Event>) {
         let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(data) else {
             return self.malformed("message_delta", data, out);
@@ -502,7 +196,7 @@ impl Decoder {
     }
 
     /// Some proxies leave the beginning out.
-    fn begin(&mut self, out: &mut Vec<Event>) {
+    pub(super) fn begin(&mut self, out: &mut Vec<Event>) {
         if self.stage == Stage::Before {
             self.stage = Stage::Within;
             out.push(Event::Start { id: None, model: None, provider_data: ProviderData::default() });
@@ -540,7 +234,7 @@ impl Decoder {
         self.fail(failure, out);
     }
 
-    fn fail(&mut self, failure: Error, out: &mut Vec<Event>) {
+    pub(super) fn fail(&mut self, failure: Error, out: &mut Vec<Event>) {
         self.stage = Stage::Over;
         self.open = Vec::new();
         out.push(Event::Error { error: Box::new(failure) });
@@ -557,13 +251,13 @@ impl Decoder {
         self.fail(Error::protocol(message), out);
     }
 
-    fn malformed(&mut self, kind: &str, data: &str, out: &mut Vec<Event>) {
+    pub(super) fn malformed(&mut self, kind: &str, data: &str, out: &mut Vec<Event>) {
         let message = format!("frame {} of the stream is no {kind} as it should be: {}", self.frames, excerpt(data));
         self.fail(Error::protocol(message), out);
     }
 
     /// Something that has no meaning here is passed on whole.
-    fn other(&mut self, wire: Option<u64>, data: &str, out: &mut Vec<Event>) {
+    pub(super) fn other(&mut self, wire: Option<u64>, data: &str, out: &mut Vec<Event>) {
         self.begin(out);
         let open = wire.and_then(|wire| self.open.iter().find(|open| open.wire == wire));
         let index = open.map(|open| open.index).filter(|index| *index != usize::MAX);
@@ -583,28 +277,11 @@ impl Decoder {
     }
 }
 
-/// The arguments of a call. The wire has them as an object wherever it does not stream, so the text matters only where
-/// it is none: there it is kept, and the call is never run.
-fn arguments(input: Map<String, Value>, text: String) -> (Map<String, Value>, Option<String>) {
-    if text.trim().is_empty() {
-        return (input, None);
-    }
-    match serde_json::from_str(&text) {
-        Ok(arguments) => (arguments, None),
-        Err(_) => (Map::new(), Some(text)),
-    }
-}
-
-fn append(fields: &mut Map<String, Value>, key: &str, piece: &str) {
-    match fields.get_mut(key) {
-        Some(Value::String(text)) => text.push_str(piece),
-        _ => {
-            fields.insert(key.to_owned(), piece.into());
-        }
-    }
-}
-
 /// The beginning of a frame, for an error.
 fn excerpt(data: &str) -> String {
     data.chars().take(EXCERPT).collect()
 }
+
+#[cfg(test)]
+#[path = "decode_tests.rs"]
+mod tests;

@@ -7,7 +7,11 @@ use std::borrow::Cow;
 /// serde_json reads an escaped string into a buffer of its own and copies it from there. Most pieces of an answer hold
 /// an escape, so that would be twice the work for each.
 pub(super) fn unescape(literal: &str) -> Option<Cow<'_, str>> {
-    let inner = literal.trim().strip_prefix('"')?.strip_suffix('"')?;
+    unescape_inner(literal.trim().strip_prefix('"')?.strip_suffix('"')?)
+}
+
+/// The text between the quotation marks of a JSON string; none when an escape in it is none.
+pub(super) fn unescape_inner(inner: &str) -> Option<Cow<'_, str>> {
     let Some(first) = memchr::memchr(b'\\', inner.as_bytes()) else { return Some(Cow::Borrowed(inner)) };
     let mut text = String::with_capacity(inner.len());
     let mut rest = inner;
@@ -33,7 +37,8 @@ fn read_escape(escape: &str) -> Option<(char, usize)> {
         b'b' => '\u{8}',
         b'f' => '\u{c}',
         b'u' => return read_unicode(escape),
-        quoted => char::from(*quoted),
+        quoted @ (b'"' | b'\\' | b'/') => char::from(*quoted),
+        _ => return None,
     };
     Some((c, 2))
 }

@@ -54,6 +54,11 @@ pub(super) fn decode(fields: &mut Fields, request: &mut Request, data: &mut Prov
         }
     }
     format(&mut config, request, &mut written);
+    for (name, default) in [("candidateCount", json!(1)), ("responseModalities", json!(["TEXT"]))] {
+        if config.get(name) == Some(&default) {
+            config.is_default(name);
+        }
+    }
     if !written.is_empty() {
         data.set(Dialect::Gemini, WRITTEN, written);
     }

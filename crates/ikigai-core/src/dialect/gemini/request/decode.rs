@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::super::fields::Fields;
 use super::super::part::{self, GENERATED};
@@ -18,6 +18,10 @@ pub(super) const BODY_MODEL: &str = "body_model";
 pub(super) const SINGLE_CONTENT: &str = "single_content";
 /// `systemInstruction` was a text.
 pub(super) const SYSTEM_TEXT: &str = "system_text";
+/// The parts of `systemInstruction` were one object in place of a list.
+pub(super) const SYSTEM_ONE: &str = "system_one";
+/// `systemInstruction` held no parts, but was there.
+pub(super) const SYSTEM_EMPTY: &str = "system_empty";
 /// On a message: the role as written, `null` where there was none.
 pub(super) const ROLE: &str = "role";
 /// On a message: how its parts were written, where not as a list: `one`, `flat`, `absent`.
@@ -118,13 +122,22 @@ fn system(fields: &mut Fields, request: &mut Request, data: &mut ProviderData) -
                         }
                     }
                 }
+                Some(Value::Object(_)) => {
+                    if let Some(part) = content.take("parts") {
+                        request.system.push(block(part, &format!("{place}.parts"))?);
+                        data.set(Dialect::Gemini, SYSTEM_ONE, true);
+                    }
+                }
                 None | Some(Value::Array(_) | Value::Null) => {}
                 Some(_) => return Err(refuse(&format!("{place}.parts"), "must be a list of parts")),
             }
-            if content.is_empty() && request.system.is_empty() {
-                fields.leave(place, Value::Object(Map::new()));
+            if request.system.is_empty() {
+                data.set(Dialect::Gemini, SYSTEM_EMPTY, content.into_rest());
+            } else {
+                // The API takes no notice of it.
+                content.is_default("role");
+                fields.close(place, content);
             }
-            fields.close(place, content);
         }
         Some(_) => return Err(refuse(place, "must be a content object or a string")),
     }

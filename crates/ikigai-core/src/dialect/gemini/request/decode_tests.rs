@@ -1,1 +1,402 @@
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
 
+use super::super::super::seal::Sealed;
+use super::*;
+use crate::{Error, Ids, Incoming, Quirks, Request, Rules, Target, WireRequest};
+
+fn read(body: Value) -> Result<Request, Error> {
+    decode_request(Incoming { path: Some("/v1beta/models/m:generateContent"), body })
+}
+
+fn written(request: &Request) -> WireRequest {
+    let (quirks, rules) = (Quirks::default(), Rules::default());
+    encode_request(request, &Target { provider: "google", quirks: &quirks, rules: &rules, facts: None }).unwrap()
+}
+
+/// Reads a body and checks that it comes back.
+fn round(body: Value) -> Request {
+    let request = read(body.clone()).unwrap();
+    let wire = written(&request);
+    assert_eq!(wire.body, body);
+    assert_eq!(wire.losses, []);
+    request
+}
+
+fn canonical(body: Value) -> Value {
+    serde_json::to_value(round(body)).unwrap()
+}
+
+#[test]
+fn a_request_with_everything() {
+    let body = json!({
+        "systemInstruction": {"parts": [{"text": "You are helpful"}], "role": "user"},
+        "contents": [
+            {"role": "user", "parts": [{"text": "Look"}, {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]},
+            {"role": "model", "parts": [
+                {"text": "Hm", "thought": true},
+                {"functionCall": {"id": "c1", "name": "f", "args": {"z": 1, "a": 2}}, "thoughtSignature": "c2ln"},
+            ]},
+            {"role": "user", "parts": [{"functionResponse": {"id": "c1", "name": "f", "response": {"output": "4"}}}]},
+        ],
+        "tools": [{"functionDeclarations": [{"name": "f", "description": "d", "parametersJsonSchema": {"type": "object", "properties": {"z": {"type": "integer"}}}}]}, {"googleSearch": {}}],
+        "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}, "retrievalConfig": {"languageCode": "en"}},
+        "generationConfig": {
+            "maxOutputTokens": 100, "temperature": 0.5, "topP": 0.9, "topK": 40, "seed": 7, "stopSequences": ["END"],
+            "presencePenalty": 0.1, "frequencyPenalty": -0.1, "candidateCount": 1, "responseModalities": ["TEXT"],
+            "responseMimeType": "application/json", "responseJsonSchema": {"type": "object"},
+            "thinkingConfig": {"includeThoughts": true, "thinkingLevel": "HIGH"},
+        },
+        "safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}],
+        "cachedContent": "cachedContents/abc",
+        "labels": {"team": "x"},
+    });
+    assert_eq!(
+        canonical(body),
+        json!({
+            "model": "m",
+            "system": [{"type": "text", "text": "You are helpful"}],
+            "messages": [
+                {"role": "user", "content": [
+                    {"type": "text", "text": "Look"},
+                    {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}},
+                ]},
+                {"role": "assistant", "content": [
+                    {"type": "thinking", "text": "Hm"},
+                    {"type": "tool_call", "id": "c1", "name": "f", "arguments": {"z": 1, "a": 2}, "provider_data": {"gemini": {"thought_signature": "c2ln"}}},
+                ]},
+                {"role": "tool", "content": [
+                    {"type": "tool_result", "tool_call_id": "c1", "content": [{"type": "text", "text": "4"}], "is_error": false, "provider_data": {"gemini": {"name": "f"}}},
+                ]},
+            ],
+            "thinking": {"level": "high", "include_summary": true},
+            "tools": [
+                {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {"z": {"type": "integer"}}}, "strict": false,
+                    "provider_data": {"gemini": {"schema_field": "parametersJsonSchema"}}},
+                {"type": "other", "dialect": "gemini", "data": {"googleSearch": {}}},
+            ],
+            "tool_choice": {"specific": "f"},
+            "max_output_tokens": 100, "temperature": 0.5, "top_p": 0.9, "top_k": 40, "stop": ["END"], "seed": 7,
+            "frequency_penalty": -0.1, "presence_penalty": 0.1,
+            "output_format": {"json_schema": {"schema": {"type": "object"}, "strict": true, "provider_data": {"gemini": {"schema_field": "responseJsonSchema"}}}},
+            "provider_data": {"gemini": {
+                "model": "m",
+                "function_calling_config": {"mode": "ANY", "allowedFunctionNames": ["f"]},
+                "thinking_config": {"includeThoughts": true, "thinkingLevel": "HIGH"},
+                "extra": {
+                    "safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}],
+                    "cachedContent": "cachedContents/abc",
+                    "labels": {"team": "x"},
+                    "toolConfig": {"retrievalConfig": {"languageCode": "en"}},
+                },
+                "defaults": {
+                    "systemInstruction": {"role": "user"},
+                    "generationConfig": {"candidateCount": 1, "responseModalities": ["TEXT"]},
+                },
+            }},
+        }),
+    );
+}
+
+#[test]
+fn model_and_method_stand_in_the_path() {
+    for (path, model, stream, own) in [
+        (
+            "/v1beta/models/gemini-2.5-pro:generateContent",
+            "gemini-2.5-pro",
+            None,
+            "/models/gemini-2.5-pro:generateContent",
+        ),
+        (
+            "/v1/models/gemini-3-pro:streamGenerateContent?alt=sse",
+            "gemini-3-pro",
+            Some(true),
+            "/models/gemini-3-pro:streamGenerateContent?alt=sse",
+        ),
+        ("/v1beta/models/m:streamGenerateContent?key=k", "m", Some(true), "/models/m:streamGenerateContent?alt=sse"),
+        (
+            "/v1beta1/projects/p/locations/eu/publishers/google/models/m:generateContent",
+            "m",
+            None,
+            "/models/m:generateContent",
+        ),
+        (
+            "/v1beta/models/ollama:gemma3:4b:generateContent",
+            "ollama:gemma3:4b",
+            None,
+            "/models/ollama:gemma3:4b:generateContent",
+        ),
+        (
+            "/v1beta/models/openrouter:google/gemini:generateContent",
+            "openrouter:google/gemini",
+            None,
+            "/models/openrouter:google/gemini:generateContent",
+        ),
+        ("/v1beta/models/a%20b%3Fc:generateContent", "a b?c", None, "/models/a%20b%3Fc:generateContent"),
+        ("/v1beta/models/100%:generateContent", "100%", None, "/models/100%25:generateContent"),
+        ("/v1beta/tunedModels/mine:generateContent", "tunedModels/mine", None, "/tunedModels/mine:generateContent"),
+        ("models/m:generateContent", "m", None, "/models/m:generateContent"),
+    ] {
+        let request = decode_request(Incoming { path: Some(path), body: json!({"contents": []}) }).unwrap();
+        assert_eq!((request.model.as_str(), request.stream), (model, stream), "{path}");
+        assert_eq!(written(&request).path, own, "{path}");
+    }
+}
+
+#[test]
+fn without_a_path_the_body_may_name_the_model() {
+    for (body, model) in [
+        (json!({"model": "models/m", "contents": []}), "m"),
+        (json!({"model": "m", "contents": []}), "m"),
+        (json!({"contents": []}), ""),
+    ] {
+        let request = decode_request(Incoming { path: None, body: body.clone() }).unwrap();
+        assert_eq!((request.model.as_str(), written(&request).body), (model, body));
+    }
+    // Another model: the name in the body would be a lie.
+    let mut request = decode_request(Incoming { path: None, body: json!({"model": "m"}) }).unwrap();
+    request.model = "n".to_owned();
+    assert_eq!(written(&request).body, json!({"contents": []}));
+}
+
+#[test]
+fn every_spelling_round_trips() {
+    let body = json!({
+        "system_instruction": {"parts": [{"text": "s"}]},
+        "contents": [
+            {"role": "user", "parts": [{"inline_data": {"mime_type": "image/png", "data": "AAAA"}}, {"file_data": {"file_uri": "gs://a", "mime_type": "image/png"}}]},
+            {"role": "model", "parts": [{"function_call": {"name": "f", "args": {"snake_case": 1}}, "thought_signature": "c2ln"}]},
+            {"role": "user", "parts": [{"function_response": {"name": "f", "response": {"snake_case": 1}, "parts": [{"inline_data": {"mime_type": "image/png", "data": "AA"}}]}}]},
+        ],
+        "tools": [{"function_declarations": [{"name": "f", "parameters_json_schema": {"type": "object", "properties": {"snake_case": {"type": "string"}}}}]}],
+        "tool_config": {"function_calling_config": {"mode": "ANY", "allowed_function_names": ["f"]}},
+        "generation_config": {"max_output_tokens": 5, "top_p": 0.5, "stop_sequences": ["x"], "thinking_config": {"include_thoughts": true}, "response_mime_type": "application/json", "response_modalities": ["TEXT"]},
+        "safety_settings": [],
+    });
+    let request = round(body);
+    assert_eq!(
+        (request.max_output_tokens, request.top_p, request.stop.len(), request.tools.len()),
+        (Some(5), Some(0.5), 1, 1)
+    );
+    assert_eq!(request.tool_choice, Some(crate::ToolChoice::Specific("f".to_owned())));
+}
+
+#[test]
+fn loose_shapes_round_trip() {
+    for body in [
+        json!({"contents": {"parts": [{"text": "x"}]}}),
+        json!({"contents": [{"parts": {"text": "x"}, "role": "user"}]}),
+        json!({"contents": [{"role": "user", "text": "x"}]}),
+        json!({"contents": [{"role": "function", "functionResponse": {"name": "f", "response": {"content": "x"}}}]}),
+        json!({"contents": [{"role": "tool", "parts": [{"functionResponse": {"name": "f", "response": {}}}]}]}),
+        json!({"contents": [{"role": "assistant", "parts": [{"text": "x"}]}]}),
+        json!({"contents": [{"role": "user"}]}),
+        json!({"contents": [{"role": "user", "parts": []}]}),
+        json!({"contents": [{"role": "user", "parts": null}]}),
+        json!({"contents": [{"parts": [{"text": ""}], "role": null, "other": 1}]}),
+        json!({"contents": []}),
+        json!({"contents": null}),
+        json!({}),
+        json!({"contents": [], "systemInstruction": "Be brief"}),
+        json!({"contents": [], "system_instruction": {"parts": {"text": "Be brief"}}}),
+        json!({"contents": [], "systemInstruction": {}}),
+        json!({"contents": [], "systemInstruction": {"parts": []}}),
+        json!({"contents": [], "systemInstruction": {"role": "system"}}),
+        json!({"contents": [], "systemInstruction": null, "tools": null, "toolConfig": null, "generationConfig": null, "safetySettings": null}),
+        json!({"contents": [], "tools": [], "toolConfig": {}, "generationConfig": {}}),
+        json!({"contents": [], "tools": {"functionDeclarations": [{"name": "f"}]}}),
+        json!({"contents": [], "tools": [{"functionDeclarations": [{"name": "f"}], "codeExecution": null}]}),
+        json!({"contents": [], "tools": [{"functionDeclarations": [{"name": "f"}], "codeExecution": {}}]}),
+        json!({"contents": [], "tools": [{"functionDeclarations": [{"name": "f"}]}, {"functionDeclarations": [{"name": "g"}]}]}),
+        json!({"contents": [], "tools": [{"googleSearch": {}, "urlContext": {}}, {}, {"functionDeclarations": []}]}),
+        json!({"contents": [], "tools": [{"functionDeclarations": [{"name": "f", "parameters": {"type": "object", "properties": {}, "required": []}}]}]}),
+        json!({"contents": [], "tools": [{"functionDeclarations": [{"name": "f", "parametersJsonSchema": {"type": "object", "properties": {}}}]}]}),
+        json!({"contents": [], "tools": [{"functionDeclarations": [{"name": "f", "parameters": null, "behavior": "BLOCKING"}]}]}),
+        json!({"contents": [], "toolConfig": {"functionCallingConfig": {"mode": "AUTO"}}}),
+        json!({"contents": [], "toolConfig": {"functionCallingConfig": {"mode": "any"}}}),
+        json!({"contents": [], "toolConfig": {"functionCallingConfig": {}, "includeServerSideToolInvocations": true}}),
+        json!({"contents": [], "generationConfig": {"temperature": 1, "topP": "0.5", "topK": 40.0, "maxOutputTokens": "100", "stopSequences": []}}),
+        json!({"contents": [], "generationConfig": {"responseMimeType": "text/plain"}}),
+        json!({"contents": [], "generationConfig": {"responseMimeType": "application/json"}}),
+        json!({"contents": [], "generationConfig": {"responseMimeType": "text/x.enum", "responseSchema": {"type": "STRING", "enum": ["a"]}}}),
+        json!({"contents": [], "generationConfig": {"responseMimeType": "application/json", "responseSchema": {"type": "OBJECT", "nullable": true}}}),
+        json!({"contents": [], "generationConfig": {"responseJsonSchema": {"type": "object"}}}),
+        json!({"contents": [], "generationConfig": {"responseFormat": [{"text": {"mimeType": "application/json", "schema": {"type": "object"}}}]}}),
+        json!({"contents": [], "generationConfig": {"responseFormat": {"image": {}}}}),
+        json!({"contents": [], "generationConfig": {"thinkingConfig": {}}}),
+        json!({"contents": [], "generationConfig": {"thinkingConfig": {"thinkingBudget": -1}}}),
+        json!({"contents": [], "generationConfig": {"thinkingConfig": {"thinkingBudget": 0, "includeThoughts": false}}}),
+        json!({"contents": [{"role": "model", "parts": [{"functionCall": {"name": "f", "args": null, "id": ""}}]}]}),
+        json!({"contents": [{"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"a": 1}, "willContinue": true, "scheduling": "SILENT"}}, {"text": "and"}]}]}),
+    ] {
+        round(body);
+    }
+}
+
+#[test]
+fn results_are_the_tools_unless_something_else_is_said() {
+    let result = json!({"functionResponse": {"name": "f", "response": {"output": "x"}}});
+    let role = |content: Value| round(json!({"contents": [content]})).messages[0].role;
+    assert_eq!(role(json!({"role": "user", "parts": [result]})), crate::Role::Tool);
+    assert_eq!(role(json!({"role": "user", "parts": [result, {"text": "x"}]})), crate::Role::User);
+    assert_eq!(role(json!({"parts": [{"text": "x"}]})), crate::Role::User);
+    assert_eq!(role(json!({"role": "model", "parts": [{"text": "x"}]})), crate::Role::Assistant);
+}
+
+/// The ids of calls and results, in order.
+fn ids(request: &Request) -> Vec<String> {
+    let blocks = request.messages.iter().flat_map(|message| &message.content);
+    let id = |block: &crate::Block| {
+        block.as_tool_call().map(|call| call.id.clone()).or_else(|| Some(block.as_tool_result()?.tool_call_id.clone()))
+    };
+    blocks.filter_map(id).collect()
+}
+
+#[test]
+fn calls_without_ids_get_ours_and_results_find_them() {
+    let call = |name: &str| json!({"functionCall": {"name": name, "args": {}}});
+    let result = |name: &str| json!({"functionResponse": {"name": name, "response": {}}});
+    let request = round(json!({"contents": [
+        {"role": "model", "parts": [call("f"), call("g"), call("f")]},
+        {"role": "user", "parts": [result("f"), result("f"), result("g")]},
+        {"role": "model", "parts": [call("f")]},
+        {"role": "user", "parts": [result("other name")]},
+        {"role": "user", "parts": [result("nobody asked")]},
+    ]}));
+    let mut own = Ids::default();
+    let [a, b, c, d, e] = [(); 5].map(|()| own.next_id());
+    assert_eq!(ids(&request), [a.as_str(), &b, &c, &a, &c, &b, &d, &d, &e]);
+    assert_eq!(a.len(), 22);
+}
+
+#[test]
+fn given_ids_are_kept_and_half_given_ones_are_paired() {
+    let request = round(json!({"contents": [
+        {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "f"}}, {"functionCall": {"name": "g"}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}, {"functionResponse": {"id": "r2", "name": "g", "response": {}}}]},
+    ]}));
+    assert_eq!(ids(&request), ["c1", "r2", "c1", "r2"]);
+    // An id that we might have made ourselves is not given twice.
+    let own = Ids::default().next_id();
+    let request = round(json!({"contents": [
+        {"role": "model", "parts": [{"functionCall": {"name": "f"}}, {"functionCall": {"id": own, "name": "f"}}]},
+    ]}));
+    assert_ne!(ids(&request)[0], ids(&request)[1]);
+}
+
+#[test]
+fn dummies_are_no_signatures_and_still_come_back() {
+    for dummy in [
+        "skip_thought_signature_validator",
+        "context_engineering_is_the_way_to_go",
+        "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I=",
+    ] {
+        let request = round(json!({"contents": [
+            {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "f", "args": {}}, "thoughtSignature": dummy}]},
+        ]}));
+        let data = request.messages[0].content[0].provider_data().unwrap();
+        assert_eq!(serde_json::to_value(data).unwrap(), json!({"gemini": {"dummy": dummy}}));
+    }
+}
+
+#[test]
+fn sealed_state_returns_to_its_block() {
+    let sealed = Sealed {
+        provider: Some("anthropic".to_owned()),
+        model: Some("claude".to_owned()),
+        data: serde_json::from_value(json!({"anthropic": {"signature": "EqoB"}})).unwrap(),
+    };
+    // The Python client sends the other alphabet.
+    let signature = sealed.to_base64().replace('+', "-").replace('/', "_");
+    let request = read(json!({"contents": [
+        {"role": "user", "parts": [{"text": "Hi"}]},
+        {"role": "model", "parts": [{"text": "Hm", "thought": true, "thoughtSignature": signature}, {"text": "Hello"}]},
+    ]}))
+    .unwrap();
+    assert_eq!(
+        serde_json::to_value(&request.messages[1]).unwrap(),
+        json!({
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "text": "Hm", "provider_data": {"anthropic": {"signature": "EqoB"}}},
+                {"type": "text", "text": "Hello"},
+            ],
+            "provider": "anthropic", "model": "claude",
+        }),
+    );
+}
+
+#[test]
+fn choices_are_read() {
+    use crate::ToolChoice::*;
+    for (config, choice) in [
+        (json!({"mode": "AUTO"}), Auto),
+        (json!({"mode": "VALIDATED"}), Auto),
+        (json!({"mode": "MODE_UNSPECIFIED"}), Auto),
+        (json!({"mode": "NONE"}), None),
+        (json!({"mode": "ANY"}), Required),
+        (json!({"mode": "ANY", "allowedFunctionNames": ["f"]}), Specific("f".to_owned())),
+        (json!({"mode": "ANY", "allowedFunctionNames": ["f", "g"]}), Required),
+    ] {
+        let request = round(json!({"contents": [], "toolConfig": {"functionCallingConfig": config}}));
+        assert_eq!(request.tool_choice, Some(choice));
+    }
+    // VALIDATED holds the model to the schemas.
+    let tools = json!([{"functionDeclarations": [{"name": "f"}]}]);
+    let request =
+        round(json!({"contents": [], "tools": tools, "toolConfig": {"functionCallingConfig": {"mode": "VALIDATED"}}}));
+    assert!(request.tools[0].as_function().unwrap().strict);
+}
+
+#[test]
+fn schemas_of_the_subset_are_read_as_json_schema() {
+    let openapi =
+        json!({"type": "OBJECT", "properties": {"n": {"type": "INTEGER", "nullable": true}}, "required": ["n"]});
+    let request =
+        round(json!({"contents": [], "tools": [{"functionDeclarations": [{"name": "f", "parameters": openapi}]}]}));
+    assert_eq!(
+        request.tools[0].as_function().unwrap().parameters,
+        json!({"type": "object", "properties": {"n": {"type": ["integer", "null"]}}, "required": ["n"]}),
+    );
+    // Changed by the caller: written anew, in the field that the client used.
+    let mut changed = request;
+    if let crate::Tool::Function(function) = &mut changed.tools[0] {
+        function.parameters = json!({"type": "object", "properties": {"m": {"type": ["string", "null"]}}});
+    }
+    assert_eq!(
+        written(&changed).body["tools"][0]["functionDeclarations"][0]["parameters"],
+        json!({"type": "OBJECT", "properties": {"m": {"type": "STRING", "nullable": true}}}),
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_with_its_place() {
+    for (body, message) in [
+        (json!([]), "the body must be a JSON object"),
+        (json!({"contents": "Hi"}), "contents: must be a list of contents, or one content"),
+        (json!({"contents": ["Hi"]}), "contents[0]: must be a content object"),
+        (
+            json!({"contents": [{"role": "robot", "parts": []}]}),
+            "contents[0].role: must be `user` or `model` (`function` and `tool` are read as `user`)",
+        ),
+        (json!({"contents": [{"parts": "Hi"}]}), "contents[0].parts: must be a list of parts"),
+        (json!({"contents": [{"parts": [{"text": "a"}, "b"]}]}), "contents[0].parts[1]: must be a part object"),
+        (json!({"contents": [{"parts": [{"text": 1}]}]}), "contents[0].parts[0]: text must be a string"),
+        (json!({"systemInstruction": 1}), "systemInstruction: must be a content object or a string"),
+        (json!({"systemInstruction": {"parts": 1}}), "systemInstruction.parts: must be a list of parts"),
+        (json!({"tools": 1}), "tools: must be a list of tools"),
+        (json!({"tools": [1]}), "tools[0]: must be an object"),
+        (json!({"tools": [{"functionDeclarations": 1}]}), "tools[0].functionDeclarations: must be a list"),
+        (json!({"tools": [{"functionDeclarations": [{}]}]}), "tools[0].functionDeclarations[0].name: must be a string"),
+        (json!({"generationConfig": 1}), "generationConfig: must be an object"),
+        (json!({"generationConfig": {"temperature": "hot"}}), "generationConfig.temperature: must be a number"),
+        (json!({"generationConfig": {"topK": 1.5}}), "generationConfig.topK: must be a whole number"),
+        (
+            json!({"generationConfig": {"stopSequences": "x"}}),
+            "generationConfig.stopSequences: must be a list of strings",
+        ),
+        (json!({"generationConfig": {"thinkingConfig": 1}}), "generationConfig.thinkingConfig: must be an object"),
+    ] {
+        assert_eq!(read(body).unwrap_err().message, message);
+    }
+}

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::super::fields;
-use super::decode::{BODY_MODEL, MODEL, SINGLE_CONTENT, SYSTEM_TEXT};
+use super::decode::{BODY_MODEL, MODEL, SINGLE_CONTENT, SYSTEM_EMPTY, SYSTEM_ONE, SYSTEM_TEXT};
 use super::history::{self, foreign_leftovers};
 use super::{config, tools};
 use crate::{Block, Dialect, Error, Loss, Request, Target, Tool, WireRequest};
@@ -19,7 +19,16 @@ pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<W
     let mut losses = Vec::new();
     let path = path(request)?;
 
-    let mut extra = fields::extra(data).cloned().unwrap_or_default();
+    let mut kept = data.clone();
+    let mut extra = match kept.remove(Dialect::Gemini, fields::EXTRA) {
+        Some(Value::Object(extra)) => extra,
+        _ => Map::new(),
+    };
+    // What it says about calls is kept as a whole elsewhere.
+    if let Some(Value::Object(config)) = extra.get_mut("toolConfig") {
+        config.shift_remove("functionCallingConfig");
+    }
+    extra.retain(|_, value| value.as_object().is_none_or(|value| !value.is_empty()));
     if !faithful && written_for.is_some() && extra.shift_remove("cachedContent").is_some_and(|name| !name.is_null()) {
         let why = "a cache belongs to the model that it was made for; it was left out";
         losses.push(Loss::new("cache", "provider_data.gemini.extra.cachedContent", why));
@@ -61,6 +70,7 @@ pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<W
         body.insert("generationConfig".to_owned(), config.into());
     }
     fields::put_back(&mut body, &extra, &["systemInstruction"]);
+    fields::put_back_all(&mut body, &kept, &["systemInstruction"]);
     if faithful {
         fields::respell(&mut body, data);
         if let Some(model) = data.str(Dialect::Gemini, BODY_MODEL) {
@@ -106,6 +116,9 @@ fn system(request: &Request, faithful: bool, losses: &mut Vec<Loss>) -> Option<V
     {
         return Some(text.text.as_str().into());
     }
+    if request.system.is_empty() && faithful {
+        return request.provider_data.value(Dialect::Gemini, SYSTEM_EMPTY).cloned();
+    }
     let mut parts = Vec::with_capacity(request.system.len());
     for (index, block) in request.system.iter().enumerate() {
         let place = format!("system[{index}]");
@@ -127,7 +140,13 @@ fn system(request: &Request, faithful: bool, losses: &mut Vec<Loss>) -> Option<V
         }
         parts.push(Value::Object(part));
     }
-    (!parts.is_empty()).then(|| Value::Object(Map::from_iter([("parts".to_owned(), Value::Array(parts))])))
+    let one = faithful && parts.len() == 1 && request.provider_data.flag(Dialect::Gemini, SYSTEM_ONE);
+    let parts = match parts.len() {
+        0 => return None,
+        1 if one => parts.pop()?,
+        _ => Value::Array(parts),
+    };
+    Some(Value::Object(Map::from_iter([("parts".to_owned(), parts)])))
 }
 
 /// For models that take no system prompt: its parts go in front of what the user says first.

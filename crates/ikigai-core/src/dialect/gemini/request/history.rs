@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::super::part::{self, GENERATED, SIGNATURE};
-use super::super::{response, result, state};
+use super::super::{fields, response, result, state};
 use super::decode::{PARTS, ROLE, refuse, role, usual_role};
 use crate::{
     Block, BoundState, Dialect, Error, Loss, Message, Other, ProviderData, Request, Role, Source, Target, ToolCall,
@@ -64,13 +64,14 @@ struct Turn {
     kind: Kind,
     /// The first message in it.
     message: usize,
-    parts: Vec<Map<String, Value>>,
+    parts: Vec<Answer>,
 }
 
 impl Turn {
-    fn content(self) -> Value {
+    fn content(mut self) -> Value {
         let role = if self.kind == Kind::Model { "model" } else { "user" };
-        content_of(Some(role.into()), self.parts.into_iter().map(Value::Object).collect())
+        self.parts.sort_by_key(|(order, _)| *order);
+        content_of(Some(role.into()), self.parts.into_iter().map(|(_, part)| Value::Object(part)).collect())
     }
 }
 
@@ -83,7 +84,7 @@ fn content_of(role: Option<Value>, parts: Vec<Value>) -> Value {
     Value::Object(content)
 }
 
-/// A part and the order of the call that it answers.
+/// A part, with the order of the call that it answers where it answers one.
 type Answer = (usize, Map<String, Value>);
 
 impl<'a> Writer<'a> {
@@ -135,14 +136,16 @@ impl<'a> Writer<'a> {
     /// The contents for a conversation from anywhere.
     fn turns(&mut self, request: &'a Request) -> Result<Vec<Turn>, Error> {
         let mut turns: Vec<Turn> = Vec::new();
+        // What came out of results and follows them, once all results to a turn are there.
+        let mut moved = Vec::new();
         for (index, message) in request.messages.iter().enumerate() {
             self.message_losses(index, message);
-            let (mut answers, mut parts, mut moved): (Vec<Answer>, Vec<_>, Vec<_>) = Default::default();
+            let (mut answers, mut parts): (Vec<Answer>, Vec<Answer>) = Default::default();
             for (place, block) in message.content.iter().enumerate() {
                 let place = format!("messages[{index}].content[{place}]");
                 match block {
                     Block::ToolResult(result) => answers.push(self.result(result, &place, &mut moved)?),
-                    block => parts.extend(self.parts(block, message, &place)),
+                    block => parts.extend(self.parts(block, message, &place).into_iter().map(|part| (0, part))),
                 }
             }
             let kind = match message.role {
@@ -154,16 +157,24 @@ impl<'a> Writer<'a> {
                     Kind::User
                 }
             };
-            answers.sort_by_key(|(order, _)| *order);
-            add(&mut turns, Kind::Results, index, answers.into_iter().map(|(_, part)| part).collect());
-            parts.splice(0..0, moved);
+            add(&mut turns, Kind::Results, index, answers);
+            if !parts.is_empty() {
+                add(&mut turns, Kind::User, index, moved.drain(..).map(|part| (0, part)).collect());
+            }
             add(&mut turns, kind, index, parts);
         }
+        add(&mut turns, Kind::User, request.messages.len(), moved.into_iter().map(|part| (0, part)).collect());
         Ok(turns)
     }
 
     fn message_losses(&mut self, index: usize, message: &Message) {
-        foreign_leftovers(&message.provider_data, &format!("messages[{index}]"), self.losses);
+        let place = format!("messages[{index}]");
+        foreign_leftovers(&message.provider_data, &place, self.losses);
+        let own = fields::extra(&message.provider_data).into_iter().flatten().find(|(_, value)| !value.is_null());
+        if let Some((name, _)) = own.filter(|_| !self.faithful) {
+            let why = format!("the content was written anew for this model, without its field {name}");
+            self.losses.push(Loss::new("provider_data", place, why));
+        }
     }
 
     /// The parts of a block that is no result.
@@ -202,7 +213,8 @@ impl<'a> Writer<'a> {
         match block {
             Block::Text(text) => text.text.is_empty(),
             Block::Thinking(thinking) => {
-                if !thinking.text.is_empty() {
+                let told = self.losses.last().is_some_and(|loss| loss.place == place);
+                if !thinking.text.is_empty() && !told {
                     let why = "the API takes no notice of thoughts that come back without a signature; left out";
                     self.losses.push(Loss::info("thinking", place, why));
                 }
@@ -227,7 +239,13 @@ impl<'a> Writer<'a> {
                     self.losses.push(Loss::new("thinking", place, why));
                 }
             }
-            _ => foreign_leftovers(data, place, self.losses),
+            _ => {
+                foreign_leftovers(data, place, self.losses);
+                if let Some(dialect) = foreign_state(data) {
+                    let why = format!("thinking state of another provider ({dialect}) was left off");
+                    self.losses.push(Loss::new("thinking", place, why));
+                }
+            }
         }
         let dummy = || data.str(Dialect::Gemini, state::DUMMY_KEPT).filter(|_| self.faithful);
         own.or_else(dummy).map(str::to_owned)
@@ -286,7 +304,6 @@ impl<'a> Writer<'a> {
             Some(called) if !self.faithful => called.named,
             _ => !generated && self.takes_ids(),
         };
-        let inside = self.faithful || self.target.rules.media_in_results;
         let mut media = Vec::new();
         let mut texts = 0;
         for (index, block) in result.content.iter().enumerate() {
@@ -313,10 +330,10 @@ impl<'a> Writer<'a> {
                 if let Some(data) = block.provider_data() {
                     part::dress(&mut part, data, self.faithful);
                 }
-                if inside {
+                if self.faithful || (self.target.rules.media_in_results && fits_in_result(&part)) {
                     media.push(Value::Object(part));
                 } else {
-                    let why = "this model takes no media inside results; it follows them as the user's";
+                    let why = "this model does not take it inside a result; it follows the results as the user's";
                     self.losses.push(Loss::new("tool_result", place.clone(), why));
                     moved.push(part);
                 }
@@ -379,7 +396,8 @@ impl<'a> Writer<'a> {
     fn sign_current_turn(&mut self, turns: &mut [Turn]) {
         let start = turns.iter().rposition(|turn| turn.kind == Kind::User).map_or(0, |place| place + 1);
         for turn in turns.iter_mut().skip(start).filter(|turn| turn.kind == Kind::Model) {
-            let first = turn.parts.iter_mut().find(|part| part.contains_key("functionCall"));
+            let mut parts = turn.parts.iter_mut().map(|(_, part)| part);
+            let first = parts.find(|part| part.contains_key("functionCall"));
             if let Some(first) = first.filter(|part| !part.contains_key("thoughtSignature")) {
                 part::sign(first, state::DUMMY);
                 let why = "the model wants a thought signature here; the documented dummy was sent in its place";
@@ -389,8 +407,14 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// Does the API take media of this type inside a result? Where the type is not known it is worth a try.
+fn fits_in_result(part: &Map<String, Value>) -> bool {
+    let mime = part.values().find_map(|data| data.get("mimeType")?.as_str());
+    mime.is_none_or(|mime| ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"].contains(&mime))
+}
+
 /// Adds parts to the conversation. The model's messages in a row are one turn, and so are results.
-fn add(turns: &mut Vec<Turn>, kind: Kind, message: usize, parts: Vec<Map<String, Value>>) {
+fn add(turns: &mut Vec<Turn>, kind: Kind, message: usize, parts: Vec<Answer>) {
     if parts.is_empty() {
         return;
     }
@@ -411,6 +435,18 @@ pub(super) fn foreign_leftovers(data: &ProviderData, place: &str, losses: &mut V
             losses.push(Loss::new("provider_data", place, why));
         }
     }
+}
+
+/// The dialect that left sealed state here; it is told by its name.
+fn foreign_state(data: &ProviderData) -> Option<&str> {
+    let is_state = |name: &String| {
+        name.ends_with("signature")
+            || name.starts_with("encrypted")
+            || name.starts_with("redacted")
+            || name == "reasoning_details"
+    };
+    let mut foreign = data.iter().filter(|(name, _)| *name != Dialect::Gemini.as_str());
+    foreign.find(|(_, own)| own.keys().any(is_state)).map(|(name, _)| name)
 }
 
 /// A model's name without the date at its end: `-20250929`, `-2025-09-29`, `-09-2025`, `-05-06`.

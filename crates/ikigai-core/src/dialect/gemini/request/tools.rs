@@ -50,6 +50,13 @@ pub(super) fn decode(fields: &mut Fields, request: &mut Request, data: &mut Prov
             config.take("functionCallingConfig");
             request.tool_choice = Some(choice(&calling));
             validated = mode(&calling) == "VALIDATED";
+            // A choice among several is told to nobody but us: others say that they left it out.
+            if fields::find(&calling, "allowedFunctionNames")
+                .and_then(Value::as_array)
+                .is_some_and(|names| names.len() > 1)
+            {
+                config.leave("functionCallingConfig", json!({"allowedFunctionNames": true}));
+            }
             data.set(Dialect::Gemini, CALLING, calling);
         } else if config.is_empty() {
             fields.leave("toolConfig", json!({}));
@@ -275,9 +282,7 @@ fn declaration(function: &Function, target: &Target<'_>, faithful: bool, place: 
             declaration.insert(OPENAPI.to_owned(), schema::lower(&function.parameters, &schema_place, losses));
         }
     }
-    if let Some(extra) = fields::extra(data) {
-        fields::put_back(&mut declaration, extra, &[]);
-    }
+    fields::put_back_all(&mut declaration, data, &[]);
     if faithful {
         fields::respell(&mut declaration, data);
     }
@@ -305,9 +310,12 @@ fn calling(request: &Request, faithful: bool, losses: &mut Vec<Loss>) -> Option<
     };
     // Without functions there is nothing to choose from, and the API refuses the wish.
     if request.tools.iter().all(|tool| tool.as_function().is_none()) {
-        if mode == "ANY" {
-            losses.push(Loss::new("tool_choice", "tool_choice", "the request has no functions to choose from"));
-        }
+        let why = match mode {
+            "ANY" => "the request has no functions to choose from",
+            _ if request.tools.is_empty() => return None,
+            _ => "the choice is about functions alone; the provider's own tools stay in use",
+        };
+        losses.push(Loss::new("tool_choice", "tool_choice", why));
         return None;
     }
     calling.insert("mode".to_owned(), mode.into());

@@ -11,7 +11,8 @@ use crate::{Block, Dialect, Error, ErrorKind, FinishReason, ProviderData, Reply,
 
 /// Writes a whole answer.
 ///
-/// A call whose arguments are cut off is left out, as Google leaves it out: a client would run it.
+/// A call whose arguments are cut off is left out, as Google leaves it out: a client would run it. When no call is left
+/// of an answer that waits for results, its end is the word for a broken call.
 pub(crate) fn encode_response(response: &Response, reply: &Reply) -> Value {
     let own = response.provider_data.get(Dialect::Gemini);
     let kept = own.and_then(|own| own.get(KEPT)).and_then(Value::as_object);
@@ -79,6 +80,8 @@ pub(in super::super) fn finish_word(data: &ProviderData, reason: FinishReason, c
         _ => {}
     }
     match reason {
+        // Calls that cannot be said here, such as one that is no JSON: a plain end would hide that something is missing.
+        FinishReason::ToolUse if !calls => Some("MALFORMED_FUNCTION_CALL"),
         FinishReason::Stop | FinishReason::ToolUse => Some("STOP"),
         FinishReason::Length => Some("MAX_TOKENS"),
         FinishReason::ContentFilter => Some("SAFETY"),

@@ -285,7 +285,8 @@ fn foreign_reasons_and_failures_have_words() {
     let of = |finish_reason, error| Response { finish_reason, error, ..Response::default() };
     for (reason, word) in [
         (FinishReason::Stop, "STOP"),
-        (FinishReason::ToolUse, "STOP"),
+        // There is no call that could be run.
+        (FinishReason::ToolUse, "MALFORMED_FUNCTION_CALL"),
         (FinishReason::Length, "MAX_TOKENS"),
         (FinishReason::ContentFilter, "SAFETY"),
         (FinishReason::Unknown, "OTHER"),

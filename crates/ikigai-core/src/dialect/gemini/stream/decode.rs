@@ -138,16 +138,17 @@ impl Decoder {
             Ok(frame) => frame,
             Err(fault) => return self.broken(&fault, data, out),
         };
-        if frame.error.is_some() {
+        if frame.error {
             return self.fail(error::decode_error(None, &[], data), out);
         }
         self.start(&frame, out);
-        if let Some(candidate) = frame.candidate {
-            self.candidate(candidate, out);
-        }
-        if self.totals.counts != self.told && !self.over {
+        // Before the content: whoever writes this stream in another dialect may want the prompt's count at its start.
+        if self.totals.counts != self.told {
             self.told = self.totals.counts;
             out.push(Event::Usage { usage: self.told.usage() });
+        }
+        if let Some(candidate) = frame.candidate {
+            self.candidate(candidate, out);
         }
     }
 
@@ -188,7 +189,7 @@ impl Decoder {
             }
             part => match part.object() {
                 Ok(object) => self.other(object, out),
-                Err(fault) => self.fail(Error::protocol(format!("frame {} does not parse: {fault}", self.frames)), out),
+                Err(fault) => self.broken(&fault, "", out),
             },
         }
     }
@@ -344,8 +345,10 @@ impl Decoder {
     }
 
     fn broken(&mut self, fault: &serde_json::Error, data: &str, out: &mut Vec<Event>) {
-        let excerpt = error::excerpt(data, 200);
-        self.fail(Error::protocol(format!("frame {} does not parse: {fault}; it begins: {excerpt}", self.frames)), out);
+        // The parser's own words may quote the frame as well.
+        let fault = fault.to_string();
+        let (fault, begins) = (error::excerpt(&fault, 200), error::excerpt(data, 200));
+        self.fail(Error::protocol(format!("frame {} does not parse: {fault}; it begins: {begins}", self.frames)), out);
     }
 
     fn fail(&mut self, error: Error, out: &mut Vec<Event>) {

@@ -20,6 +20,8 @@ pub(crate) struct Encoder {
     model: Option<String>,
     data: ProviderData,
     usage: Option<Usage>,
+    /// The greatest counts that went out.
+    told: Usage,
     /// The end of every frame, behind the candidate: counts, model, id.
     tail: Vec<u8>,
     open: Vec<Open>,
@@ -80,7 +82,11 @@ impl WriteFrames for Encoder {
             }
             Event::BlockDone { index, provider_data } => self.done(*index, provider_data, out),
             Event::Usage { usage } => {
-                self.usage = Some(usage.clone());
+                if let Some(before) = self.usage.replace(usage.clone()) {
+                    self.told.output_tokens = self.told.output_tokens.max(before.output_tokens);
+                    self.told.thinking_tokens = self.told.thinking_tokens.max(before.thinking_tokens);
+                    self.told.cache_read_tokens = self.told.cache_read_tokens.max(before.cache_read_tokens);
+                }
                 self.make_tail();
             }
             Event::Done { finish_reason, provider_data } => {
@@ -103,6 +109,7 @@ impl Encoder {
             model,
             data: ProviderData::default(),
             usage: None,
+            told: Usage::default(),
             tail: Vec::new(),
             open: Vec::new(),
             content: false,
@@ -123,7 +130,7 @@ impl Encoder {
         self.tail.clear();
         if let Some(usage) = &self.usage {
             self.tail.extend_from_slice(br#","usageMetadata":"#);
-            json(&usage::encode(usage), &mut self.tail);
+            usage::write_after(usage, &self.told, &mut self.tail);
         }
         if let Some(model) = &self.model {
             self.tail.extend_from_slice(br#","modelVersion":"#);
@@ -292,7 +299,7 @@ impl Encoder {
             body.insert("candidates".to_owned(), Value::Array(vec![candidate.into()]));
         }
         if let Some(usage) = &self.usage {
-            body.insert("usageMetadata".to_owned(), usage::encode(usage).into());
+            body.insert("usageMetadata".to_owned(), usage::encode_after(usage, &self.told).into());
         }
         for (name, text) in [("modelVersion", &self.model), ("responseId", &self.id)] {
             if let Some(text) = text {

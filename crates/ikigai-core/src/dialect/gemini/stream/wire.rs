@@ -1,16 +1,16 @@
 //! One frame, read in one pass and without copies.
 //!
-//! The fields that every text delta brings are read straight into place; counts go directly into the running state,
-//! since each frame repeats them. Everything else is kept as the text that it is.
+//! The fields that every text delta brings are read straight into place. Counts go directly into the running state, and
+//! what stands beside them is only looked at closely when it differs from the frame before: it mostly does not.
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::super::usage::Counts;
+use super::values::{Count, Mark};
 
 /// What the frames so far say beside the content, later ones over earlier ones.
 #[derive(Debug, Default)]
@@ -20,49 +20,71 @@ pub(super) struct Totals {
     pub(super) usage: Kept,
     /// What else stands in the answer.
     pub(super) top: Kept,
+    /// Something in this frame's `usageMetadata` is not kept yet.
+    news: bool,
 }
+
+/// So many fields of one object are kept at most.
+const MOST_FIELDS: usize = 64;
 
 /// Fields as JSON text, by name. A field that a later frame leaves out stays.
 #[derive(Debug, Default)]
-pub(super) struct Kept(Vec<(String, String)>);
+pub(super) struct Kept(Vec<Entry>);
+
+#[derive(Debug)]
+struct Entry {
+    name: String,
+    text: String,
+    /// The mark of what the text says, where one was taken.
+    mark: u64,
+}
 
 impl Kept {
+    fn find(&mut self, name: &str) -> Option<&mut Entry> {
+        self.0.iter_mut().find(|entry| entry.name == name)
+    }
+
     pub(super) fn keep(&mut self, name: &str, value: &RawValue) {
-        match self.0.iter_mut().find(|(known, _)| known == name) {
+        match self.find(name) {
             // Mostly the same again.
-            Some((_, text)) if text == value.get() => {}
-            Some((_, text)) => {
-                text.clear();
-                text.push_str(value.get());
+            Some(entry) if entry.text == value.get() => {}
+            Some(entry) => {
+                entry.text.clear();
+                entry.text.push_str(value.get());
             }
-            None => self.0.push((name.to_owned(), value.get().to_owned())),
+            None => self.set(name, value.get().to_owned()),
         }
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(known, _)| known == name)
+        self.0.iter().any(|entry| entry.name == name)
     }
 
     pub(super) fn set(&mut self, name: &str, text: String) {
-        self.0.push((name.to_owned(), text));
+        // Nobody has so many fields, unless to make us hold them.
+        if self.0.len() >= MOST_FIELDS {
+            return;
+        }
+        self.0.push(Entry { name: name.to_owned(), text, mark: 0 });
     }
 
     /// The fields, parsed.
     pub(super) fn parsed(&self) -> impl Iterator<Item = (String, serde_json::Value)> {
-        self.0.iter().filter_map(|(name, text)| Some((name.clone(), serde_json::from_str(text).ok()?)))
+        self.0.iter().filter_map(|entry| Some((entry.name.clone(), serde_json::from_str(&entry.text).ok()?)))
     }
 }
 
 /// One frame.
 #[derive(Debug, Default)]
 pub(super) struct Frame<'a> {
+    /// The candidate with index 0; what others say is passed over.
     pub(super) candidate: Option<Candidate<'a>>,
     pub(super) model: Option<Cow<'a, str>>,
     pub(super) id: Option<Cow<'a, str>>,
-    pub(super) error: Option<&'a RawValue>,
+    pub(super) error: bool,
 }
 
-/// The candidate with index 0.
+/// A candidate.
 #[derive(Debug, Default)]
 pub(super) struct Candidate<'a> {
     pub(super) parts: Few<Part<'a>>,
@@ -123,39 +145,101 @@ impl<T> IntoIterator for Few<T> {
 
 /// Reads a frame, with the counts into `totals`.
 pub(super) fn read<'a>(data: &'a str, totals: &mut Totals) -> Result<Frame<'a>, serde_json::Error> {
-    let mut deserializer = serde_json::Deserializer::from_str(data);
-    let frame = FrameSeed(totals).deserialize(&mut deserializer)?;
-    deserializer.end()?;
+    let mut top = Top { frame: Frame::default(), totals };
+    parse(data, &mut top)?;
+    let frame = top.frame;
+    if std::mem::take(&mut totals.news) {
+        parse(data, &mut News(totals))?;
+    }
     Ok(frame)
 }
 
-/// A text, borrowed where it has no escapes.
-struct Str<'a>(Cow<'a, str>);
+fn parse<'a>(data: &'a str, object: &mut impl Fields<'a>) -> Result<(), serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(data);
+    Fill(object).deserialize(&mut deserializer)?;
+    deserializer.end()
+}
 
-impl<'de> Deserialize<'de> for Str<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct StrVisitor;
-        impl<'de> Visitor<'de> for StrVisitor {
-            type Value = Str<'de>;
+/// An object that takes its fields one by one.
+trait Fields<'de> {
+    fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error>;
+}
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text")
-            }
+/// Fills an object in place; `null` leaves it as it is.
+struct Fill<'t, T>(&'t mut T);
 
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Str<'de>, E> {
-                Ok(Str(Cow::Borrowed(text)))
-            }
+impl<'de, T: Fields<'de>> DeserializeSeed<'de> for Fill<'_, T> {
+    type Value = ();
 
-            fn visit_str<E>(self, text: &str) -> Result<Str<'de>, E> {
-                Ok(Str(Cow::Owned(text.to_owned())))
-            }
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, T: Fields<'de>> Visitor<'de> for Fill<'_, T> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(Name(name)) = map.next_key()? {
+            self.0.field(name, &mut map)?;
         }
-        deserializer.deserialize_str(StrVisitor)
+        Ok(())
+    }
+}
+
+/// A field's name, borrowed where it has no escapes.
+struct Name<'a>(Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Name<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match deserializer.deserialize_str(TextVisitor)? {
+            Some(name) => Ok(Name(name)),
+            None => Ok(Name(Cow::Borrowed(""))),
+        }
+    }
+}
+
+/// A text, borrowed where it has no escapes; none for `null`.
+struct Text<'a>(Option<Cow<'a, str>>);
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextVisitor).map(Text)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Option<Cow<'de, str>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Some(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(None)
     }
 }
 
 fn text<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Cow<'de, str>>, A::Error> {
-    Ok(map.next_value::<Option<Str<'de>>>()?.map(|Str(text)| text))
+    map.next_value::<Text<'de>>().map(|Text(text)| text)
 }
 
 /// A field that is kept; `null` is as good as absent.
@@ -164,104 +248,22 @@ fn raw<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<&'de RawValue>, A::
     Ok((raw.get() != "null").then_some(raw))
 }
 
-struct FrameSeed<'t>(&'t mut Totals);
-
-impl<'de> DeserializeSeed<'de> for FrameSeed<'_> {
-    type Value = Frame<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Frame<'de>, D::Error> {
-        deserializer.deserialize_map(self)
-    }
+struct Top<'t, 'a> {
+    frame: Frame<'a>,
+    totals: &'t mut Totals,
 }
 
-impl<'de> Visitor<'de> for FrameSeed<'_> {
-    type Value = Frame<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an answer object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Frame<'de>, A::Error> {
-        let mut frame = Frame::default();
-        while let Some(Str(name)) = map.next_key()? {
-            match &*name {
-                "candidates" => frame.candidate = map.next_value::<Option<Candidates<'de>>>()?.and_then(|all| all.0),
-                "usageMetadata" => {
-                    map.next_value_seed(Nullable(UsageSeed(self.0)))?;
-                }
-                "modelVersion" => frame.model = text(&mut map)?,
-                "responseId" => frame.id = text(&mut map)?,
-                "error" => frame.error = raw(&mut map)?,
-                _ => {
-                    if let Some(value) = raw(&mut map)? {
-                        self.0.top.keep(&name, value);
-                    }
-                }
-            }
-        }
-        Ok(frame)
-    }
-}
-
-/// Lets `null` stand for what a seed reads.
-struct Nullable<S>(S);
-
-impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Nullable<S> {
-    type Value = Option<S::Value>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_option(self)
-    }
-}
-
-impl<'de, S: DeserializeSeed<'de>> Visitor<'de> for Nullable<S> {
-    type Value = Option<S::Value>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object or null")
-    }
-
-    fn visit_none<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(None)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        self.0.deserialize(deserializer).map(Some)
-    }
-}
-
-struct UsageSeed<'t>(&'t mut Totals);
-
-impl<'de> DeserializeSeed<'de> for UsageSeed<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for UsageSeed<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("token counts")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(Str(name)) = map.next_key()? {
-            match self.0.counts.slot(&name) {
-                Some(slot) => {
-                    let Count(count) = map.next_value()?;
-                    *slot = count.or(*slot);
-                }
-                None => {
-                    if let Some(value) = raw(&mut map)? {
-                        self.0.usage.keep(&name, value);
-                    }
+impl<'de> Fields<'de> for Top<'_, 'de> {
+    fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
+        match &*name {
+            "candidates" => map.next_value_seed(Candidates(&mut self.frame.candidate))?,
+            "usageMetadata" => map.next_value_seed(Fill(&mut Usage(self.totals)))?,
+            "modelVersion" => self.frame.model = text(map)?,
+            "responseId" => self.frame.id = text(map)?,
+            "error" => self.frame.error = raw(map)?.is_some(),
+            _ => {
+                if let Some(value) = raw(map)? {
+                    self.totals.top.keep(&name, value);
                 }
             }
         }
@@ -269,80 +271,54 @@ impl<'de> Visitor<'de> for UsageSeed<'_> {
     }
 }
 
-/// A count: a number, or a text of digits. Anything else counts nothing.
-struct Count(Option<u64>);
+struct Usage<'t>(&'t mut Totals);
 
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct CountVisitor;
-        impl<'de> Visitor<'de> for CountVisitor {
-            type Value = Count;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a count")
-            }
-
-            fn visit_u64<E>(self, count: u64) -> Result<Count, E> {
-                Ok(Count(Some(count)))
-            }
-
-            fn visit_i64<E>(self, _: i64) -> Result<Count, E> {
-                Ok(Count(None))
-            }
-
-            fn visit_f64<E>(self, _: f64) -> Result<Count, E> {
-                Ok(Count(None))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Count, E> {
-                Ok(Count(text.parse().ok()))
-            }
-
-            fn visit_unit<E>(self) -> Result<Count, E> {
-                Ok(Count(None))
-            }
+impl<'de> Fields<'de> for Usage<'_> {
+    fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
+        if let Some(slot) = self.0.counts.slot(&name) {
+            let Count(count) = map.next_value()?;
+            *slot = count.or(*slot);
+            return Ok(());
         }
-        deserializer.deserialize_any(CountVisitor)
+        let Mark(mark) = map.next_value()?;
+        let known = self.0.usage.find(&name).is_some_and(|entry| entry.mark == mark);
+        self.0.news |= !known && mark != 0;
+        Ok(())
     }
 }
 
-/// An object that reads its fields one by one.
-trait Fields<'de>: Default {
-    fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error>;
+/// The second look at a frame whose `usageMetadata` says something new.
+struct News<'t>(&'t mut Totals);
+
+impl<'de> Fields<'de> for News<'_> {
+    fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
+        if name == "usageMetadata" {
+            return map.next_value_seed(Fill(&mut Details(&mut self.0.usage)));
+        }
+        map.next_value::<IgnoredAny>().map(drop)
+    }
 }
 
-struct Object<T>(T);
+struct Details<'t>(&'t mut Kept);
 
-impl<'de, T: Fields<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ObjectVisitor<T>(PhantomData<T>);
-        impl<'de, T: Fields<'de>> Visitor<'de> for ObjectVisitor<T> {
-            type Value = Object<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object<T>, A::Error> {
-                let mut object = T::default();
-                while let Some(Str(name)) = map.next_key()? {
-                    object.field(name, &mut map)?;
-                }
-                Ok(Object(object))
+impl<'de> Fields<'de> for Details<'_> {
+    fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
+        let Some(value) = raw(map)? else { return Ok(()) };
+        if Counts::default().slot(&name).is_none() {
+            self.0.keep(&name, value);
+            let mark = serde_json::from_str::<Mark>(value.get()).map_or(0, |Mark(mark)| mark);
+            if let Some(entry) = self.0.find(&name) {
+                entry.mark = mark;
             }
         }
-        deserializer.deserialize_map(ObjectVisitor(PhantomData))
+        Ok(())
     }
 }
 
 impl<'de> Fields<'de> for Candidate<'de> {
     fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
         match &*name {
-            "content" => {
-                if let Some(Object(Content(parts))) = map.next_value::<Option<Object<Content<'de>>>>()? {
-                    self.parts = parts;
-                }
-            }
+            "content" => map.next_value_seed(Fill(&mut Content(&mut self.parts)))?,
             "finishReason" => self.finish = text(map)?,
             "index" => self.index = map.next_value::<Option<u64>>()?,
             _ => {
@@ -356,19 +332,14 @@ impl<'de> Fields<'de> for Candidate<'de> {
 }
 
 /// The parts of a content; its role is always the model's.
-#[derive(Default)]
-struct Content<'a>(Few<Part<'a>>);
+struct Content<'t, 'a>(&'t mut Few<Part<'a>>);
 
-impl<'de> Fields<'de> for Content<'de> {
+impl<'de> Fields<'de> for Content<'_, 'de> {
     fn field<A: MapAccess<'de>>(&mut self, name: Cow<'de, str>, map: &mut A) -> Result<(), A::Error> {
         if name == "parts" {
-            if let Some(Parts(parts)) = map.next_value()? {
-                self.0 = parts;
-            }
-        } else {
-            map.next_value::<IgnoredAny>()?;
+            return map.next_value_seed(Parts(self.0));
         }
-        Ok(())
+        map.next_value::<IgnoredAny>().map(drop)
     }
 }
 
@@ -388,53 +359,77 @@ impl<'de> Fields<'de> for Part<'de> {
     }
 }
 
-struct Parts<'a>(Few<Part<'a>>);
+struct Parts<'t, 'a>(&'t mut Few<Part<'a>>);
 
-impl<'de> Deserialize<'de> for Parts<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct PartsVisitor;
-        impl<'de> Visitor<'de> for PartsVisitor {
-            type Value = Parts<'de>;
+impl<'de> DeserializeSeed<'de> for Parts<'_, 'de> {
+    type Value = ();
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of parts")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Parts<'de>, A::Error> {
-                let mut parts = Few::default();
-                while let Some(Object(part)) = seq.next_element()? {
-                    parts.push(part);
-                }
-                Ok(Parts(parts))
-            }
-        }
-        deserializer.deserialize_seq(PartsVisitor)
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-/// The candidate with index 0 among all; the others are passed over.
-struct Candidates<'a>(Option<Candidate<'a>>);
+impl<'de> Visitor<'de> for Parts<'_, 'de> {
+    type Value = ();
 
-impl<'de> Deserialize<'de> for Candidates<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct CandidatesVisitor;
-        impl<'de> Visitor<'de> for CandidatesVisitor {
-            type Value = Candidates<'de>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of parts")
+    }
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of candidates")
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        // The first is filled where it stays.
+        let first = self.0.first.insert(Part::default());
+        if seq.next_element_seed(Fill(first))?.is_none() {
+            self.0.first = None;
+            return Ok(());
+        }
+        loop {
+            let mut part = Part::default();
+            if seq.next_element_seed(Fill(&mut part))?.is_none() {
+                return Ok(());
             }
+            self.0.more.push(part);
+        }
+    }
+}
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Candidates<'de>, A::Error> {
-                let mut chosen = None;
-                while let Some(Object(candidate)) = seq.next_element::<Object<Candidate<'de>>>()? {
-                    if chosen.is_none() && candidate.index.unwrap_or_default() == 0 {
-                        chosen = Some(candidate);
-                    }
-                }
-                Ok(Candidates(chosen))
+struct Candidates<'t, 'a>(&'t mut Option<Candidate<'a>>);
+
+impl<'de> DeserializeSeed<'de> for Candidates<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Candidates<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of candidates")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        loop {
+            let candidate = self.0.insert(Candidate::default());
+            if seq.next_element_seed(Fill(candidate))?.is_none() {
+                *self.0 = None;
+                return Ok(());
+            }
+            if candidate.index.unwrap_or_default() == 0 {
+                break;
             }
         }
-        deserializer.deserialize_seq(CandidatesVisitor)
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
     }
 }

@@ -19,7 +19,12 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
     };
     let mut request = Request::default();
     let mut own = Map::new();
-    request.model = match take_text(&mut body, "model").filter(|model| !model.is_empty()) {
+    let named = take_text(&mut body, "model").filter(|model| !model.is_empty());
+    let in_path = named.is_none().then(|| incoming.path.and_then(deployment)).flatten();
+    if in_path.is_some() {
+        own.insert(mark::MODEL_IN_PATH.to_owned(), true.into());
+    }
+    request.model = match named.or(in_path) {
         Some(model) => model,
         None => {
             let mut error = Error::invalid_request("`model` is missing; name the model that shall answer");
@@ -53,6 +58,13 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
     }
     request.provider_data.extend(DIALECT, own);
     Ok(request)
+}
+
+/// Azure's older addresses name the model: `/openai/deployments/{model}/chat/completions`.
+fn deployment(path: &str) -> Option<String> {
+    let (_, rest) = path.split_once("/deployments/")?;
+    let model = rest.split(['/', '?']).next()?;
+    (!model.is_empty()).then(|| model.to_owned())
 }
 
 /// A complaint about one place in the request.

@@ -50,7 +50,9 @@ fn raw<'a>(request: &'a Request, key: &str) -> Option<&'a Map<String, Value>> {
 
 fn as_it_came(request: &Request, target: &Target<'_>, losses: &mut Vec<Loss>) -> Map<String, Value> {
     let mut body = Map::new();
-    body.insert("model".to_owned(), request.model.as_str().into());
+    if !request.provider_data.flag(DIALECT, mark::MODEL_IN_PATH) {
+        body.insert("model".to_owned(), request.model.as_str().into());
+    }
     let messages = Writer::as_it_came(request, target, losses).all(None);
     body.insert("messages".to_owned(), Value::Array(messages));
 

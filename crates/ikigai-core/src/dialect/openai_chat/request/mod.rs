@@ -15,6 +15,8 @@ pub(crate) use encode::encode_request;
 mod mark {
     /// The model that the request was written for.
     pub(super) const MODEL: &str = "model";
+    /// It stood in the address, not in the body.
+    pub(super) const MODEL_IN_PATH: &str = "model_in_path";
     /// How the leading system messages were cut.
     pub(super) const SYSTEM: &str = "system";
     /// The name of the output limit.
@@ -42,8 +44,8 @@ mod mark {
 }
 
 #[cfg(test)]
-#[path = "decode_tests.rs"]
 mod decode_tests;
 #[cfg(test)]
-#[path = "encode_tests.rs"]
 mod encode_tests;
+#[cfg(test)]
+mod history_tests;

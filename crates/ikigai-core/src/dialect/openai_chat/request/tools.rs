@@ -26,7 +26,9 @@ pub(super) fn decode(body: &mut Map<String, Value>, request: &mut Request, own: 
     } else if has(body, "functions") {
         let functions = take_list(body, "functions").unwrap_or_default();
         request.tools.extend(functions.into_iter().map(|function| match function {
-            Value::Object(fields) => decode_function(fields, Map::new()),
+            Value::Object(fields) if fields.get("name").is_some_and(Value::is_string) => {
+                decode_function(fields, Map::new())
+            }
             other => Tool::other(Other { dialect: DIALECT, data: other }),
         }));
         own.insert(mark::FUNCTIONS.to_owned(), true.into());

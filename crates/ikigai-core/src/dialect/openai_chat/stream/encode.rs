@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::dialect::openai_chat::assistant::{self, details_of};
 use crate::dialect::openai_chat::marks::{DIALECT, REASONING_DETAILS, REASONING_FIELD, Side};
 use crate::dialect::openai_chat::part::{self, FIELD_CONTENT};
-use crate::dialect::openai_chat::response::{FINISH_REASON, word_of};
+use crate::dialect::openai_chat::response::{FINISH_REASON, Holds, finish, word_of};
 use crate::dialect::openai_chat::usage;
 use crate::dialect::{Reply, WriteFrames, openai_error};
 use crate::{Block, Event, FinishReason, ProviderData, Source, ThinkingBlock, ToolCall, Usage};
@@ -21,9 +21,11 @@ pub(crate) struct Encoder {
     model: String,
     /// The beginning of every chunk, up to and with `"choices":[`.
     head: Vec<u8>,
-    /// What is known of each block, by its number.
+    /// What is known of each block. They may begin out of their order: a text waits for the one before it.
     blocks: Vec<Open>,
     calls: usize,
+    /// A call whose arguments are cut off.
+    broken_call: bool,
     usage: Option<Usage>,
     started: bool,
     over: bool,
@@ -32,6 +34,7 @@ pub(crate) struct Encoder {
 /// What the writer knows of a block.
 #[derive(Debug)]
 struct Open {
+    index: usize,
     kind: Kind,
     /// State so far: from the beginning, and added to at the end.
     state: ProviderData,
@@ -60,6 +63,7 @@ impl Encoder {
             head: Vec::new(),
             blocks: Vec::new(),
             calls: 0,
+            broken_call: false,
             usage: None,
             started: false,
             over: false,
@@ -96,7 +100,7 @@ impl Encoder {
     }
 
     fn text_delta(&mut self, index: usize, text: &str, out: &mut Vec<u8>) {
-        let Some(open) = self.blocks.get_mut(index) else { return };
+        let Some(open) = find(&mut self.blocks, index) else { return };
         open.length += text.len();
         let field: &[u8] = match open.kind {
             Kind::Text => b"\"content\":",
@@ -126,7 +130,7 @@ impl Encoder {
             }
             Block::Document(_) | Block::ToolCall(_) | Block::ToolResult(_) | Block::Other(_) => Kind::Whole,
         };
-        self.note(index, Open { kind, state, length: 0 });
+        self.note(Open { index, kind, state, length: 0 });
         if let Block::ToolCall(call) = block {
             // Against the grammar, but no reason to lose a call.
             self.call_start(index, &call.id, &call.name, &call.provider_data, out);
@@ -136,16 +140,15 @@ impl Encoder {
         }
     }
 
-    fn note(&mut self, index: usize, open: Open) {
-        if let Some(known) = self.blocks.get_mut(index) {
-            *known = open;
-        } else if index == self.blocks.len() {
-            self.blocks.push(open);
+    fn note(&mut self, open: Open) {
+        match find(&mut self.blocks, open.index) {
+            Some(known) => *known = open,
+            None => self.blocks.push(open),
         }
     }
 
     fn block_done(&mut self, index: usize, added: &ProviderData, out: &mut Vec<u8>) {
-        let Some(open) = self.blocks.get_mut(index) else { return };
+        let Some(open) = find(&mut self.blocks, index) else { return };
         open.state.merge(added.clone());
         let (of, id) = match &open.kind {
             Kind::Text | Kind::Refusal => ("text", format!("text_{index}")),
@@ -177,7 +180,8 @@ impl Encoder {
     fn call_start(&mut self, index: usize, id: &str, name: &str, state: &ProviderData, out: &mut Vec<u8>) {
         let number = self.calls;
         self.calls += 1;
-        self.note(index, Open { kind: Kind::Call { number, id: id.to_owned() }, state: state.clone(), length: 0 });
+        let kind = Kind::Call { number, id: id.to_owned() };
+        self.note(Open { index, kind, state: state.clone(), length: 0 });
         self.delta(out, b"\"tool_calls\":[{\"index\":", |out| {
             write(&number, out);
             out.extend_from_slice(b",\"id\":");
@@ -194,7 +198,7 @@ impl Encoder {
     }
 
     fn call_delta(&mut self, index: usize, arguments: &str, out: &mut Vec<u8>) {
-        let Some(open) = self.blocks.get_mut(index) else { return };
+        let Some(open) = find(&mut self.blocks, index) else { return };
         let Kind::Call { number, .. } = open.kind else { return };
         open.length += arguments.len();
         self.delta(out, b"\"tool_calls\":[{\"index\":", |out| {
@@ -206,9 +210,10 @@ impl Encoder {
     }
 
     fn call_done(&mut self, index: usize, call: &ToolCall, added: &ProviderData, out: &mut Vec<u8>) {
-        let Some(open) = self.blocks.get_mut(index) else { return };
+        let Some(open) = find(&mut self.blocks, index) else { return };
         let Kind::Call { number, id } = &open.kind else { return };
         let (number, id) = (*number, id.clone());
+        self.broken_call |= !call.is_complete();
         let late_state = assistant::call_state(added).cloned();
         open.state.merge(added.clone());
         let state = open.state.clone();
@@ -252,18 +257,17 @@ impl Encoder {
     }
 
     fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
-        // Clients wait for a word; an end without a known reason is an end all the same.
-        let word = match reason {
-            FinishReason::Unknown => data.str(DIALECT, FINISH_REASON).or(Some("stop")),
-            FinishReason::Stop
-            | FinishReason::Length
-            | FinishReason::ToolUse
-            | FinishReason::ContentFilter
-            | FinishReason::Error => word_of(reason),
+        let holds = Holds {
+            calls: self.calls > 0,
+            broken_call: self.broken_call,
+            refusal: self.blocks.iter().any(|open| matches!(open.kind, Kind::Refusal)),
         };
+        // The provider's own word while it still means the same, else ours. Clients wait for one: an end without a known
+        // reason is an end all the same.
+        let own = data.str(DIALECT, FINISH_REASON).filter(|word| finish(Some(word), holds) == reason);
         out.extend_from_slice(&self.head);
         out.extend_from_slice(b"{\"index\":0,\"delta\":{},\"finish_reason\":");
-        write(&word.unwrap_or("stop"), out);
+        write(own.or(word_of(reason)).unwrap_or("stop"), out);
         out.extend_from_slice(b"}]}\n\n");
         if let Some(usage) = self.usage.take().filter(|_| self.reply.stream_usage) {
             out.extend_from_slice(&self.head);
@@ -336,6 +340,11 @@ impl Encoder {
             Event::Other { .. } | Event::Start { .. } | Event::Error { .. } => {}
         }
     }
+}
+
+/// What is known of a block. The newest is the one that is spoken of, mostly.
+fn find(blocks: &mut [Open], index: usize) -> Option<&mut Open> {
+    blocks.iter_mut().rev().find(|open| open.index == index)
 }
 
 /// The field that a thinking block's text goes into.

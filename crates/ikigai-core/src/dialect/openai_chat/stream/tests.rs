@@ -1,1 +1,654 @@
+//! Pieces of streams, as servers send them, and what becomes of them.
+//!
+//! A stream collected is the whole answer. What the wire itself makes different, and no test can make equal:
+//! - the frame of a whole answer (`refusal: null`, `annotations: []`, `index` in calls) is not in a stream;
+//! - text that comes after a call, or reasoning after text, is a block of its own here, where a whole answer merges them.
 
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::dialect::openai_chat::{decode_response, encode_response};
+use crate::dialect::{ReadFrames, Reply, WriteFrames};
+use crate::{
+    Block, Collector, Dialect, Error, ErrorKind, Event, EventChecker, FinishReason, Ids, Response, Sse, Usage,
+};
+
+/// The events of frames, checked against the grammar.
+fn read(frames: &[&str]) -> Vec<Event> {
+    let mut decoder = Decoder::new(Ids::default());
+    let mut events = Vec::new();
+    for frame in frames {
+        decoder.frame(None, frame, &mut events);
+    }
+    decoder.end(&mut events);
+    if let Err(fault) = EventChecker::check(&events) {
+        panic!("{fault}\n{events:#?}");
+    }
+    events
+}
+
+fn collect(events: impl IntoIterator<Item = Event>) -> Response {
+    let mut collector = Collector::default();
+    collector.extend(events);
+    collector.finish()
+}
+
+/// A chunk with one delta.
+fn delta(delta: Value) -> String {
+    json!({"id": "1", "object": "chat.completion.chunk", "created": 7, "model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]}).to_string()
+}
+
+fn finish(word: &str) -> String {
+    json!({"id": "1", "model": "m", "choices": [{"index": 0, "delta": {}, "finish_reason": word}]}).to_string()
+}
+
+/// The answer that these deltas make, ended by `word`.
+fn answer(deltas: &[Value], word: &str) -> Response {
+    let mut frames: Vec<String> = deltas.iter().cloned().map(delta).collect();
+    frames.push(finish(word));
+    frames.push("[DONE]".to_owned());
+    collect(read(&frames.iter().map(String::as_str).collect::<Vec<_>>()))
+}
+
+/// The blocks of a whole answer with this message, without what only serves to write it again.
+fn whole(message: Value, word: &str) -> (Vec<Block>, FinishReason) {
+    let body = json!({"id": "1", "model": "m", "choices": [{"index": 0, "message": message, "finish_reason": word}]});
+    bare(decode_response(body, &mut Ids::default()).unwrap())
+}
+
+fn bare(mut response: Response) -> (Vec<Block>, FinishReason) {
+    for data in response.content.iter_mut().filter_map(Block::provider_data_mut) {
+        data.remove(Dialect::OpenaiChat, "response");
+    }
+    (response.content, response.finish_reason)
+}
+
+#[test]
+fn text_arrives_piece_by_piece() {
+    let frames = [
+        r#"{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"","refusal":null},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"x"}"#,
+        r#"{"id":"chatcmpl-1","model":"m","choices":[{"index":0,"delta":{"content":"Hel"},"finish_reason":null}]}"#,
+        r#"{"id":"chatcmpl-1","model":"m","choices":[{"index":0,"delta":{"content":"l\no"},"finish_reason":null}]}"#,
+        r#"{"id":"chatcmpl-1","model":"m","service_tier":"default","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#,
+        r#"{"id":"chatcmpl-1","model":"m","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}"#,
+        "[DONE]",
+    ];
+    let mut usage = Usage { input_tokens: 3, output_tokens: 2, ..Usage::default() };
+    usage.provider_data.set(
+        Dialect::OpenaiChat,
+        "usage",
+        json!({"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}),
+    );
+    let mut end = crate::ProviderData::default();
+    end.set(Dialect::OpenaiChat, "finish_reason", "stop");
+    end.set(Dialect::OpenaiChat, "response", json!({"extra": {"created": 1, "service_tier": "default"}}));
+    assert_eq!(
+        read(&frames),
+        [
+            Event::Start { id: Some("chatcmpl-1".into()), model: Some("m".into()), provider_data: Default::default() },
+            Event::BlockStart { index: 0, block: Block::text("") },
+            Event::TextDelta { index: 0, text: "Hel".into() },
+            Event::TextDelta { index: 0, text: "l\no".into() },
+            Event::BlockDone { index: 0, provider_data: Default::default() },
+            Event::Usage { usage },
+            Event::Done { finish_reason: FinishReason::Stop, provider_data: end },
+        ]
+    );
+}
+
+#[test]
+fn reasoning_in_every_field_is_what_a_whole_answer_has() {
+    let text = json!({"content": "A"});
+    assert_eq!(
+        bare(answer(
+            &[
+                json!({"role": "assistant", "reasoning_content": "h"}),
+                json!({"reasoning_content": "m", "content": ""}),
+                text.clone()
+            ],
+            "stop"
+        )),
+        whole(json!({"reasoning_content": "hm", "content": "A"}), "stop")
+    );
+    assert_eq!(
+        bare(answer(
+            &[
+                json!({"reasoning": "h", "reasoning_content": "h"}),
+                json!({"reasoning": "m", "reasoning_content": "m"}),
+                text.clone()
+            ],
+            "stop"
+        )),
+        whole(json!({"reasoning": "hm", "reasoning_content": "hm", "content": "A"}), "stop")
+    );
+    // White space before the reasoning belongs to the text behind it.
+    assert_eq!(
+        bare(answer(&[json!({"content": "\n"}), json!({"reasoning_content": "hm"}), text], "stop")),
+        whole(json!({"reasoning_content": "hm", "content": "\nA"}), "stop")
+    );
+    assert_eq!(
+        bare(answer(
+            &[
+                json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "h"}]}]}),
+                json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "m"}], "closed": true}, {"type": "text", "text": "A"}]})
+            ],
+            "stop"
+        )),
+        whole(
+            json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}], "closed": true}, {"type": "text", "text": "A"}]}),
+            "stop"
+        )
+    );
+}
+
+#[test]
+fn details_are_put_together_by_type_and_index() {
+    let detail = |index: u64, fields: Value| {
+        let mut detail = json!({"type": "reasoning.text", "index": index, "format": "anthropic-claude-v1"});
+        detail.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        detail
+    };
+    let deltas = [
+        json!({"reasoning": "a", "reasoning_details": [detail(0, json!({"text": "a"}))]}),
+        json!({"reasoning": "b", "reasoning_details": [detail(0, json!({"text": "b", "id": null}))]}),
+        json!({"reasoning_details": [detail(0, json!({"signature": "sig"})), {"type": "reasoning.encrypted", "index": 0, "data": "en", "id": "rs"}]}),
+        json!({"reasoning_details": [{"type": "reasoning.encrypted", "index": 0, "data": "c"}]}),
+        json!({"reasoning": "c", "reasoning_details": [detail(1, json!({"text": "c", "format": "unknown"}))]}),
+        json!({"content": "A"}),
+    ];
+    assert_eq!(
+        bare(answer(&deltas, "stop")),
+        whole(
+            json!({"reasoning": "abc", "content": "A", "reasoning_details": [
+                {"type": "reasoning.text", "index": 0, "format": "anthropic-claude-v1", "text": "ab", "id": null, "signature": "sig"},
+                {"type": "reasoning.encrypted", "index": 0, "data": "enc", "id": "rs"},
+                {"type": "reasoning.text", "index": 1, "format": "unknown", "text": "c"}]}),
+            "stop"
+        )
+    );
+}
+
+#[test]
+fn details_alone_are_the_reasoning_and_sealed_ones_come_first() {
+    let only = [
+        json!({"content": "", "reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "h"}]}),
+        json!({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "m"}]}),
+        json!({"content": "A"}),
+    ];
+    assert_eq!(
+        bare(answer(&only, "stop")),
+        whole(
+            json!({"reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "hm"}], "content": "A"}),
+            "stop"
+        )
+    );
+    let sealed = json!([{"type": "reasoning.encrypted", "data": "x", "id": "rs"}]);
+    assert_eq!(
+        bare(answer(&[json!({"reasoning": null, "reasoning_details": sealed}), json!({"content": "A"})], "stop")),
+        whole(json!({"reasoning": null, "reasoning_details": sealed, "content": "A"}), "stop")
+    );
+    // Behind the text, where a whole answer has it before.
+    let late = answer(&[json!({"content": "A"}), json!({"reasoning_details": sealed})], "stop");
+    assert_eq!(late.content.iter().map(|block| block.kind().as_str()).collect::<Vec<_>>(), ["text", "thinking"]);
+}
+
+#[test]
+fn refusals_arrive_piece_by_piece() {
+    assert_eq!(
+        bare(answer(
+            &[json!({"content": null, "refusal": ""}), json!({"refusal": "I can"}), json!({"refusal": "not."})],
+            "stop"
+        )),
+        whole(json!({"content": null, "refusal": "I cannot."}), "stop")
+    );
+}
+
+/// A piece of a call.
+fn piece(fields: Value) -> Value {
+    json!({"tool_calls": [fields]})
+}
+
+/// Names and arguments of the calls of an answer.
+fn calls(response: &Response) -> Vec<(String, String)> {
+    response.tool_calls().map(|call| (call.name.clone(), call.arguments_json())).collect()
+}
+
+fn expect_calls(deltas: &[Value], expected: &[(&str, &str)]) -> Response {
+    let response = answer(deltas, "tool_calls");
+    let expected: Vec<(String, String)> =
+        expected.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect();
+    assert_eq!((calls(&response), response.finish_reason), (expected, FinishReason::ToolUse));
+    response
+}
+
+#[test]
+fn calls_arrive_by_index() {
+    let start = |index: u64, id: &str| json!({"index": index, "id": id, "type": "function", "function": {"name": "t", "arguments": ""}});
+    let more = |index: u64, text: &str| json!({"index": index, "function": {"arguments": text}});
+    let response = answer(
+        &[
+            json!({"role": "assistant", "content": null}),
+            piece(start(0, "a")),
+            piece(more(0, "{\"x\"")),
+            piece(more(0, ":1}")),
+            // Several pieces in one chunk.
+            json!({"tool_calls": [start(1, "b"), more(1, "{"), more(1, "}")]}),
+        ],
+        "stop",
+    );
+    assert_eq!(
+        bare(response),
+        whole(
+            json!({"content": null, "tool_calls": [
+                {"id": "a", "type": "function", "function": {"name": "t", "arguments": "{\"x\":1}"}},
+                {"id": "b", "type": "function", "function": {"name": "t", "arguments": "{}"}}]}),
+            "stop"
+        )
+    );
+}
+
+#[test]
+fn a_call_closes_when_the_next_begins_only_if_it_is_whole() {
+    let events = read(&[
+        &delta(piece(json!({"index": 0, "id": "a", "type": "function", "function": {"name": "t", "arguments": "{"}}))),
+        &delta(piece(json!({"index": 1, "id": "b", "type": "function", "function": {"name": "t", "arguments": "{}"}}))),
+        &delta(piece(json!({"index": 0, "function": {"arguments": "}"}}))),
+        &delta(piece(json!({"index": 2, "id": "c", "type": "function", "function": {"name": "t", "arguments": "{}"}}))),
+        &finish("tool_calls"),
+    ]);
+    let order: Vec<(&str, usize)> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::ToolCallStart { index, .. } => Some(("start", *index)),
+            Event::ToolCallDone { index, .. } => Some(("done", *index)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(order, [("start", 0), ("start", 1), ("done", 0), ("done", 1), ("start", 2), ("done", 2)]);
+}
+
+#[test]
+fn calls_of_odd_servers() {
+    let call = |fields: Value| piece(fields);
+    // No index: whole calls in one chunk, told apart by their ids.
+    expect_calls(
+        &[json!({"tool_calls": [
+            {"id": "a", "function": {"name": "f", "arguments": "{\"x\":1}"}, "type": "function"},
+            {"id": "b", "function": {"name": "g", "arguments": "{}"}, "type": "function"}]})],
+        &[("f", "{\"x\":1}"), ("g", "{}")],
+    );
+    // Neither index nor id: a name begins a call, the rest goes on.
+    let unnamed = expect_calls(
+        &[
+            call(json!({"function": {"name": "f", "arguments": "{"}})),
+            call(json!({"function": {"arguments": "}"}})),
+            call(json!({"function": {"name": "g", "arguments": "{}"}})),
+        ],
+        &[("f", "{}"), ("g", "{}")],
+    );
+    let ids: Vec<&str> = unnamed.tool_calls().map(|call| call.id.as_str()).collect();
+    assert!(ids[0] != ids[1] && ids.iter().all(|id| id.len() == 22), "{ids:?}");
+    // Index 0 for all: a new id is a new call.
+    expect_calls(
+        &[
+            call(json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{}"}})),
+            call(json!({"index": 0, "id": "b", "function": {"name": "f", "arguments": "{\"y\":2}"}})),
+        ],
+        &[("f", "{}"), ("f", "{\"y\":2}")],
+    );
+    // Id and name on every piece.
+    expect_calls(
+        &[
+            call(json!({"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": "{\"x\""}})),
+            call(json!({"index": 0, "id": "a", "type": "function", "function": {"name": "f", "arguments": ":1}"}})),
+        ],
+        &[("f", "{\"x\":1}")],
+    );
+    // The name comes later than the arguments begin.
+    expect_calls(
+        &[
+            call(json!({"index": 0, "id": "a", "type": "function", "function": {"arguments": "{\"x\""}})),
+            call(json!({"index": 0, "function": {"name": "f", "arguments": ":1}"}})),
+        ],
+        &[("f", "{\"x\":1}")],
+    );
+    // Arguments as an object, an empty id, null in every place.
+    expect_calls(
+        &[
+            call(json!({"index": 0, "id": "", "type": null, "function": {"name": "f", "arguments": {"b": 1, "a": 2}}})),
+            json!({"tool_calls": null, "function_call": null}),
+        ],
+        &[("f", "{\"b\":1,\"a\":2}")],
+    );
+    // No arguments at all.
+    expect_calls(&[call(json!({"index": 0, "id": "a", "function": {"name": "f"}}))], &[("f", "")]);
+    // The older form.
+    expect_calls(
+        &[json!({"function_call": {"name": "f", "arguments": ""}}), json!({"function_call": {"arguments": "{}"}})],
+        &[("f", "{}")],
+    );
+}
+
+#[test]
+fn signatures_on_calls_are_kept() {
+    let state = json!({"google": {"thought_signature": "sig"}});
+    let response = expect_calls(
+        &[piece(
+            json!({"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}, "extra_content": state}),
+        )],
+        &[("f", "{}")],
+    );
+    assert_eq!(response.content[0].provider_data().unwrap().value(Dialect::OpenaiChat, "extra_content"), Some(&state));
+}
+
+#[test]
+fn a_call_cut_off_by_the_limit_is_kept_and_never_run() {
+    let response =
+        answer(&[piece(json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{\"x"}}))], "length");
+    let call = response.tool_calls().next().unwrap();
+    assert_eq!((call.arguments_text.as_deref(), call.is_complete()), (Some("{\"x"), false));
+    assert_eq!(response.finish_reason, FinishReason::Length);
+}
+
+fn error(frames: &[&str]) -> (Error, Response) {
+    let events = read(frames);
+    let Some(Event::Error { error }) = events.last().cloned() else { panic!("{events:?}") };
+    (*error, collect(events))
+}
+
+#[test]
+fn failures_in_a_stream_end_it_and_keep_what_had_arrived() {
+    let text = delta(json!({"content": "Half"}));
+    let (found, partial) =
+        error(&[&text, r#"{"error":{"message":"boom","type":"server_error","code":null}}"#, &finish("stop"), "[DONE]"]);
+    assert_eq!((found.kind, found.message.as_str()), (ErrorKind::Server, "boom"));
+    assert_eq!((partial.text().as_str(), partial.finish_reason), ("Half", FinishReason::Error));
+    // In a normal chunk, as relays send it.
+    let relay = r#"{"id":"1","choices":[{"index":0,"finish_reason":"error","delta":{"content":""}}],"error":{"code":502,"message":"down"}}"#;
+    assert_eq!(error(&[&text, relay]).0.message, "down");
+    // As the first event, and as a text.
+    assert_eq!(
+        error(&[r#"{"code":"x","error":"The service is currently unavailable"}"#]).0.kind,
+        ErrorKind::Overloaded
+    );
+    assert_eq!(error(&[&text, &finish("insufficient_system_resource"), "[DONE]"]).0.kind, ErrorKind::Overloaded);
+    // Null is part of good chunks.
+    let good = r#"{"id":"1","error":null,"choices":[{"index":0,"delta":{"content":"x"},"finish_reason":"stop"}]}"#;
+    assert_eq!(collect(read(&[good, "[DONE]"])).text(), "x");
+}
+
+#[test]
+fn an_end_is_never_invented() {
+    let text = delta(json!({"content": "Half"}));
+    for frames in [&[text.as_str()][..], &[text.as_str(), "[DONE]"][..]] {
+        let (found, partial) = error(frames);
+        assert_eq!(found.message, "the stream ended without a finish reason: the answer is cut off");
+        assert_eq!(partial.text(), "Half");
+    }
+    for frames in [&[][..], &["[DONE]"][..], &[r#"{"id":"","choices":[],"prompt_filter_results":[]}"#, "[DONE]"][..]] {
+        assert_eq!(error(frames).0.message, "the stream ended before an answer began");
+    }
+    // A finish reason is an end, with or without `[DONE]`.
+    assert_eq!(collect(read(&[&text, &finish("stop")])).finish_reason, FinishReason::Stop);
+    // Some give no reason, but count the tokens of what is whole.
+    let counted = r#"{"id":"1","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#;
+    assert_eq!(collect(read(&[&text, counted, "[DONE]"])).finish_reason, FinishReason::Unknown);
+}
+
+#[test]
+fn frames_that_make_no_sense_end_the_stream_with_their_number() {
+    let text = delta(json!({"content": "x"}));
+    let (found, _) = error(&[&text, "{\"choices\":[{"]);
+    assert_eq!(found.kind, ErrorKind::Protocol);
+    assert!(found.message.starts_with("event 2 of the stream is no JSON"), "{found}");
+    let long = format!("[{}", "ä".repeat(10_000));
+    assert!(error(&[&long]).0.message.chars().count() < 400);
+    assert!(error(&["[]"]).0.message.starts_with("event 1 of the stream is no chunk"));
+    assert!(error(&["\"text\""]).0.message.starts_with("event 1 of the stream is no chunk"));
+    assert_eq!(
+        error(&[&delta(piece(json!({"index": 0, "id": "a", "function": {"arguments": "{}"}}))), &finish("tool_calls")])
+            .0
+            .message,
+        "a tool call came without the tool's name"
+    );
+    // Objects that are neither chunk nor failure are passed over.
+    assert_eq!(
+        collect(read(&[r#"{"type":"ping"}"#, "", &text, r#"{"object":"note","choices":null}"#, &finish("stop")]))
+            .text(),
+        "x"
+    );
+}
+
+#[test]
+fn a_chunk_about_the_prompt_comes_first_on_some() {
+    let events = read(&[
+        r#"{"id":"","model":"","object":"","created":0,"choices":[],"prompt_filter_results":[{"prompt_index":0}]}"#,
+        &delta(json!({"content": "x"})),
+        &finish("stop"),
+    ]);
+    assert_eq!(
+        events[0],
+        Event::Start { id: Some("1".into()), model: Some("m".into()), provider_data: Default::default() }
+    );
+    let kept = collect(events).provider_data;
+    let body = &kept.value(Dialect::OpenaiChat, "response").unwrap()["extra"];
+    assert_eq!(body["prompt_filter_results"], json!([{"prompt_index": 0}]));
+}
+
+#[test]
+fn counts_come_in_many_places_and_the_last_ones_hold() {
+    let text = delta(json!({"content": "x"}));
+    let tokens = |frames: &[&str]| collect(read(frames)).usage.map(|usage| (usage.input_tokens, usage.output_tokens));
+    let every = |n: u64| {
+        json!({"id": "1", "choices": [{"index": 0, "delta": {"content": "x"}}], "usage": {"prompt_tokens": 3, "completion_tokens": n}}).to_string()
+    };
+    assert_eq!(tokens(&[&every(1), &every(2), &finish("stop"), "[DONE]"]), Some((3, 2)));
+    let groq = r#"{"id":"1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"x_groq":{"id":"r","usage":{"prompt_tokens":4,"completion_tokens":5}}}"#;
+    assert_eq!(tokens(&[&text, groq, "[DONE]"]), Some((4, 5)));
+    let in_choice = r#"{"id":"1","choices":[{"index":0,"delta":{},"finish_reason":"stop","usage":{"prompt_tokens":6,"completion_tokens":7}}]}"#;
+    assert_eq!(tokens(&[&text, in_choice, "[DONE]"]), Some((6, 7)));
+    assert_eq!(tokens(&[&text, &finish("stop"), "[DONE]"]), None);
+}
+
+#[test]
+fn other_choices_and_late_events_are_left_aside() {
+    let other = r#"{"id":"1","choices":[{"index":1,"delta":{"content":"NO"},"finish_reason":"stop"},{"index":0,"delta":{"content":"y"}}]}"#;
+    let response = collect(read(&[
+        &delta(json!({"content": "x"})),
+        other,
+        &finish("stop"),
+        "[DONE]",
+        &delta(json!({"content": "late"})),
+        "{broken",
+    ]));
+    assert_eq!((response.text().as_str(), response.finish_reason), ("xy", FinishReason::Stop));
+}
+
+#[test]
+fn a_stream_that_was_answered_whole_is_read_all_the_same() {
+    let body = json!({"id": "1", "object": "chat.completion", "model": "m", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]});
+    let response = collect(read(&[&body.to_string()]));
+    assert_eq!(response, decode_response(body, &mut Ids::default()).unwrap());
+}
+
+#[test]
+fn log_probabilities_annotations_and_speech_are_put_together() {
+    let frames = [
+        r#"{"id":"1","choices":[{"index":0,"delta":{"content":"x","annotations":[1]},"logprobs":{"content":[{"t":1}],"refusal":null}}]}"#,
+        r#"{"id":"1","choices":[{"index":0,"delta":{"content":"y","annotations":[2]},"logprobs":{"content":[{"t":2}],"refusal":null}}]}"#,
+        r#"{"id":"1","choices":[{"index":0,"delta":{"audio":{"id":"a","data":"T2dn","transcript":"be"}}}]}"#,
+        r#"{"id":"1","choices":[{"index":0,"delta":{"audio":{"data":"UwAC","transcript":"ep"}}}]}"#,
+        r#"{"id":"1","choices":[{"index":0,"delta":{},"finish_reason":"stop","native_finish_reason":"STOP"}]}"#,
+    ];
+    let response = collect(read(&frames));
+    let kept = response.provider_data.value(Dialect::OpenaiChat, "response").unwrap();
+    assert_eq!(
+        kept,
+        &json!({
+            "choice": {"native_finish_reason": "STOP", "logprobs": {"content": [{"t": 1}, {"t": 2}], "refusal": null}},
+            "message": {"extra": {"annotations": [1, 2]}}
+        })
+    );
+    let Block::Audio(audio) = &response.content[1] else { panic!() };
+    assert_eq!(audio.source, crate::Source::Base64 { media_type: "audio/ogg".into(), data: "T2dnUwAC".into() });
+    let message = &encode_response(&response, &Reply::default())["choices"][0]["message"];
+    assert_eq!(message["audio"], json!({"id": "a", "data": "T2dnUwAC", "transcript": "beep"}));
+}
+
+fn write(events: &[Event], reply: Reply) -> String {
+    let mut encoder = Encoder::new(reply);
+    let mut bytes = Vec::new();
+    for event in events {
+        encoder.event(event, &mut bytes);
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+fn reply() -> Reply {
+    Reply { created: 9, model: Some("claude".into()), provider: Some("anthropic".into()), ..Reply::default() }
+}
+
+#[test]
+fn a_stream_as_a_client_wants_it() {
+    let done = |index| Event::BlockDone { index, provider_data: Default::default() };
+    let events = [
+        Event::Start { id: Some("msg_1".into()), model: Some("m".into()), provider_data: Default::default() },
+        Event::BlockStart { index: 0, block: Block::thinking("") },
+        Event::ThinkingDelta { index: 0, text: "hm".into() },
+        done(0),
+        Event::BlockStart { index: 1, block: Block::text("H") },
+        Event::TextDelta { index: 1, text: "i\n\"".into() },
+        done(1),
+        Event::ToolCallStart { index: 2, id: "c".into(), name: "t".into(), provider_data: Default::default() },
+        Event::ToolCallDelta { index: 2, arguments: "{}".into() },
+        Event::ToolCallDone {
+            index: 2,
+            arguments: Default::default(),
+            arguments_text: None,
+            provider_data: Default::default(),
+        },
+        Event::Usage { usage: Usage { input_tokens: 1, output_tokens: 2, ..Usage::default() } },
+        Event::Done { finish_reason: FinishReason::ToolUse, provider_data: Default::default() },
+    ];
+    let head = r#"data: {"id":"msg_1","object":"chat.completion.chunk","created":9,"model":"m","choices":["#;
+    let chunk = |delta: &str| format!("{head}{{\"index\":0,\"delta\":{{{delta}}},\"finish_reason\":null}}]}}\n\n");
+    let body = [
+        chunk(r#""role":"assistant","content":"""#),
+        chunk(r#""reasoning_content":"hm""#),
+        chunk(r#""content":"H""#),
+        chunk(r#""content":"i\n\"""#),
+        chunk(r#""tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"t","arguments":""}}]"#),
+        chunk(r#""tool_calls":[{"index":0,"function":{"arguments":"{}"}}]"#),
+        format!("{head}{{\"index\":0,\"delta\":{{}},\"finish_reason\":\"tool_calls\"}}]}}\n\n"),
+    ]
+    .concat();
+    assert_eq!(write(&events, reply()), format!("{body}data: [DONE]\n\n"));
+    // Counts only for those who asked.
+    let counted = write(&events, Reply { stream_usage: true, ..reply() });
+    assert_eq!(
+        counted.strip_prefix(&body),
+        Some(format!("{head}],\"usage\":{{\"prompt_tokens\":1,\"completion_tokens\":2,\"total_tokens\":3,\"prompt_tokens_details\":{{\"cached_tokens\":0}},\"completion_tokens_details\":{{\"reasoning_tokens\":0}}}}}}\n\ndata: [DONE]\n\n").as_str())
+    );
+}
+
+#[test]
+fn a_failure_is_the_last_word() {
+    let error = Event::Error { error: Box::new(Error::new(ErrorKind::Overloaded, "busy")) };
+    let chunk = "data: {\"error\":{\"message\":\"busy\",\"type\":\"service_unavailable_error\",\"param\":null,\"code\":\"server_is_overloaded\"}}\n\n";
+    assert_eq!(write(std::slice::from_ref(&error), reply()), chunk);
+    let text = Event::BlockStart { index: 0, block: Block::text("x") };
+    let done = Event::Done { finish_reason: FinishReason::Stop, provider_data: Default::default() };
+    let written = write(&[text, error, done], reply());
+    assert!(written.ends_with(chunk) && !written.contains("[DONE]"));
+}
+
+/// Everything that another dialect's answer may hold, through a client's stream and back.
+#[test]
+fn state_of_another_dialect_travels_in_the_stream() {
+    let mut thinking = Block::thinking("hm");
+    thinking.provider_data_mut().unwrap().set(Dialect::Anthropic, "signature", "Eq==");
+    let mut call = Block::tool_call("toolu_1", "t", Default::default());
+    call.provider_data_mut().unwrap().set(Dialect::Gemini, "thought_signature", "sig");
+    let response = Response {
+        model: "claude".into(),
+        content: vec![thinking, Block::text("A"), call],
+        finish_reason: FinishReason::ToolUse,
+        ..Response::default()
+    };
+    let streamed = write(&crate::events(&response), reply());
+    let mut decoder = Decoder::new(Ids::default());
+    let mut events = Vec::new();
+    Sse::default().feed(streamed.as_bytes(), |frame| decoder.frame(frame.name, frame.data, &mut events)).unwrap();
+    let at_client = collect(events);
+    assert_eq!(at_client.text(), "A");
+    // The client sends the message back, as it would a whole answer.
+    let whole = encode_response(&response, &reply());
+    let streamed = encode_response(&at_client, &reply());
+    let details =
+        |body: &Value| -> Vec<Value> { body["choices"][0]["message"]["reasoning_details"].as_array().unwrap().clone() };
+    assert_eq!(details(&streamed), details(&whole));
+}
+
+#[test]
+fn calls_whose_arguments_come_only_at_the_end_are_whole() {
+    let events = [
+        Event::Start { id: None, model: None, provider_data: Default::default() },
+        Event::ToolCallStart { index: 0, id: "c".into(), name: "t".into(), provider_data: Default::default() },
+        Event::ToolCallDone {
+            index: 0,
+            arguments: json!({"a": 1}).as_object().unwrap().clone(),
+            arguments_text: None,
+            provider_data: Default::default(),
+        },
+        Event::Done { finish_reason: FinishReason::Unknown, provider_data: Default::default() },
+    ];
+    let streamed = write(&events, reply());
+    assert!(streamed.contains(r#""arguments":"{\"a\":1}""#), "{streamed}");
+    // Clients wait for a word.
+    assert!(streamed.contains(r#""finish_reason":"stop""#), "{streamed}");
+}
+
+mod any_frames {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::dialect::openai_chat::any_json::{config, value};
+
+    proptest! {
+        #![proptest_config(config())]
+
+        /// Whatever comes, the events keep to the grammar and the stream has one end.
+        #[test]
+        fn never_break_the_grammar(frames in prop::collection::vec(value(), 0..8), ends in any::<bool>()) {
+            let mut texts: Vec<String> = frames
+                .into_iter()
+                .map(|frame| json!({"id": "1", "choices": [{"index": 0, "delta": frame}]}).to_string())
+                .collect();
+            if ends {
+                texts.push(finish("stop"));
+            }
+            let events = read(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+            prop_assert!(events.last().is_some_and(Event::is_terminal));
+        }
+
+        /// Whole frames of any form, and cut ones.
+        #[test]
+        fn are_survived(frame in value(), cut in 0usize..60) {
+            let text = frame.to_string();
+            let end = (0..=cut.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
+            read(&[&text]);
+            read(&[&text[..end], &text]);
+            let _ = decode_response(frame.clone(), &mut Ids::default()).map(|response| encode_response(&response, &Reply::default()));
+        }
+
+        /// An answer of any form that can be read is written as it came.
+        #[test]
+        fn whole_answers_return_as_they_came(message in value()) {
+            let body = json!({"id": "1", "model": "m", "choices": [{"index": 0, "message": message}]});
+            if let Ok(response) = decode_response(body.clone(), &mut Ids::default()) {
+                prop_assert_eq!(encode_response(&response, &Reply::default()), body);
+            }
+        }
+    }
+}

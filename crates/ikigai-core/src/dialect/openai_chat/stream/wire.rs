@@ -1,14 +1,13 @@
 //! One chunk of a stream, borrowed from its text.
 //!
 //! Written by hand, because what comes in is loose: any field may be `null`, missing or of another type, and none of
-//! that may break a stream. A field that does not fit reads as absent. Nothing is allocated but what has escapes.
+//! that may break a stream. A field that does not fit reads as absent. Nothing is allocated but what has escapes, and
+//! each value is read straight into its place: moving it there, layer by layer, costs more than reading it.
 
 use std::borrow::Cow;
 use std::fmt;
-use std::marker::PhantomData;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -42,10 +41,10 @@ pub(super) struct Delta<'a> {
     pub(super) content: Content<'a>,
     pub(super) reasoning_content: Str<'a>,
     pub(super) reasoning: Str<'a>,
-    pub(super) details: Few<Detail<'a>>,
+    pub(super) details: Vec<Detail<'a>>,
     pub(super) refusal: Str<'a>,
-    pub(super) tool_calls: Few<Call<'a>>,
-    pub(super) function_call: Option<Function<'a>>,
+    pub(super) tool_calls: Vec<Call<'a>>,
+    pub(super) function_call: Option<Box<Function<'a>>>,
     pub(super) audio: Option<&'a RawValue>,
     /// Whatever else there is, nulls apart.
     pub(super) rest: Vec<(Cow<'a, str>, &'a RawValue)>,
@@ -107,9 +106,9 @@ pub(super) enum Arguments<'a> {
 pub(super) struct Str<'a>(pub(super) Option<Cow<'a, str>>);
 
 impl<'a> Str<'a> {
-    /// The text, unless it is empty.
-    pub(super) fn some(self) -> Option<Cow<'a, str>> {
-        self.0.filter(|text| !text.is_empty())
+    /// Takes the text out, unless it is empty.
+    pub(super) fn take(&mut self) -> Option<Cow<'a, str>> {
+        self.0.take().filter(|text| !text.is_empty())
     }
 
     /// The same, left where it is.
@@ -137,6 +136,11 @@ impl<T> Few<T> {
     pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
         self.first.iter().chain(&self.others)
     }
+
+    /// Each element in its place, to take out of it what is needed.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.first.iter_mut().chain(&mut self.others)
+    }
 }
 
 impl<T> Default for Few<T> {
@@ -145,294 +149,291 @@ impl<T> Default for Few<T> {
     }
 }
 
-impl<T> IntoIterator for Few<T> {
-    type Item = T;
-    type IntoIter = std::iter::Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.first.into_iter().chain(self.others)
-    }
+/// Reads a chunk into its place.
+pub(super) fn read<'a>(data: &'a str, chunk: &mut Chunk<'a>) -> Result<(), serde_json::Error> {
+    let mut reader = serde_json::Deserializer::from_str(data);
+    Fill(chunk).deserialize(&mut reader)?;
+    reader.end()
 }
 
-/// Something that reads from any JSON value; what does not fit gives the default.
-pub(super) trait Loose<'de>: Default {
-    fn string(_: Cow<'de, str>) -> Self {
-        Self::default()
-    }
+/// Something that is filled from any JSON value; what does not fit changes nothing.
+trait Loose<'de> {
+    fn string(&mut self, _: Cow<'de, str>) {}
 
-    fn number(_: u64) -> Self {
-        Self::default()
-    }
+    fn number(&mut self, _: u64) {}
 
-    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+    fn map<A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Self::default())
+        Ok(())
     }
 
-    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+    fn list<A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Self::default())
+        Ok(())
     }
 }
 
-/// A loose type, as serde reads it.
-pub(super) struct Any<T>(pub(super) T);
+/// The place that is filled.
+struct Fill<'p, T>(&'p mut T);
 
-impl<'de, T: Loose<'de>> Deserialize<'de> for Any<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyVisitor(PhantomData)).map(Any)
+impl<'de, T: Loose<'de>> DeserializeSeed<'de> for Fill<'_, T> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-struct AnyVisitor<T>(PhantomData<T>);
-
-impl<'de, T: Loose<'de>> Visitor<'de> for AnyVisitor<T> {
-    type Value = T;
+impl<'de, T: Loose<'de>> Visitor<'de> for Fill<'_, T> {
+    type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON value")
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<T, E> {
-        Ok(T::string(Cow::Borrowed(text)))
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<(), E> {
+        self.0.string(Cow::Borrowed(text));
+        Ok(())
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<T, E> {
-        Ok(T::string(Cow::Owned(text.to_owned())))
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.0.string(Cow::Owned(text.to_owned()));
+        Ok(())
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<T, E> {
-        Ok(T::number(number))
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        self.0.number(number);
+        Ok(())
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<T, E> {
-        Ok(T::default())
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<T, E> {
-        Ok(T::default())
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<T, E> {
-        Ok(T::default())
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_unit<E>(self) -> Result<T, E> {
-        Ok(T::default())
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::map(map)
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<(), A::Error> {
+        self.0.map(map)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<T, A::Error> {
-        T::list(list)
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<(), A::Error> {
+        self.0.list(list)
     }
-}
-
-/// The next value of a map, read loosely.
-fn value<'de, T: Loose<'de>, A: MapAccess<'de>>(map: &mut A) -> Result<T, A::Error> {
-    map.next_value::<Any<T>>().map(|any| any.0)
 }
 
 /// The next key of a map.
 fn key<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Cow<'de, str>>, A::Error> {
-    Ok(map.next_key::<Any<Str<'de>>>()?.map(|key| key.0.0.unwrap_or_default()))
+    let mut key = Str::default();
+    Ok(map.next_key_seed(Fill(&mut key))?.map(|()| key.0.unwrap_or_default()))
+}
+
+/// Passes over the next value of a map.
+fn skip<'de, A: MapAccess<'de>>(map: &mut A) -> Result<(), A::Error> {
+    map.next_value::<IgnoredAny>().map(|_| ())
 }
 
 impl<'de> Loose<'de> for Str<'de> {
-    fn string(text: Cow<'de, str>) -> Self {
-        Str(Some(text))
+    fn string(&mut self, text: Cow<'de, str>) {
+        self.0 = Some(text);
     }
 }
 
 impl<'de> Loose<'de> for Number {
-    fn number(number: u64) -> Self {
-        Number(Some(number))
+    fn number(&mut self, number: u64) {
+        self.0 = Some(number);
     }
 }
 
-impl<'de, T: Loose<'de>> Loose<'de> for Few<T> {
-    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
-        let mut few = Few::default();
-        few.first = list.next_element::<Any<T>>()?.map(|any| any.0);
-        while let Some(Any(item)) = list.next_element::<Any<T>>()? {
-            few.others.push(item);
+impl<'de, T: Loose<'de> + Default> Loose<'de> for Vec<T> {
+    fn list<A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
+        loop {
+            let mut item = T::default();
+            if list.next_element_seed(Fill(&mut item))?.is_none() {
+                return Ok(());
+            }
+            self.push(item);
         }
-        Ok(few)
     }
 }
 
-/// A list, where it matters whether there is one.
-impl<'de, T: Loose<'de>> Loose<'de> for Option<Few<T>> {
-    fn list<A: SeqAccess<'de>>(list: A) -> Result<Self, A::Error> {
-        Few::list(list).map(Some)
+/// A list, where it matters whether there is one. Its first element is read in its place.
+impl<'de, T: Loose<'de> + Default> Loose<'de> for Option<Few<T>> {
+    fn list<A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
+        let few = self.get_or_insert_default();
+        let first = few.first.get_or_insert_default();
+        if list.next_element_seed(Fill(first))?.is_none() {
+            few.first = None;
+            return Ok(());
+        }
+        few.others.list(list)
     }
 }
 
 /// An object, where it matters whether there is one.
+impl<'de> Loose<'de> for Option<Box<Function<'de>>> {
+    fn map<A: MapAccess<'de>>(&mut self, map: A) -> Result<(), A::Error> {
+        self.get_or_insert_default().map(map)
+    }
+}
+
 impl<'de> Loose<'de> for Option<Function<'de>> {
-    fn map<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
-        Function::map(map).map(Some)
+    fn map<A: MapAccess<'de>>(&mut self, map: A) -> Result<(), A::Error> {
+        self.get_or_insert_default().map(map)
     }
 }
 
 impl<'de> Loose<'de> for Chunk<'de> {
-    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut chunk = Chunk::default();
+    fn map<A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = key(&mut map)? {
             match key.as_ref() {
-                "id" => chunk.id = value(&mut map)?,
-                "model" => chunk.model = value(&mut map)?,
-                "choices" => chunk.choices = value(&mut map)?,
-                "usage" => chunk.usage = map.next_value()?,
-                "error" => chunk.error = map.next_value()?,
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+                "id" => map.next_value_seed(Fill(&mut self.id))?,
+                "model" => map.next_value_seed(Fill(&mut self.model))?,
+                "choices" => map.next_value_seed(Fill(&mut self.choices))?,
+                "usage" => self.usage = map.next_value()?,
+                "error" => self.error = map.next_value()?,
+                _ => skip(&mut map)?,
             }
         }
-        Ok(chunk)
+        Ok(())
     }
 }
 
 impl<'de> Loose<'de> for Choice<'de> {
-    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut choice = Choice::default();
+    fn map<A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
         let (mut has_delta, mut has_message) = (false, false);
         while let Some(key) = key(&mut map)? {
             match key.as_ref() {
-                "index" => choice.index = value(&mut map)?,
+                "index" => map.next_value_seed(Fill(&mut self.index))?,
                 "delta" => {
                     has_delta = true;
-                    choice.delta = value(&mut map)?;
+                    map.next_value_seed(Fill(&mut self.delta))?;
                 }
                 "message" => {
                     has_message = true;
-                    map.next_value::<IgnoredAny>()?;
+                    skip(&mut map)?;
                 }
-                "finish_reason" => choice.finish_reason = value(&mut map)?,
-                "logprobs" => choice.logprobs = map.next_value()?,
-                "usage" => choice.more |= map.next_value::<Option<IgnoredAny>>()?.is_some(),
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+                "finish_reason" => map.next_value_seed(Fill(&mut self.finish_reason))?,
+                "logprobs" => self.logprobs = map.next_value()?,
+                "usage" => self.more |= map.next_value::<Option<IgnoredAny>>()?.is_some(),
+                _ => skip(&mut map)?,
             }
         }
-        choice.is_whole = has_message && !has_delta;
-        Ok(choice)
+        self.is_whole = has_message && !has_delta;
+        Ok(())
     }
 }
 
 impl<'de> Loose<'de> for Delta<'de> {
-    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut delta = Delta::default();
+    fn map<A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = key(&mut map)? {
             match key.as_ref() {
-                "content" => delta.content = value(&mut map)?,
-                "reasoning_content" => delta.reasoning_content = value(&mut map)?,
-                "reasoning" => delta.reasoning = value(&mut map)?,
-                "reasoning_details" => delta.details = value(&mut map)?,
-                "refusal" => delta.refusal = value(&mut map)?,
-                "tool_calls" => delta.tool_calls = value(&mut map)?,
-                "function_call" => delta.function_call = value(&mut map)?,
-                "audio" => delta.audio = map.next_value()?,
+                "content" => map.next_value_seed(Fill(&mut self.content))?,
+                "reasoning_content" => map.next_value_seed(Fill(&mut self.reasoning_content))?,
+                "reasoning" => map.next_value_seed(Fill(&mut self.reasoning))?,
+                "reasoning_details" => map.next_value_seed(Fill(&mut self.details))?,
+                "refusal" => map.next_value_seed(Fill(&mut self.refusal))?,
+                "tool_calls" => map.next_value_seed(Fill(&mut self.tool_calls))?,
+                "function_call" => map.next_value_seed(Fill(&mut self.function_call))?,
+                "audio" => self.audio = map.next_value()?,
                 // The one is always the same; the other names the kind of the text that stands beside it.
-                "role" | "channel" => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+                "role" | "channel" => skip(&mut map)?,
                 _ => {
                     if let Some(raw) = map.next_value::<Option<&RawValue>>()? {
-                        delta.rest.push((key, raw));
+                        self.rest.push((key, raw));
                     }
                 }
             }
         }
-        Ok(delta)
+        Ok(())
     }
 }
 
 impl<'de> Loose<'de> for Content<'de> {
-    fn string(text: Cow<'de, str>) -> Self {
-        Content::Text(text)
+    fn string(&mut self, text: Cow<'de, str>) {
+        *self = Content::Text(text);
     }
 
-    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Self, A::Error> {
+    fn list<A: SeqAccess<'de>>(&mut self, mut list: A) -> Result<(), A::Error> {
         let mut parts = Vec::new();
         while let Some(part) = list.next_element()? {
             parts.push(part);
         }
-        Ok(Content::Parts(parts))
+        *self = Content::Parts(parts);
+        Ok(())
     }
 }
 
 impl<'de> Loose<'de> for Detail<'de> {
-    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut detail = Detail::default();
+    fn map<A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = key(&mut map)? {
             match key.as_ref() {
-                "type" => detail.kind = value(&mut map)?,
-                "index" => detail.index = value(&mut map)?,
-                "text" => detail.text = value(&mut map)?,
-                "summary" => detail.summary = value(&mut map)?,
-                "data" => detail.data = value(&mut map)?,
-                "id" => detail.id = Some(map.next_value()?),
-                "format" => detail.format = Some(map.next_value()?),
-                "signature" => detail.signature = Some(map.next_value()?),
-                _ => detail.rest.push((key, map.next_value()?)),
+                "type" => map.next_value_seed(Fill(&mut self.kind))?,
+                "index" => map.next_value_seed(Fill(&mut self.index))?,
+                "text" => map.next_value_seed(Fill(&mut self.text))?,
+                "summary" => map.next_value_seed(Fill(&mut self.summary))?,
+                "data" => map.next_value_seed(Fill(&mut self.data))?,
+                "id" => self.id = Some(map.next_value()?),
+                "format" => self.format = Some(map.next_value()?),
+                "signature" => self.signature = Some(map.next_value()?),
+                _ => self.rest.push((key, map.next_value()?)),
             }
         }
-        Ok(detail)
+        Ok(())
     }
 }
 
 impl<'de> Loose<'de> for Call<'de> {
-    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut call = Call::default();
+    fn map<A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = key(&mut map)? {
             match key.as_ref() {
-                "index" => call.index = value(&mut map)?,
-                "id" => call.id = value(&mut map)?,
-                "type" => call.kind = value(&mut map)?,
-                "function" => call.function = value(&mut map)?,
-                "custom" => call.custom = value(&mut map)?,
-                "extra_content" => call.extra_content = map.next_value()?,
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+                "index" => map.next_value_seed(Fill(&mut self.index))?,
+                "id" => map.next_value_seed(Fill(&mut self.id))?,
+                "type" => map.next_value_seed(Fill(&mut self.kind))?,
+                "function" => map.next_value_seed(Fill(&mut self.function))?,
+                "custom" => map.next_value_seed(Fill(&mut self.custom))?,
+                "extra_content" => self.extra_content = map.next_value()?,
+                _ => skip(&mut map)?,
             }
         }
-        Ok(call)
+        Ok(())
     }
 }
 
 impl<'de> Loose<'de> for Function<'de> {
-    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut function = Function::default();
+    fn map<A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = key(&mut map)? {
             match key.as_ref() {
-                "name" => function.name = value(&mut map)?,
+                "name" => map.next_value_seed(Fill(&mut self.name))?,
                 // A custom tool's input is free text in the same place.
-                "arguments" | "input" => function.arguments = value(&mut map)?,
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+                "arguments" | "input" => map.next_value_seed(Fill(&mut self.arguments))?,
+                _ => skip(&mut map)?,
             }
         }
-        Ok(function)
+        Ok(())
     }
 }
 
 impl<'de> Loose<'de> for Arguments<'de> {
-    fn string(text: Cow<'de, str>) -> Self {
-        Arguments::Text(text)
+    fn string(&mut self, text: Cow<'de, str>) {
+        *self = Arguments::Text(text);
     }
 
-    fn map<A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+    fn map<A: MapAccess<'de>>(&mut self, mut map: A) -> Result<(), A::Error> {
         let mut object = Map::new();
         while let Some((key, value)) = map.next_entry()? {
             object.insert(key, value);
         }
-        Ok(Arguments::Object(object))
+        *self = Arguments::Object(object);
+        Ok(())
     }
 }

@@ -69,13 +69,13 @@ fn output_part(part: Value, mut data: ProviderData) -> Text {
         if kind != "output_text" {
             data.set(ME, "part_type", kind);
         }
+        for key in ["annotations", "logprobs"] {
+            if let Some(value) = part.shift_remove(key) {
+                data.set(ME, key, value);
+            }
+        }
         take_text(&mut part, "text")
     };
-    for key in ["annotations", "logprobs"] {
-        if let Some(value) = part.shift_remove(key) {
-            data.set(ME, key, value);
-        }
-    }
     keep(&mut data, "extra", part);
     Text { text: text.unwrap_or_default(), cache: None, provider_data: data }
 }
@@ -131,8 +131,12 @@ pub(super) fn plain_summary(text: &str) -> Vec<Value> {
 }
 
 fn is_call(item: &Object) -> bool {
-    (text(item, "call_id").is_some() || text(item, "id").is_some())
-        && text(item, "name").is_some()
+    let has_id = match item.get("call_id") {
+        None => text(item, "id").is_some(),
+        Some(id) => id.is_string(),
+    };
+    has_id
+        && text(item, "name").is_some_and(|name| !name.is_empty())
         && matches!(item.get("arguments"), None | Some(Value::String(_) | Value::Object(_)))
 }
 
@@ -146,8 +150,10 @@ fn call(mut item: Object) -> ToolCall {
     if let Some(arguments) = take_object(&mut item, "arguments") {
         call.arguments = arguments;
         call.provider_data.set(ME, "arguments", "object");
+    } else if let Some(arguments) = take_text(&mut item, "arguments") {
+        call.set_arguments_text(arguments);
     } else {
-        call.set_arguments_text(take_text(&mut item, "arguments").unwrap_or_default());
+        call.provider_data.set(ME, "arguments", "absent");
     }
     if let Some(id) = id {
         call.provider_data.set(ME, "id", id);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::decode::{plain_summary, text_of};
 use crate::dialect::openai_responses::fields::{object, own, own_object, put_back};
 use crate::dialect::openai_responses::{ME, Object};
-use crate::{Dialect, Text, ThinkingBlock, ToolCall};
+use crate::{Text, ThinkingBlock, ToolCall};
 
 /// How much of what came along with an item is written again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,15 +24,10 @@ pub(in super::super) fn begins_item(text: &Text) -> bool {
     own(&text.provider_data).is_some_and(|own| own.contains_key("item"))
 }
 
-/// Is this the text of a refusal, in whatever dialect?
-pub(in super::super) fn is_refusal(text: &Text) -> bool {
-    Dialect::ALL.iter().any(|dialect| text.provider_data.flag(*dialect, "refusal"))
-}
-
 /// Writes a part of a message of the model.
 pub(in super::super) fn output_part(text: &Text, keep: Keep) -> Object {
     let data = &text.provider_data;
-    if is_refusal(text) {
+    if text.is_refusal() {
         let mut part = object([("type", "refusal".into()), ("refusal", text.text.as_str().into())]);
         if keep == Keep::Everything {
             put_back(&mut part, own_object(data, "extra"));
@@ -102,17 +97,16 @@ impl OpenMessage {
 /// Writes a function call.
 pub(in super::super) fn call(call: &ToolCall, call_id: &str, keep: Keep) -> Object {
     let data = &call.provider_data;
-    let arguments = if keep == Keep::Everything && data.str(ME, "arguments") == Some("object") {
-        Value::Object(call.arguments.clone())
-    } else {
-        call.arguments_json().into()
+    let arguments = match data.str(ME, "arguments").filter(|_| keep == Keep::Everything) {
+        Some("object") if call.arguments_text.is_none() => Some(Value::Object(call.arguments.clone())),
+        Some("absent") if call.arguments.is_empty() && call.arguments_text.is_none() => None,
+        _ => Some(call.arguments_json().into()),
     };
-    let mut item = object([
-        ("type", "function_call".into()),
-        ("call_id", call_id.into()),
-        ("name", call.name.as_str().into()),
-        ("arguments", arguments),
-    ]);
+    let mut item =
+        object([("type", "function_call".into()), ("call_id", call_id.into()), ("name", call.name.as_str().into())]);
+    if let Some(arguments) = arguments {
+        item.insert("arguments".into(), arguments);
+    }
     if keep == Keep::Everything {
         for key in ["id", "status"] {
             if let Some(value) = data.value(ME, key) {

@@ -5,4 +5,4 @@ mod decode;
 mod encode;
 
 pub(super) use decode::{decode, text_of};
-pub(super) use encode::{Keep, OpenMessage, begins_item, call, is_refusal, output_part, reasoning};
+pub(super) use encode::{Keep, OpenMessage, begins_item, call, output_part, reasoning};

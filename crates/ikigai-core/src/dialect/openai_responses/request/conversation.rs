@@ -350,7 +350,9 @@ fn is_item(other: &Other, message: &Message) -> bool {
 
 /// A text part with nothing else to say.
 fn is_bare_text(part: &Object) -> bool {
-    part.len() == 2 && part.get("type").is_some_and(|kind| kind == "input_text") && part.contains_key("text")
+    part.len() == 2
+        && part.get("type").is_some_and(|kind| kind == "input_text")
+        && part.get("text").is_some_and(Value::is_string)
 }
 
 fn say_error(parts: &mut Vec<Value>) {

@@ -329,12 +329,18 @@ impl Encoder<'_> {
             .cloned()
             .unwrap_or_default();
         let before = options.len();
-        if let Some(ttl) = cache.and_then(|cache| cache.automatic.as_ref()).and_then(|hint| hint.ttl.as_deref()) {
-            if marks && matches!(ttl, "30m" | "12h") {
+        match cache.and_then(|cache| cache.automatic.as_ref()).map(|hint| hint.ttl.as_deref()) {
+            None => {}
+            Some(Some(ttl)) if marks && matches!(ttl, "30m" | "12h") => {
                 options.entry("ttl").or_insert_with(|| ttl.into());
-            } else {
+            }
+            Some(Some(_)) => {
                 let why = "how long a prompt is cached cannot be said so here; the provider decides";
                 self.losses.push(Loss::info("cache", "cache.automatic.ttl", why));
+            }
+            Some(None) => {
+                let why = "prompts are cached by themselves here; nothing is sent about it";
+                self.losses.push(Loss::info("cache", "cache.automatic", why));
             }
         }
         if marks && breakpoints > 0 {

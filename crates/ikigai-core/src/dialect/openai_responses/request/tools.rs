@@ -41,7 +41,7 @@ fn decode(index: usize, tool: Value) -> Result<Tool, Error> {
 fn decode_function(mut tool: Object) -> Option<Function> {
     let usual = !tool.contains_key("function")
         && tool.get("parameters").is_some_and(Value::is_object)
-        && !tool.get("strict").is_some_and(Value::is_null);
+        && tool.get("strict").is_none_or(Value::is_boolean);
     let raw = (!usual).then(|| tool.clone());
     tool.shift_remove("type");
     if let Some(inner) = take_object(&mut tool, "function") {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::dialect::openai_error;
-use crate::dialect::openai_responses::fields::{take_list, take_text};
+use crate::dialect::openai_responses::fields::{take_list, take_text, text};
 use crate::dialect::openai_responses::{ME, Object, error, items, usage};
 use crate::{Block, Error, FinishReason, Ids, Loss, Other, ProviderData, Response, Usage};
 
@@ -25,11 +25,14 @@ pub(in super::super) fn parse(mut body: Object) -> Parsed {
     let error = error::of_response(&body).map(Box::new);
     let mut parsed = Parsed {
         id: take_text(&mut body, "id"),
-        model: take_text(&mut body, "model"),
+        model: text(&body, "model").filter(|model| !model.is_empty()).map(str::to_owned),
         output: take_list(&mut body, "output").unwrap_or_default(),
         error,
         ..Parsed::default()
     };
+    if parsed.model.is_some() {
+        body.shift_remove("model");
+    }
     if let Some(usage) = body.get("usage").and_then(usage::decode) {
         parsed.usage = Some(usage);
         body.shift_remove("usage");
@@ -42,8 +45,19 @@ pub(in super::super) fn parse(mut body: Object) -> Parsed {
     {
         parsed.data.set(ME, "incomplete_details", details);
     }
+    // A helper field of client libraries, which repeats the text.
+    if text(&body, "output_text").is_some_and(|text| text == output_text(&parsed.output)) {
+        body.shift_remove("output_text");
+        parsed.data.set(ME, "output_text", true);
+    }
     parsed.data.set(ME, "response", Value::Object(body));
     parsed
+}
+
+fn output_text(output: &[Value]) -> String {
+    let items = output.iter().filter_map(Value::as_object).cloned();
+    let content = items.flat_map(|item| items::decode(item, false)).collect();
+    Response { content, ..Response::default() }.text()
 }
 
 /// Reads a whole answer.
@@ -128,7 +142,7 @@ impl Asks {
     pub(in super::super) fn see(&mut self, block: &Block) {
         match block {
             Block::ToolCall(_) => self.tools = true,
-            Block::Text(text) => self.refuses |= items::is_refusal(text),
+            Block::Text(text) => self.refuses |= text.is_refusal(),
             Block::Other(other) => {
                 let kind = other.data.get("type").and_then(Value::as_str);
                 self.tools |= other.dialect == ME && matches!(kind, Some("custom_tool_call" | "function_call"));

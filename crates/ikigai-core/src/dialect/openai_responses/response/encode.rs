@@ -23,9 +23,8 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> Value {
     let refuses = Asks::of(&response.content);
     let end = End { finish: response.finish_reason, error: response.error.as_deref(), usage: response.usage.as_ref() };
     finish_object(&mut body, &response.provider_data, end, refuses);
-    if body.get("output_text").and_then(Value::as_str).is_some_and(|text| text != response.text()) {
-        // A helper field of client libraries. It must not contradict the items.
-        body.shift_remove("output_text");
+    if response.provider_data.flag(ME, "output_text") {
+        body.insert("output_text".into(), response.text().into());
     }
     if !(output.is_empty() && body.contains_key("output")) {
         body.insert("output".into(), Value::Array(output));

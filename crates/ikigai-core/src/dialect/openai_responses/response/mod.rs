@@ -8,3 +8,6 @@ pub(crate) use encode::encode_response;
 
 pub(super) use decode::{Asks, finish, parse};
 pub(super) use encode::{End, Seal, begin, finish_object, new_id, served_call, served_image, served_reasoning};
+
+#[cfg(test)]
+mod response_tests;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::delta::{Frame, Kind, Seen};
-use super::open::{Open, OpenKind};
+use super::open::{Item, Open, OpenKind};
 use crate::dialect::openai_responses::fields::{other, take_object, take_text, text};
 use crate::dialect::openai_responses::response::{self, Asks};
 use crate::dialect::openai_responses::{ME, Object, error, items};
@@ -34,26 +34,6 @@ pub(crate) struct Decoder {
     /// The item of the latest frame, for frames that do not say theirs.
     current: u64,
     asks: Asks,
-}
-
-/// An item that has begun.
-#[derive(Debug, Default)]
-struct Item {
-    id: Option<String>,
-    kind: String,
-    done: bool,
-    /// The block before its first one is a text.
-    after_text: bool,
-    /// The fields of a message, for its first part.
-    header: Object,
-    /// Its open blocks, by `content_index`.
-    blocks: BTreeMap<u64, Open>,
-    /// The arguments of a call so far.
-    arguments: String,
-    /// Where its thinking comes from: the first kind of delta decides, so that nothing is said twice.
-    source: Option<Kind>,
-    /// The last part of a summary that had deltas.
-    summary_part: Option<u64>,
 }
 
 impl ReadFrames for Decoder {
@@ -119,7 +99,7 @@ impl Decoder {
                 }
             }
             Kind::Arguments => {
-                let item = self.items.entry(at).or_default();
+                let item = self.items.entry(at).or_insert_with(|| Item::of_kind("function_call"));
                 item.arguments.push_str(&text);
                 if let Some(open) = item.blocks.get_mut(&0).filter(|open| open.kind == OpenKind::Call) {
                     out.push(Event::ToolCallDelta { index: open.index, arguments: text });
@@ -135,7 +115,7 @@ impl Decoder {
             self.start(out);
             let after_text = self.last_is_text;
             let index = self.take_place(true);
-            let item = self.items.entry(at).or_default();
+            let item = self.items.entry(at).or_insert_with(|| Item::of_kind("message"));
             let mut block = Text::default();
             if item.blocks.is_empty() {
                 item.after_text = after_text;
@@ -156,7 +136,7 @@ impl Decoder {
     fn thinking_block(&mut self, at: u64, kind: Kind, out: &mut Vec<Event>) -> Option<(&mut Item, usize)> {
         if !self.items.contains_key(&at) {
             self.start(out);
-            self.open_thinking(at, Item::default(), out);
+            self.open_thinking(at, Item::of_kind("reasoning"), out);
         }
         let item = self.items.get_mut(&at)?;
         let index = item.blocks.get(&0).filter(|open| open.kind == OpenKind::Thinking)?.index;
@@ -364,7 +344,7 @@ impl Decoder {
 
     fn whole_arguments(&mut self, at: u64, whole: Option<String>, out: &mut Vec<Event>) {
         let Some(whole) = whole else { return };
-        let item = self.items.entry(at).or_default();
+        let item = self.items.entry(at).or_insert_with(|| Item::of_kind("function_call"));
         if let Some(open) = item.blocks.get(&0).filter(|open| open.kind == OpenKind::Call)
             && let Some(rest) = whole.strip_prefix(item.arguments.as_str()).filter(|rest| !rest.is_empty())
         {
@@ -488,3 +468,7 @@ impl Decoder {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "decoder_tests.rs"]
+mod tests;

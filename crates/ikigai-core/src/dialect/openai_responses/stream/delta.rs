@@ -126,11 +126,6 @@ impl Seen {
         }
     }
 
-    /// Has nothing come yet?
-    pub(super) fn is_empty(&self) -> bool {
-        self.length == 0
-    }
-
     /// What the whole has beyond the text that has been streamed; none when it does not begin with that.
     pub(super) fn rest<'a>(&self, whole: &'a str) -> Option<&'a str> {
         let (begin, rest) = whole.split_at_checked(self.length)?;

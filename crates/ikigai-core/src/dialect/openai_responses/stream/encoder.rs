@@ -387,3 +387,7 @@ impl Encoder {
 fn summary_fields(id: &str, output: usize, key: &str, value: Value) -> Object {
     object([("item_id", id.into()), ("output_index", output.into()), ("summary_index", 0.into()), (key, value)])
 }
+
+#[cfg(test)]
+#[path = "encoder_tests.rs"]
+mod tests;

@@ -1,8 +1,37 @@
-//! A block that is open while a stream is read.
+//! Items and blocks that are open while a stream is read.
 
-use super::delta::Seen;
-use crate::dialect::openai_responses::ME;
+use std::collections::BTreeMap;
+
+use super::delta::{Kind, Seen};
+use crate::dialect::openai_responses::{ME, Object};
 use crate::{Block, Event, ProviderData, ToolCall};
+
+/// An item that has begun.
+#[derive(Debug, Default)]
+pub(super) struct Item {
+    pub(super) id: Option<String>,
+    pub(super) kind: String,
+    pub(super) done: bool,
+    /// The block before its first one is a text.
+    pub(super) after_text: bool,
+    /// The fields of a message, for its first part.
+    pub(super) header: Object,
+    /// Its open blocks, by `content_index`.
+    pub(super) blocks: BTreeMap<u64, Open>,
+    /// The arguments of a call so far.
+    pub(super) arguments: String,
+    /// Where its thinking comes from: the first kind of delta decides, so that nothing is said twice.
+    pub(super) source: Option<Kind>,
+    /// The last part of a summary that had deltas.
+    pub(super) summary_part: Option<u64>,
+}
+
+impl Item {
+    /// An item that nobody announced: its first piece tells what it is.
+    pub(super) fn of_kind(kind: &str) -> Self {
+        Item { kind: kind.to_owned(), ..Item::default() }
+    }
+}
 
 /// An open block.
 #[derive(Debug)]

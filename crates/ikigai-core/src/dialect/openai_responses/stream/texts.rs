@@ -62,7 +62,7 @@ impl Encoder {
         let Some(Slot::Text { message, part, block }) = self.blocks.get_mut(index) else { return };
         let Some(message) = self.messages.get(*message) else { return };
         block.text.push_str(text);
-        let kind = if items::is_refusal(block) { REFUSAL } else { TEXT };
+        let kind = if block.is_refusal() { REFUSAL } else { TEXT };
         let place = Place { item_id: &message.id, output_index: message.output, part: *part };
         self.frames.delta(kind, place, text, out);
     }
@@ -70,7 +70,7 @@ impl Encoder {
     pub(super) fn text_done(&mut self, at: usize, part: usize, block: Text, out: &mut Vec<u8>) {
         let Some(message) = self.messages.get(at) else { return };
         let whole = Value::from(block.text.as_str());
-        if items::is_refusal(&block) {
+        if block.is_refusal() {
             self.asks.refuses = true;
             self.frames.send("response.refusal.done", part_fields(message, part, "refusal", whole), out);
         } else {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{GAP, Writer};
+use super::{GAP, Issuer, Writer};
 use crate::dialect::openai_chat::assistant::{self, audio_id, call_fields, details_of, has_own_field};
 use crate::dialect::openai_chat::marks::{self, DIALECT, EXTRA_CONTENT, REASONING_FIELD, Shape, Side, put_back};
 use crate::dialect::openai_chat::part::{self, FIELD_CONTENT};
@@ -10,7 +10,8 @@ use crate::{Block, Loss, Message, ReasoningField, ReplayReasoning, Role, Text, T
 
 impl Writer<'_> {
     pub(super) fn assistant(&mut self, index: usize, message: &Message) {
-        let is_own = self.is_own(message);
+        let issuer = self.issuer(message);
+        let is_own = issuer != Issuer::Another;
         let mut fields = Map::new();
         fields.insert("role".to_owned(), "assistant".into());
         if self.faithful && is_own && is_of_this_dialect(message) {
@@ -26,7 +27,7 @@ impl Writer<'_> {
         let before = fields.len();
         let mut said = Said::default();
         for (place, block) in message.content.iter().enumerate() {
-            self.say(block, index, place, is_own, &mut said);
+            self.say(block, index, place, issuer, &mut said);
         }
         self.put_said(&mut fields, said);
         if is_own {
@@ -48,7 +49,8 @@ impl Writer<'_> {
     }
 
     /// Sorts one block into what the message will say.
-    fn say(&mut self, block: &Block, index: usize, place: usize, is_own: bool, said: &mut Said) {
+    fn say(&mut self, block: &Block, index: usize, place: usize, issuer: Issuer, said: &mut Said) {
+        let is_own = issuer != Issuer::Another;
         let at = format!("messages[{index}].content[{place}]");
         match block {
             Block::Text(text) => {
@@ -63,7 +65,7 @@ impl Writer<'_> {
                 }
                 said.add_text(text);
             }
-            Block::Thinking(thinking) => self.think(thinking, index, &at, is_own, said),
+            Block::Thinking(thinking) => self.think(thinking, index, &at, issuer, said),
             Block::ToolCall(call) => {
                 self.foreign_state(block, &at);
                 let state = assistant::call_state(&call.provider_data);
@@ -75,7 +77,10 @@ impl Writer<'_> {
                     self.dropped_hint = true;
                 }
                 let id = self.ids.get(&call.id).to_owned();
-                let mut fields = call_fields(call, Side::Request, id.clone(), is_own);
+                let mut fields = call_fields(call, Side::Request, id.clone());
+                if !is_own {
+                    fields.shift_remove("extra_content");
+                }
                 if !self.faithful {
                     // The call has an id by now, and its result names it.
                     fields.insert("id".to_owned(), id.into());
@@ -103,21 +108,22 @@ impl Writer<'_> {
     }
 
     /// Thinking goes back only to who made it, and only if it is wanted.
-    fn think(&mut self, thinking: &ThinkingBlock, index: usize, at: &str, is_own: bool, said: &mut Said) {
+    fn think(&mut self, thinking: &ThinkingBlock, index: usize, at: &str, issuer: Issuer, said: &mut Said) {
         let foreign = thinking.provider_data.iter().any(|(name, _)| name != DIALECT.as_str());
-        if foreign || !is_own {
+        if foreign || issuer == Issuer::Another {
             let why = "thinking state of another provider; it is left out";
             self.losses.push(Loss::new("thinking", at, why));
             return;
         }
         let own_field = thinking.provider_data.str(DIALECT, REASONING_FIELD);
+        let given_in = own_field.filter(|_| issuer == Issuer::Target);
         let field = match self.target.quirks.reasoning_field {
             _ if self.faithful && own_field.is_some() => own_field,
             ReasoningField::Nothing => None,
-            // The field that it came in, if it came in one.
-            ReasoningField::ReasoningContent => Some(own_field.unwrap_or("reasoning_content")),
-            ReasoningField::Reasoning => Some(own_field.unwrap_or("reasoning")),
-            ReasoningField::ContentPart => Some(own_field.unwrap_or(FIELD_CONTENT)),
+            // The field that this very provider gave it in, if it gave it.
+            ReasoningField::ReasoningContent => Some(given_in.unwrap_or("reasoning_content")),
+            ReasoningField::Reasoning => Some(given_in.unwrap_or("reasoning")),
+            ReasoningField::ContentPart => Some(given_in.unwrap_or(FIELD_CONTENT)),
         };
         let Some(field) = field.filter(|_| self.faithful || self.wants_thinking(index)) else {
             let why = "this provider does not take thinking back; it is left out";

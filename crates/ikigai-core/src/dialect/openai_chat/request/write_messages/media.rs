@@ -8,7 +8,7 @@ use super::super::fit::cache_control;
 use super::Writer;
 use crate::dialect::openai_chat::marks::{DIALECT, Side};
 use crate::dialect::openai_chat::part;
-use crate::{Block, Document, Loss, Source};
+use crate::{Block, BlockKind, Document, Loss, Source};
 
 /// Breakpoints in one request.
 const MOST_BREAKPOINTS: usize = 4;
@@ -159,20 +159,27 @@ impl Writer<'_> {
     /// Says what of another dialect stays behind on a block. Thinking has its own words for that.
     pub(super) fn foreign_state(&mut self, block: &Block, place: &str) {
         let Some(data) = block.provider_data() else { return };
-        let matters = |value: &Value| matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_));
         for (name, own) in data.iter().filter(|(name, _)| *name != DIALECT.as_str()) {
-            let keys: Vec<&str> = own.iter().filter(|(_, value)| matters(value)).map(|(key, _)| key.as_str()).collect();
+            let keys: Vec<&str> =
+                own.iter().filter(|(key, value)| matters(key, value)).map(|(key, _)| key.as_str()).collect();
             if keys.is_empty() {
                 continue;
             }
-            let why = format!("what {name} keeps there ({}) has no place here; it is left out", keys.join(", "));
-            self.losses.push(match block {
-                // Sealed state: without it, its provider may think anew.
-                Block::ToolCall(_) => {
-                    Loss::new("thinking", place, format!("thinking state of another provider: {why}"))
-                }
-                _ => Loss::info("provider_data", place, why),
+            // Without its sealed state, the provider that made it may have to think anew.
+            let is_sealed = keys.iter().any(|key| key.contains("signature") || key.contains("encrypted"));
+            let of = if is_sealed { "thinking state of another provider: " } else { "" };
+            let why = format!("{of}what {name} keeps there ({}) has no place here; it is left out", keys.join(", "));
+            self.losses.push(if is_sealed && block.kind() == BlockKind::ToolCall {
+                Loss::new("thinking", place, why)
+            } else {
+                Loss::info("provider_data", place, why)
             });
         }
     }
+}
+
+/// Is it more than the identity of a block, or the way that it was spelt?
+fn matters(key: &str, value: &Value) -> bool {
+    !matches!(key, "id" | "item" | "role" | "status" | "snake")
+        && matches!(value, Value::String(_) | Value::Array(_) | Value::Object(_))
 }

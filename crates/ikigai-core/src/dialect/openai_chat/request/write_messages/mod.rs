@@ -15,6 +15,17 @@ use crate::{Block, BoundState, Loss, Message, Request, Role, SystemRole, ToolRes
 /// Between texts that were blocks of their own.
 const GAP: &str = "\n\n";
 
+/// Who issued the state of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Issuer {
+    /// The target itself, and its model can read it.
+    Target,
+    /// Nobody says; then it is taken for the target's.
+    Unknown,
+    /// Another provider, or a model whose state this one cannot read.
+    Another,
+}
+
 /// Writes the messages of one request.
 pub(super) struct Writer<'a> {
     request: &'a Request,
@@ -32,6 +43,13 @@ pub(super) struct Writer<'a> {
     for_first_user: Option<String>,
     breakpoints: usize,
     dropped_hint: bool,
+}
+
+/// Does a block carry a hint for the cache, itself or inside a result?
+fn has_hint(block: &Block) -> bool {
+    let inside =
+        block.as_tool_result().is_some_and(|result| result.content.iter().any(|block| block.cache().is_some()));
+    inside || block.cache().is_some()
 }
 
 impl<'a> Writer<'a> {
@@ -94,7 +112,11 @@ impl<'a> Writer<'a> {
         }
         if self.dropped_hint {
             let why = "this API caches by itself and has no marks for it; the hints are left out";
-            self.losses.push(Loss::info("cache", "messages", why));
+            let in_system = request.system.iter().any(|block| block.cache().is_some());
+            let in_messages = request.messages.iter().flat_map(|message| &message.content).any(has_hint);
+            let places = [("system", in_system), ("messages", in_messages)];
+            let hinted = places.into_iter().filter(|(_, hinted)| *hinted);
+            self.losses.extend(hinted.map(|(place, _)| Loss::info("cache", place, why)));
         }
         self.out
     }
@@ -326,20 +348,25 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Does the state of this message belong to the target?
-    fn is_own(&self, message: &Message) -> bool {
-        if message.provider.as_deref().is_some_and(|provider| provider != self.target.provider) {
-            return false;
+    /// Who issued the state of this message?
+    fn issuer(&self, message: &Message) -> Issuer {
+        match message.provider.as_deref() {
+            Some(provider) if provider != self.target.provider => return Issuer::Another,
+            Some(_) | None => {}
         }
-        let Some(model) = message.model.as_deref() else { return true };
         let asked = self.request.model.as_str();
-        match self.target.rules.bound_state {
+        let readable = message.model.as_deref().is_none_or(|model| match self.target.rules.bound_state {
             BoundState::Provider => true,
             BoundState::Family => rules_for(model).family == self.target.rules.family,
             // Relays answer with another spelling of the same model, which the same row of rules knows.
             BoundState::Model => {
                 without_date(model) == without_date(asked) || std::ptr::eq(rules_for(model), rules_for(asked))
             }
+        });
+        match &message.provider {
+            _ if !readable => Issuer::Another,
+            Some(_) => Issuer::Target,
+            None => Issuer::Unknown,
         }
     }
 
@@ -363,7 +390,11 @@ fn results_in(message: &Message) -> Vec<(usize, &ToolResult)> {
 fn shortest(mut parts: Vec<Value>) -> Value {
     match parts.as_mut_slice() {
         [] => "".into(),
-        [Value::Object(only)] if only.len() == 2 && only.get("type").is_some_and(|kind| kind == "text") => {
+        [Value::Object(only)]
+            if only.len() == 2
+                && only.get("type").is_some_and(|kind| kind == "text")
+                && only.get("text").is_some_and(Value::is_string) =>
+        {
             only.shift_remove("text").unwrap_or_default()
         }
         _ => Value::Array(parts),

@@ -90,7 +90,7 @@ impl Calls {
     }
 
     fn find(&self, wire: Option<u64>, id: Option<&str>, named: bool) -> Option<usize> {
-        let last = |is: &dyn Fn(&Tracked) -> bool| self.calls.iter().rposition(|call| is(call));
+        let last = |is: &dyn Fn(&Tracked) -> bool| self.calls.iter().rposition(is);
         match (wire, id) {
             (Some(wire), id) => {
                 let at = last(&|call| call.wire == Some(wire))?;
@@ -142,7 +142,7 @@ impl Calls {
 impl Tracked {
     fn function(
         &mut self,
-        function: Function<'_>,
+        mut function: Function<'_>,
         next: &mut usize,
         ids: &mut Ids,
         out: &mut Vec<Event>,
@@ -154,7 +154,7 @@ impl Tracked {
         }
         .filter(|more| !more.is_empty());
         if self.block.is_none()
-            && let Some(name) = function.name.some()
+            && let Some(name) = function.name.take()
         {
             self.start(name.into_owned(), next, ids, out);
         }

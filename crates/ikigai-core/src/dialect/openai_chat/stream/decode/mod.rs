@@ -5,28 +5,25 @@
 //! known at `[DONE]`, because counts come after the finish reason.
 
 mod calls;
+mod kept;
+mod speech;
 
-use base64::Engine as _;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::details::Details;
-use super::wire::{Any, Choice, Chunk, Content, Delta, Few};
-use crate::dialect::openai_chat::assistant::{self, audio_block};
-use crate::dialect::openai_chat::marks::{
-    CONTENT, DIALECT, EXTRA, EXTRA_CONTENT, PART, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, RESPONSE, Shape,
-    Side, keep_extra,
-};
+use super::wire::{self, Choice, Chunk, Content, Delta, Few};
+use crate::dialect::openai_chat::assistant;
+use crate::dialect::openai_chat::marks::{DIALECT, PART, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, Side};
 use crate::dialect::openai_chat::part::{self, FIELD_CONTENT};
-use crate::dialect::openai_chat::response::{CHOICE, FINISH_REASON, Holds, MESSAGE, broken, decode_response, finish};
+use crate::dialect::openai_chat::response::{Holds, broken, decode_response, finish};
 use crate::dialect::openai_chat::usage;
 use crate::dialect::{ReadFrames, openai_error};
-use crate::{Block, BlockKind, Error, Event, FinishReason, Ids, ProviderData, Source, ThinkingBlock};
+use crate::{Block, BlockKind, Error, Event, FinishReason, Ids, ProviderData, ThinkingBlock};
 
 use calls::Calls;
-
-/// Speech is put together before it is given on; no answer is longer than this, in bytes.
-const MAX_AUDIO: usize = 64 << 20;
+use kept::Kept;
+use speech::Speech;
 
 /// Reads the chunks of one answer.
 #[derive(Debug)]
@@ -50,7 +47,7 @@ pub(crate) struct Decoder {
     /// Reasoning came as plain text: details then only repeat it.
     has_plain_reasoning: bool,
     calls: Calls,
-    audio: Option<Audio>,
+    speech: Option<Speech>,
     finish: Option<String>,
     refused: bool,
     usage: String,
@@ -74,23 +71,6 @@ enum Open {
     Refusal(usize),
 }
 
-/// Leftovers, as a whole answer has them.
-#[derive(Debug, Default)]
-struct Kept {
-    body: Map<String, Value>,
-    choice: Map<String, Value>,
-    message: Map<String, Value>,
-    logprobs: Option<Value>,
-    parts: bool,
-    extra_content: Option<Value>,
-}
-
-#[derive(Debug, Default)]
-struct Audio {
-    bytes: Vec<u8>,
-    fields: Map<String, Value>,
-}
-
 impl Decoder {
     pub(crate) fn new(ids: Ids) -> Self {
         Decoder {
@@ -108,7 +88,7 @@ impl Decoder {
             also: None,
             has_plain_reasoning: false,
             calls: Calls::default(),
-            audio: None,
+            speech: None,
             finish: None,
             refused: false,
             usage: String::new(),
@@ -117,10 +97,10 @@ impl Decoder {
     }
 
     fn chunk(&mut self, data: &str, out: &mut Vec<Event>) {
-        let chunk = match serde_json::from_str::<Any<Chunk<'_>>>(data) {
-            Ok(Any(chunk)) => chunk,
-            Err(error) => return self.fail(unreadable(self.frames, data, &error), out),
-        };
+        let mut chunk = Chunk::default();
+        if let Err(error) = wire::read(data, &mut chunk) {
+            return self.fail(unreadable(self.frames, data, &error), out);
+        }
         let is_answer = chunk.choices.is_some();
         if chunk.error.is_some() || !is_answer {
             match serde_json::from_str::<Value>(data).ok() {
@@ -135,7 +115,7 @@ impl Decoder {
         if let Some(raw) = chunk.usage {
             raw.get().clone_into(&mut self.usage);
         }
-        let choices = chunk.choices.unwrap_or_default();
+        let choices = chunk.choices.get_or_insert_default();
         if self.state == State::Waiting && choices.iter().any(|choice| choice.is_whole) {
             return self.whole(data, out);
         }
@@ -143,11 +123,11 @@ impl Decoder {
             || choices.is_empty()
             || choices.iter().any(|choice| choice.more || choice.finish_reason.0.is_some());
         if is_special {
-            self.look_again(data);
+            self.kept.chunk(data, &mut self.usage);
         }
         if self.state == State::Waiting {
-            self.id = self.id.take().or_else(|| chunk.id.some().map(Into::into));
-            self.model = self.model.take().or_else(|| chunk.model.some().map(Into::into));
+            self.id = self.id.take().or_else(|| chunk.id.take().map(Into::into));
+            self.model = self.model.take().or_else(|| chunk.model.take().map(Into::into));
             if choices.is_empty() {
                 // Some begin with a chunk about the prompt that names neither answer nor model.
                 return;
@@ -172,25 +152,25 @@ impl Decoder {
         out.push(Event::Start { id: self.id.take(), model: self.model.take(), provider_data: ProviderData::default() });
     }
 
-    fn choices(&mut self, choices: Few<Choice<'_>>, out: &mut Vec<Event>) {
-        for choice in choices {
+    fn choices(&mut self, choices: &mut Few<Choice<'_>>, out: &mut Vec<Event>) {
+        for choice in choices.iter_mut() {
             // Only the first is read.
             if choice.index.0.is_some_and(|index| index != 0) {
                 continue;
             }
             if let Some(raw) = choice.logprobs {
-                self.logprobs(raw);
+                self.kept.logprobs(raw);
             }
-            self.delta(choice.delta, out);
-            if let Some(word) = choice.finish_reason.some() {
+            self.delta(&mut choice.delta, out);
+            if let Some(word) = choice.finish_reason.take() {
                 self.finish = Some(word.into());
             }
         }
     }
 
-    fn delta(&mut self, delta: Delta<'_>, out: &mut Vec<Event>) {
-        self.reasoning(&delta, out);
-        match delta.content {
+    fn delta(&mut self, delta: &mut Delta<'_>, out: &mut Vec<Event>) {
+        self.reasoning(delta, out);
+        match std::mem::take(&mut delta.content) {
             Content::None => {}
             Content::Text(text) => self.text(text.into_owned(), out),
             Content::Parts(parts) => {
@@ -200,7 +180,7 @@ impl Decoder {
                 }
             }
         }
-        if let Some(text) = delta.refusal.some() {
+        if let Some(text) = delta.refusal.take() {
             self.flush_held(out);
             let index = match self.open {
                 Open::Refusal(index) => index,
@@ -217,18 +197,18 @@ impl Decoder {
             self.flush_held(out);
             self.close(out);
             self.settle_details(out);
-            for piece in delta.tool_calls {
+            for piece in std::mem::take(&mut delta.tool_calls) {
                 self.calls.piece(piece, &mut self.next, &mut self.ids, out);
             }
-            if let Some(function) = delta.function_call {
-                self.calls.older_form(function, &mut self.next, &mut self.ids, out);
+            if let Some(function) = delta.function_call.take() {
+                self.calls.older_form(*function, &mut self.next, &mut self.ids, out);
             }
         }
         if let Some(raw) = delta.audio {
-            self.speech(raw);
+            self.speech.get_or_insert_default().add(raw);
         }
-        for (key, raw) in delta.rest {
-            self.rest(&key, raw, out);
+        for (key, raw) in &delta.rest {
+            self.rest(key, raw, out);
         }
     }
 
@@ -246,7 +226,7 @@ impl Decoder {
             self.has_plain_reasoning = true;
             self.think(field, text.to_owned(), out);
         }
-        for piece in delta.details.iter() {
+        for piece in &delta.details {
             self.details.push(piece);
             let text = [&piece.text, &piece.summary].into_iter().find_map(|text| text.as_some());
             if let (false, Some(text)) = (self.has_plain_reasoning, text) {
@@ -381,31 +361,7 @@ impl Decoder {
         data
     }
 
-    /// Speech comes in pieces that are each encoded by themselves.
-    fn speech(&mut self, raw: &RawValue) {
-        let Ok(Value::Object(piece)) = serde_json::from_str(raw.get()) else { return };
-        let audio = self.audio.get_or_insert_default();
-        for (key, value) in piece {
-            match (key.as_str(), &value) {
-                ("data", Value::String(data)) => {
-                    let room = MAX_AUDIO.saturating_sub(audio.bytes.len());
-                    let bytes = base64::engine::general_purpose::STANDARD.decode(data).unwrap_or_default();
-                    audio.bytes.extend(bytes.into_iter().take(room));
-                }
-                ("transcript", Value::String(more)) => match audio.fields.get_mut("transcript") {
-                    Some(Value::String(text)) => text.push_str(more),
-                    _ => {
-                        audio.fields.insert(key, value);
-                    }
-                },
-                _ => {
-                    audio.fields.insert(key, value);
-                }
-            }
-        }
-    }
-
-    /// Fields of a delta that only some know. Lists grow, the rest is replaced.
+    /// Fields of a delta that only some know.
     fn rest(&mut self, key: &str, raw: &RawValue, out: &mut Vec<Event>) {
         let Ok(value) = serde_json::from_str::<Value>(raw.get()) else { return };
         match (key, value) {
@@ -416,69 +372,7 @@ impl Decoder {
                     out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
                 }
             }
-            ("extra_content", value) => self.kept.extra_content = Some(value),
-            (_, Value::Array(more)) => match self.kept.message.get_mut(key) {
-                Some(Value::Array(list)) => list.extend(more),
-                _ => {
-                    self.kept.message.insert(key.to_owned(), Value::Array(more));
-                }
-            },
-            (_, value) => {
-                self.kept.message.insert(key.to_owned(), value);
-            }
-        }
-    }
-
-    /// The leftovers of the first and the last chunks, where a stream says what a whole answer says around its text.
-    fn look_again(&mut self, data: &str) {
-        let Ok(Value::Object(body)) = serde_json::from_str::<Value>(data) else { return };
-        for (key, value) in body {
-            match key.as_str() {
-                "id" | "object" | "model" | "usage" | "error" | "obfuscation" | "p" => {}
-                "choices" => {
-                    let Value::Array(choices) = value else { continue };
-                    let own = choices.into_iter().find(|choice| choice.get("index").is_none_or(|index| index == 0));
-                    if let Some(Value::Object(choice)) = own {
-                        self.look_at_choice(choice);
-                    }
-                }
-                _ => {
-                    if let Some(usage) = value.get("usage").filter(|usage| usage.is_object())
-                        && self.usage.is_empty()
-                    {
-                        self.usage = usage.to_string();
-                    }
-                    keep_later(&mut self.kept.body, key, value);
-                }
-            }
-        }
-    }
-
-    fn look_at_choice(&mut self, choice: Map<String, Value>) {
-        for (key, value) in choice {
-            match key.as_str() {
-                "index" | "delta" | "finish_reason" | "logprobs" | "message" => {}
-                "usage" if value.is_object() => self.usage = value.to_string(),
-                _ => keep_later(&mut self.kept.choice, key, value),
-            }
-        }
-    }
-
-    fn logprobs(&mut self, raw: &RawValue) {
-        let Ok(more) = serde_json::from_str::<Value>(raw.get()) else { return };
-        match (&mut self.kept.logprobs, more) {
-            (Some(Value::Object(known)), Value::Object(more)) => {
-                for (key, value) in more {
-                    match (known.get_mut(&key), value) {
-                        (Some(Value::Array(list)), Value::Array(more)) => list.extend(more),
-                        (Some(Value::Null) | None, value) => {
-                            known.insert(key, value);
-                        }
-                        (Some(_), _) => {}
-                    }
-                }
-            }
-            (kept, more) => *kept = Some(more),
+            (_, value) => self.kept.field(key, value),
         }
     }
 
@@ -491,8 +385,9 @@ impl Decoder {
         self.close(out);
         self.settle_details(out);
         let calls = self.calls.finish(out);
-        if let Some(audio) = self.audio.take() {
-            self.say(audio, out);
+        if let Some(speech) = self.speech.take() {
+            let index = self.open_block(speech.into_block(), out);
+            out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
         }
         self.usage(out);
         if let Some(fault) = calls.fault {
@@ -508,16 +403,8 @@ impl Decoder {
             out.push(Event::Error { error: Box::new(broken(word.as_deref())) });
             return;
         }
-        let provider_data = self.end_data(word);
+        let provider_data = std::mem::take(&mut self.kept).into_data(word);
         out.push(Event::Done { finish_reason, provider_data });
-    }
-
-    fn say(&mut self, audio: Audio, out: &mut Vec<Event>) {
-        let data = assistant::joined_audio(&audio.bytes);
-        let media_type = part::sniffed(&data).unwrap_or("audio/pcm").to_owned();
-        let block = audio_block(Source::Base64 { media_type, data }, audio.fields, Side::Response);
-        let index = self.open_block(block, out);
-        out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
     }
 
     fn usage(&mut self, out: &mut Vec<Event>) {
@@ -526,38 +413,11 @@ impl Decoder {
         }
     }
 
-    fn end_data(&mut self, word: Option<String>) -> ProviderData {
-        let mut kept = std::mem::take(&mut self.kept);
-        let mut data = ProviderData::default();
-        if let Some(word) = word {
-            data.set(DIALECT, FINISH_REASON, word);
-        }
-        if let Some(state) = kept.extra_content.take() {
-            data.set(DIALECT, EXTRA_CONTENT, state);
-        }
-        if let Some(logprobs) = kept.logprobs {
-            kept.choice.insert("logprobs".to_owned(), logprobs);
-        }
-        let mut message = Map::new();
-        if kept.parts {
-            message.insert(CONTENT.to_owned(), Shape::Parts.as_str().into());
-        }
-        keep_extra(&mut message, kept.message);
-        let mut response = Map::new();
-        for (key, fields) in [(EXTRA, kept.body), (CHOICE, kept.choice), (MESSAGE, message)] {
-            if !fields.is_empty() {
-                response.insert(key.to_owned(), Value::Object(fields));
-            }
-        }
-        data.set(DIALECT, RESPONSE, response);
-        data
-    }
-
     fn fail(&mut self, error: Error, out: &mut Vec<Event>) {
         if self.state == State::Started {
             self.flush_held(out);
+            self.usage(out);
         }
-        self.usage(out);
         self.state = State::Over;
         out.push(Event::Error { error: Box::new(error) });
     }
@@ -608,13 +468,4 @@ fn foreign(frame: usize, data: &str) -> Error {
 
 fn excerpt(data: &str) -> String {
     data.chars().take(200).collect()
-}
-
-/// A later value replaces an earlier one; a null only fills a gap.
-fn keep_later(into: &mut Map<String, Value>, key: String, value: Value) {
-    if value.is_null() {
-        into.entry(key).or_insert(value);
-    } else {
-        into.insert(key, value);
-    }
 }

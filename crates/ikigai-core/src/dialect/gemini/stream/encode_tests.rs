@@ -1,0 +1,285 @@
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::super::decode_request;
+use super::grammar::check_grammar;
+use super::{Decoder, Encoder};
+use crate::dialect::{ReadFrames as _, WriteFrames as _};
+use crate::{
+    Block, Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Other, ProviderData, Reply,
+    Response, Sse, Usage,
+};
+
+fn written(reply: Reply, events: &[Event]) -> String {
+    check_grammar(events);
+    let mut encoder = Encoder::new(reply);
+    let mut out = Vec::new();
+    for event in events {
+        encoder.event(event, &mut out);
+    }
+    String::from_utf8(out).unwrap()
+}
+
+fn none() -> ProviderData {
+    ProviderData::default()
+}
+
+fn start() -> Event {
+    Event::Start { id: Some("r".to_owned()), model: Some("m".to_owned()), provider_data: none() }
+}
+
+fn text(index: usize, text: &str) -> Event {
+    Event::TextDelta { index, text: text.to_owned() }
+}
+
+fn thinking(index: usize, text: &str) -> Event {
+    Event::ThinkingDelta { index, text: text.to_owned() }
+}
+
+fn open(index: usize, block: Block) -> Event {
+    Event::BlockStart { index, block }
+}
+
+fn close(index: usize) -> Event {
+    Event::BlockDone { index, provider_data: none() }
+}
+
+fn done(finish_reason: FinishReason) -> Event {
+    Event::Done { finish_reason, provider_data: none() }
+}
+
+fn usage(input_tokens: u64, output_tokens: u64) -> Event {
+    Event::Usage { usage: Usage { input_tokens, output_tokens, ..Usage::default() } }
+}
+
+/// A conversation's worth of events.
+fn an_answer() -> Vec<Event> {
+    vec![
+        start(),
+        usage(3, 0),
+        open(0, Block::thinking("")),
+        thinking(0, "Hm"),
+        close(0),
+        open(1, Block::text("")),
+        text(1, "It \"is\"\n"),
+        text(1, "so."),
+        close(1),
+        Event::ToolCallStart { index: 2, id: "c".to_owned(), name: "f".to_owned(), provider_data: none() },
+        Event::ToolCallDelta { index: 2, arguments: "{\"b\":".to_owned() },
+        Event::ToolCallDelta { index: 2, arguments: "1}".to_owned() },
+        Event::ToolCallDone {
+            index: 2,
+            arguments: json!({"b": 1}).as_object().cloned().unwrap(),
+            arguments_text: None,
+            provider_data: none(),
+        },
+        usage(3, 2),
+        done(FinishReason::ToolUse),
+    ]
+}
+
+#[test]
+fn frames_are_data_lines_and_nothing_else() {
+    let tail = r#""usageMetadata":{"promptTokenCount":3,"totalTokenCount":3},"modelVersion":"m","responseId":"r"}"#;
+    let end = r#""usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":2,"totalTokenCount":5},"modelVersion":"m","responseId":"r"}"#;
+    let frame = |part: &str| {
+        format!(
+            "data: {{\"candidates\":[{{\"content\":{{\"parts\":[{part}],\"role\":\"model\"}},\"index\":0}}],{tail}\r\n\r\n"
+        )
+    };
+    let expected = [
+        frame(r#"{"text":"Hm","thought":true}"#),
+        frame(r#"{"text":"It \"is\"\n"}"#),
+        frame(r#"{"text":"so."}"#),
+        frame(r#"{"functionCall":{"name":"f","args":{"b":1},"id":"c"}}"#),
+        format!(
+            "data: {{\"candidates\":[{{\"content\":{{\"parts\":[{{\"text\":\"\"}}],\"role\":\"model\"}},\"finishReason\":\"STOP\",\"index\":0}}],{end}\r\n\r\n"
+        ),
+    ]
+    .concat();
+    assert_eq!(written(Reply::default(), &an_answer()), expected);
+}
+
+#[test]
+fn without_events_the_answer_is_one_list() {
+    let written = written(Reply { json_array: true, ..Reply::default() }, &an_answer());
+    let frames: Vec<Value> = serde_json::from_str(&written).unwrap();
+    assert_eq!(frames.len(), 5);
+    assert!(written.starts_with("[{") && written.contains("}\n,\r\n{") && written.ends_with("}\n]"), "{written}");
+    let failed = [start(), Event::Error { error: Box::new(Error::new(ErrorKind::Server, "broke")) }];
+    let mut encoder = Encoder::new(Reply { json_array: true, ..Reply::default() });
+    let mut out = Vec::new();
+    failed.iter().for_each(|event| encoder.event(event, &mut out));
+    assert_eq!(
+        serde_json::from_slice::<Value>(&out).unwrap(),
+        json!([{"error": {"code": 500, "message": "broke", "status": "INTERNAL"}}]),
+    );
+}
+
+#[test]
+fn a_failure_is_an_error_frame_and_nothing_follows() {
+    let mut events = an_answer();
+    events.truncate(4);
+    events.push(Event::Error { error: Box::new(Error::new(ErrorKind::Overloaded, "busy")) });
+    let text = written(Reply::default(), &events);
+    assert!(
+        text.ends_with("data: {\"error\":{\"code\":503,\"message\":\"busy\",\"status\":\"UNAVAILABLE\"}}\r\n\r\n"),
+        "{text}"
+    );
+    let mut encoder = Encoder::new(Reply::default());
+    let mut out = Vec::new();
+    encoder.event(&done(FinishReason::Error), &mut out);
+    encoder.event(&text_event(), &mut out);
+    let text = String::from_utf8(out).unwrap();
+    assert_eq!(
+        text,
+        "data: {\"error\":{\"code\":500,\"message\":\"the model's answer broke off\",\"status\":\"INTERNAL\"}}\r\n\r\n"
+    );
+}
+
+fn text_event() -> Event {
+    text(0, "late")
+}
+
+fn frames(text: &str) -> Vec<Value> {
+    let mut frames = Vec::new();
+    let mut sse = Sse::default();
+    sse.feed(text.as_bytes(), |frame| frames.push(serde_json::from_str(frame.data).unwrap())).unwrap();
+    frames
+}
+
+#[test]
+fn foreign_state_at_a_blocks_end_finds_its_text_again() {
+    let mut signed = none();
+    signed.set(Dialect::Anthropic, "signature", "EqoB");
+    let mut item = none();
+    item.set(Dialect::OpenaiResponses, "id", "fc_1");
+    let events = [
+        start(),
+        open(0, Block::thinking("")),
+        thinking(0, "Let me "),
+        thinking(0, "see."),
+        Event::BlockDone { index: 0, provider_data: signed.clone() },
+        open(1, Block::Other(Other { dialect: Dialect::Anthropic, data: json!({"type": "server_tool_use"}) })),
+        close(1),
+        open(2, Block::text("")),
+        text(2, "So: "),
+        text(2, "look."),
+        close(2),
+        Event::ToolCallStart { index: 3, id: "c".to_owned(), name: "f".to_owned(), provider_data: item.clone() },
+        Event::ToolCallDone { index: 3, arguments: Default::default(), arguments_text: None, provider_data: none() },
+        done(FinishReason::ToolUse),
+    ];
+    let reply = Reply { provider: Some("anthropic".to_owned()), ..Reply::default() };
+    // As the official clients do: every frame's content is a content of its own in the next request.
+    let contents: Vec<Value> =
+        frames(&written(reply, &events)).iter().map(|frame| frame["candidates"][0]["content"].clone()).collect();
+    let request = decode_request(Incoming { path: None, body: json!({"contents": contents}) }).unwrap();
+    assert_eq!(request.messages.len(), 1);
+    let message = &request.messages[0];
+    assert_eq!((message.provider.as_deref(), message.model.as_deref()), (Some("anthropic"), Some("m")));
+    assert_eq!(
+        serde_json::to_value(&message.content).unwrap(),
+        json!([
+            {"type": "thinking", "text": "Let me see.", "provider_data": {"anthropic": {"signature": "EqoB"}}},
+            {"type": "other", "dialect": "anthropic", "data": {"type": "server_tool_use"}},
+            {"type": "text", "text": "So: "},
+            {"type": "text", "text": "look."},
+            {"type": "tool_call", "id": "c", "name": "f", "arguments": {}, "provider_data": {"openai-responses": {"id": "fc_1"}}},
+            {"type": "text", "text": ""},
+        ]),
+    );
+}
+
+#[test]
+fn own_signatures_stand_on_their_parts() {
+    let mut signed = none();
+    signed.set(Dialect::Gemini, "thought_signature", "c2ln");
+    let mut first = Block::text("");
+    *first.provider_data_mut().unwrap() = signed.clone();
+    let events = [
+        start(),
+        open(0, first.clone()),
+        text(0, "Hel"),
+        close(0),
+        open(1, Block::text("")),
+        text(1, "lo"),
+        close(1),
+        open(2, first),
+        close(2),
+        done(FinishReason::Stop),
+    ];
+    let parts: Vec<Value> = frames(&written(Reply::default(), &events))
+        .iter()
+        .map(|frame| frame["candidates"][0]["content"]["parts"][0].clone())
+        .collect();
+    assert_eq!(
+        parts,
+        [
+            json!({"text": "Hel", "thoughtSignature": "c2ln"}),
+            json!({"text": "lo"}),
+            json!({"text": "", "thoughtSignature": "c2ln"}),
+            json!({"text": ""}),
+        ],
+    );
+}
+
+#[test]
+fn a_refused_prompt_is_written_without_a_candidate() {
+    let mut data = none();
+    data.set(Dialect::Gemini, "response", json!({"promptFeedback": {"blockReason": "SAFETY"}}));
+    let events = [start(), Event::Done { finish_reason: FinishReason::ContentFilter, provider_data: data }];
+    assert_eq!(
+        frames(&written(Reply::default(), &events)),
+        [json!({"modelVersion": "m", "responseId": "r", "promptFeedback": {"blockReason": "SAFETY"}})],
+    );
+    // Any other filter is a reason of the candidate.
+    let events = [start(), done(FinishReason::ContentFilter)];
+    assert_eq!(frames(&written(Reply::default(), &events))[0]["candidates"][0]["finishReason"], "SAFETY");
+}
+
+#[test]
+fn an_answer_without_a_name_gets_ours() {
+    let anonymous = Event::Start { id: None, model: None, provider_data: none() };
+    let reply = Reply { model: Some("asked".to_owned()), ..Reply::default() };
+    let frame = &frames(&written(reply, &[anonymous, done(FinishReason::Stop)]))[0];
+    assert_eq!((&frame["modelVersion"], &frame["responseId"]), (&json!("asked"), &json!(Ids::default().next_id())));
+}
+
+#[test]
+fn a_call_that_was_cut_off_is_not_handed_on() {
+    let events = [
+        start(),
+        Event::ToolCallStart { index: 0, id: "c".to_owned(), name: "f".to_owned(), provider_data: none() },
+        Event::ToolCallDone {
+            index: 0,
+            arguments: Default::default(),
+            arguments_text: Some("{\"a".to_owned()),
+            provider_data: none(),
+        },
+        done(FinishReason::Length),
+    ];
+    let frames = frames(&written(Reply::default(), &events));
+    assert_eq!((frames.len(), &frames[0]["candidates"][0]["finishReason"]), (1, &json!("MAX_TOKENS")));
+}
+
+#[test]
+fn what_we_write_we_read() {
+    let mut decoder = Decoder::new(Ids::default());
+    let mut events = Vec::new();
+    for frame in frames(&written(Reply::default(), &an_answer())) {
+        decoder.frame(None, &frame.to_string(), &mut events);
+    }
+    decoder.end(&mut events);
+    check_grammar(&events);
+    let collect = |events: Vec<Event>| -> Response {
+        let mut collector = Collector::default();
+        collector.extend(events);
+        collector.finish()
+    };
+    let (ours, original) = (collect(events), collect(an_answer()));
+    assert_eq!(
+        (ours.content, ours.finish_reason, ours.model),
+        (original.content, original.finish_reason, original.model)
+    );
+}

@@ -1,0 +1,97 @@
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+use super::*;
+
+fn read(value: &Value) -> Usage {
+    decode(value.as_object().unwrap()).unwrap()
+}
+
+#[test]
+fn counts_are_disjoint_and_come_back() {
+    for (wire, [input, output, thinking, cached], total) in [
+        (
+            json!({"promptTokenCount": 29, "candidatesTokenCount": 15, "thoughtsTokenCount": 804, "totalTokenCount": 848}),
+            [29, 15, 804, 0],
+            848,
+        ),
+        (
+            json!({"promptTokenCount": 100, "cachedContentTokenCount": 60, "candidatesTokenCount": 5, "totalTokenCount": 105}),
+            [40, 5, 0, 60],
+            105,
+        ),
+        (
+            json!({"promptTokenCount": 10, "toolUsePromptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 20, "serviceTier": "standard"}),
+            [17, 3, 0, 0],
+            20,
+        ),
+        // All spent on thoughts: the candidates are left out.
+        (json!({"promptTokenCount": 15, "thoughtsTokenCount": 2, "totalTokenCount": 17}), [15, 0, 2, 0], 17),
+        (
+            json!({"promptTokenCount": 14, "totalTokenCount": 14, "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 14}]}),
+            [14, 0, 0, 0],
+            14,
+        ),
+        // A proxy that counts the thoughts into the candidates.
+        (
+            json!({"promptTokenCount": 50, "candidatesTokenCount": 120, "thoughtsTokenCount": 20, "totalTokenCount": 170}),
+            [50, 100, 20, 0],
+            170,
+        ),
+        // The counts of the documents' example fit the exclusive reading.
+        (
+            json!({"promptTokenCount": 50, "candidatesTokenCount": 120, "thoughtsTokenCount": 20, "totalTokenCount": 190}),
+            [50, 120, 20, 0],
+            190,
+        ),
+        (
+            json!({"promptTokenCount": 15, "candidatesTokenCount": 0, "thoughtsTokenCount": 2, "totalTokenCount": 17}),
+            [15, 0, 2, 0],
+            17,
+        ),
+        (json!({"promptTokenCount": "12", "candidatesTokenCount": "3", "totalTokenCount": "15"}), [12, 3, 0, 0], 15),
+        (json!({"promptTokenCount": 12, "candidatesTokenCount": 3, "totalTokenCount": 99}), [12, 3, 0, 0], 15),
+    ] {
+        let usage = read(&wire);
+        let numbers = [usage.input_tokens, usage.output_tokens, usage.thinking_tokens, usage.cached_tokens()];
+        assert_eq!((numbers, usage.total_tokens()), ([input, output, thinking, cached], total), "{wire}");
+        assert_eq!(Value::Object(encode(&usage)), wire);
+    }
+}
+
+#[test]
+fn nothing_counted_is_no_usage() {
+    assert_eq!(decode(json!({"trafficType": "ON_DEMAND"}).as_object().unwrap()), None);
+}
+
+#[test]
+fn a_total_that_is_no_sum_is_noticed() {
+    assert_eq!(odd_total(&read(&json!({"promptTokenCount": 1, "totalTokenCount": 9}))), Some(9));
+    assert_eq!(odd_total(&read(&json!({"promptTokenCount": 9, "totalTokenCount": 9}))), None);
+}
+
+#[test]
+fn a_foreign_usage_is_written_with_the_cache_in_the_prompt() {
+    let usage = Usage {
+        input_tokens: 10,
+        output_tokens: 5,
+        thinking_tokens: 0,
+        cache_read_tokens: 100,
+        cache_write_tokens: 20,
+        ..Usage::default()
+    };
+    assert_eq!(
+        Value::Object(encode(&usage)),
+        json!({"promptTokenCount": 130, "candidatesTokenCount": 5, "cachedContentTokenCount": 100, "totalTokenCount": 135}),
+    );
+}
+
+#[test]
+fn changed_numbers_are_not_overridden_by_what_was_kept() {
+    let mut usage = read(&json!({"promptTokenCount": 15, "thoughtsTokenCount": 2, "totalTokenCount": 99}));
+    usage.output_tokens = 4;
+    assert_eq!(
+        Value::Object(encode(&usage)),
+        json!({"promptTokenCount": 15, "candidatesTokenCount": 4, "thoughtsTokenCount": 2, "totalTokenCount": 21}),
+    );
+}

@@ -1,0 +1,239 @@
+//! Blocks one after the other, for wires that cannot tell open blocks apart.
+//!
+//! The grammar lets blocks be open side by side. Where a wire has one place for the text of all of them, a block waits
+//! until those before it have ended, with what came for it so far.
+
+use crate::{Block, Event};
+
+/// Which blocks cannot be open side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lanes {
+    /// Two texts, or two thoughts. Calls have numbers of their own.
+    TextAndThinking,
+    /// Any two.
+    All,
+}
+
+/// Hands events on in an order in which blocks of one lane do not overlap.
+#[derive(Debug)]
+pub(super) struct Queue {
+    lanes: Lanes,
+    /// The blocks that have begun and are not through yet, in the order of their beginning.
+    open: Vec<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    index: usize,
+    lane: Lane,
+    /// What came for it while another block was before it.
+    held: Vec<Event>,
+    ended: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lane {
+    Text,
+    Thinking,
+    Any,
+}
+
+impl Queue {
+    pub(super) fn new(lanes: Lanes) -> Self {
+        Queue { lanes, open: Vec::new() }
+    }
+
+    /// Hands on the event, and what it sets free; or keeps it.
+    pub(super) fn push(&mut self, event: &Event, mut pass: impl FnMut(&Event)) {
+        match event {
+            Event::BlockStart { index, block } => self.start(*index, self.lane_of(block), event, pass),
+            Event::ToolCallStart { index, .. } if self.lanes == Lanes::All => {
+                self.start(*index, Some(Lane::Any), event, pass);
+            }
+            Event::TextDelta { index, .. }
+            | Event::ThinkingDelta { index, .. }
+            | Event::ToolCallDelta { index, .. } => match self.waiting(*index) {
+                Some(open) => open.held.push(event.clone()),
+                None => pass(event),
+            },
+            Event::BlockDone { index, .. } | Event::ToolCallDone { index, .. } => match self.waiting(*index) {
+                Some(open) => {
+                    open.held.push(event.clone());
+                    open.ended = true;
+                }
+                None => {
+                    pass(event);
+                    self.end(*index, pass);
+                }
+            },
+            Event::Done { .. } | Event::Error { .. } => {
+                self.open.drain(..).flat_map(|open| open.held).for_each(|held| pass(&held));
+                pass(event);
+            }
+            Event::Start { .. } | Event::ToolCallStart { .. } | Event::Usage { .. } | Event::Other { .. } => {
+                pass(event);
+            }
+        }
+    }
+
+    fn lane_of(&self, block: &Block) -> Option<Lane> {
+        match (self.lanes, block) {
+            (Lanes::All, _) => Some(Lane::Any),
+            (Lanes::TextAndThinking, Block::Text(_)) => Some(Lane::Text),
+            (Lanes::TextAndThinking, Block::Thinking(_)) => Some(Lane::Thinking),
+            (
+                Lanes::TextAndThinking,
+                Block::Image(_)
+                | Block::Document(_)
+                | Block::Audio(_)
+                | Block::ToolCall(_)
+                | Block::ToolResult(_)
+                | Block::Other(_),
+            ) => None,
+        }
+    }
+
+    fn start(&mut self, index: usize, lane: Option<Lane>, event: &Event, mut pass: impl FnMut(&Event)) {
+        let Some(lane) = lane else { return pass(event) };
+        let waits = self.open.iter().any(|open| open.lane == lane);
+        let held = if waits { vec![event.clone()] } else { Vec::new() };
+        self.open.push(Open { index, lane, held, ended: false });
+        if !waits {
+            pass(event);
+        }
+    }
+
+    /// The block, if another one is before it in its lane.
+    fn waiting(&mut self, index: usize) -> Option<&mut Open> {
+        if self.open.len() < 2 {
+            return None;
+        }
+        let place = self.open.iter().position(|open| open.index == index)?;
+        let (before, rest) = self.open.split_at_mut_checked(place)?;
+        let open = rest.first_mut()?;
+        before.iter().any(|earlier| earlier.lane == open.lane).then_some(open)
+    }
+
+    /// Takes the block out, and lets those behind it go as far as they have come.
+    fn end(&mut self, index: usize, mut pass: impl FnMut(&Event)) {
+        let Some(place) = self.open.iter().position(|open| open.index == index) else { return };
+        let lane = self.open.remove(place).lane;
+        while let Some(place) = self.open.iter().position(|open| open.lane == lane) {
+            let Some(next) = self.open.get_mut(place) else { return };
+            std::mem::take(&mut next.held).iter().for_each(&mut pass);
+            if !next.ended {
+                return;
+            }
+            self.open.remove(place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FinishReason, ProviderData};
+
+    fn start(index: usize, block: Block) -> Event {
+        Event::BlockStart { index, block }
+    }
+
+    fn text(index: usize, text: &str) -> Event {
+        Event::TextDelta { index, text: text.into() }
+    }
+
+    fn end(index: usize) -> Event {
+        Event::BlockDone { index, provider_data: ProviderData::default() }
+    }
+
+    fn call(index: usize) -> Event {
+        Event::ToolCallStart { index, id: "c".into(), name: "f".into(), provider_data: ProviderData::default() }
+    }
+
+    fn done() -> Event {
+        Event::Done { finish_reason: FinishReason::Stop, provider_data: ProviderData::default() }
+    }
+
+    fn through(lanes: Lanes, events: &[Event]) -> Vec<Event> {
+        let mut queue = Queue::new(lanes);
+        let mut passed = Vec::new();
+        for event in events {
+            queue.push(event, |event| passed.push(event.clone()));
+        }
+        passed
+    }
+
+    #[test]
+    fn blocks_that_follow_each_other_go_straight_through() {
+        let events =
+            [start(0, Block::text("")), text(0, "a"), end(0), call(1), start(2, Block::text("")), end(2), done()];
+        for lanes in [Lanes::TextAndThinking, Lanes::All] {
+            let mut queue = Queue::new(lanes);
+            for event in &events[..3] {
+                let mut passed = Vec::new();
+                queue.push(event, |event| passed.push(event.clone()));
+                assert_eq!(passed, std::slice::from_ref(event));
+            }
+        }
+        assert_eq!(through(Lanes::TextAndThinking, &events), events);
+    }
+
+    #[test]
+    fn a_text_beside_an_open_text_waits_for_its_end() {
+        let (a, b, c) = (start(0, Block::text("")), start(1, Block::text("")), start(2, Block::text("")));
+        let mixed = [
+            a.clone(),
+            b.clone(),
+            text(1, "b"),
+            c.clone(),
+            text(0, "a"),
+            end(1),
+            text(2, "c"),
+            text(0, "a"),
+            end(0),
+            text(2, "c"),
+            end(2),
+            done(),
+        ];
+        let ordered = [
+            a,
+            text(0, "a"),
+            text(0, "a"),
+            end(0),
+            b,
+            text(1, "b"),
+            end(1),
+            c,
+            text(2, "c"),
+            text(2, "c"),
+            end(2),
+            done(),
+        ];
+        for lanes in [Lanes::TextAndThinking, Lanes::All] {
+            assert_eq!(through(lanes, &mixed), ordered, "{lanes:?}");
+        }
+    }
+
+    #[test]
+    fn thinking_beside_text_waits_only_where_all_is_one() {
+        let events = [start(0, Block::thinking("")), start(1, Block::text("")), text(1, "b"), end(0), end(1), done()];
+        assert_eq!(through(Lanes::TextAndThinking, &events), events);
+        let one = [
+            events[0].clone(),
+            events[3].clone(),
+            events[1].clone(),
+            events[2].clone(),
+            events[4].clone(),
+            events[5].clone(),
+        ];
+        assert_eq!(through(Lanes::All, &events), one);
+    }
+
+    #[test]
+    fn what_waits_when_the_stream_breaks_goes_out_before_the_error() {
+        let broke = Event::Error { error: Box::new(crate::Error::protocol("broke")) };
+        let (a, b) = (start(0, Block::text("")), start(1, Block::text("")));
+        let events = [a.clone(), b.clone(), text(1, "b"), broke.clone()];
+        assert_eq!(through(Lanes::All, &events), [a, b, text(1, "b"), broke]);
+    }
+}

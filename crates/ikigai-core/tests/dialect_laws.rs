@@ -1,0 +1,22 @@
+//! The laws that every dialect keeps, on requests and answers that were made for it.
+
+#![cfg(test)]
+
+mod support {
+    pub(crate) mod cases;
+    pub(crate) mod choices;
+    pub(crate) mod conversation;
+    pub(crate) mod findings;
+    pub(crate) mod generate;
+    pub(crate) mod summary;
+    pub(crate) mod wire;
+}
+
+#[path = "laws/fields.rs"]
+mod fields;
+#[path = "laws/generated.rs"]
+mod generated;
+#[path = "laws/state.rs"]
+mod state;
+#[path = "laws/survive.rs"]
+mod survive;

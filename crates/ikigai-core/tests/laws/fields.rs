@@ -1,0 +1,494 @@
+//! Nothing is dropped in silence: every field of the format, alone in a request, is on the wire of every dialect or in
+//! the losses.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ikigai_core::{
+    Audio, Block, CacheHint, CacheOptions, Dialect, Document, Function, Image, Incoming, JsonSchemaFormat, Level,
+    Message, Other, OutputFormat, ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall,
+    ToolChoice, ToolResult, rules_for, thinking_budget,
+};
+use serde::Deserialize as _;
+use serde_json::{Map, Value, json};
+
+use crate::support::conversation::is_lost;
+use crate::support::findings::Findings;
+use crate::support::wire::target;
+
+/// A request with one thing in it, and where that thing is in the request's JSON.
+struct Case {
+    name: String,
+    place: String,
+    request: Request,
+}
+
+fn asked() -> Request {
+    Request::new("some-model").user("Hello")
+}
+
+/// A schema that every provider takes, strict or not.
+fn schema() -> Value {
+    json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"], "additionalProperties": false})
+}
+
+fn function() -> Function {
+    Function {
+        name: "read_file".into(),
+        description: None,
+        parameters: schema(),
+        strict: false,
+        cache: None,
+        provider_data: ProviderData::default(),
+    }
+}
+
+fn call() -> ToolCall {
+    ToolCall {
+        id: "call_1".into(),
+        name: "read_file".into(),
+        arguments: Map::from_iter([("path".into(), json!("/etc/hosts"))]),
+        ..ToolCall::default()
+    }
+}
+
+fn result() -> ToolResult {
+    ToolResult { tool_call_id: "call_1".into(), content: vec![Block::text("localhost")], ..ToolResult::default() }
+}
+
+fn hint() -> Option<CacheHint> {
+    Some(CacheHint { ttl: None })
+}
+
+/// The fields of a request. Taking it apart without `..` makes a new field a compile error here.
+fn parameters() -> Vec<Case> {
+    let Request {
+        model: _,
+        system: _,
+        messages: _,
+        thinking: _,
+        tools: _,
+        tool_choice: _,
+        parallel_tool_calls: _,
+        max_output_tokens: _,
+        temperature: _,
+        top_p: _,
+        top_k: _,
+        stop: _,
+        seed: _,
+        frequency_penalty: _,
+        presence_penalty: _,
+        output_format: _,
+        cache: _,
+        metadata: _,
+        stream: _,
+        provider_data: _,
+    } = Request::default();
+    let mut cases = Vec::new();
+    let mut add = |name: &str, place: &str, set: &dyn Fn(&mut Request)| {
+        let mut request = asked();
+        set(&mut request);
+        cases.push(Case { name: name.to_owned(), place: place.to_owned(), request });
+    };
+    add("model", "model", &|_| {});
+    add("one system block", "system", &|request| request.system = vec![Block::text("Be brief.")]);
+    add("max_output_tokens", "max_output_tokens", &|request| request.max_output_tokens = Some(4096));
+    add("temperature", "temperature", &|request| request.temperature = Some(0.5));
+    add("a temperature above 1", "temperature", &|request| request.temperature = Some(1.5));
+    add("top_p", "top_p", &|request| request.top_p = Some(0.5));
+    add("top_k", "top_k", &|request| request.top_k = Some(40));
+    add("stop", "stop", &|request| request.stop = vec!["END".into(), "###".into()]);
+    add("many stops", "stop", &|request| request.stop = (0..9).map(|at| format!("stop {at}")).collect());
+    add("seed", "seed", &|request| request.seed = Some(7));
+    add("a seed beyond 32 bits", "seed", &|request| request.seed = Some(1 << 40));
+    add("frequency_penalty", "frequency_penalty", &|request| request.frequency_penalty = Some(0.5));
+    add("presence_penalty", "presence_penalty", &|request| request.presence_penalty = Some(-0.5));
+    add("stream", "stream", &|request| request.stream = Some(true));
+    add("not stream", "stream", &|request| request.stream = Some(false));
+    add("metadata.user_id", "metadata", &|request| {
+        request.metadata = Map::from_iter([("user_id".into(), json!("u1"))]);
+    });
+    add("other metadata", "metadata", &|request| request.metadata = Map::from_iter([("team".into(), json!("blue"))]));
+    add("cache.key", "cache.key", &|request| {
+        request.cache = Some(CacheOptions { key: Some("k1".into()), automatic: None });
+    });
+    add("cache.automatic", "cache.automatic", &|request| {
+        request.cache = Some(CacheOptions { key: None, automatic: hint() });
+    });
+    add("cache.automatic for an hour", "cache.automatic", &|request| {
+        request.cache = Some(CacheOptions { key: None, automatic: Some(CacheHint { ttl: Some("1h".into()) }) });
+    });
+    for level in Level::ALL {
+        add(&format!("thinking {level}"), "thinking", &|request| request.thinking = Some(Thinking::from(level)));
+    }
+    add("thinking by budget", "thinking", &|request| request.thinking = Some(Thinking::budget(2048)));
+    add("thinking hidden", "thinking", &|request| request.thinking = Some(Thinking::from(Level::Low).hidden()));
+    add("output text", "output_format", &|request| request.output_format = Some(OutputFormat::Text));
+    add("output json", "output_format", &|request| request.output_format = Some(OutputFormat::Json));
+    for strict in [None, Some(true), Some(false)] {
+        add(&format!("output json_schema, strict {strict:?}"), "output_format", &|request| {
+            let format = JsonSchemaFormat {
+                name: Some("place".into()),
+                description: Some("A place.".into()),
+                schema: schema(),
+                strict,
+                provider_data: ProviderData::default(),
+            };
+            request.output_format = Some(OutputFormat::JsonSchema(format));
+        });
+    }
+    cases
+}
+
+fn tools() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut add = |name: &str, place: &str, set: &dyn Fn(&mut Request, &mut Function)| {
+        let mut request = asked();
+        let mut function = function();
+        set(&mut request, &mut function);
+        request.tools.insert(0, Tool::Function(function));
+        cases.push(Case { name: name.to_owned(), place: place.to_owned(), request });
+    };
+    add("a tool", "tools[0]", &|_, _| {});
+    add("a described tool", "tools[0]", &|_, function| function.description = Some("Reads a file.".into()));
+    add("a strict tool", "tools[0]", &|_, function| function.strict = true);
+    add("a strict tool with a schema that is not", "tools[0]", &|_, function| {
+        function.strict = true;
+        function.parameters = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}});
+    });
+    add("a tool without parameters", "tools[0]", &|_, function| {
+        function.parameters = json!({"type": "object", "properties": {}});
+    });
+    add("a cached tool", "tools[0]", &|_, function| function.cache = hint());
+    for (name, choice) in [
+        ("auto", ToolChoice::Auto),
+        ("none", ToolChoice::None),
+        ("required", ToolChoice::Required),
+        ("specific", ToolChoice::Specific("read_file".into())),
+    ] {
+        add(&format!("tool_choice {name}"), "tool_choice", &|request, _| request.tool_choice = Some(choice.clone()));
+    }
+    for parallel in [true, false] {
+        add(&format!("parallel_tool_calls {parallel}"), "parallel_tool_calls", &|request, _| {
+            request.parallel_tool_calls = Some(parallel);
+        });
+    }
+    for dialect in Dialect::ALL {
+        add(&format!("a tool of {dialect}"), "tools[1]", &|request, _| {
+            request.tools.push(Tool::other(Other { dialect, data: own_tool(dialect) }));
+        });
+    }
+    cases
+}
+
+/// A tool that the provider runs, as each dialect writes one.
+fn own_tool(dialect: Dialect) -> Value {
+    match dialect {
+        Dialect::Anthropic => json!({"type": "web_search_20250305", "name": "web_search", "max_uses": 3}),
+        Dialect::OpenaiChat => json!({"type": "custom", "custom": {"name": "patch", "description": "Patches."}}),
+        Dialect::OpenaiResponses => json!({"type": "web_search"}),
+        Dialect::Gemini => json!({"googleSearch": {}}),
+    }
+}
+
+fn sources(media_type: &str) -> Vec<(&'static str, Source)> {
+    let media_type = media_type.to_owned();
+    vec![
+        ("base64", Source::Base64 { media_type: media_type.clone(), data: "iVBORw0KGgo=".into() }),
+        ("url", Source::Url { url: "https://example.org/a".into(), media_type: None }),
+        ("url with type", Source::Url { url: "https://example.org/a".into(), media_type: Some(media_type.clone()) }),
+        ("file", Source::File { id: "file-abc".into(), media_type: None }),
+        ("file with type", Source::File { id: "file-abc".into(), media_type: Some(media_type) }),
+    ]
+}
+
+/// Everything that a user may say, each kind of block with each kind of source.
+fn said_by_user() -> Vec<(String, Block)> {
+    let none = ProviderData::default;
+    let mut blocks = vec![
+        ("text".to_owned(), Block::text("Hi")),
+        ("text, cached".to_owned(), Block::text("Hi").cached()),
+        (
+            "text, cached for an hour".to_owned(),
+            Block::Text(Text {
+                text: "Hi".into(),
+                cache: Some(CacheHint { ttl: Some("1h".into()) }),
+                provider_data: none(),
+            }),
+        ),
+    ];
+    for (name, source) in sources("image/png") {
+        blocks.push((format!("image by {name}"), Block::Image(Image { source, cache: None, provider_data: none() })));
+    }
+    blocks.push(("image, cached".to_owned(), Block::image_url("https://example.org/a.png").cached()));
+    for (name, source) in sources("audio/wav") {
+        blocks.push((format!("audio by {name}"), Block::Audio(Audio { source, cache: None, provider_data: none() })));
+    }
+    let text = Source::Text { media_type: "text/plain".into(), text: "Some text.".into() };
+    for (name, source) in sources("application/pdf").into_iter().chain([("text", text.clone())]) {
+        for title in [None, Some("a.pdf".to_owned())] {
+            let named = if title.is_some() { ", named" } else { "" };
+            let document = Document { source: source.clone(), name: title, cache: None, provider_data: none() };
+            blocks.push((format!("document by {name}{named}"), Block::Document(document)));
+        }
+    }
+    blocks.push(("document, cached".to_owned(), Block::document(text, "a.txt").cached()));
+    for dialect in Dialect::ALL {
+        blocks.push((format!("block of {dialect}"), Block::Other(Other { dialect, data: own_block(dialect) })));
+    }
+    blocks
+}
+
+/// A block with no meaning elsewhere, as each dialect's user may send it.
+fn own_block(dialect: Dialect) -> Value {
+    match dialect {
+        Dialect::Anthropic => json!({"type": "container_upload", "file_id": "file_1"}),
+        Dialect::OpenaiChat => json!({"type": "video_url", "video_url": {"url": "https://example.org/a.mp4"}}),
+        Dialect::OpenaiResponses => json!({"type": "input_video", "video_url": "https://example.org/a.mp4"}),
+        Dialect::Gemini => json!({"executableCode": {"language": "PYTHON", "code": "print(1)"}}),
+    }
+}
+
+fn content() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (name, block) in said_by_user() {
+        // The text behind it keeps the message from being empty where the block cannot go.
+        let request = Request::new("some-model").message(Message::user([block, Block::text("See above.")]));
+        cases.push(Case { name: format!("user {name}"), place: "messages[0].content[0]".into(), request });
+    }
+    for (name, block) in [
+        ("thinking that nobody signed", Block::thinking("Hm.")),
+        ("text", Block::text("Hi")),
+        ("cached text", Block::text("Hi").cached()),
+        ("image", Block::image_url("https://example.org/a.png")),
+    ] {
+        let request = asked().message(Message::assistant([block, Block::text("So.")])).user("And?");
+        cases.push(Case { name: format!("assistant {name}"), place: "messages[1].content[0]".into(), request });
+    }
+    cases.push(Case {
+        name: "instructions in the middle".into(),
+        place: "messages[1]".into(),
+        request: asked().message(Message::system("Now in French.")).user("And?"),
+    });
+    cases.push(Case {
+        name: "two system blocks, one cached".into(),
+        place: "system".into(),
+        request: asked().system(Block::text("Be brief.").cached()).system("Be kind."),
+    });
+    cases
+}
+
+fn calls() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut add = |name: &str, place: &str, call: ToolCall, result: ToolResult| {
+        let request = asked()
+            .tool(Tool::Function(function()))
+            .message(Message::assistant(Block::ToolCall(call)))
+            .message(Message::new(Role::Tool, Block::ToolResult(result)));
+        cases.push(Case { name: name.to_owned(), place: place.to_owned(), request });
+    };
+    let (at_call, at_result) = ("messages[1].content[0]", "messages[2].content[0]");
+    add("call", at_call, call(), result());
+    let mut spaced = call();
+    spaced.set_arguments_text("{ \"path\" : \"/etc/hosts\" }".into());
+    add("call with spaces in its arguments", at_call, spaced, result());
+    add("cached call", at_call, ToolCall { cache: hint(), ..call() }, result());
+    add("result", at_result, call(), result());
+    add("failed result", at_result, call(), ToolResult { is_error: true, ..result() });
+    add("cached result", at_result, call(), ToolResult { cache: hint(), ..result() });
+    add("empty result", at_result, call(), ToolResult { content: vec![], ..result() });
+    let two = vec![Block::text("one"), Block::text("two")];
+    add("result of two texts", at_result, call(), ToolResult { content: two, ..result() });
+    let json = vec![Block::text(r#"{"b": 1, "a": [2]}"#)];
+    add("result of JSON", at_result, call(), ToolResult { content: json, ..result() });
+    for (name, source) in sources("image/png") {
+        let content = vec![Block::text("See:"), Block::image(source)];
+        add(&format!("result with an image by {name}"), at_result, call(), ToolResult { content, ..result() });
+    }
+    let document = Block::document(sources("application/pdf").remove(0).1, "a.pdf");
+    add("result with a document", at_result, call(), ToolResult { content: vec![document], ..result() });
+    cases
+}
+
+/// What one dialect left in a request is no business of another, but must not vanish unseen.
+fn leftovers() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for dialect in Dialect::ALL {
+        let mut data = ProviderData::default();
+        data.set(dialect, "extra", json!({"service_tier": "flex"}));
+        let request = Request { provider_data: data.clone(), ..asked() };
+        cases.push(Case { name: format!("{dialect}'s own field"), place: "provider_data".into(), request });
+
+        let mut sealed = ProviderData::default();
+        let key = match dialect {
+            Dialect::Anthropic => "signature",
+            Dialect::OpenaiChat => "reasoning_details",
+            Dialect::OpenaiResponses => "encrypted_content",
+            Dialect::Gemini => "thought_signature",
+        };
+        let value = match dialect {
+            Dialect::OpenaiChat => json!([{"type": "reasoning.encrypted", "data": "c2VhbGVk", "index": 0}]),
+            _ => json!("c2VhbGVk"),
+        };
+        sealed.set(dialect, key, value);
+        let thinking = Block::Thinking(ThinkingBlock { text: "Hm.".into(), provider_data: sealed });
+        let request = asked().message(Message::assistant([thinking, Block::text("So.")])).user("And?");
+        cases.push(Case { name: format!("{dialect}'s thinking"), place: "messages[1].content[0]".into(), request });
+    }
+    cases
+}
+
+/// The value at a place such as `messages[0].content[1]`, as it stands in JSON.
+fn at<'v>(value: &'v Value, place: &str) -> Option<&'v Value> {
+    value.pointer(&format!("/{}", place.replace('[', ".").replace(']', "").replace('.', "/")))
+}
+
+/// Is everything that was sent there on the other side? More may be there: defaults, names, marks of the dialect.
+/// The list of what says the same in other words:
+///
+/// - Absent is text, auto, no limit to calls at once, no stream, and no thinking.
+/// - A level is the budget that it stands for, or the level that a family of models has for it.
+/// - Chat shows what thinking it shows; only some of its providers can be told to hide it.
+/// - A text in the message is the same as its bytes in base64; texts side by side are one text.
+/// - The media type of an address or a file is advice: the provider looks for itself. With it goes the kind of the
+///   block, where the wire has one kind of file for all.
+/// - Ids of calls may change, as long as the result names the same (which another test looks at).
+/// - How arguments were spaced is kept where arguments are text.
+fn carries(sent: &Value, arrived: &Value, model: &str, dialect: Dialect) -> bool {
+    match (sent, arrived) {
+        (Value::Object(sent), Value::Object(arrived)) => {
+            if sent.contains_key("include_summary") {
+                return thinks_alike(sent, arrived, model, dialect);
+            }
+            if let Some(text) = sent.get("text").and_then(Value::as_str) {
+                return holds_text(arrived, text) && unsaid_or_there(sent, arrived, "cache");
+            }
+            sent.iter().all(|(key, value)| match key.as_str() {
+                "provider_data" | "media_type" | "id" | "tool_call_id" | "arguments_text" => true,
+                "type" if sent.contains_key("source") => arrived.contains_key("source"),
+                _ => carries(value, arrived.get(key).unwrap_or(&Value::Null), model, dialect),
+            })
+        }
+        (Value::Array(sent), Value::Array(arrived)) if sent.len() == arrived.len() => {
+            sent.iter().zip(arrived).all(|(sent, arrived)| carries(sent, arrived, model, dialect))
+        }
+        (Value::Array(sent), Value::Array(arrived)) => {
+            let all = arrived.iter().filter_map(|block| block["text"].as_str()).collect::<String>();
+            sent.iter().all(|block| {
+                block.get("cache").is_none() && block["text"].as_str().is_some_and(|text| all.contains(text))
+            })
+        }
+        (sent, Value::Null) => {
+            let unsaid = [json!("text"), json!("auto"), json!(true), json!(false), json!([])];
+            unsaid.contains(sent) || sent["level"] == "none"
+        }
+        (sent, arrived) => sent == arrived,
+    }
+}
+
+fn unsaid_or_there(sent: &Map<String, Value>, arrived: &Map<String, Value>, key: &str) -> bool {
+    sent.get(key).is_none_or(|value| arrived.get(key) == Some(value))
+}
+
+/// Is the text here, as it is, as a part of more text, or as bytes?
+fn holds_text(arrived: &Map<String, Value>, text: &str) -> bool {
+    let has =
+        |key: &str, wanted: &str| arrived.get(key).and_then(Value::as_str).is_some_and(|found| found.contains(wanted));
+    has("text", text) || has("data", &STANDARD.encode(text))
+}
+
+fn thinks_alike(sent: &Map<String, Value>, arrived: &Map<String, Value>, model: &str, dialect: Dialect) -> bool {
+    let level = |of: &Map<String, Value>| of.get("level").and_then(|level| Level::deserialize(level).ok());
+    let budget = |of: &Map<String, Value>| of.get("budget").and_then(Value::as_i64);
+    let shown = dialect == Dialect::OpenaiChat || sent["include_summary"] == arrived["include_summary"];
+    match (level(sent), budget(sent)) {
+        (Some(Level::None), None) => level(arrived) == Some(Level::None),
+        (_, Some(wanted)) => budget(arrived) == Some(wanted) && shown,
+        (Some(wanted), None) => {
+            let rule = &rules_for(model).thinking;
+            let is_level = level(arrived) == Some(rule.means.get(&wanted).copied().unwrap_or(wanted));
+            shown && (is_level || budget(arrived).is_some() && budget(arrived) == thinking_budget(rule, wanted))
+        }
+        (None, None) => shown,
+    }
+}
+
+fn every_field_arrives_or_is_a_loss(dialect: Dialect, model: &str) {
+    let mut findings = Findings::default();
+    let mut target = target(dialect);
+    target.rules = rules_for(model);
+    for case in [parameters(), tools(), content(), calls(), leftovers()].into_iter().flatten() {
+        findings.case();
+        let request = Request { model: model.to_owned(), ..case.request };
+        let wire = match dialect.encode_request(&request, &target) {
+            Ok(wire) => wire,
+            Err(error) => {
+                findings.add(&case.name, format!("is refused: {error}"));
+                continue;
+            }
+        };
+        let arrived = match dialect.decode_request(Incoming { path: Some(&wire.path), body: wire.body.clone() }) {
+            Ok(arrived) => arrived,
+            Err(error) => {
+                findings.add(&case.name, format!("makes a document that is not read: {error}\n{}", wire.body));
+                continue;
+            }
+        };
+        let (sent, arrived) = (serde_json::to_value(&request).unwrap(), serde_json::to_value(&arrived).unwrap());
+        let (before, after) = (at(&sent, &case.place), at(&arrived, &case.place));
+        let foreign = case.place == "provider_data";
+        let nothing = Value::Null;
+        let arrived_here = match foreign {
+            true => has_leftovers(after, dialect, before),
+            false => carries(before.unwrap_or(&nothing), after.unwrap_or(&nothing), model, dialect),
+        };
+        if !arrived_here && !is_lost(&wire.losses, &case.place) {
+            let show = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
+            findings.add(
+                &case.name,
+                format!("{} became {} without a word; the losses: {:?}", show(before), show(after), wire.losses),
+            );
+        }
+    }
+    findings.report();
+}
+
+/// Leftovers at the request are on the wire when they are this dialect's own.
+fn has_leftovers(after: Option<&Value>, dialect: Dialect, before: Option<&Value>) -> bool {
+    let own =
+        |value: Option<&Value>| value.and_then(|value| value.get(dialect.as_str())?.get("extra")?.as_object().cloned());
+    match (own(before), own(after)) {
+        (Some(before), Some(after)) => before.iter().all(|(key, value)| after.get(key) == Some(value)),
+        _ => false,
+    }
+}
+
+#[test]
+fn anthropic() {
+    every_field_arrives_or_is_a_loss(Dialect::Anthropic, "claude-sonnet-4-5");
+    every_field_arrives_or_is_a_loss(Dialect::Anthropic, "claude-opus-5");
+}
+
+#[test]
+fn openai_chat() {
+    every_field_arrives_or_is_a_loss(Dialect::OpenaiChat, "gpt-4.1");
+    every_field_arrives_or_is_a_loss(Dialect::OpenaiChat, "gpt-5.1");
+}
+
+#[test]
+fn openai_responses() {
+    every_field_arrives_or_is_a_loss(Dialect::OpenaiResponses, "gpt-4.1");
+    every_field_arrives_or_is_a_loss(Dialect::OpenaiResponses, "gpt-5.1");
+}
+
+#[test]
+fn gemini() {
+    every_field_arrives_or_is_a_loss(Dialect::Gemini, "gemini-2.5-flash");
+    every_field_arrives_or_is_a_loss(Dialect::Gemini, "gemini-3-pro-preview");
+}
+
+#[test]
+fn a_model_that_nothing_is_known_about() {
+    for dialect in Dialect::ALL {
+        every_field_arrives_or_is_a_loss(dialect, "a-model-of-my-own");
+    }
+}

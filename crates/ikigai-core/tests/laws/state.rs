@@ -1,0 +1,307 @@
+//! Reasoning state survives: it comes back to the provider that issued it byte for byte, and goes to no other one.
+
+use ikigai_core::{
+    Dialect, Ids, Incoming, Quirks, ReasoningField, ReplayReasoning, Reply, Request, Response, Rules, Severity, Target,
+    Tool, events,
+};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::support::wire::{collect, decode, encode};
+
+/// Sealed texts with every character that base64 has, so that re-encoding would show.
+const FIRST: &str = "EqoBCkgIARABGAIiQL8+/x9Zq0+abcDEF0123456789//++wxyzSEALEDfirstAAAAAAAAA==";
+const SECOND: &str = "gAAAAABo9Kz-_SEALEDsecond0123456789abcdefghijklmnopqrstuvwxyz-_ABCDEFGHIJ==";
+
+/// An answer with thinking, sealed state and two calls at once, as each dialect's provider writes it; and the sealed
+/// texts in it.
+fn answer(dialect: Dialect) -> (Value, Vec<&'static str>) {
+    let arguments = |path: &str| format!(r#"{{"path":"{path}"}}"#);
+    match dialect {
+        Dialect::Anthropic => (
+            json!({
+                "id": "msg_01", "type": "message", "role": "assistant", "model": "model-1",
+                "content": [
+                    {"type": "thinking", "thinking": "I read both.", "signature": FIRST},
+                    {"type": "redacted_thinking", "data": SECOND},
+                    {"type": "text", "text": "Reading."},
+                    {"type": "tool_use", "id": "toolu_01", "name": "read_file", "input": {"path": "/a"}},
+                    {"type": "tool_use", "id": "toolu_02", "name": "read_file", "input": {"path": "/b"}},
+                ],
+                "stop_reason": "tool_use", "stop_sequence": null,
+                "usage": {"input_tokens": 10, "output_tokens": 20},
+            }),
+            vec![FIRST, SECOND],
+        ),
+        Dialect::OpenaiChat => (
+            json!({
+                "id": "gen-1", "object": "chat.completion", "created": 1, "model": "model-1",
+                "choices": [{"index": 0, "finish_reason": "tool_calls", "message": {
+                    "role": "assistant", "content": "Reading.", "refusal": null, "reasoning": "I read both.",
+                    "reasoning_details": [
+                        {"type": "reasoning.text", "text": "I read both.", "signature": FIRST, "format": "anthropic-claude-v1", "index": 0},
+                        {"type": "reasoning.encrypted", "data": SECOND, "format": "anthropic-claude-v1", "index": 1},
+                    ],
+                    "tool_calls": [
+                        {"id": "call_1", "type": "function", "function": {"name": "read_file", "arguments": arguments("/a")}},
+                        {"id": "call_2", "type": "function", "function": {"name": "read_file", "arguments": arguments("/b")}},
+                    ],
+                }}],
+                "usage": {"prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30},
+            }),
+            vec![FIRST, SECOND],
+        ),
+        Dialect::OpenaiResponses => (
+            json!({
+                "id": "resp_1", "object": "response", "created_at": 1, "status": "completed", "error": null,
+                "incomplete_details": null, "model": "model-1",
+                "output": [
+                    {"id": "rs_1", "type": "reasoning", "summary": [{"type": "summary_text", "text": "I read both."}], "encrypted_content": FIRST},
+                    {"id": "fc_1", "type": "function_call", "status": "completed", "call_id": "call_1", "name": "read_file", "arguments": arguments("/a")},
+                    {"id": "rs_2", "type": "reasoning", "summary": [], "encrypted_content": SECOND},
+                    {"id": "fc_2", "type": "function_call", "status": "completed", "call_id": "call_2", "name": "read_file", "arguments": arguments("/b")},
+                ],
+                "usage": {"input_tokens": 10, "output_tokens": 20, "total_tokens": 30},
+            }),
+            vec![FIRST, SECOND],
+        ),
+        Dialect::Gemini => (
+            json!({
+                "candidates": [{"index": 0, "finishReason": "STOP", "content": {"role": "model", "parts": [
+                    {"text": "I read both.", "thought": true},
+                    {"text": "Reading.", "thoughtSignature": SECOND},
+                    {"functionCall": {"name": "read_file", "args": {"path": "/a"}}, "thoughtSignature": FIRST},
+                    {"functionCall": {"name": "read_file", "args": {"path": "/b"}}},
+                ]}}],
+                "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 20, "totalTokenCount": 30},
+                "modelVersion": "model-1", "responseId": "r1",
+            }),
+            vec![SECOND, FIRST],
+        ),
+    }
+}
+
+/// A provider that wants its thinking back, whatever its dialect.
+fn with_target<T>(provider: &str, action: impl FnOnce(&Target<'_>) -> T) -> T {
+    let quirks = Quirks {
+        reasoning_field: ReasoningField::Reasoning,
+        replay_reasoning: ReplayReasoning::Always,
+        ..Quirks::default()
+    };
+    let rules = Rules::default();
+    action(&Target { provider, quirks: &quirks, rules: &rules, facts: None })
+}
+
+/// The conversation in which the answer was given, with the results of both calls.
+fn conversation(response: Response) -> Request {
+    let ids: Vec<String> = response.tool_calls().map(|call| call.id.clone()).collect();
+    assert_eq!(ids.len(), 2);
+    let mut request = Request::new("model-1")
+        .user("Read both.")
+        .message(response.into_message("issuer"))
+        .tool(Tool::new("read_file", "Reads a file.").lenient());
+    for id in ids {
+        request = request.tool_result(id, "done");
+    }
+    request
+}
+
+fn decoded(dialect: Dialect) -> Response {
+    dialect.decode_response(answer(dialect).0, &mut Ids::seeded(7)).unwrap()
+}
+
+/// How often each sealed text is in a document, as it is.
+fn occurrences(document: &Value, sealed: &[&str]) -> Vec<usize> {
+    let text = document.to_string();
+    sealed.iter().map(|sealed| text.matches(sealed).count()).collect()
+}
+
+#[test]
+fn it_goes_back_to_its_issuer_byte_for_byte() {
+    for dialect in Dialect::ALL {
+        let (_, sealed) = answer(dialect);
+        let request = conversation(decoded(dialect));
+        let wire = with_target("issuer", |target| dialect.encode_request(&request, target)).unwrap();
+        assert_eq!(occurrences(&wire.body, &sealed), [1, 1], "{dialect}: {}", wire.body);
+        let again = dialect.decode_request(Incoming { path: Some(&wire.path), body: wire.body }).unwrap();
+        let state = |request: &Request| -> Vec<Value> {
+            let blocks = request.messages[1].content.iter();
+            blocks.filter_map(|block| serde_json::to_value(block.provider_data()?.get(dialect)?).ok()).collect()
+        };
+        let (before, after) = (json!(state(&request)), json!(state(&again)));
+        assert_eq!(occurrences(&after, &sealed), occurrences(&before, &sealed), "{dialect}");
+    }
+}
+
+#[test]
+fn it_goes_to_nobody_else_and_stays_in_the_conversation() {
+    for issued in Dialect::ALL {
+        let (_, sealed) = answer(issued);
+        let request = conversation(decoded(issued));
+        let before = request.clone();
+        for dialect in Dialect::ALL {
+            for provider in ["issuer", "another"] {
+                if (dialect, provider) == (issued, "issuer") {
+                    continue;
+                }
+                let wire = with_target(provider, |target| dialect.encode_request(&request, target)).unwrap();
+                assert_eq!(
+                    occurrences(&wire.body, &sealed),
+                    [0, 0],
+                    "{issued} to {dialect} of {provider}: {}",
+                    wire.body
+                );
+                let lost = wire
+                    .losses
+                    .iter()
+                    .any(|loss| loss.severity == Severity::Loss && loss.place.starts_with("messages[1]"));
+                assert!(lost, "{issued} to {dialect} of {provider}: {:?}", wire.losses);
+            }
+        }
+        // Back to the one that issued it, after all the others: nothing was lost.
+        assert_eq!(request, before);
+        let wire = with_target("issuer", |target| issued.encode_request(&request, target)).unwrap();
+        assert_eq!(occurrences(&wire.body, &sealed), [1, 1], "{issued}");
+    }
+}
+
+/// What a client of a dialect sends next, after it got an answer in that dialect: the answer as it was, and the results.
+fn echoed(dialect: Dialect, answer: &Value) -> (String, Value) {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    match dialect {
+        Dialect::Anthropic => {
+            let content = list(&answer["content"]);
+            let results: Vec<Value> = content
+                .iter()
+                .filter(|block| block["type"] == "tool_use")
+                .map(|block| json!({"type": "tool_result", "tool_use_id": block["id"], "content": "done"}))
+                .collect();
+            let body = json!({"model": "model-1", "max_tokens": 1000, "messages": [
+                {"role": "user", "content": "Read both."},
+                {"role": "assistant", "content": content},
+                {"role": "user", "content": results},
+            ]});
+            ("/v1/messages".to_owned(), body)
+        }
+        Dialect::OpenaiChat => {
+            let message = answer["choices"][0]["message"].clone();
+            let mut messages = vec![json!({"role": "user", "content": "Read both."}), message.clone()];
+            messages.extend(
+                list(&message["tool_calls"])
+                    .iter()
+                    .map(|call| json!({"role": "tool", "tool_call_id": call["id"], "content": "done"})),
+            );
+            ("/chat/completions".to_owned(), json!({"model": "model-1", "messages": messages}))
+        }
+        Dialect::OpenaiResponses => {
+            let output = list(&answer["output"]);
+            let mut input = vec![json!({"role": "user", "content": "Read both."})];
+            input.extend(output.iter().cloned());
+            input.extend(
+                output
+                    .iter()
+                    .filter(|item| item["type"] == "function_call")
+                    .map(|item| json!({"type": "function_call_output", "call_id": item["call_id"], "output": "done"})),
+            );
+            ("/responses".to_owned(), json!({"model": "model-1", "store": false, "input": input}))
+        }
+        Dialect::Gemini => {
+            let content = answer["candidates"][0]["content"].clone();
+            let results: Vec<Value> = list(&content["parts"])
+                .iter()
+                .filter_map(|part| part.get("functionCall"))
+                .map(|call| json!({"functionResponse": {"id": call["id"], "name": call["name"], "response": {"output": "done"}}}))
+                .collect();
+            let body = json!({"contents": [
+                {"role": "user", "parts": [{"text": "Read both."}]},
+                content,
+                {"role": "user", "parts": results},
+            ]});
+            ("/v1beta/models/model-1:generateContent".to_owned(), body)
+        }
+    }
+}
+
+fn reply() -> Reply {
+    Reply { ids: Ids::seeded(1), stream_usage: true, provider: Some("issuer".into()), ..Reply::default() }
+}
+
+/// A client that speaks one dialect holds the state of a provider that speaks another, and brings it back.
+#[test]
+fn it_rides_through_a_client_of_another_dialect() {
+    for issued in Dialect::ALL {
+        let (_, sealed) = answer(issued);
+        for client in Dialect::ALL {
+            let seen = client.encode_response(&decoded(issued), &reply());
+            comes_back(issued, client, &seen, &sealed);
+        }
+    }
+}
+
+/// The same when the client was given the answer as a stream.
+#[test]
+fn it_rides_through_a_client_that_streams() {
+    for issued in Dialect::ALL {
+        let (_, sealed) = answer(issued);
+        for client in Dialect::ALL {
+            let mut encoder = ikigai_core::StreamEncoder::new(client, reply());
+            let mut bytes = Vec::new();
+            for event in events(&decoded(issued)) {
+                encoder.push(&event, &mut bytes);
+            }
+            // What the client's own library makes of the stream.
+            let collected = collect(decode(client, &bytes));
+            let seen = client.encode_response(&collected, &Reply { provider: None, ..reply() });
+            comes_back(issued, client, &seen, &sealed);
+        }
+    }
+}
+
+fn comes_back(issued: Dialect, client: Dialect, seen: &Value, sealed: &[&str]) {
+    if client != issued {
+        assert_eq!(occurrences(seen, sealed), [0, 0], "{issued} through {client}: {seen}");
+    }
+    let (path, body) = echoed(client, seen);
+    let request = client.decode_request(Incoming { path: Some(&path), body }).unwrap();
+    let wire = with_target("issuer", |target| issued.encode_request(&request, target)).unwrap();
+    assert_eq!(occurrences(&wire.body, sealed), [1, 1], "{issued} through {client}: {}\n{}", wire.body, seen);
+}
+
+/// The tool calls that a client brings back still belong to their results.
+#[test]
+fn calls_and_results_still_belong_together_after_the_way_through_a_client() {
+    for issued in Dialect::ALL {
+        for client in Dialect::ALL {
+            let (path, body) = echoed(client, &client.encode_response(&decoded(issued), &reply()));
+            let request = client.decode_request(Incoming { path: Some(&path), body }).unwrap();
+            let calls: Vec<String> = request
+                .messages
+                .iter()
+                .flat_map(|message| &message.content)
+                .filter_map(|block| block.as_tool_call())
+                .map(|call| call.id.clone())
+                .collect();
+            let results: Vec<String> = request
+                .messages
+                .iter()
+                .flat_map(|message| &message.content)
+                .filter_map(|block| block.as_tool_result())
+                .map(|result| result.tool_call_id.clone())
+                .collect();
+            assert_eq!((calls.len(), &calls), (2, &results), "{issued} through {client}");
+        }
+    }
+}
+
+/// A stream sent on carries the state too, in the frames of its own dialect.
+#[test]
+fn a_stream_in_its_own_dialect_carries_it_as_it_is() {
+    for dialect in Dialect::ALL {
+        let (_, sealed) = answer(dialect);
+        let bytes = encode(dialect, dialect, &events(&decoded(dialect)));
+        let collected = collect(decode(dialect, &bytes));
+        let request = conversation(collected);
+        let wire = with_target("issuer", |target| dialect.encode_request(&request, target)).unwrap();
+        assert_eq!(occurrences(&wire.body, &sealed), [1, 1], "{dialect}: {}", String::from_utf8_lossy(&bytes));
+    }
+}

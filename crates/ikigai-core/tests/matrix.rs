@@ -1,0 +1,232 @@
+//! The golden matrix: each fixture read into the format, and written in every other dialect.
+//!
+//! A fixture is named for what is odd in it. One snapshot shows what it means in the format; one for each other dialect
+//! shows what goes over the wire there, with the losses. In its own dialect it must come out as it went in.
+//! A new case is a file below `fixtures/` and a line in the table.
+
+#![cfg(test)]
+
+mod support {
+    pub(crate) mod wire;
+}
+
+use std::path::{Path, PathBuf};
+
+use ikigai_core::{Collector, Dialect, Event, Ids, Incoming, Request, Response, Target, rules_for};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+use support::wire::{collect, decode, encode, reply, target};
+
+const CASES: [(Dialect, &[&str]); 4] = [
+    (
+        Dialect::Anthropic,
+        &[
+            "adaptive-effort-and-schema.request.json",
+            "cache-marks-and-mixed-results.request.json",
+            "every-source.request.json",
+            "signed-thinking-and-server-tools.request.json",
+            "thinking-budget-and-sampling.request.json",
+            "refusal-without-content.response.json",
+            "stop-sequence-and-citations.response.json",
+            "thinking-redacted-and-cut-call.response.json",
+            "overloaded-in-mid-answer.sse",
+            "signature-delta-and-empty-arguments.sse",
+        ],
+    ),
+    (
+        Dialect::OpenaiChat,
+        &[
+            "developer-parts-and-schema.request.json",
+            "legacy-functions.request.json",
+            "parallel-calls-with-helper-fields.request.json",
+            "reasoning-details-replayed.request.json",
+            "refusal.response.json",
+            "stop-with-calls-without-ids.response.json",
+            "thinking-as-a-content-part.response.json",
+            "call-pieces-and-usage-after-the-finish.sse",
+            "comments-and-reasoning-details.sse",
+            "error-in-a-chunk.sse",
+        ],
+    ),
+    (
+        Dialect::OpenaiResponses,
+        &[
+            "encrypted-reasoning-and-calls.request.json",
+            "files-and-images.request.json",
+            "hosted-and-custom-tools.request.json",
+            "string-input.request.json",
+            "incomplete-in-a-call.response.json",
+            "several-summaries-and-a-refusal.response.json",
+            "failed-after-an-error-event.sse",
+            "reasoning-text-and-call.sse",
+        ],
+    ),
+    (
+        Dialect::Gemini,
+        &[
+            "media-and-hosted-tools.request.json",
+            "parallel-calls-one-signature.request.json",
+            "snake-case-and-capital-types.request.json",
+            "thinking-level-and-schema.request.json",
+            "blocked-prompt.response.json",
+            "calls-code-and-image.response.json",
+            "thoughts-and-a-signed-text.response.json",
+            "calls-in-an-array.sse",
+            "error-object-in-mid-answer.sse",
+            "signature-on-an-empty-text.sse",
+        ],
+    ),
+];
+
+/// Where a client of each dialect sends its requests.
+fn path(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Anthropic => "/v1/messages",
+        Dialect::OpenaiChat => "/chat/completions",
+        Dialect::OpenaiResponses => "/responses",
+        Dialect::Gemini => "/v1beta/models/gemini-3-pro-preview:generateContent",
+    }
+}
+
+/// The model that a request is sent on to.
+fn model(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Anthropic => "claude-sonnet-4-5",
+        Dialect::OpenaiChat => "gpt-4.1",
+        Dialect::OpenaiResponses => "gpt-5.1",
+        Dialect::Gemini => "gemini-2.5-pro",
+    }
+}
+
+fn folder(dialect: Dialect) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(dialect.as_str())
+}
+
+fn read(dialect: Dialect, file: &str) -> String {
+    std::fs::read_to_string(folder(dialect).join(file)).unwrap()
+}
+
+fn json(dialect: Dialect, file: &str) -> Value {
+    serde_json::from_str(&read(dialect, file)).unwrap()
+}
+
+/// Compares with the snapshot of a case, which lies beside those of the same fixture.
+fn snapshot(dialect: Dialect, file: &str, to: &str, value: &Value) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(format!("snapshots/{dialect}"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_input_file(folder(dialect).join(file));
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_json_snapshot!(format!("{file}@{to}"), value));
+}
+
+fn requests(dialect: Dialect, file: &str) {
+    let body = json(dialect, file);
+    let request = dialect.decode_request(Incoming { path: Some(path(dialect)), body: body.clone() }).unwrap();
+    snapshot(dialect, file, "canonical", &serde_json::to_value(&request).unwrap());
+    let own = dialect.encode_request(&request, &target(dialect)).unwrap();
+    assert_eq!((own.body, own.losses), (body, vec![]), "{dialect} {file}");
+    for to in Dialect::ALL.into_iter().filter(|to| *to != dialect) {
+        let request = Request { model: model(to).to_owned(), ..request.clone() };
+        let target = Target { rules: rules_for(model(to)), ..target(to) };
+        let wire = to.encode_request(&request, &target).unwrap();
+        snapshot(dialect, file, to.as_str(), &serde_json::to_value(&wire).unwrap());
+    }
+}
+
+fn responses(dialect: Dialect, file: &str) {
+    let body = json(dialect, file);
+    let response = dialect.decode_response(body.clone(), &mut Ids::seeded(7)).unwrap();
+    snapshot(dialect, file, "canonical", &serde_json::to_value(&response).unwrap());
+    assert_eq!(dialect.encode_response(&response, &reply(dialect)), body, "{dialect} {file}");
+    for to in Dialect::ALL.into_iter().filter(|to| *to != dialect) {
+        snapshot(dialect, file, to.as_str(), &to.encode_response(&response, &reply(dialect)));
+    }
+}
+
+fn streams(dialect: Dialect, file: &str) {
+    let events = decode(dialect, read(dialect, file).as_bytes());
+    let mut collector = Collector::default();
+    collector.extend(events.clone());
+    let response = collector.finish();
+    snapshot(dialect, file, "canonical", &json!({"events": events, "response": response}));
+    let again = collect(decode(dialect, &encode(dialect, dialect, &events)));
+    // What stands around the answer (times, prices, the provider's own words for an error) is the server's own.
+    let failure = |response: &Response| response.error.as_ref().map(|error| (error.kind, error.message.clone()));
+    assert_eq!(
+        (&again.content, again.finish_reason, failure(&again)),
+        (&response.content, response.finish_reason, failure(&response)),
+        "{dialect} {file}"
+    );
+    for to in Dialect::ALL.into_iter().filter(|to| *to != dialect) {
+        snapshot(dialect, file, to.as_str(), &json!(frames(to, dialect, &events)));
+    }
+}
+
+/// The frames of a stream, each with its name where it has one.
+fn frames(to: Dialect, from: Dialect, events: &[Event]) -> Vec<Value> {
+    let text = String::from_utf8(encode(to, from, events)).unwrap();
+    let mut frames = Vec::new();
+    let mut name = None;
+    for line in text.lines() {
+        if let Some(event) = line.strip_prefix("event: ") {
+            name = Some(event.to_owned());
+        } else if let Some(data) = line.strip_prefix("data: ") {
+            let data = serde_json::from_str(data).unwrap_or_else(|_| Value::from(data));
+            frames.push(match name.take() {
+                Some(name) => json!({"event": name, "data": data}),
+                None => data,
+            });
+        } else {
+            assert_eq!(line, "", "a line that is no frame");
+        }
+    }
+    frames
+}
+
+fn matrix(dialect: Dialect) {
+    let files = CASES.iter().find(|(named, _)| *named == dialect).map(|(_, files)| *files).unwrap();
+    for file in files {
+        if file.ends_with(".request.json") {
+            requests(dialect, file);
+        } else if file.ends_with(".response.json") {
+            responses(dialect, file);
+        } else {
+            streams(dialect, file);
+        }
+    }
+}
+
+#[test]
+fn anthropic() {
+    matrix(Dialect::Anthropic);
+}
+
+#[test]
+fn openai_chat() {
+    matrix(Dialect::OpenaiChat);
+}
+
+#[test]
+fn openai_responses() {
+    matrix(Dialect::OpenaiResponses);
+}
+
+#[test]
+fn gemini() {
+    matrix(Dialect::Gemini);
+}
+
+#[test]
+fn every_fixture_is_in_the_table() {
+    for (dialect, files) in CASES {
+        let mut found: Vec<String> = std::fs::read_dir(folder(dialect))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+            .collect();
+        found.sort();
+        let mut listed: Vec<&str> = files.to_vec();
+        listed.sort_unstable();
+        assert_eq!(found, listed, "{dialect}");
+    }
+}

@@ -1,0 +1,190 @@
+//! Carried over to each other dialect: it is still the same conversation there.
+
+use crate::support::conversation;
+use crate::support::findings::Findings;
+use crate::support::opaque::sealed;
+use crate::support::recordings::exchanges;
+use crate::support::summary::{Summary, summary};
+use crate::support::wire::{collect, decode, encode, reply, target};
+use ikigai_core::{Block, Dialect, Event, FinishReason, Ids, Incoming, Request, Response};
+use serde_json::json;
+
+/// Every request can be sent in the other dialect, whose servers can read it; what does not arrive is in the losses.
+fn requests_arrive(from: Dialect, to: Dialect) {
+    let Some(exchanges) = exchanges(from) else { return };
+    let mut findings = Findings::default();
+    for (id, asked) in exchanges.iter().filter_map(|exchange| Some((&exchange.id, exchange.request.as_ref()?))) {
+        // That it is read at all is another test's business.
+        let Ok(request) = from.decode_request(Incoming { path: Some(&asked.path), body: asked.body() }) else {
+            continue;
+        };
+        findings.case();
+        let wire = match to.encode_request(&request, &target(to)) {
+            Ok(wire) => wire,
+            // A result whose call is in the other provider's store cannot name its tool, which Gemini wants.
+            Err(_) if to == Dialect::Gemini && has_stray_result(&request) => continue,
+            Err(error) => {
+                findings.add(id, format!("is not written: {error}"));
+                continue;
+            }
+        };
+        let text = wire.body.to_string();
+        for state in sealed(&request.messages, from) {
+            if text.contains(&state) {
+                findings.add(id, format!("foreign state is on the wire: {}", &state[..40]));
+            }
+        }
+        match to.decode_request(Incoming { path: Some(&wire.path), body: wire.body }) {
+            Ok(arrived) => conversation::compare(id, &request, &arrived, &wire.losses, &mut findings),
+            Err(error) => findings.add(id, format!("is not read by the other side: {error}")),
+        }
+    }
+    findings.report();
+}
+
+fn has_stray_result(request: &Request) -> bool {
+    let blocks = || request.messages.iter().flat_map(|message| &message.content);
+    blocks()
+        .filter_map(Block::as_tool_result)
+        .any(|result| !blocks().filter_map(Block::as_tool_call).any(|call| call.id == result.tool_call_id))
+}
+
+/// Every answer can be sent on to a client of the other dialect, and is the same answer there.
+fn answers_arrive(from: Dialect, to: Dialect) {
+    let Some(exchanges) = exchanges(from) else { return };
+    let mut findings = Findings::default();
+    for exchange in exchanges.iter().filter(|exchange| exchange.response.status < 400) {
+        let Some(body) = exchange.response.body() else { continue };
+        let Ok(sent) = from.decode_response(body, &mut Ids::seeded(7)) else { continue };
+        findings.case();
+        let wire = to.encode_response(&sent, &reply(from));
+        no_raw_state(&exchange.id, &sent, from, &wire.to_string(), &mut findings);
+        let arrived = to.decode_response(wire, &mut Ids::seeded(7)).unwrap_or_else(|error| Response {
+            finish_reason: FinishReason::Error,
+            error: Some(Box::new(error)),
+            ..Response::default()
+        });
+        compare_answers(&exchange.id, &sent, &arrived, to, &mut findings);
+    }
+    findings.report();
+}
+
+/// The same for streams.
+fn streams_arrive(from: Dialect, to: Dialect) {
+    let Some(exchanges) = exchanges(from) else { return };
+    let mut findings = Findings::default();
+    for exchange in &exchanges {
+        let Some(sse) = &exchange.response.sse else { continue };
+        findings.case();
+        let events: Vec<Event> = decode(from, sse.as_bytes());
+        let bytes = encode(to, from, &events);
+        let sent = collect(events);
+        no_raw_state(&exchange.id, &sent, from, &String::from_utf8_lossy(&bytes), &mut findings);
+        compare_answers(&exchange.id, &sent, &collect(decode(to, &bytes)), to, &mut findings);
+    }
+    findings.report();
+}
+
+/// One provider's state reaches clients of another dialect sealed, never as it is: they would send it to the wrong one.
+fn no_raw_state(id: &str, sent: &Response, from: Dialect, wire: &str, findings: &mut Findings) {
+    let message = sent.clone().into_message("anybody");
+    for state in sealed([&message], from) {
+        if wire.contains(&state) {
+            findings.add(id, format!("foreign state is on the wire: {}", &state[..40]));
+        }
+    }
+}
+
+fn compare_answers(id: &str, sent: &Response, arrived: &Response, to: Dialect, findings: &mut Findings) {
+    let (wanted, found) = (as_carried(summary(sent), sent, to), as_carried(summary(arrived), arrived, to));
+    findings.same(id, "finish", &found.finish, &wanted.finish);
+    if wanted.finish == FinishReason::Error {
+        // A broken answer is an error object there; a whole one then has no content.
+        return;
+    }
+    // Where a picture or a sound cannot go, a text says so.
+    if sent.content.iter().all(|block| !matches!(block, Block::Image(_) | Block::Audio(_) | Block::Document(_))) {
+        findings.same(id, "text", &(found.text + &found.refusal), &(wanted.text + &wanted.refusal));
+    }
+    findings.same(id, "thinking", &found.thinking, &wanted.thinking);
+    findings.same(id, "calls", &found.calls, &wanted.calls);
+    if wanted.usage.is_some() {
+        findings.same(id, "usage (prompt, output, thinking, read, write)", &found.usage, &wanted.usage);
+    }
+}
+
+/// What a dialect cannot say about an answer; the only differences that are no findings.
+fn as_carried(mut summary: Summary, response: &Response, to: Dialect) -> Summary {
+    // A custom tool's call with its free text exists in one dialect alone.
+    summary.calls.retain(|(name, _)| response.tool_calls().any(|call| call.name == *name));
+    // Arguments are an object there. A call that was cut off has none with Anthropic, and is left out with Gemini.
+    match to {
+        Dialect::Anthropic => {
+            for (_, arguments) in summary.calls.iter_mut().filter(|(_, arguments)| !arguments.is_object()) {
+                *arguments = json!({});
+            }
+        }
+        Dialect::Gemini => {
+            // Some write `null` when there are no arguments.
+            for (_, arguments) in summary.calls.iter_mut().filter(|(_, arguments)| arguments.is_null()) {
+                *arguments = json!({});
+            }
+            summary.calls.retain(|(_, arguments)| arguments.is_object());
+        }
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => {}
+    }
+    match summary.finish {
+        // Only Gemini has a word for an unknown reason, and one for calls that cannot be run.
+        FinishReason::Unknown if to != Dialect::Gemini => summary.finish = FinishReason::Stop,
+        FinishReason::ToolUse if summary.calls.is_empty() && to == Dialect::Gemini => {
+            summary.finish = FinishReason::Error;
+        }
+        FinishReason::ToolUse if summary.calls.is_empty() => summary.finish = FinishReason::Stop,
+        _ => {}
+    }
+    if let Some([_, _, _, _, write]) = &mut summary.usage
+        && to == Dialect::Gemini
+    {
+        // Writes to the cache are part of the prompt's count there.
+        *write = 0;
+    }
+    summary
+}
+
+macro_rules! pairs {
+    ($($name:ident: $from:ident => $to:ident),* $(,)?) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn requests_arrive() {
+                super::requests_arrive(Dialect::$from, Dialect::$to);
+            }
+
+            #[test]
+            fn answers_arrive() {
+                super::answers_arrive(Dialect::$from, Dialect::$to);
+            }
+
+            #[test]
+            fn streams_arrive() {
+                super::streams_arrive(Dialect::$from, Dialect::$to);
+            }
+        }
+    )*};
+}
+
+pairs! {
+    anthropic_to_chat: Anthropic => OpenaiChat,
+    anthropic_to_responses: Anthropic => OpenaiResponses,
+    anthropic_to_gemini: Anthropic => Gemini,
+    chat_to_anthropic: OpenaiChat => Anthropic,
+    chat_to_responses: OpenaiChat => OpenaiResponses,
+    chat_to_gemini: OpenaiChat => Gemini,
+    responses_to_anthropic: OpenaiResponses => Anthropic,
+    responses_to_chat: OpenaiResponses => OpenaiChat,
+    responses_to_gemini: OpenaiResponses => Gemini,
+    gemini_to_anthropic: Gemini => Anthropic,
+    gemini_to_chat: Gemini => OpenaiChat,
+    gemini_to_responses: Gemini => OpenaiResponses,
+}

@@ -1,0 +1,17 @@
+//! What providers really sent, in more than two thousand exchanges.
+
+#![cfg(test)]
+
+mod support {
+    pub(crate) mod conversation;
+    pub(crate) mod findings;
+    pub(crate) mod opaque;
+    pub(crate) mod recordings;
+    pub(crate) mod summary;
+    pub(crate) mod wire;
+}
+
+#[path = "recorded/own.rs"]
+mod own;
+#[path = "recorded/pairs.rs"]
+mod pairs;
