@@ -228,20 +228,21 @@ fn tried(attempts: &[Attempt], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
+/// The message, since that is what a `main` shows that returns it; `{:#?}` has everything.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Error");
-        shown.field("kind", &self.kind()).field("message", &self.to_string());
-        if let Some(wait) = self.retry_after() {
-            shown.field("retry_after", &wait);
+        if !f.alternate() {
+            return write!(f, "{self} [{}]", self.kind());
         }
-        if !self.0.attempts.is_empty() {
-            shown.field("attempts", &self.0.attempts);
-        }
-        if let Some(partial) = &self.0.partial {
-            shown.field("partial", partial);
-        }
-        shown.finish()
+        f.debug_struct("Error")
+            .field("kind", &self.kind())
+            .field("message", &self.to_string())
+            .field("model", &self.0.model)
+            .field("retry_after", &self.retry_after())
+            .field("attempts", &self.0.attempts)
+            .field("partial", &self.0.partial)
+            .field("limits", &self.0.limits)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,0 +1,12 @@
+//! Pictures and documents.
+
+#![expect(clippy::print_stdout, reason = "an example shows what it gets")]
+
+use ikigai::{Attach as _, user};
+
+#[tokio::main]
+async fn main() -> Result<(), ikigai::Error> {
+    let question = user("Does the chart agree with the report?").attach("chart.png")?.attach("report.pdf")?;
+    println!("{}", ikigai::ask("google:gemini-2.5-flash", question).await?);
+    Ok(())
+}

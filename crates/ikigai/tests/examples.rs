@@ -1,0 +1,76 @@
+//! Every example runs, against the simulator, with no key and no network.
+
+#![expect(clippy::unwrap_used, reason = "what fails here is the test")]
+
+mod support;
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use ikigai_sim::Sim;
+use pretty_assertions::assert_eq;
+
+/// Where cargo puts examples: beside the folder of this test.
+fn example(name: &str) -> PathBuf {
+    let mut path = std::env::current_exe().unwrap();
+    path.pop();
+    path.pop();
+    path.join("examples").join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// What an example prints.
+async fn printed(name: &'static str) -> String {
+    let sim = Sim::start().await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("chart.png"), b"\x89PNG\r\n\x1a\n0000").unwrap();
+    std::fs::write(folder.path().join("report.pdf"), b"%PDF-1.7\n1 0 obj\n").unwrap();
+    let mut command = Command::new(example(name));
+    command.env_clear().envs(support::variables(&sim)).env("IKIGAI_HOME", folder.path()).current_dir(folder.path());
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name}: {errors}");
+    assert_eq!(errors, "", "{name}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+macro_rules! examples {
+    ($($name:ident: $expected:expr;)*) => {$(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $name() {
+            assert_eq!(printed(stringify!($name)).await, concat!($expected, "\n"));
+        }
+    )*};
+}
+
+examples! {
+    ask: "You said: “Why is the sky blue?” (5 words).";
+    stream: "You said: “Tell me a story.” (4 words).\n33 tokens, $0.000358, stop";
+    tools: "weather answered: Oslo: 4 °C\n2 steps";
+    extract: "Invoice { number: 4711, amount: 120.0, days: 30 }";
+    partial: "first: {\"name\":\"Ada\"}\nwhole, after 4 pieces: Ada Lovelace of London";
+    chat: "Your favourite number is 7.";
+    attach: "I see an image (image/png, 12 bytes) and a document (application/pdf, 17 bytes). \
+             You said: “Does the chart agree with the report?” (7 words).";
+    fallback: "anthropic:claude-haiku-4-5: hello\nbefore that: mistral:mistral-large-latest (auth)";
+    approve: "the model wants to call delete_all\ndelete_all failed: this call was not allowed: the user said no";
+    manual_tools: "clock answered: 12:00";
+    embed: "apples are closer: true";
+    count: "12 tokens\nabout 9 tokens\ntrue";
+    hooks: "asking anthropic:claude-haiku-4-5, 1 messages\nanswered: stop";
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn errors() {
+    let printed = printed("errors").await;
+    let lines: Vec<&str> = printed.lines().collect();
+    let begins = [
+        "hello",
+        "no model: no model is called `cluade-haiku-4-5`; the nearest are claude-haiku-4-5",
+        "no key: there is no key for Mistral: set MISTRAL_API_KEY, or write `mistral = \"…\"` into ",
+        "no model: openai: The model `no-such-model` does not exist",
+    ];
+    assert_eq!(lines.len(), begins.len());
+    for (line, begin) in lines.iter().zip(begins) {
+        assert!(line.starts_with(begin), "{line}");
+    }
+}

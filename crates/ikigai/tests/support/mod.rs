@@ -1,0 +1,45 @@
+//! What tests against the simulator share.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a helper that fails is a test that fails")]
+
+use std::time::Duration;
+
+use ikigai::config::Environment;
+use ikigai::transport::Http;
+use ikigai::{Client, ClientBuilder};
+use ikigai_sim::Sim;
+
+/// A model for each dialect.
+pub const MODELS: [&str; 4] =
+    ["anthropic:claude-sonnet-4-5", "openai:gpt-5.4", "google:gemini-2.5-flash", "deepseek:deepseek-chat"];
+
+/// Variables that send everybody's requests to a simulator.
+pub fn variables(sim: &Sim) -> Vec<(&'static str, String)> {
+    vec![
+        ("ANTHROPIC_API_KEY", "key-a".to_owned()),
+        ("ANTHROPIC_BASE_URL", sim.url()),
+        ("OPENAI_API_KEY", "key-o".to_owned()),
+        ("OPENAI_BASE_URL", format!("{}/v1", sim.url())),
+        ("GEMINI_API_KEY", "key-g".to_owned()),
+        ("GEMINI_BASE_URL", sim.url()),
+        ("DEEPSEEK_API_KEY", "key-d".to_owned()),
+        ("DEEPSEEK_BASE_URL", format!("{}/v1", sim.url())),
+    ]
+}
+
+/// A client of a simulator.
+pub fn builder(sim: &Sim) -> ClientBuilder {
+    Client::builder()
+        .transport(Http::builder().no_proxy().build().unwrap())
+        .environment(Environment::of(variables(sim)))
+}
+
+/// Waits until no connection to the simulator is open.
+pub async fn until_quiet(sim: &Sim) {
+    let quiet = async {
+        while sim.connections() > 0 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), quiet).await.expect("connections stay open");
+}
