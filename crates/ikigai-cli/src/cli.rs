@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::{Parser, Subcommand};
 
 use crate::output::{Color, HEADING, NAME};
-use crate::{completions, man, models, wire};
+use crate::{completions, man, models, sim, wire};
 
 const STYLES: Styles = Styles::styled().header(HEADING).usage(HEADING).literal(NAME).placeholder(NAME);
 
@@ -37,6 +37,8 @@ Examples:
       What each thinking level means for a model.
   ikigai wire translate --from openai-chat --to anthropic --kind request < request.json
       A request in another provider's format; what was lost is on standard error.
+  ikigai sim
+      An offline provider in all four dialects, for tests and first steps.
 
 Files:
   $XDG_CONFIG_HOME/ikigai/providers.toml    providers of your own, or changes to known ones
@@ -54,6 +56,7 @@ Exit codes:
 pub(crate) enum Command {
     Models(models::Models),
     Wire(wire::Wire),
+    Sim(sim::Sim),
     Completions(completions::Completions),
     Man(man::Man),
 }

@@ -9,6 +9,7 @@ mod exit;
 mod man;
 mod models;
 mod output;
+mod sim;
 mod table;
 mod wire;
 
@@ -53,6 +54,7 @@ fn run(arguments: Vec<OsString>, out: &mut Out) -> Result<Exit, Failure> {
         None => out.text(&Cli::command().render_help().ansi().to_string())?,
         Some(Command::Models(models)) => models::run(models, out)?,
         Some(Command::Wire(wire)) => wire::run(wire, out)?,
+        Some(Command::Sim(sim)) => sim::run(sim, out)?,
         Some(Command::Completions(completions)) => completions::run(completions, out)?,
         Some(Command::Man(man)) => man::run(&man, out)?,
     }

@@ -43,6 +43,7 @@ pub use context::{Context, assistant, system, tool_result, user};
 pub use cost::Cost;
 pub use dialect::{
     Dialect, Ids, Incoming, Reply, StreamDecoder, StreamEncoder, Target, UnknownDialect, WireError, WireRequest,
+    duration_ms,
 };
 pub use error::{Error, ErrorKind};
 pub use loss::{Loss, Severity};

@@ -1,3 +1,37 @@
-//! A strict, faithful, offline provider in all four dialects.
+//! A strict, faithful, offline provider: a server that speaks Anthropic Messages, OpenAI Chat Completions, OpenAI
+//! Responses and Google Gemini, checks requests as the real APIs do, and answers by rules, always the same way.
+//!
+//! ```
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), ikigai_sim::StartError> {
+//! let sim = ikigai_sim::Sim::start().await?;
+//! assert!(sim.url().starts_with("http://127.0.0.1:"));
+//! # Ok(())
+//! # }
+//! ```
 
 #![forbid(unsafe_code)]
+
+mod auth;
+mod control;
+mod count;
+mod deliver;
+mod embed;
+mod endpoint;
+mod fault;
+mod generate;
+mod memory;
+mod models;
+mod net;
+mod script;
+mod seals;
+mod service;
+mod sim;
+mod stored;
+mod strict;
+mod talk;
+
+pub use fault::{Fault, FaultRule, UnknownFault};
+pub use memory::Received;
+pub use script::{Script, ScriptError, Scripted, ScriptedCall, When};
+pub use sim::{Config, Sim, StartError};

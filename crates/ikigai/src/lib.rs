@@ -1,3 +1,134 @@
-//! The client library: one API for every model.
+//! One API for every model.
+//!
+//! ```no_run
+//! # async fn f() -> Result<(), ikigai::Error> {
+//! println!("{}", ikigai::ask("anthropic:claude-haiku-4-5", "Why is the sky blue?").await?);
+//!
+//! let mut stream = ikigai::model("openai:gpt-5.4/high")?.stream("Tell me a story.").await?;
+//! while let Some(text) = stream.text().await? {
+//!     print!("{text}");
+//! }
+//! let answer = stream.finish().await?;
+//! println!("{:?}, {:?}", answer.usage(), answer.cost());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to | there is |
+//! |---|---|
+//! | ask once | [`ask`], [`Model::ask`] |
+//! | read an answer as it is written | [`Model::stream`] |
+//! | hold a conversation, switch models in it | [`Model::chat`] |
+//! | let a model use your functions | [`tool()`], [`Model::tool`] |
+//! | get a Rust value | [`Model::extract`] |
+//! | send pictures and documents | [`Attach`] |
+//! | turn texts into vectors | [`embed`], [`Model::embed`] |
+//! | count tokens, list models | [`Model::count_tokens`], [`Client::models`] |
+//! | set keys, addresses, proxies, retries | [`Client::builder`] |
+//! | know what went wrong | [`Error::kind`] |
+//!
+//! Models are named `[provider:]model[/level]`: `anthropic:claude-sonnet-4-5`, `gpt-5.4/high`, `ollama:gemma3:4b`. Keys come
+//! from the environment and the settings folder, as [`config`] tells. Everything is `Send`, cheap to clone, and may be
+//! used from many tasks at once; requests need a tokio runtime.
+//!
+//! What a provider cannot carry is never dropped in silence: [`Answer::warnings`] lists it, and with [`Model::strict`] it
+//! is an error.
 
 #![forbid(unsafe_code)]
+
+mod answer;
+mod attach;
+mod auth;
+mod call;
+mod chat;
+mod client;
+pub mod config;
+mod endpoint;
+mod error;
+mod extract;
+mod hook;
+mod limits;
+mod model;
+mod retry;
+#[cfg(feature = "schema")]
+mod schema;
+mod settings;
+mod stream;
+pub mod time;
+pub mod tools;
+mod trace;
+pub mod transport;
+mod turn;
+mod verbs;
+
+pub use answer::{Answer, Step};
+pub use attach::Attach;
+pub use chat::{Chat, ChatStream};
+pub use client::{Client, ClientBuilder};
+pub use error::{Attempt, Error, Mismatch, Reason};
+pub use extract::ObjectStream;
+pub use hook::Hook;
+pub use ikigai_core::{
+    ArgumentChecker, Audio, Auth, Block, BlockKind, CacheHint, CacheOptions, Catalog, Chunk, Collector, Content,
+    Context, Cost, Dialect, Document, ErrorKind, Event, Facts, FileError, FinishReason, Function, Image, Invalid,
+    JsonSchemaFormat, Level, Loss, Message, Modality, ModelError, ModelName, Money, Other, OtherTool, OutputFormat,
+    Prices, Problem, Provider, ProviderData, ProviderError, Providers, Quirks, Registry, Request, Response, Role,
+    Severity, Source, Status, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult, Usage, assistant,
+    system, tool_result, user,
+};
+pub use limits::{RateLimit, RateLimits};
+pub use model::Model;
+pub use retry::Retry;
+/// The crate that [`tool()`] and [`Model::extract`] read types with, in the version that they know.
+#[cfg(feature = "schema")]
+pub use schemars;
+pub use stream::Stream;
+#[cfg(feature = "schema")]
+pub use tools::tool;
+pub use tools::{Approval, Callable};
+pub use verbs::{Embeddings, ListedModel, TokenCount};
+
+/// The format itself, and its translations: everything of it, also what is not named here.
+pub use ikigai_core as core;
+
+/// Asks a model, and waits for the whole answer.
+///
+/// ```no_run
+/// # async fn f() -> Result<(), ikigai::Error> {
+/// println!("{}", ikigai::ask("anthropic:claude-haiku-4-5", "Why is the sky blue?").await?);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// When the name means no model, or there is no answer.
+pub async fn ask(model: &str, prompt: impl Into<Context>) -> Result<Answer, Error> {
+    self::model(model)?.ask(prompt).await
+}
+
+/// Turns texts into vectors, one for each, in their order.
+///
+/// ```no_run
+/// # async fn f() -> Result<(), ikigai::Error> {
+/// let embeddings = ikigai::embed("openai:text-embedding-3-small", ["a red apple", "a green apple"]).await?;
+/// assert_eq!(embeddings.vectors.len(), 2);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// When the name means no model, or there is no answer.
+pub async fn embed(model: &str, texts: impl IntoIterator<Item = impl Into<String>>) -> Result<Embeddings, Error> {
+    self::model(model)?.embed(texts).await
+}
+
+/// A model by its name: `[provider:]model[/level]`, such as `openai:gpt-5.4/high`.
+///
+/// # Errors
+/// When the name means no model; the error lists the nearest.
+pub fn model(name: &str) -> Result<Model, Error> {
+    Client::shared()?.model(name)
+}
+
+#[cfg(test)]
+mod testing;

@@ -8,5 +8,6 @@ mod exit;
 mod help;
 mod models;
 mod pages;
+mod sim;
 mod support;
 mod wire;

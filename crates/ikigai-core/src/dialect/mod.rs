@@ -23,6 +23,7 @@ use crate::{Event, Facts, Loss, Quirks, Rules};
 
 pub use driver::{StreamDecoder, StreamEncoder};
 pub use ids::Ids;
+pub use openai_error::duration_ms;
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -103,6 +103,36 @@ impl Collector {
         }
     }
 
+    /// Takes note of the next event, which stays the caller's: the many small pieces are not copied twice.
+    pub fn note(&mut self, event: &Event) {
+        if self.ended {
+            return self.fail("an event came after the end of the stream");
+        }
+        match event {
+            Event::TextDelta { index, text } => match self.opened(*index) {
+                Some((Block::Text(block), _)) => block.text.push_str(text),
+                _ => self.push(event.clone()),
+            },
+            Event::ThinkingDelta { index, text } => match self.opened(*index) {
+                Some((Block::Thinking(block), _)) => block.text.push_str(text),
+                _ => self.push(event.clone()),
+            },
+            Event::ToolCallDelta { index, arguments } => match self.opened(*index) {
+                Some((Block::ToolCall(_), so_far)) => so_far.push_str(arguments),
+                _ => self.push(event.clone()),
+            },
+            Event::Start { .. }
+            | Event::BlockStart { .. }
+            | Event::ToolCallStart { .. }
+            | Event::ToolCallDone { .. }
+            | Event::BlockDone { .. }
+            | Event::Usage { .. }
+            | Event::Done { .. }
+            | Event::Error { .. } => self.push(event.clone()),
+            Event::Other { .. } => {}
+        }
+    }
+
     /// What has arrived so far.
     pub fn so_far(&self) -> &Response {
         &self.response

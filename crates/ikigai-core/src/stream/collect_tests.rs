@@ -40,10 +40,16 @@ fn arguments(value: serde_json::Value) -> Map<String, serde_json::Value> {
     value.as_object().cloned().unwrap()
 }
 
+/// Collects events, and checks that taking note of them comes to the same.
 fn collect(events: impl IntoIterator<Item = Event>) -> Response {
-    let mut collector = Collector::default();
-    collector.extend(events);
-    collector.finish()
+    let (mut taking, mut noting) = (Collector::default(), Collector::default());
+    for event in events {
+        noting.note(&event);
+        taking.push(event);
+    }
+    let response = taking.finish();
+    assert_eq!(noting.finish(), response);
+    response
 }
 
 /// The answer that `content` would have been, broken by `fault`.

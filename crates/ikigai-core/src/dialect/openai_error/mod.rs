@@ -13,6 +13,8 @@ use crate::{Dialect, Error, ErrorKind};
 
 use classify::Clues;
 
+pub use retry::duration_ms;
+
 /// The longest message and the largest error object that are kept, in bytes.
 const LIMIT: usize = 4096;
 

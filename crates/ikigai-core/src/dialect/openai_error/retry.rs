@@ -60,8 +60,9 @@ fn in_message(message: &str) -> Option<u64> {
     })
 }
 
-/// A span such as `20ms`, `6m0s`, `1m26.4s`, `1h2m3.5s`, or plain seconds; rounded up, so that nobody comes too early.
-fn duration_ms(text: &str) -> Option<u64> {
+/// A span of time as providers write it in headers and messages, in milliseconds: `20ms`, `6m0s`, `1m26.4s`, `1h2m3.5s`,
+/// or plain seconds. Rounded up, so that nobody comes too early; none for anything else.
+pub fn duration_ms(text: &str) -> Option<u64> {
     if let Ok(seconds) = text.parse::<f64>() {
         return whole(seconds * 1000.0);
     }

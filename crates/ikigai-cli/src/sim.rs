@@ -1,0 +1,113 @@
+//! `ikigai sim`: the simulator as a server.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use clap::Args;
+use ikigai_sim::{Config, Fault, FaultRule, Script, Sim as Server};
+
+use crate::exit::Failure;
+use crate::output::Out;
+
+/// Run a strict, faithful, offline provider in all four dialects
+///
+/// Point an SDK or a program at it in place of Anthropic, OpenAI or Google. It checks requests as the real APIs do,
+/// refuses what they refuse in their words, and answers by rules: it does sums, calls the tools that a prompt names,
+/// fills schemas, and says back the rest. The same request always gets the same answer. No key is needed that is known
+/// to anybody: any will do.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_LONG_HELP)]
+pub(crate) struct Sim {
+    /// Where to listen
+    #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
+    host: IpAddr,
+    /// The port; 0 is any free one
+    #[arg(long, default_value_t = 4010)]
+    port: u16,
+    /// Everything that looks like chance follows from it
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// A key to accept; without any, every key is accepted
+    #[arg(long = "key", value_name = "KEY")]
+    keys: Vec<String>,
+    /// Replies to come, as TOML or JSON
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+    /// What goes wrong: FAULT, FAULT@RATE or FAULT#N
+    #[arg(long = "fault", value_name = "FAULT", value_parser = fault_rule)]
+    faults: Vec<FaultRule>,
+    /// Answer every request of a kind with the same bytes, made once: for load tests
+    #[arg(long)]
+    canned: bool,
+}
+
+const AFTER_LONG_HELP: &str = "\
+Examples:
+  ikigai sim --port 0
+      On a free port; the address is the one line that it prints.
+  ANTHROPIC_BASE_URL=http://127.0.0.1:4010 your-program
+  OPENAI_BASE_URL=http://127.0.0.1:4010/v1 your-program
+  GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:4010 your-program
+      Programs that use it in place of the real thing.
+  ikigai sim --fault status=429@0.1 --fault cut_mid_event#3
+      Every tenth request is told to wait, the third breaks off in the middle.
+  ikigai sim --script replies.toml
+      Replies of your own for the requests that match.
+
+Faults:
+  status=N[,retry_after_ms=N]  slow_first_byte,ms=N  slow_drip,ms=N  stall  cut_before_headers  cut_mid_header
+  cut_mid_event  cut_before_end  end_without_end  malformed_json  wrong_content_type  error_event
+  duplicate_events  out_of_order_events  giant_event,bytes=N  invalid_utf8  reset
+  One request alone: the header `x-sim-fault: cut_mid_event`.";
+
+/// Reads `FAULT`, `FAULT@RATE` or `FAULT#N`.
+fn fault_rule(text: &str) -> Result<FaultRule, String> {
+    let (fault, rate, nth) = if let Some((fault, rate)) = text.rsplit_once('@') {
+        let rate: f64 = rate.parse().map_err(|_| format!("`{rate}` is no rate; it is a number from 0 to 1"))?;
+        if !(0.0..=1.0).contains(&rate) {
+            return Err(format!("`{rate}` is no rate; it is a number from 0 to 1"));
+        }
+        (fault, Some(rate), None)
+    } else if let Some((fault, nth)) = text.rsplit_once('#') {
+        let nth: u64 = nth.parse().map_err(|_| format!("`{nth}` is no number of a request"))?;
+        (fault, None, Some(nth))
+    } else {
+        (text, None, None)
+    };
+    let fault: Fault = fault.parse().map_err(|error: ikigai_sim::UnknownFault| error.to_string())?;
+    Ok(FaultRule { fault, rate, nth })
+}
+
+pub(crate) fn run(sim: Sim, out: &mut Out) -> Result<(), Failure> {
+    let script = match &sim.script {
+        Some(file) => read_script(file)?,
+        None => Script::default(),
+    };
+    let mut config = Config::default();
+    config.address = SocketAddr::new(sim.host, sim.port);
+    config.seed = sim.seed;
+    config.keys = sim.keys;
+    config.script = script;
+    config.faults = sim.faults;
+    config.canned = sim.canned;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
+    runtime.block_on(async {
+        let server = Server::with(config).await.map_err(|error| {
+            Failure::new(error.to_string()).hint("take another port with --port, or --port 0 for any free one")
+        })?;
+        out.text(&format!("{}\n", server.url()))?;
+        out.flush()?;
+        let _ = tokio::signal::ctrl_c().await;
+        server.stop().await;
+        Ok(())
+    })
+}
+
+fn read_script(file: &std::path::Path) -> Result<Script, Failure> {
+    let name = file.display().to_string();
+    let text = std::fs::read_to_string(file).map_err(|error| Failure::new(format!("cannot read {name}: {error}")))?;
+    Script::read(&text, &name).map_err(|error| Failure::new(error.to_string()))
+}

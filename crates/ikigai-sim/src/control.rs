@@ -1,0 +1,59 @@
+//! The simulator's own controls, under `/_sim/`.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::deliver::Answer;
+use crate::endpoint::Control;
+use crate::memory::Memory;
+use crate::script::Script;
+use crate::service::Call;
+
+pub(crate) fn answer(memory: &Memory, control: Control, call: &Call) -> Answer {
+    match control {
+        Control::Requests => Answer::json(&json!({"requests": memory.received()})),
+        Control::Reset => {
+            memory.reset();
+            Answer::json(&json!({"ok": true}))
+        }
+        Control::Expect => expect(memory, call),
+        Control::Refuse => refuse(memory, call),
+    }
+}
+
+/// Takes a script as JSON, or as TOML when the content type says so.
+fn expect(memory: &Memory, call: &Call) -> Answer {
+    let text = String::from_utf8_lossy(&call.body);
+    let is_toml = call.header("content-type").is_some_and(|kind| kind.contains("toml"));
+    let file = if is_toml { "body.toml" } else { "body.json" };
+    match Script::read(&text, file) {
+        Ok(script) => {
+            let queued = script.reply.len();
+            memory.expect(script);
+            Answer::json(&json!({"queued": queued}))
+        }
+        Err(error) => bad(error.to_string()),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Refuse {
+    ms: u64,
+}
+
+fn refuse(memory: &Memory, call: &Call) -> Answer {
+    match serde_json::from_slice::<Refuse>(&call.body) {
+        Ok(Refuse { ms }) => {
+            memory.refuse_for(Duration::from_millis(ms.min(60_000)));
+            Answer::json(&json!({"ok": true}))
+        }
+        Err(error) => bad(format!("the body is {{\"ms\": N}}: {error}")),
+    }
+}
+
+fn bad(message: String) -> Answer {
+    Answer { status: 400, ..Answer::json(&json!({"error": {"message": message}})) }
+}

@@ -1,0 +1,144 @@
+//! Answers on their way out: whole or frame by frame, as fast or as broken as they are meant to be.
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use futures_util::stream::{self, Stream};
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{HeaderName, Response, StatusCode};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full, StreamBody};
+use hyper::body::Frame;
+use ikigai_core::WireError;
+
+use crate::fault::{self, Fault, Pacing};
+use crate::net::Breaker;
+
+pub(crate) type Body = UnsyncBoxBody<Bytes, Infallible>;
+
+/// An answer before it goes out.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) content_type: &'static str,
+    pub(crate) body: Payload,
+}
+
+/// What an answer brings.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Payload {
+    /// All at once.
+    Whole(Bytes),
+    /// Frame by frame, and the frame that would stand for an error in the middle.
+    Frames { frames: Vec<Vec<u8>>, error: Vec<u8> },
+}
+
+impl Answer {
+    /// A JSON answer.
+    pub(crate) fn json(body: &serde_json::Value) -> Self {
+        Answer {
+            status: 200,
+            headers: Vec::new(),
+            content_type: "application/json",
+            body: Payload::Whole(serde_json::to_vec(body).unwrap_or_default().into()),
+        }
+    }
+
+    /// A stream.
+    pub(crate) fn frames(content_type: &'static str, frames: Vec<Vec<u8>>, error: Vec<u8>) -> Self {
+        Answer { status: 200, headers: Vec::new(), content_type, body: Payload::Frames { frames, error } }
+    }
+
+    /// The same bytes, sent at once.
+    pub(crate) fn in_one_piece(self) -> Self {
+        let body = match self.body {
+            Payload::Frames { frames, .. } => Payload::Whole(frames.concat().into()),
+            whole @ Payload::Whole(_) => whole,
+        };
+        Answer { body, ..self }
+    }
+
+    /// Adds a header.
+    pub(crate) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers.push((name.to_owned(), value.into()));
+        self
+    }
+}
+
+impl From<WireError> for Answer {
+    fn from(error: WireError) -> Self {
+        Answer { status: error.status, headers: error.headers, ..Answer::json(&error.body) }
+    }
+}
+
+/// Turns an answer into what the server sends, broken as `fault` says.
+pub(crate) fn deliver(answer: Answer, fault: Option<&Fault>, breaker: &Breaker) -> Response<Body> {
+    let body = match (answer.body, fault) {
+        (Payload::Whole(bytes), None) => Full::new(bytes).boxed_unsync(),
+        (Payload::Whole(bytes), Some(fault)) => {
+            // A whole body breaks as a stream of four pieces would.
+            let mut pieces = in_pieces(&bytes, 4);
+            let pacing = fault::apply(fault, &mut pieces, Vec::new);
+            paced(pieces, pacing, breaker.clone())
+        }
+        (Payload::Frames { frames, .. }, None) => paced(frames, Pacing::default(), breaker.clone()),
+        (Payload::Frames { mut frames, error }, Some(fault)) => {
+            let pacing = fault::apply(fault, &mut frames, || error);
+            paced(frames, pacing, breaker.clone())
+        }
+    };
+    match fault {
+        Some(Fault::CutBeforeHeaders) => breaker.close_after(0),
+        Some(Fault::CutMidHeader) => breaker.close_after(40),
+        _ => {}
+    }
+    let mut response = Response::new(body);
+    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let content_type =
+        if matches!(fault, Some(Fault::WrongContentType)) { "text/html; charset=utf-8" } else { answer.content_type };
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    for (name, value) in answer.headers {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
+}
+
+fn in_pieces(bytes: &[u8], count: usize) -> Vec<Vec<u8>> {
+    let size = bytes.len().div_ceil(count).max(1);
+    bytes.chunks(size).map(<[u8]>::to_vec).collect()
+}
+
+/// The frames as a body that waits, stalls or cuts where it is told to.
+fn paced(frames: Vec<Vec<u8>>, pacing: Pacing, breaker: Breaker) -> Body {
+    StreamBody::new(frames_of(frames, pacing, breaker)).boxed_unsync()
+}
+
+fn frames_of(
+    frames: Vec<Vec<u8>>,
+    pacing: Pacing,
+    breaker: Breaker,
+) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> {
+    let queue = frames.into_iter().enumerate();
+    stream::unfold((queue, pacing, breaker), |(mut queue, pacing, breaker)| async move {
+        let (place, frame) = queue.next()?;
+        if let Some(wait) = pacing.before.filter(|_| place == 0) {
+            tokio::time::sleep(wait).await;
+        }
+        if let Some(wait) = pacing.between {
+            tokio::time::sleep(wait).await;
+        }
+        if pacing.stall_after == Some(place) {
+            std::future::pending::<()>().await;
+        }
+        if let Some(cut) = pacing.cut_after.filter(|cut| cut.frames == place) {
+            // What was written so far goes out first, then the connection has room for so many bytes more.
+            tokio::task::yield_now().await;
+            // The chunk's own framing (its length in hexadecimal) takes a few bytes before the frame's.
+            if cut.reset { breaker.reset_after(cut.bytes) } else { breaker.close_after(cut.bytes) }
+        }
+        Some((Ok(Frame::data(Bytes::from(frame))), (queue, pacing, breaker)))
+    })
+}

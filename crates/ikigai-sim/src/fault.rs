@@ -1,0 +1,241 @@
+//! Faults: the ways in which real providers and networks break.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// One way to break an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Fault {
+    /// An HTTP error in the provider's own words, with its retry headers where it has them.
+    Status {
+        /// 400, 401, 403, 404, 408, 413, 429, 500, 502, 503 or 529.
+        status: u16,
+        /// How long the provider asks to wait, in milliseconds.
+        #[serde(default)]
+        retry_after_ms: Option<u64>,
+    },
+    /// Nothing comes for a while, then everything.
+    SlowFirstByte {
+        /// How long, in milliseconds.
+        ms: u64,
+    },
+    /// A pause before every event.
+    SlowDrip {
+        /// How long, in milliseconds.
+        ms: u64,
+    },
+    /// Half of the answer, then silence with the connection open.
+    Stall,
+    /// The connection closes before the first byte.
+    CutBeforeHeaders,
+    /// The connection closes in the middle of the headers.
+    CutMidHeader,
+    /// The connection closes in the middle of an event.
+    CutMidEvent,
+    /// The connection closes when all but the last event has come.
+    CutBeforeEnd,
+    /// The body ends in good order, but without the last event.
+    EndWithoutEnd,
+    /// An event whose JSON is broken.
+    MalformedJson,
+    /// The right body under the content type `text/html`.
+    WrongContentType,
+    /// The provider's error event, after half of the answer.
+    ErrorEvent,
+    /// Every event twice.
+    DuplicateEvents,
+    /// Two events change places.
+    OutOfOrderEvents,
+    /// An event of this many bytes.
+    GiantEvent {
+        /// How many.
+        bytes: usize,
+    },
+    /// Bytes that are no UTF-8 in an event.
+    InvalidUtf8,
+    /// A TCP reset in the middle.
+    Reset,
+}
+
+/// When a fault happens.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultRule {
+    /// What happens.
+    pub fault: Fault,
+    /// To how many of all requests, 0 to 1. Drawn from the simulator's seed and the request's number.
+    #[serde(default)]
+    pub rate: Option<f64>,
+    /// To the n-th request alone, counted from 1.
+    #[serde(default)]
+    pub nth: Option<u64>,
+}
+
+impl FaultRule {
+    /// Does it happen to request number `number`, counted from 1? Without a rate and a number it always does.
+    pub(crate) fn happens(&self, number: u64, seed: u64) -> bool {
+        let by_number = self.nth.is_none_or(|nth| nth == number);
+        let by_rate = self.rate.is_none_or(|rate| draw(seed, number) < rate);
+        by_number && by_rate
+    }
+}
+
+/// A number in 0..1 that follows from the seed and the request's number, so that a failing run can be repeated.
+fn draw(seed: u64, number: u64) -> f64 {
+    let mut z = seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^= z >> 31;
+    (z >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// What is wrong with a fault's text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no fault: {why}")]
+pub struct UnknownFault {
+    text: String,
+    why: String,
+}
+
+impl std::str::FromStr for Fault {
+    type Err = UnknownFault;
+
+    /// Reads the short form that headers and the command line use: `cut_mid_event`, `status=429`,
+    /// `status=429,retry_after_ms=2000`, `slow_drip,ms=20`, `giant_event,bytes=1000000`.
+    fn from_str(text: &str) -> Result<Self, UnknownFault> {
+        let unknown = |why: String| UnknownFault { text: text.to_owned(), why };
+        let mut name = "";
+        let mut fields = serde_json::Map::new();
+        for (place, part) in text.split(',').map(str::trim).enumerate() {
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            if place == 0 {
+                name = key;
+            }
+            if !value.is_empty() {
+                let number: u64 = value.parse().map_err(|_| unknown(format!("`{value}` is no number")))?;
+                fields.insert(key.to_owned(), number.into());
+            }
+        }
+        let value = if fields.is_empty() {
+            serde_json::Value::String(name.to_owned())
+        } else {
+            serde_json::Value::Object([(name.to_owned(), fields.into())].into_iter().collect())
+        };
+        serde_json::from_value(value).map_err(|error| unknown(error.to_string()))
+    }
+}
+
+/// What a fault does to the frames of a stream, besides what it does to the connection.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Pacing {
+    /// Before the first byte.
+    pub(crate) before: Option<Duration>,
+    /// Before every frame.
+    pub(crate) between: Option<Duration>,
+    /// After this many frames: silence.
+    pub(crate) stall_after: Option<usize>,
+    /// After this many frames: the connection closes.
+    pub(crate) cut_after: Option<Cut>,
+}
+
+/// Where and how a connection ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// After this many whole frames …
+    pub(crate) frames: usize,
+    /// … and this many bytes of the next one.
+    pub(crate) bytes: usize,
+    /// With a reset, not an orderly close.
+    pub(crate) reset: bool,
+}
+
+/// Changes the frames as the fault says, and tells how they are to be sent.
+pub(crate) fn apply(fault: &Fault, frames: &mut Vec<Vec<u8>>, error_frame: impl FnOnce() -> Vec<u8>) -> Pacing {
+    let half = frames.len() / 2;
+    let last = frames.len().saturating_sub(1);
+    let mut pacing = Pacing::default();
+    match fault {
+        Fault::SlowFirstByte { ms } => pacing.before = Some(Duration::from_millis(*ms)),
+        Fault::SlowDrip { ms } => pacing.between = Some(Duration::from_millis(*ms)),
+        Fault::Stall => pacing.stall_after = Some(half),
+        Fault::CutMidEvent => {
+            let bytes = frames.get(half).map_or(0, |frame| frame.len() / 2);
+            pacing.cut_after = Some(Cut { frames: half, bytes, reset: false });
+        }
+        Fault::CutBeforeEnd => pacing.cut_after = Some(Cut { frames: last, bytes: 0, reset: false }),
+        Fault::Reset => pacing.cut_after = Some(Cut { frames: half, bytes: 0, reset: true }),
+        Fault::EndWithoutEnd => {
+            frames.pop();
+        }
+        Fault::MalformedJson => {
+            if let Some(frame) = frames.get_mut(half)
+                && let Some(brace) = frame.iter().rposition(|&byte| byte == b'}')
+            {
+                frame.remove(brace);
+            }
+        }
+        Fault::ErrorEvent => {
+            frames.truncate(half);
+            frames.push(error_frame());
+        }
+        Fault::DuplicateEvents => *frames = frames.iter().flat_map(|frame| [frame.clone(), frame.clone()]).collect(),
+        Fault::OutOfOrderEvents => {
+            if half > 0 && half < frames.len() {
+                frames.swap(half - 1, half);
+            }
+        }
+        Fault::GiantEvent { bytes } => {
+            let mut giant = b"data: {\"giant\":\"".to_vec();
+            giant.resize(giant.len() + bytes, b'x');
+            giant.extend_from_slice(b"\"}\n\n");
+            frames.insert(half, giant);
+        }
+        Fault::InvalidUtf8 => {
+            if let Some(frame) = frames.get_mut(half)
+                && let Some(brace) = frame.iter().rposition(|&byte| byte == b'}')
+            {
+                frame.splice(brace..brace, *b",\"broken\":\"\xff\xfe\"");
+            }
+        }
+        Fault::Status { .. } | Fault::CutBeforeHeaders | Fault::CutMidHeader | Fault::WrongContentType => {}
+    }
+    pacing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_form_reads_every_kind_and_says_what_is_wrong() {
+        for (text, fault) in [
+            ("cut_mid_event", Fault::CutMidEvent),
+            ("status=503", Fault::Status { status: 503, retry_after_ms: None }),
+            ("status=429,retry_after_ms=50", Fault::Status { status: 429, retry_after_ms: Some(50) }),
+            ("slow_drip, ms=20", Fault::SlowDrip { ms: 20 }),
+            ("giant_event,bytes=9", Fault::GiantEvent { bytes: 9 }),
+        ] {
+            assert_eq!(text.parse(), Ok(fault), "{text}");
+        }
+        let wrong = "cut_mid_evnt".parse::<Fault>().unwrap_err().to_string();
+        assert!(
+            wrong.starts_with("`cut_mid_evnt` is no fault: unknown variant `cut_mid_evnt`, expected one of"),
+            "{wrong}"
+        );
+        let wrong = "slow_drip,ms=soon".parse::<Fault>().unwrap_err().to_string();
+        assert_eq!(wrong, "`slow_drip,ms=soon` is no fault: `soon` is no number");
+    }
+
+    #[test]
+    fn a_rate_is_met_and_repeats_with_its_seed() {
+        let rule = FaultRule { fault: Fault::Stall, rate: Some(0.25), nth: None };
+        let hits = |seed| (1..=10_000).filter(|&number| rule.happens(number, seed)).count();
+        assert_eq!(hits(7), hits(7));
+        assert!((2_300..2_700).contains(&hits(7)), "{}", hits(7));
+        let third = FaultRule { nth: Some(3), rate: None, ..rule };
+        assert_eq!((1..=5).filter(|&number| third.happens(number, 0)).collect::<Vec<_>>(), [3]);
+    }
+}

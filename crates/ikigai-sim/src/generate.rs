@@ -1,0 +1,163 @@
+//! Answers to generation requests: checked, understood, answered, written in the client's dialect.
+
+use std::hash::{Hash as _, Hasher as _};
+
+use ikigai_core::{
+    Block, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Reply, Request, Response, StreamEncoder,
+    WireError, events,
+};
+use serde_json::Value;
+
+use crate::deliver::Answer;
+use crate::fault::Fault;
+use crate::memory::Memory;
+use crate::script::Scripted;
+use crate::service::{Call, refuse};
+use crate::stored;
+use crate::strict::{self, Wire};
+use crate::talk::{self, Talk};
+
+/// When every answer says it was made: the simulator has no clock.
+const CREATED: u64 = 1_760_000_000;
+
+/// How many characters a text piece of a stream has.
+const PIECE: usize = 12;
+
+/// The answer, and the fault that a script wants with it.
+pub(crate) fn answer(memory: &Memory, dialect: Dialect, call: &Call) -> (Answer, Option<Fault>) {
+    match attempt(memory, dialect, call) {
+        Ok((answer, fault)) => (request_id(answer, dialect, call), fault),
+        Err(refusal) => (request_id(refusal.into(), dialect, call), None),
+    }
+}
+
+fn attempt(memory: &Memory, dialect: Dialect, call: &Call) -> Result<(Answer, Option<Fault>), WireError> {
+    let body: Value = serde_json::from_slice(&call.body).map_err(|error| not_json(dialect, &error))?;
+    let target = call.target();
+    strict::check(dialect, &Wire { path: &target, headers: &call.headers, body: &body, memory })?;
+    let kept = stored::wanted(dialect, &body);
+    let body = stored::with_history(memory, dialect, body);
+    let input = if kept { stored::input(&body) } else { Vec::new() };
+    let request =
+        dialect.decode_request(Incoming { path: Some(&target), body }).map_err(|error| dialect.encode_error(&error))?;
+    let seed = fingerprint(&call.body) ^ memory.config.seed;
+    let talk = Talk { dialect, seed, memory };
+    let (mut response, fault) = match memory.scripted(dialect, &request, &call.headers) {
+        Some(scripted) => (from_script(&scripted, &request, &talk), scripted.fault),
+        None => (talk::answer(&request, &talk), None),
+    };
+    if response.model.is_empty() {
+        response.model.clone_from(&request.model);
+    }
+    let reply = Reply {
+        ids: Ids::seeded(seed),
+        created: CREATED,
+        model: Some(request.model.clone()),
+        stream_usage: wants_stream_usage(&request),
+        json_array: request.stream == Some(true) && dialect == Dialect::Gemini && !target.contains("alt=sse"),
+        provider: Some("sim".to_owned()),
+    };
+    if kept {
+        stored::keep(memory, dialect.encode_response(&response, &reply), input);
+    }
+    if request.stream == Some(true) {
+        return Ok((streamed(dialect, &response, reply), fault));
+    }
+    Ok((Answer::json(&dialect.encode_response(&response, &reply)), fault))
+}
+
+/// A scripted answer as a response; sealed state is added where the dialect's answers carry some.
+fn from_script(scripted: &Scripted, request: &Request, talk: &Talk<'_>) -> Response {
+    if let Some(response) = &scripted.response {
+        return response.clone();
+    }
+    let mut ids = Ids::seeded(talk.seed);
+    let content = scripted.content(|| talk.call_id(&mut ids));
+    let calls = content.iter().any(|block| matches!(block, Block::ToolCall(_)));
+    let finish = scripted.finish_reason.unwrap_or(if calls { FinishReason::ToolUse } else { FinishReason::Stop });
+    let mut response = talk::finish(content, finish, request, talk);
+    if let Some(usage) = &scripted.usage {
+        response.usage = Some(usage.clone());
+    }
+    response
+}
+
+fn streamed(dialect: Dialect, response: &Response, reply: Reply) -> Answer {
+    let content_type = if reply.json_array { "application/json" } else { "text/event-stream; charset=utf-8" };
+    let mut broken = StreamEncoder::new(dialect, reply.clone());
+    let mut encoder = StreamEncoder::new(dialect, reply);
+    let mut frames = Vec::new();
+    for event in events(response).iter().flat_map(pieces) {
+        let mut frame = Vec::new();
+        encoder.push(&event, &mut frame);
+        if !frame.is_empty() {
+            frames.push(frame);
+        }
+    }
+    let mut error = Vec::new();
+    let start = Event::Start {
+        id: response.id.clone(),
+        model: Some(response.model.clone()),
+        provider_data: Default::default(),
+    };
+    broken.push(&start, &mut Vec::new());
+    let overloaded = Error::new(ErrorKind::Overloaded, "overloaded in the middle of an answer (simulated)");
+    broken.push(&Event::Error { error: Box::new(overloaded) }, &mut error);
+    Answer::frames(content_type, frames, error)
+}
+
+/// An event in the small pieces that a real stream has; at least one cut falls inside most words.
+fn pieces(event: &Event) -> Vec<Event> {
+    let cut = |text: &str| -> Vec<String> {
+        let characters: Vec<char> = text.chars().collect();
+        characters.chunks(PIECE).map(|piece| piece.iter().collect()).collect()
+    };
+    match event {
+        Event::TextDelta { index, text } => {
+            cut(text).into_iter().map(|text| Event::TextDelta { index: *index, text }).collect()
+        }
+        Event::ThinkingDelta { index, text } => {
+            cut(text).into_iter().map(|text| Event::ThinkingDelta { index: *index, text }).collect()
+        }
+        Event::ToolCallDelta { index, arguments } => {
+            cut(arguments).into_iter().map(|arguments| Event::ToolCallDelta { index: *index, arguments }).collect()
+        }
+        other => vec![other.clone()],
+    }
+}
+
+fn wants_stream_usage(request: &Request) -> bool {
+    let options = request.provider_data.get(Dialect::OpenaiChat).and_then(|own| {
+        own.get("extra").and_then(|extra| extra.get("stream_options")).or_else(|| own.get("stream_options"))
+    });
+    options.and_then(|options| options.get("include_usage")).and_then(Value::as_bool).unwrap_or(false)
+}
+
+fn not_json(dialect: Dialect, error: &serde_json::Error) -> WireError {
+    let message = match dialect {
+        Dialect::Anthropic => format!("The request body is not valid JSON: {error}"),
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => {
+            format!("We could not parse the JSON body of your request. ({error})")
+        }
+        Dialect::Gemini => format!("Invalid JSON payload received. {error}"),
+    };
+    refuse(dialect, ErrorKind::InvalidRequest, message)
+}
+
+/// The header by which each provider names the request.
+fn request_id(answer: Answer, dialect: Dialect, call: &Call) -> Answer {
+    let id = format!("req_sim_{:06}", call.number);
+    match dialect {
+        Dialect::Anthropic => answer.header("request-id", id),
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => answer.header("x-request-id", id),
+        Dialect::Gemini => answer,
+    }
+}
+
+/// The same bytes give the same number, on every machine.
+pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
+    #[expect(deprecated, reason = "SipHash with fixed keys: stable across runs, which the default hasher is not")]
+    let mut hasher = std::hash::SipHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
+}

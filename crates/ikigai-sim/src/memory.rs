@@ -1,0 +1,221 @@
+//! What the simulator remembers between requests.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use http::HeaderMap;
+use ikigai_core::{Dialect, Request};
+use serde::Serialize;
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::Config;
+use crate::deliver::Answer;
+use crate::fault::{Fault, FaultRule};
+use crate::script::{Script, Scripted};
+use crate::seals::Seals;
+
+/// How many requests, stored answers and cached prompts are kept; the oldest go first.
+const KEPT: usize = 10_000;
+
+/// A request as it was received.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Received {
+    /// Its number, counted from 1.
+    pub number: u64,
+    /// `POST`.
+    pub method: String,
+    /// The path with its query; a key in it is masked.
+    pub path: String,
+    /// The headers; keys are masked.
+    pub headers: Vec<(String, String)>,
+    /// The body as JSON, or as text where it is none.
+    pub body: Value,
+}
+
+/// Everything that is not the same for every request.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    pub(crate) config: Config,
+    pub(crate) seals: Seals,
+    count: AtomicU64,
+    connections: Arc<AtomicUsize>,
+    state: Mutex<State>,
+    refuse: mpsc::UnboundedSender<Duration>,
+    /// Answers made once, by dialect and by whole or streamed.
+    canned: [OnceLock<Answer>; 8],
+}
+
+#[derive(Debug, Default)]
+struct State {
+    script: Script,
+    faults: Vec<FaultRule>,
+    received: VecDeque<Received>,
+    /// Answers of the Responses API that the client asked to keep.
+    stored: HashMap<String, Stored>,
+    stored_order: VecDeque<String>,
+    /// Beginnings of prompts that a provider's cache would know, by their fingerprint.
+    cached: HashSet<u64>,
+    cached_order: VecDeque<u64>,
+}
+
+/// An answer of the Responses API that is kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Stored {
+    pub(crate) response: Value,
+    /// The whole conversation that it answers, as input items.
+    pub(crate) input: Vec<Value>,
+}
+
+/// An open connection, counted until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Opened(Arc<AtomicUsize>);
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Stored {
+    /// The items of the answer.
+    pub(crate) fn output(&self) -> &[Value] {
+        self.response.get("output").and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    }
+}
+
+impl Memory {
+    pub(crate) fn new(config: Config, refuse: mpsc::UnboundedSender<Duration>) -> Self {
+        let state = State { script: config.script.clone(), faults: config.faults.clone(), ..State::default() };
+        Memory {
+            seals: Seals::new(config.seed),
+            config,
+            count: AtomicU64::new(0),
+            connections: Arc::default(),
+            state: Mutex::new(state),
+            refuse,
+            canned: Default::default(),
+        }
+    }
+
+    /// The answer to every request of a kind: the first one's, sent in one piece.
+    pub(crate) fn canned(&self, dialect: Dialect, stream: bool, make: impl FnOnce() -> Answer) -> Answer {
+        let place = match dialect {
+            Dialect::Anthropic => 0,
+            Dialect::OpenaiChat => 2,
+            Dialect::OpenaiResponses => 4,
+            Dialect::Gemini => 6,
+        };
+        match self.canned.get(place + usize::from(stream)) {
+            Some(slot) => slot.get_or_init(|| make().in_one_piece()).clone(),
+            None => make(),
+        }
+    }
+
+    /// A poisoned lock only means that a request died; what is remembered is still whole.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next request's number, counted from 1.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.count.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(crate) fn open_connection(&self) -> Opened {
+        self.connections.fetch_add(1, Ordering::Relaxed);
+        Opened(Arc::clone(&self.connections))
+    }
+
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn log(&self, received: Received) {
+        let mut state = self.state();
+        if state.received.len() == KEPT {
+            state.received.pop_front();
+        }
+        state.received.push_back(received);
+    }
+
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.state().received.iter().cloned().collect()
+    }
+
+    pub(crate) fn expect(&self, script: Script) {
+        self.state().script.reply.extend(script.reply);
+    }
+
+    pub(crate) fn add_fault(&self, rule: FaultRule) {
+        self.state().faults.push(rule);
+    }
+
+    pub(crate) fn reset(&self) {
+        *self.state() =
+            State { script: self.config.script.clone(), faults: self.config.faults.clone(), ..State::default() };
+        self.count.store(0, Ordering::Relaxed);
+    }
+
+    /// Stops listening for a while, so that connections are refused.
+    pub(crate) fn refuse_for(&self, pause: Duration) {
+        let _ = self.refuse.send(pause);
+    }
+
+    /// The fault that happens to request number `number`, if one does.
+    pub(crate) fn fault(&self, number: u64) -> Option<Fault> {
+        let state = self.state();
+        state.faults.iter().find(|rule| rule.happens(number, self.config.seed)).map(|rule| rule.fault.clone())
+    }
+
+    pub(crate) fn scripted(&self, dialect: Dialect, request: &Request, headers: &HeaderMap) -> Option<Scripted> {
+        self.state().script.take(dialect, request, headers)
+    }
+
+    pub(crate) fn store(&self, id: &str, stored: Stored) {
+        let mut state = self.state();
+        if state.stored.insert(id.to_owned(), stored).is_none() {
+            state.stored_order.push_back(id.to_owned());
+        }
+        if state.stored_order.len() > KEPT
+            && let Some(oldest) = state.stored_order.pop_front()
+        {
+            state.stored.remove(&oldest);
+        }
+    }
+
+    pub(crate) fn stored(&self, id: &str) -> Option<Stored> {
+        self.state().stored.get(id).cloned()
+    }
+
+    /// Is this the id of an item in a stored answer?
+    pub(crate) fn has_item(&self, id: &str) -> bool {
+        let is_it = |item: &Value| item.get("id").is_some_and(|own| own == id);
+        let has = |stored: &Stored| stored.output().iter().chain(&stored.input).any(is_it);
+        self.state().stored.values().any(has)
+    }
+
+    pub(crate) fn forget(&self, id: &str) -> bool {
+        self.state().stored.remove(id).is_some()
+    }
+
+    /// Has a prompt that begins like this come before?
+    pub(crate) fn cache_knows(&self, fingerprint: u64) -> bool {
+        self.state().cached.contains(&fingerprint)
+    }
+
+    /// Keeps the beginning of a prompt, as a provider's cache does.
+    pub(crate) fn cache_keep(&self, fingerprint: u64) {
+        let mut state = self.state();
+        if state.cached.insert(fingerprint) {
+            state.cached_order.push_back(fingerprint);
+            if state.cached_order.len() > KEPT
+                && let Some(oldest) = state.cached_order.pop_front()
+            {
+                state.cached.remove(&oldest);
+            }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Which models there are, and how each API lists them.
+
+use ikigai_core::{Catalog, Dialect, ErrorKind, Facts, Rules, rules_for};
+use serde_json::{Value, json};
+
+use crate::deliver::Answer;
+use crate::endpoint::ModelsShape;
+use crate::service::{Call, refuse};
+
+/// Beginnings of names that were served once; the catalogue has forgotten them, recorded conversations have not.
+const RETIRED_ANTHROPIC: &[&str] = &["claude-instant-1", "claude-2", "claude-3-"];
+const RETIRED_OPENAI: &[&str] = &[
+    "gpt-3.5-turbo",
+    "gpt-4-",
+    "gpt-4.5-preview",
+    "chatgpt-4o-latest",
+    "o1-mini",
+    "o1-preview",
+    "codex-mini-latest",
+    "computer-use-preview",
+    "gpt-4o",
+    "gpt-4.1",
+    "gpt-5.6",
+    "gpt-image-",
+    "text-embedding-",
+];
+const RETIRED_GOOGLE: &[&str] = &[
+    "gemini-1.0-",
+    "gemini-1.5-",
+    "gemini-2.0-",
+    "gemini-2.5-",
+    "gemini-exp-",
+    "gemini-3-",
+    "gemini-embedding-",
+    "text-embedding-004",
+    "gemma-",
+    "learnlm-",
+];
+
+/// Beginnings of names that servers with APIs of OpenAI's shape have served.
+const OPEN: &[&str] = &[
+    "qwen",
+    "llama",
+    "grok",
+    "mistral",
+    "mixtral",
+    "voxtral",
+    "magistral",
+    "codestral",
+    "devstral",
+    "pixtral",
+    "ministral",
+    "compound",
+    "openai-",
+    "deepseek",
+    "glm",
+    "kimi",
+    "gemma",
+    "phi",
+    "command",
+    "sonar",
+    "minimax",
+    "nemotron",
+    "granite",
+    "gpt-oss",
+    "hermes",
+    "smollm",
+    "olmo",
+    "venice",
+];
+
+fn listed(provider: &str, model: &str) -> bool {
+    Catalog::shared().find(Some(provider), model).is_some()
+}
+
+fn begins(model: &str, beginnings: &[&str]) -> bool {
+    beginnings.iter().any(|beginning| model.starts_with(beginning))
+}
+
+/// Words that stand behind the beginning of a name that was served once.
+const VARIANTS: &[&str] = &[
+    "mini",
+    "nano",
+    "preview",
+    "latest",
+    "turbo",
+    "audio",
+    "search",
+    "realtime",
+    "vision",
+    "instruct",
+    "pro",
+    "lite",
+    "flash",
+    "exp",
+    "thinking",
+    "image",
+    "generation",
+    "tts",
+    "it",
+    "sonnet",
+    "opus",
+    "haiku",
+    "sol",
+    "terra",
+    "luna",
+    "native",
+    "dialog",
+    "live",
+    "codex",
+    "customtools",
+    "robotics",
+    "er",
+    "small",
+    "large",
+    "ada",
+];
+
+/// Does a name begin with one of these, and go on with nothing but versions, dates and known words?
+fn was_served(model: &str, beginnings: &[&str]) -> bool {
+    let is_version = |word: &str| word.chars().next().is_some_and(|c| c.is_ascii_digit()) || word.starts_with('v');
+    beginnings.iter().filter_map(|beginning| model.strip_prefix(beginning)).any(|rest| {
+        rest.split(['-', '.', ':', '@']).all(|word| word.is_empty() || is_version(word) || VARIANTS.contains(&word))
+    })
+}
+
+/// Was there ever such a model at Anthropic?
+pub(crate) fn anthropic_has(model: &str) -> bool {
+    listed("anthropic", model) || was_served(model, RETIRED_ANTHROPIC)
+}
+
+/// Was there ever such a model behind an API of OpenAI's shape?
+pub(crate) fn openai_has(model: &str) -> bool {
+    if is_openais(model) {
+        return listed("openai", model) || was_served(model, RETIRED_OPENAI);
+    }
+    // Routers name models `vendor/model`; local servers take any name, mostly one that begins with the family's.
+    model.contains('/')
+        || begins(&model.to_lowercase(), OPEN)
+        || Catalog::shared().models().any(|facts| facts.id == model)
+        || *rules_for(model) != Rules::default()
+}
+
+/// Is it a model that only makes vectors?
+pub(crate) fn only_embeds(model: &str) -> bool {
+    model.starts_with("text-embedding-")
+}
+
+/// Is a name one of OpenAI's own? The open weights are not: others serve them.
+pub(crate) fn is_openais(model: &str) -> bool {
+    begins(model, &["gpt-", "o1", "o3", "o4", "chatgpt-", "codex-", "text-embedding-"]) && !model.starts_with("gpt-oss")
+}
+
+/// Was there ever such a model at Google?
+pub(crate) fn google_has(model: &str) -> bool {
+    listed("google", model) || was_served(model, RETIRED_GOOGLE)
+}
+
+/// The longest answer of a model of Anthropic's.
+pub(crate) fn max_output(model: &str) -> Option<u32> {
+    Catalog::shared().find(Some("anthropic"), model)?.max_output
+}
+
+fn of_provider(provider: &'static str) -> impl Iterator<Item = &'static Facts> {
+    Catalog::shared().models().filter(move |facts| facts.provider == provider)
+}
+
+pub(crate) fn answer(shape: ModelsShape, id: Option<&str>, call: &Call) -> Answer {
+    match shape {
+        ModelsShape::Openai => openai(id),
+        ModelsShape::Anthropic => anthropic(id, call),
+        ModelsShape::Gemini => gemini(id),
+    }
+}
+
+fn openai(id: Option<&str>) -> Answer {
+    let entry = |id: &str| json!({"id": id, "object": "model", "created": 1_750_000_000, "owned_by": "openai"});
+    match id {
+        None => {
+            let data: Vec<Value> = of_provider("openai").map(|facts| entry(&facts.id)).collect();
+            Answer::json(&json!({"object": "list", "data": data}))
+        }
+        Some(id) if listed("openai", id) => Answer::json(&entry(id)),
+        Some(id) => {
+            let message = format!("The model '{id}' does not exist");
+            refuse(Dialect::OpenaiChat, ErrorKind::NotFound, message).into()
+        }
+    }
+}
+
+fn anthropic(id: Option<&str>, call: &Call) -> Answer {
+    let entry = |id: &str, facts: &Facts| {
+        let day = facts.released.as_deref().unwrap_or("2025-01-01");
+        json!({
+            "type": "model", "id": id, "display_name": facts.name, "created_at": format!("{day}T00:00:00Z"),
+            "max_input_tokens": facts.context, "max_tokens": facts.max_output
+        })
+    };
+    match id {
+        None => {
+            let query = |name: &str| {
+                let pairs = call.query.as_deref().unwrap_or_default().split('&');
+                pairs.filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name).map(|(_, value)| value)
+            };
+            let limit = query("limit").and_then(|limit| limit.parse().ok()).unwrap_or(20_usize).clamp(1, 1000);
+            let mut all: Vec<&Facts> = of_provider("anthropic").collect();
+            if let Some(after) = query("after_id")
+                && let Some(place) = all.iter().position(|facts| facts.id == after)
+            {
+                all.drain(..=place);
+            }
+            let has_more = all.len() > limit;
+            all.truncate(limit);
+            let data: Vec<Value> = all.iter().map(|facts| entry(&facts.id, facts)).collect();
+            let id_of = |facts: Option<&&Facts>| facts.map(|facts| facts.id.to_string());
+            let (first, last) = (id_of(all.first()), id_of(all.last()));
+            Answer::json(&json!({"data": data, "has_more": has_more, "first_id": first, "last_id": last}))
+        }
+        Some(id) => match Catalog::shared().find(Some("anthropic"), id) {
+            Some(facts) => Answer::json(&entry(id, facts)),
+            None => refuse(Dialect::Anthropic, ErrorKind::NotFound, format!("model: {id}")).into(),
+        },
+    }
+}
+
+fn gemini(id: Option<&str>) -> Answer {
+    let entry = |id: &str, facts: &Facts| {
+        json!({
+            "name": format!("models/{id}"), "baseModelId": id, "version": "001", "displayName": facts.name,
+            "inputTokenLimit": facts.context, "outputTokenLimit": facts.max_output, "thinking": facts.thinking.unwrap_or(false),
+            "supportedGenerationMethods": ["generateContent", "countTokens"]
+        })
+    };
+    match id {
+        None => {
+            let models: Vec<Value> = of_provider("google").map(|facts| entry(&facts.id, facts)).collect();
+            Answer::json(&json!({"models": models}))
+        }
+        Some(id) => match Catalog::shared().find(Some("google"), id) {
+            Some(facts) => Answer::json(&entry(id, facts)),
+            None => {
+                let message = format!(
+                    "models/{id} is not found for API version v1beta, or is not supported for generateContent."
+                );
+                refuse(Dialect::Gemini, ErrorKind::NotFound, message).into()
+            }
+        },
+    }
+}

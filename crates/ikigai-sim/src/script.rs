@@ -1,0 +1,261 @@
+//! Scripts: replies that wait for the requests they are meant for.
+
+use std::collections::BTreeMap;
+
+use http::HeaderMap;
+use ikigai_core::{Block, Dialect, FinishReason, Request, Response, Usage};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+
+use crate::fault::Fault;
+
+/// Replies to come, in order. The first one that matches a request and is not used up answers it.
+///
+/// ```
+/// use ikigai_sim::Script;
+///
+/// let script = Script::from_toml(r#"
+///     [[reply]]
+///     when = { text = "weather" }
+///     tool_calls = [{ name = "get_weather", arguments = { city = "Oslo" } }]
+///
+///     [[reply]]
+///     text = "Take a coat."
+/// "#, "script.toml").unwrap();
+/// assert_eq!(script.reply.len(), 2);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    /// The replies.
+    #[serde(default)]
+    pub reply: Vec<Scripted>,
+}
+
+/// One reply, and the requests that it is for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scripted {
+    /// Which requests it answers. Absent: any.
+    #[serde(default, skip_serializing_if = "When::is_any")]
+    pub when: When,
+    /// How often it may be used; 0 is without end. Absent: once.
+    #[serde(default = "once")]
+    pub times: u64,
+    /// The text of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The thinking before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<String>,
+    /// The tools that the answer calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ScriptedCall>,
+    /// Why it ends. Absent: `tool_use` with calls, else `stop`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<FinishReason>,
+    /// What it takes. Absent: counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// A whole canonical response, in place of all the above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Response>,
+    /// What goes wrong, as a table or in the short form of [`Fault`].
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "fault")]
+    pub fault: Option<Fault>,
+}
+
+/// A tool call of a scripted answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedCall {
+    /// The tool's name.
+    pub name: String,
+    /// Its arguments.
+    #[serde(default)]
+    pub arguments: Map<String, Value>,
+    /// The call's id. Absent: made by the simulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+}
+
+/// Which requests a reply is for: all that is said here must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct When {
+    /// The dialect of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
+    /// The model; a `*` at the end stands for any ending.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// A text that the last user message contains.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// A tool that is offered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Headers and their values.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub header: BTreeMap<String, String>,
+}
+
+/// What is wrong with a script.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}:{line}:{column}: {reason}")]
+pub struct ScriptError {
+    /// The file's name.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The column, counted from 1.
+    pub column: usize,
+    /// What is wrong there.
+    pub reason: String,
+}
+
+impl Script {
+    /// Reads a script: JSON when the file's name ends in `.json`, else TOML. `file` is for error messages.
+    ///
+    /// # Errors
+    /// When it is no script; the error names file, line, column and reason.
+    pub fn read(text: &str, file: &str) -> Result<Self, ScriptError> {
+        if file.ends_with(".json") { Script::from_json(text, file) } else { Script::from_toml(text, file) }
+    }
+
+    /// Reads a script from TOML.
+    ///
+    /// # Errors
+    /// As [`read`](Script::read).
+    pub fn from_toml(text: &str, file: &str) -> Result<Self, ScriptError> {
+        toml::from_str(text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            ScriptError {
+                file: file.to_owned(),
+                line: before.matches('\n').count() + 1,
+                column: before.chars().rev().take_while(|&c| c != '\n').count() + 1,
+                reason: error.message().to_owned(),
+            }
+        })
+    }
+
+    /// Reads a script from JSON.
+    ///
+    /// # Errors
+    /// As [`read`](Script::read).
+    pub fn from_json(text: &str, file: &str) -> Result<Self, ScriptError> {
+        let mut json = serde_json::Deserializer::from_str(text);
+        serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let place = error.path().to_string();
+            let inner = error.into_inner();
+            let reason = inner.to_string();
+            // serde_json ends its message with the place, which stands at the front here.
+            let reason = reason.split(" at line ").next().unwrap_or_default();
+            ScriptError {
+                file: file.to_owned(),
+                line: inner.line(),
+                column: inner.column(),
+                reason: if place == "." { reason.to_owned() } else { format!("{place}: {reason}") },
+            }
+        })
+    }
+
+    /// Takes the first reply that fits the request, counting its use.
+    pub(crate) fn take(&mut self, dialect: Dialect, request: &Request, headers: &HeaderMap) -> Option<Scripted> {
+        let place = self.reply.iter().position(|scripted| scripted.when.fits(dialect, request, headers))?;
+        let scripted = self.reply.get_mut(place)?;
+        match scripted.times {
+            0 => Some(scripted.clone()),
+            1 => Some(self.reply.remove(place)),
+            _ => {
+                scripted.times -= 1;
+                Some(scripted.clone())
+            }
+        }
+    }
+}
+
+impl Scripted {
+    /// The answer's content, unless it is a whole response.
+    pub(crate) fn content(&self, mut next_id: impl FnMut() -> String) -> Vec<Block> {
+        let thinking = self.thinking.iter().map(Block::thinking);
+        let text = self.text.iter().map(Block::text);
+        let calls = self.tool_calls.iter().map(|call| {
+            let id = call.id.clone().unwrap_or_else(&mut next_id);
+            Block::tool_call(id, &call.name, call.arguments.clone())
+        });
+        thinking.chain(text).chain(calls).collect()
+    }
+}
+
+impl When {
+    fn is_any(&self) -> bool {
+        *self == When::default()
+    }
+
+    fn fits(&self, dialect: Dialect, request: &Request, headers: &HeaderMap) -> bool {
+        self.dialect.is_none_or(|wanted| wanted == dialect)
+            && self.model.as_ref().is_none_or(|pattern| fits_pattern(pattern, &request.model))
+            && self.text.as_ref().is_none_or(|text| last_user_text(request).contains(text.as_str()))
+            && self.tool.as_ref().is_none_or(|tool| request.tools.iter().any(|known| known.name() == Some(tool)))
+            && self
+                .header
+                .iter()
+                .all(|(name, value)| headers.get(name).is_some_and(|given| given.as_bytes() == value.as_bytes()))
+    }
+}
+
+fn fits_pattern(pattern: &str, model: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(beginning) => model.starts_with(beginning),
+        None => pattern == model,
+    }
+}
+
+fn last_user_text(request: &Request) -> String {
+    let last = request.messages.iter().rev().find(|message| message.role == ikigai_core::Role::User);
+    last.map(ikigai_core::Message::text).unwrap_or_default()
+}
+
+fn once() -> u64 {
+    1
+}
+
+fn fault<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Fault>, D::Error> {
+    match Value::deserialize(deserializer)? {
+        Value::Null => Ok(None),
+        Value::String(short) => short.parse().map(Some).map_err(serde::de::Error::custom),
+        table => serde_json::from_value(table).map(Some).map_err(serde::de::Error::custom),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bad_script_names_file_line_and_reason() {
+        let toml = Script::from_toml("[[reply]]\ntext = \"a\"\n\n[[reply]]\ntxt = 1\n", "s.toml").unwrap_err();
+        assert!(toml.to_string().starts_with("s.toml:5:1: unknown field `txt`, expected one of"), "{toml}");
+        let json = Script::from_json("{\"reply\": [{\"times\": \"x\"}]}", "s.json").unwrap_err();
+        assert_eq!(json.to_string(), "s.json:1:24: reply[0].times: invalid type: string \"x\", expected u64");
+        let fault = Script::from_toml("[[reply]]\nfault = \"cut\"\n", "s.toml").unwrap_err();
+        assert!(fault.to_string().starts_with("s.toml:2:9: `cut` is no fault"), "{fault}");
+    }
+
+    #[test]
+    fn replies_are_taken_in_order_by_what_they_ask_for() {
+        let mut script = Script::from_toml(
+            "[[reply]]\nwhen = { model = \"gpt-*\", text = \"two\" }\ntimes = 2\ntext = \"b\"\n\n[[reply]]\ntimes = 0\ntext = \"c\"\n",
+            "s.toml",
+        )
+        .unwrap();
+        let mut ask = |model: &str, text: &str| {
+            let request = Request::new(model).user(text);
+            script.take(Dialect::OpenaiChat, &request, &HeaderMap::new()).and_then(|reply| reply.text)
+        };
+        let answers =
+            [ask("gpt-5", "one"), ask("gpt-5", "two"), ask("claude", "two"), ask("gpt-5", "two"), ask("gpt-5", "two")];
+        assert_eq!(answers.map(Option::unwrap), ["c", "b", "c", "b", "c"]);
+    }
+}

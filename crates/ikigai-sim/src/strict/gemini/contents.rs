@@ -1,0 +1,181 @@
+//! Contents and their parts.
+
+use ikigai_core::rules_for;
+use serde_json::Value;
+
+use super::{Refusal, Wire, invalid, member, members, model};
+use crate::seals::Purpose;
+use crate::strict::word;
+
+/// Stands where a signature should, for history that never had one.
+const DUMMIES: &[&str] = &["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"];
+
+const DATA: &[&str] = &[
+    "text",
+    "inlineData",
+    "fileData",
+    "functionCall",
+    "functionResponse",
+    "executableCode",
+    "codeExecutionResult",
+    "toolCall",
+    "toolResponse",
+    "videoMetadata",
+];
+
+fn contents<'a>(wire: &Wire<'a>) -> &'a [Value] {
+    members(wire.body, "contents")
+}
+
+fn parts(content: &Value) -> &[Value] {
+    members(content, "parts")
+}
+
+fn has_call(content: &Value) -> bool {
+    parts(content).iter().any(|part| member(part, "functionCall").is_some())
+}
+
+fn has_response(content: &Value) -> bool {
+    parts(content).iter().any(|part| member(part, "functionResponse").is_some())
+}
+
+fn is_model(content: &Value) -> bool {
+    word(content, "role") == "model"
+}
+
+pub(super) fn given(wire: &Wire<'_>) -> Result<(), Refusal> {
+    if contents(wire).is_empty() {
+        return Err(invalid("* GenerateContentRequest.contents: contents is not specified\n"));
+    }
+    Ok(())
+}
+
+pub(super) fn roles(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let known = ["", "user", "model", "function", "tool"];
+    if contents(wire).iter().all(|content| known.contains(&word(content, "role"))) {
+        return Ok(());
+    }
+    Err(invalid("Please use a valid role: user, model."))
+}
+
+pub(super) fn parts_given(wire: &Wire<'_>) -> Result<(), Refusal> {
+    match contents(wire).iter().position(|content| parts(content).is_empty()) {
+        Some(n) => {
+            Err(invalid(format!("* GenerateContentRequest.contents[{n}].parts: contents.parts must not be empty.\n")))
+        }
+        None => Ok(()),
+    }
+}
+
+pub(super) fn parts_hold_something(wire: &Wire<'_>) -> Result<(), Refusal> {
+    for (n, content) in contents(wire).iter().enumerate() {
+        for (m, part) in parts(content).iter().enumerate() {
+            if !DATA.iter().any(|name| member(part, name).is_some()) {
+                return Err(invalid(format!(
+                    "* GenerateContentRequest.contents[{n}].parts[{m}].data: required oneof field 'data' must have one initialized field\n"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn calls_follow(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let contents = contents(wire);
+    let calls = contents.iter().enumerate().filter(|(_, content)| is_model(content) && has_call(content));
+    for (n, _) in calls {
+        let before = n.checked_sub(1).and_then(|before| contents.get(before));
+        if before.is_none_or(is_model) {
+            return Err(invalid(
+                "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn calls_answered(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let contents = contents(wire);
+    let count = |content: &Value, name: &str| parts(content).iter().filter(|part| member(part, name).is_some()).count();
+    for (n, content) in contents.iter().enumerate() {
+        let calls = if is_model(content) { count(content, "functionCall") } else { 0 };
+        let answers = contents.get(n + 1).map_or(0, |next| count(next, "functionResponse"));
+        // A call may stand without any response, at the end or before other words; but not with fewer than there were calls.
+        if calls > 0 && answers > 0 && answers != calls {
+            return Err(invalid(
+                "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
+            ));
+        }
+        let called = n.checked_sub(1).and_then(|before| contents.get(before)).is_some_and(has_call);
+        if has_response(content) && !called {
+            return Err(invalid(
+                "Please ensure that function response turn comes immediately after a function call turn.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn responses_named(wire: &Wire<'_>) -> Result<(), Refusal> {
+    for (n, content) in contents(wire).iter().enumerate() {
+        for (m, part) in parts(content).iter().enumerate() {
+            let Some(response) = member(part, "functionResponse") else { continue };
+            let place = format!("* GenerateContentRequest.contents[{n}].parts[{m}].function_response");
+            if word(response, "name").is_empty() {
+                return Err(invalid(format!("{place}.name: Name cannot be empty.\n")));
+            }
+            if response.get("response").is_some_and(|payload| !payload.is_object()) {
+                return Err(invalid(format!("{place}.response: must be an object\n")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What came after the user last said something: only there are signatures demanded.
+fn current_turn<'a>(wire: &Wire<'a>) -> &'a [Value] {
+    let contents = contents(wire);
+    let last = contents.iter().rposition(|content| !is_model(content) && !has_response(content));
+    contents.get(last.map_or(0, |last| last + 1)..).unwrap_or_default()
+}
+
+fn signature(part: &Value) -> &str {
+    member(part, "thoughtSignature").and_then(Value::as_str).unwrap_or_default()
+}
+
+pub(super) fn signed(wire: &Wire<'_>) -> Result<(), Refusal> {
+    if !rules_for(model(wire)).signatures_required {
+        return Ok(());
+    }
+    for content in current_turn(wire).iter().filter(|content| is_model(content)) {
+        let first = parts(content).iter().find(|part| member(part, "functionCall").is_some());
+        if let Some(part) = first.filter(|part| signature(part).is_empty()) {
+            let name = member(part, "functionCall").map_or("", |call| word(call, "name"));
+            return Err(invalid(format!(
+                "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:{name}`"
+            )));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn genuine(wire: &Wire<'_>) -> Result<(), Refusal> {
+    for part in contents(wire).iter().flat_map(parts) {
+        let signature = signature(part);
+        let name = member(part, "functionCall").map_or("", |call| word(call, "name"));
+        let known = signature.is_empty()
+            || is_dummy(signature)
+            || wire.memory.seals.open(Purpose::Thought, &[name], signature).is_some();
+        if !known {
+            return Err(invalid("Thought signature is not valid"));
+        }
+    }
+    Ok(())
+}
+
+/// Clients that treat the signature as bytes send the dummy in base64.
+fn is_dummy(signature: &str) -> bool {
+    use base64::Engine as _;
+    let decoded = base64::engine::general_purpose::STANDARD.decode(signature).unwrap_or_default();
+    DUMMIES.iter().any(|dummy| signature == *dummy || decoded == dummy.as_bytes())
+}

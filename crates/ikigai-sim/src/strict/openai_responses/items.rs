@@ -1,0 +1,246 @@
+//! Input items, tools, output format.
+
+use serde_json::Value;
+
+use super::{Refusal, Wire, invalid, openai};
+use crate::strict::schema::{self, Subset};
+use crate::strict::{list, word};
+
+const ITEMS: &[&str] = &[
+    "message",
+    "reasoning",
+    "function_call",
+    "function_call_output",
+    "item_reference",
+    "web_search_call",
+    "file_search_call",
+    "code_interpreter_call",
+    "image_generation_call",
+    "computer_call",
+    "computer_call_output",
+    "local_shell_call",
+    "local_shell_call_output",
+    "shell_call",
+    "shell_call_output",
+    "apply_patch_call",
+    "apply_patch_call_output",
+    "mcp_list_tools",
+    "mcp_approval_request",
+    "mcp_approval_response",
+    "mcp_call",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "tool_search_call",
+    "tool_search_output",
+    "tool_search_call_output",
+    "compaction",
+    "compaction_summary",
+    "configuration_update",
+    "additional_tools",
+];
+
+/// An item's kind; one without a type but with a role is a message.
+pub(super) fn kind(item: &Value) -> &str {
+    match word(item, "type") {
+        "" if item.get("role").is_some() => "message",
+        kind => kind,
+    }
+}
+
+pub(super) fn given(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let elsewhere = ["prompt", "previous_response_id", "conversation"].iter().any(|name| wire.field(name).is_some());
+    match wire.field("input") {
+        Some(Value::String(_) | Value::Array(_)) => Ok(()),
+        None if elsewhere => Ok(()),
+        None => Err(invalid("Missing required parameter: 'input'.").at("input", Some("missing_required_parameter"))),
+        Some(other) => {
+            let message = format!(
+                "Invalid type for 'input': expected one of an array of objects or string, but got {} instead.",
+                openai::kind_of(other)
+            );
+            Err(invalid(message).at("input", Some("invalid_type")))
+        }
+    }
+}
+
+pub(super) fn kinds(wire: &Wire<'_>) -> Result<(), Refusal> {
+    match wire.list("input").iter().enumerate().find(|(_, item)| !ITEMS.contains(&kind(item))) {
+        Some((n, item)) => {
+            let known: Vec<String> = ITEMS.iter().map(|word| format!("'{word}'")).collect();
+            let message = format!("Invalid value: '{}'. Supported values are: {}.", kind(item), known.join(", "));
+            Err(invalid(message).at(format!("input[{n}]"), Some("invalid_value")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn messages<'a>(wire: &Wire<'a>) -> impl Iterator<Item = (usize, &'a Value)> {
+    wire.list("input").iter().enumerate().filter(|(_, item)| kind(item) == "message")
+}
+
+pub(super) fn roles(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let known = ["assistant", "system", "developer", "user"];
+    match messages(wire).find(|(_, item)| !known.contains(&word(item, "role"))) {
+        Some((n, item)) => {
+            let message = format!(
+                "Invalid value: '{}'. Supported values are: 'assistant', 'system', 'developer', and 'user'.",
+                word(item, "role")
+            );
+            Err(invalid(message).at(format!("input[{n}].role"), Some("invalid_value")))
+        }
+        None => Ok(()),
+    }
+}
+
+/// What the model said and what it was told have different parts.
+pub(super) fn parts(wire: &Wire<'_>) -> Result<(), Refusal> {
+    for (n, item) in messages(wire) {
+        let (known, words): (&[&str], &str) = if word(item, "role") == "assistant" {
+            (&["output_text", "refusal"], "'output_text' and 'refusal'")
+        } else {
+            (
+                &["input_text", "input_image", "input_file", "computer_screenshot", "summary_text"],
+                "'input_text', 'input_image', and 'input_file'",
+            )
+        };
+        for (m, part) in list(item, "content").iter().enumerate() {
+            let kind = word(part, "type");
+            if !known.contains(&kind) {
+                let message = format!("Invalid value: '{kind}'. Supported values are: {words}.");
+                return Err(invalid(message).at(format!("input[{n}].content[{m}]"), Some("invalid_value")));
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn images(wire: &Wire<'_>) -> Result<(), Refusal> {
+    for (n, item) in messages(wire) {
+        for (m, part) in
+            list(item, "content").iter().enumerate().filter(|(_, part)| word(part, "type") == "input_image")
+        {
+            let place = format!("input[{n}].content[{m}].image_url");
+            match part.get("image_url").filter(|url| !url.is_null()) {
+                None => {}
+                Some(Value::String(url)) => openai::image_url(url, place)?,
+                Some(other) => {
+                    let message = format!(
+                        "Invalid type for '{place}': expected an image URL, but got {} instead.",
+                        openai::kind_of(other)
+                    );
+                    return Err(invalid(message).at(place, Some("invalid_type")));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn of_kind<'a>(wire: &Wire<'a>, wanted: &'static str) -> impl Iterator<Item = &'a Value> {
+    wire.list("input").iter().filter(move |item| kind(item) == wanted)
+}
+
+/// A conversation that goes on from a stored response has its calls there.
+fn goes_on(wire: &Wire<'_>) -> bool {
+    wire.field("previous_response_id").is_some() || wire.field("conversation").is_some()
+}
+
+pub(super) fn calls_answered(wire: &Wire<'_>) -> Result<(), Refusal> {
+    for call in of_kind(wire, "function_call") {
+        let id = word(call, "call_id");
+        if !of_kind(wire, "function_call_output").any(|output| word(output, "call_id") == id) {
+            return Err(invalid(format!("No tool output found for function call {id}.")).at("input", None));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn results_called(wire: &Wire<'_>) -> Result<(), Refusal> {
+    if goes_on(wire) {
+        return Ok(());
+    }
+    for output in of_kind(wire, "function_call_output") {
+        let id = word(output, "call_id");
+        if !of_kind(wire, "function_call").any(|call| word(call, "call_id") == id) {
+            let message = format!("No tool call found for function call output with call_id {id}.");
+            return Err(invalid(message).at("input", None));
+        }
+    }
+    Ok(())
+}
+
+fn functions<'a>(wire: &Wire<'a>) -> impl Iterator<Item = (usize, &'a Value)> {
+    wire.list("tools").iter().enumerate().filter(|(_, tool)| word(tool, "type") == "function")
+}
+
+pub(super) fn tools(wire: &Wire<'_>) -> Result<(), Refusal> {
+    for (n, function) in functions(wire) {
+        let place = format!("tools[{n}].name");
+        match word(function, "name") {
+            "" => {
+                let message = format!("Missing required parameter: '{place}'.");
+                return Err(invalid(message).at(place, Some("missing_required_parameter")));
+            }
+            name if !openai::name_fits(name) => {
+                let message = format!(
+                    "Invalid '{place}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
+                );
+                return Err(invalid(message).at(place, Some("invalid_value")));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn schemas(wire: &Wire<'_>) -> Result<(), Refusal> {
+    for (n, function) in functions(wire) {
+        let Some(parameters) = function.get("parameters").filter(|parameters| !parameters.is_null()) else { continue };
+        let strict = function.get("strict") == Some(&Value::Bool(true));
+        let verdict = if strict { schema::fits(parameters, Subset::Openai) } else { schema::is_schema(parameters) };
+        if let Err(reason) = verdict {
+            let message = format!("Invalid schema for function '{}': In context=(), {reason}", word(function, "name"));
+            return Err(invalid(message).at(format!("tools[{n}].parameters"), Some("invalid_function_parameters")));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn choice_known(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let Some(choice) = wire.field("tool_choice").filter(|choice| word(choice, "type") == "function") else {
+        return Ok(());
+    };
+    if functions(wire).any(|(_, function)| word(function, "name") == openai::chosen(choice)) {
+        return Ok(());
+    }
+    Err(invalid("Tool choice 'function' not found in 'tools' parameter.").at("tool_choice", None))
+}
+
+pub(super) fn text_format(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let Some(format) = wire.body.pointer("/text/format").filter(|format| word(format, "type") == "json_schema") else {
+        return Ok(());
+    };
+    let name = word(format, "name");
+    if name.is_empty() {
+        let message = "Missing required parameter: 'text.format.name'.";
+        return Err(invalid(message).at("text.format.name", Some("missing_required_parameter")));
+    }
+    if format.get("strict") != Some(&Value::Bool(true)) {
+        return Ok(());
+    }
+    let Some(schema) = format.get("schema") else { return Ok(()) };
+    schema::fits(schema, Subset::Openai).map_err(|reason| {
+        let message = format!("Invalid schema for response_format '{name}': In context=(), {reason}");
+        invalid(message).at("text.format.schema", Some("invalid_json_schema"))
+    })
+}
+
+pub(super) fn json_word(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let json_mode = wire.body.pointer("/text/format").is_some_and(|format| word(format, "type") == "json_object");
+    let said = ["input", "instructions"].iter().any(|name| wire.field(name).is_some_and(openai::says_json));
+    if json_mode && !said {
+        let message = "Response input messages must contain the word 'json' in some form to use 'text.format' of type 'json_object'.";
+        return Err(invalid(message).at("input", None));
+    }
+    Ok(())
+}

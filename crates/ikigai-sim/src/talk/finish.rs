@@ -1,0 +1,102 @@
+//! The end of an answer: thinking put before it, limits kept, tokens counted.
+
+use ikigai_core::{Block, Dialect, FinishReason, Ids, Request, Response, rules_for};
+
+use super::{Talk, thoughts, tokens};
+
+/// Makes content into the whole answer.
+pub(crate) fn finish(content: Vec<Block>, reason: FinishReason, request: &Request, talk: &Talk<'_>) -> Response {
+    let thoughts = thoughts::about(request, &content, talk);
+    let mut answer = Limited { content, reason, stopped_by: None };
+    answer.stop_at(&request.stop);
+    thoughts::sign(&mut answer.content, thoughts.happened, request, talk);
+    if let Some(limit) = limit(request) {
+        answer.cut_to(limit.saturating_sub(thoughts.tokens));
+    }
+    let mut usage = tokens::prompt_usage(request, talk);
+    usage.output_tokens = answer.content.iter().map(tokens::of_block).sum();
+    usage.thinking_tokens = thoughts.tokens;
+    let mut response = Response {
+        id: Some(id(talk)),
+        model: request.model.clone(),
+        content: thoughts.block.into_iter().chain(answer.content).collect(),
+        finish_reason: answer.reason,
+        usage: Some(usage),
+        ..Response::default()
+    };
+    if let Some(stop) = answer.stopped_by {
+        response.provider_data.set(Dialect::Anthropic, "stop_reason", "stop_sequence");
+        let said = serde_json::json!({"stop_sequence": stop, "stop_details": null});
+        response.provider_data.set(Dialect::Anthropic, "response", said);
+    }
+    response
+}
+
+/// The token limit of the answer, thinking included.
+fn limit(request: &Request) -> Option<u64> {
+    let asked = request.max_output_tokens.and_then(|limit| u64::try_from(limit).ok());
+    asked.or(rules_for(&request.model).max_output.map(u64::from))
+}
+
+fn id(talk: &Talk<'_>) -> String {
+    let id = Ids::seeded(talk.seed.rotate_left(17)).next_id();
+    match talk.dialect {
+        Dialect::Anthropic => format!("msg_{id}"),
+        Dialect::OpenaiChat => format!("chatcmpl-{id}"),
+        Dialect::OpenaiResponses => format!("resp_{id}"),
+        Dialect::Gemini => id,
+    }
+}
+
+/// Content that is being cut to what was asked for.
+struct Limited {
+    content: Vec<Block>,
+    reason: FinishReason,
+    stopped_by: Option<String>,
+}
+
+impl Limited {
+    /// Ends the text before the first of the stop texts.
+    fn stop_at(&mut self, stops: &[String]) {
+        for place in 0..self.content.len() {
+            let Some(Block::Text(block)) = self.content.get_mut(place) else { continue };
+            let first = stops
+                .iter()
+                .filter(|stop| !stop.is_empty())
+                .filter_map(|stop| Some((block.text.find(stop.as_str())?, stop)))
+                .min_by_key(|(start, _)| *start);
+            if let Some((start, stop)) = first {
+                block.text.truncate(start);
+                self.stopped_by = Some(stop.clone());
+                self.reason = FinishReason::Stop;
+                self.content.truncate(place + 1);
+                return;
+            }
+        }
+    }
+
+    /// Ends the answer after so many tokens.
+    fn cut_to(&mut self, limit: u64) {
+        let mut left = limit;
+        for place in 0..self.content.len() {
+            let Some(block) = self.content.get_mut(place) else { return };
+            let cost = tokens::of_block(block);
+            if cost <= left {
+                left -= cost;
+                continue;
+            }
+            let characters = usize::try_from(left.saturating_mul(4)).unwrap_or(usize::MAX);
+            match block {
+                Block::Text(text) => text.text = text.text.chars().take(characters).collect(),
+                Block::ToolCall(call) => {
+                    let beginning = call.arguments_json().chars().take(characters).collect();
+                    call.set_arguments_text(beginning);
+                }
+                _ => {}
+            }
+            self.content.truncate(place + 1);
+            self.reason = FinishReason::Length;
+            return;
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What a model answered, and what it took.
+
+use std::fmt;
+
+use ikigai_core::{Block, Cost, FinishReason, Loss, Message, ModelName, Response, ToolCall, Usage};
+use serde_json::Value;
+
+use crate::error::Attempt;
+use crate::limits::RateLimits;
+
+/// One request and its answer. A turn with tools has several.
+#[derive(Debug, Clone)]
+pub struct Step {
+    pub(crate) response: Response,
+    pub(crate) cost: Option<Cost>,
+    pub(crate) model: ModelName,
+    pub(crate) request_id: Option<String>,
+    pub(crate) limits: RateLimits,
+}
+
+impl Step {
+    /// The answer.
+    pub fn response(&self) -> &Response {
+        &self.response
+    }
+
+    /// What it cost; absent when nobody knows the model's prices.
+    pub fn cost(&self) -> Option<Cost> {
+        self.cost
+    }
+
+    /// The model that was asked.
+    pub fn model(&self) -> &ModelName {
+        &self.model
+    }
+
+    /// The provider's id of the request, for its support.
+    pub fn request_id(&self) -> Option<&str> {
+        self.request_id.as_deref()
+    }
+
+    /// What the provider said about its rate limits.
+    pub fn limits(&self) -> &RateLimits {
+        &self.limits
+    }
+}
+
+/// A model's answer, with everything that led to it. Printed, it is its text.
+///
+/// When tools were run, the answer is that of the last step; [`usage`](Answer::usage) and [`cost`](Answer::cost) are those
+/// of all of them.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    earlier: Vec<Step>,
+    last: Step,
+    messages: Vec<Message>,
+    attempts: Vec<Attempt>,
+}
+
+impl Answer {
+    pub(crate) fn new(earlier: Vec<Step>, last: Step, messages: Vec<Message>, attempts: Vec<Attempt>) -> Self {
+        Answer { earlier, last, messages, attempts }
+    }
+
+    /// This answer with the one that it mends before it: both were paid for.
+    pub(crate) fn after(self, mended: Answer) -> Self {
+        let Answer { earlier, last, messages, attempts } = mended;
+        Answer {
+            earlier: earlier.into_iter().chain([last]).chain(self.earlier).collect(),
+            last: self.last,
+            messages: messages.into_iter().chain(self.messages).collect(),
+            attempts: attempts.into_iter().chain(self.attempts).collect(),
+        }
+    }
+
+    /// All its text, joined by nothing.
+    pub fn text(&self) -> String {
+        self.last.response.text()
+    }
+
+    /// All its visible thinking, joined by nothing.
+    pub fn thinking(&self) -> String {
+        self.last.response.thinking()
+    }
+
+    /// The text read as JSON.
+    ///
+    /// # Errors
+    /// When the text is no JSON.
+    pub fn object(&self) -> Result<Value, serde_json::Error> {
+        self.last.response.object()
+    }
+
+    /// The answer in blocks.
+    pub fn content(&self) -> &[Block] {
+        &self.last.response.content
+    }
+
+    /// The tool calls that wait for results.
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.last.response.tool_calls()
+    }
+
+    /// Why it ended. `Length` means that it is cut off.
+    pub fn finish_reason(&self) -> FinishReason {
+        self.last.response.finish_reason
+    }
+
+    /// The tokens that all steps took; absent when the provider did not say.
+    pub fn usage(&self) -> Option<Usage> {
+        let mut all = self.steps().filter_map(|step| step.response.usage.as_ref());
+        let mut sum = all.next()?.clone();
+        for usage in all {
+            sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
+            sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
+            sum.thinking_tokens = sum.thinking_tokens.saturating_add(usage.thinking_tokens);
+            sum.cache_read_tokens = sum.cache_read_tokens.saturating_add(usage.cache_read_tokens);
+            sum.cache_write_tokens = sum.cache_write_tokens.saturating_add(usage.cache_write_tokens);
+            sum.provider_data = usage.provider_data.clone();
+        }
+        Some(sum)
+    }
+
+    /// What all steps cost; absent when nobody knows the model's prices.
+    pub fn cost(&self) -> Option<Cost> {
+        self.steps().map(Step::cost).sum()
+    }
+
+    /// The model that was asked: the first one, or the fallback that answered.
+    pub fn model(&self) -> &ModelName {
+        &self.last.model
+    }
+
+    /// The provider that answered, by its id.
+    pub fn provider(&self) -> &str {
+        &self.last.model.provider
+    }
+
+    /// The provider's id of the request, for its support.
+    pub fn request_id(&self) -> Option<&str> {
+        self.last.request_id()
+    }
+
+    /// What the provider said about its rate limits.
+    pub fn limits(&self) -> &RateLimits {
+        &self.last.limits
+    }
+
+    /// What was left out or changed on the way to the provider, and what else is worth knowing, of all steps.
+    pub fn warnings(&self) -> impl Iterator<Item = &Loss> {
+        self.steps().flat_map(|step| &step.response.warnings)
+    }
+
+    /// Every request and its answer, oldest first.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.earlier.iter().chain(std::iter::once(&self.last))
+    }
+
+    /// The messages that this turn adds to the conversation: answers and the results of tools.
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// The tries that failed before this answer came.
+    pub fn attempts(&self) -> &[Attempt] {
+        &self.attempts
+    }
+
+    /// The last answer, whole.
+    pub fn response(&self) -> &Response {
+        &self.last.response
+    }
+
+    /// The last answer, whole.
+    pub fn into_response(self) -> Response {
+        self.last.response
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut texts = self.content().iter().filter_map(Block::as_text);
+        texts.try_for_each(|text| f.write_str(text))
+    }
+}

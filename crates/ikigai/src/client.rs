@@ -1,0 +1,351 @@
+//! The client: what all models of a program share.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use ikigai_core::{Context, ModelName, Registry};
+
+use crate::answer::Answer;
+use crate::config::{Environment, Key};
+use crate::error::{Error, Reason};
+use crate::hook::{Hook, Hooks};
+use crate::model::Model;
+use crate::retry::Retry;
+use crate::time::{Clock, SystemClock};
+use crate::transport::{Timeouts, Transport};
+
+/// What all models of a program share: connections, keys, the tables of providers and models.
+///
+/// Cheap to clone; clones are the same client. Most programs need none of their own: [`ask`](crate::ask) and
+/// [`model`](crate::model) share one.
+///
+/// ```
+/// use ikigai::Client;
+///
+/// # fn f() -> Result<(), ikigai::Error> {
+/// let client = Client::builder()
+///     .key("openai", "sk-…")
+///     .base_url("openai", "http://localhost:4000")
+///     .header("x-team", "blue")
+///     .build()?;
+/// let model = client.model("openai:gpt-5.4")?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    transport: Arc<dyn Transport>,
+    clock: Arc<dyn Clock>,
+    environment: Environment,
+    registry: Registry,
+    /// By the provider's id.
+    keys: Vec<(String, Key)>,
+    base_urls: Vec<(String, String)>,
+    headers: Vec<(String, String)>,
+    timeouts: Timeouts,
+    retry: Retry,
+    hooks: Hooks,
+    content_in_traces: bool,
+}
+
+static PROCESS: OnceLock<Client> = OnceLock::new();
+
+impl Client {
+    /// A client with the usual set-up: keys from the environment and the settings folder, the user's own providers and
+    /// models from there too.
+    ///
+    /// # Errors
+    /// When a file in the settings folder is broken, or TLS cannot be set up.
+    pub fn new() -> Result<Self, Error> {
+        Client::builder().build()
+    }
+
+    /// Another set-up.
+    pub fn builder() -> ClientBuilder {
+        ClientBuilder {
+            transport: None,
+            clock: None,
+            environment: None,
+            registry: None,
+            keys: Vec::new(),
+            base_urls: Vec::new(),
+            headers: Vec::new(),
+            timeouts: Timeouts::default(),
+            retry: Retry::default(),
+            hooks: Vec::new(),
+            content_in_traces: false,
+        }
+    }
+
+    /// The client that [`ask`](crate::ask) and [`model`](crate::model) share, made when it is first asked for.
+    ///
+    /// # Errors
+    /// As [`new`](Client::new).
+    pub fn shared() -> Result<Self, Error> {
+        match PROCESS.get() {
+            Some(client) => Ok(client.clone()),
+            None => {
+                let client = Client::new()?;
+                Ok(PROCESS.get_or_init(|| client).clone())
+            }
+        }
+    }
+
+    /// A model by its name: `[provider:]model[/level]`, such as `anthropic:claude-sonnet-4-5/high` or `gpt-5.4`.
+    ///
+    /// # Errors
+    /// When the name means no model; the error lists the nearest.
+    pub fn model(&self, name: &str) -> Result<Model, Error> {
+        let name = self.registry().parse(name)?;
+        Ok(Model::new(self.clone(), name))
+    }
+
+    /// A model by its provider and its id, for those who know both. Any id is taken.
+    ///
+    /// ```
+    /// use ikigai::{Client, Level, ModelName};
+    ///
+    /// # fn f(client: Client) {
+    /// let model = client.model_named(ModelName::new("openai", "gpt-5.4").level(Level::Low)).temperature(0.7);
+    /// # }
+    /// ```
+    pub fn model_named(&self, name: ModelName) -> Model {
+        Model::new(self.clone(), name)
+    }
+
+    /// Asks a model, and waits for the whole answer.
+    ///
+    /// # Errors
+    /// When the name means no model, or there is no answer.
+    pub async fn ask(&self, model: &str, prompt: impl Into<Context>) -> Result<Answer, Error> {
+        self.model(model)?.ask(prompt).await
+    }
+
+    /// The tables of providers and models.
+    pub fn registry(&self) -> &Registry {
+        &self.shared.registry
+    }
+
+    /// Where keys and settings come from.
+    pub fn environment(&self) -> &Environment {
+        &self.shared.environment
+    }
+
+    pub(crate) fn transport(&self) -> &dyn Transport {
+        self.shared.transport.as_ref()
+    }
+
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.shared.clock
+    }
+
+    pub(crate) fn hooks(&self) -> &Hooks {
+        &self.shared.hooks
+    }
+
+    pub(crate) fn timeouts(&self) -> Timeouts {
+        self.shared.timeouts
+    }
+
+    pub(crate) fn retry(&self) -> &Retry {
+        &self.shared.retry
+    }
+
+    pub(crate) fn headers(&self) -> &[(String, String)] {
+        &self.shared.headers
+    }
+
+    pub(crate) fn content_in_traces(&self) -> bool {
+        self.shared.content_in_traces
+    }
+
+    pub(crate) fn key_in_memory(&self, provider: &str) -> Option<&Key> {
+        self.shared.keys.iter().find(|(id, _)| id == provider).map(|(_, key)| key)
+    }
+
+    pub(crate) fn base_url_in_memory(&self, provider: &str) -> Option<&str> {
+        self.shared.base_urls.iter().find(|(id, _)| id == provider).map(|(_, url)| url.as_str())
+    }
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<&str> = self.shared.headers.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("Client")
+            .field("transport", &self.shared.transport)
+            .field("environment", &self.shared.environment)
+            .field("keys", &self.shared.keys)
+            .field("base_urls", &self.shared.base_urls)
+            .field("headers", &headers)
+            .field("timeouts", &self.shared.timeouts)
+            .field("retry", &self.shared.retry)
+            .field("hooks", &self.shared.hooks)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a [`Client`] is set up.
+#[must_use]
+pub struct ClientBuilder {
+    transport: Option<Arc<dyn Transport>>,
+    clock: Option<Arc<dyn Clock>>,
+    environment: Option<Environment>,
+    registry: Option<Registry>,
+    keys: Vec<(String, Key)>,
+    base_urls: Vec<(String, String)>,
+    headers: Vec<(String, String)>,
+    timeouts: Timeouts,
+    retry: Retry,
+    hooks: Vec<Arc<dyn Hook>>,
+    content_in_traces: bool,
+}
+
+impl ClientBuilder {
+    /// A provider's key. It goes before the environment and the files.
+    pub fn key(mut self, provider: impl Into<String>, key: impl Into<Key>) -> Self {
+        self.keys.push((provider.into(), key.into()));
+        self
+    }
+
+    /// A provider's base URL. It goes before the environment.
+    pub fn base_url(mut self, provider: impl Into<String>, url: impl Into<String>) -> Self {
+        self.base_urls.push((provider.into(), url.into()));
+        self
+    }
+
+    /// A header for every request.
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// How long silence may last.
+    pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
+        self.timeouts = timeouts;
+        self
+    }
+
+    /// Whether requests that failed are tried again, and when.
+    pub fn retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    /// How requests reach a provider: [`Http`](crate::transport::Http) with another set-up, or a way of one's own.
+    pub fn transport(mut self, transport: impl Transport) -> Self {
+        self.transport = Some(Arc::new(transport));
+        self
+    }
+
+    /// What tells the time.
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// Where keys and settings come from, in place of this process and its user.
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.environment = Some(environment);
+        self
+    }
+
+    /// The tables of providers and models, in place of the built-in ones with the user's files over them.
+    pub fn registry(mut self, registry: Registry) -> Self {
+        self.registry = Some(registry);
+        self
+    }
+
+    /// Adds a hook; they are called in the order in which they were added.
+    pub fn hook(mut self, hook: impl Hook) -> Self {
+        self.hooks.push(Arc::new(hook));
+        self
+    }
+
+    /// Puts what is said into traces as well. It stays out of them unless this is called.
+    pub fn content_in_traces(mut self) -> Self {
+        self.content_in_traces = true;
+        self
+    }
+
+    /// The client.
+    ///
+    /// # Errors
+    /// When a provider has no row, a file in the settings folder is broken, or TLS cannot be set up.
+    pub fn build(self) -> Result<Client, Error> {
+        let environment = self.environment.unwrap_or_default();
+        let registry = match self.registry {
+            Some(registry) => registry,
+            None => registry(&environment)?,
+        };
+        let transport = match self.transport {
+            Some(transport) => transport,
+            None => default_transport()?,
+        };
+        Ok(Client {
+            shared: Arc::new(Shared {
+                transport,
+                clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock::default())),
+                environment,
+                keys: by_id(self.keys, &registry)?,
+                base_urls: by_id(self.base_urls, &registry)?,
+                registry,
+                headers: self.headers,
+                timeouts: self.timeouts,
+                retry: self.retry,
+                hooks: Hooks::new(self.hooks),
+                content_in_traces: self.content_in_traces,
+            }),
+        })
+    }
+}
+
+impl fmt::Debug for ClientBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientBuilder")
+            .field("keys", &self.keys)
+            .field("base_urls", &self.base_urls)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "rustls")]
+fn default_transport() -> Result<Arc<dyn Transport>, Error> {
+    Ok(Arc::new(crate::transport::Http::new()?))
+}
+
+#[cfg(not(feature = "rustls"))]
+fn default_transport() -> Result<Arc<dyn Transport>, Error> {
+    Err(Reason::Unsupported("this build has no HTTP (feature `rustls`); give the client a transport".to_owned()).into())
+}
+
+/// Names of providers, which may be aliases, to their ids; the last one given wins.
+fn by_id<T>(given: Vec<(String, T)>, registry: &Registry) -> Result<Vec<(String, T)>, Error> {
+    let mut known = Vec::new();
+    for (name, value) in given.into_iter().rev() {
+        let provider = registry.providers.find(&name).ok_or_else(|| {
+            let nearest = registry.providers.nearest(&name).map(str::to_owned);
+            Reason::from(ikigai_core::ProviderError::Unknown { name, nearest })
+        })?;
+        known.push((provider.id.to_string(), value));
+    }
+    Ok(known)
+}
+
+/// The built-in tables with the user's `providers.toml` and `models.toml` over them.
+fn registry(environment: &Environment) -> Result<Registry, Error> {
+    let mut registry = Registry::default();
+    let Some(folder) = environment.settings() else { return Ok(registry) };
+    if let Ok(text) = std::fs::read_to_string(folder.join("providers.toml")) {
+        let file = folder.join("providers.toml").display().to_string();
+        registry.providers = registry.providers.with_toml(&file, &text)?;
+    }
+    if let Ok(text) = std::fs::read_to_string(folder.join("models.toml")) {
+        let file = folder.join("models.toml").display().to_string();
+        registry.catalog = registry.catalog.with_toml(&file, &text)?;
+    }
+    Ok(registry)
+}

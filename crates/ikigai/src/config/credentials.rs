@@ -1,0 +1,202 @@
+//! The files of keys in the settings folder.
+
+use std::path::{Path, PathBuf};
+
+use ikigai_core::Provider;
+
+use super::Key;
+
+/// The names that a file of keys may have, first one first.
+const NAMES: [&str; 2] = ["credentials.toml", "credentials.json"];
+
+/// More than anyone has keys for; a file that is larger is something else.
+const LIMIT: u64 = 1 << 20;
+
+/// The keys in a settings folder.
+///
+/// `credentials.toml` has a line for each provider, or a table with an `api_key`; `credentials.json` the same as JSON:
+///
+/// ```toml
+/// anthropic = "sk-ant-…"
+///
+/// [openai]
+/// api_key = "sk-…"
+/// ```
+///
+/// Only their owner may read them: mode 600.
+#[derive(Debug, Clone, Default)]
+pub struct Credentials {
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    provider: String,
+    key: Key,
+    file: PathBuf,
+}
+
+/// A file of keys that cannot be used. It names the place, and never a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CredentialsError {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, from 1, where there is one to name.
+    pub line: Option<usize>,
+    /// What is wrong, and the way out.
+    pub message: String,
+}
+
+impl std::fmt::Display for CredentialsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for CredentialsError {}
+
+impl Credentials {
+    /// The keys in a folder; none when there is no such file.
+    ///
+    /// # Errors
+    /// When a file is broken, or others than its owner may read it.
+    pub fn load(folder: &Path) -> Result<Self, CredentialsError> {
+        let mut credentials = Credentials::default();
+        for name in NAMES {
+            let file = folder.join(name);
+            if let Some(text) = read(&file)? {
+                let entries = if name.ends_with(".toml") { from_toml(&text) } else { from_json(&text) };
+                let entries =
+                    entries.map_err(|(line, message)| CredentialsError { file: file.clone(), line, message })?;
+                credentials.entries.extend(entries.into_iter().map(|(provider, key)| Entry {
+                    provider,
+                    key,
+                    file: file.clone(),
+                }));
+            }
+        }
+        Ok(credentials)
+    }
+
+    /// Where a key would be written down in a folder.
+    pub fn file(folder: &Path) -> PathBuf {
+        folder.join(NAMES[0])
+    }
+
+    /// A provider's key, by its id or an alias, and the file it is in.
+    pub fn find(&self, provider: &Provider) -> Option<(&Key, &Path)> {
+        let is_called = |name: &str| {
+            std::iter::once(&provider.id).chain(provider.aliases.iter()).any(|own| own.eq_ignore_ascii_case(name))
+        };
+        let entry = self.entries.iter().find(|entry| is_called(&entry.provider))?;
+        Some((&entry.key, &entry.file))
+    }
+
+    /// The providers that a key is there for, as they are written.
+    pub fn providers(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| entry.provider.as_str())
+    }
+}
+
+/// The text of a file that only its owner may read; none when there is no file.
+fn read(file: &Path) -> Result<Option<String>, CredentialsError> {
+    let broken = |message: String| CredentialsError { file: file.to_owned(), line: None, message };
+    let metadata = match std::fs::metadata(file) {
+        Ok(metadata) => metadata,
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(broken(error.to_string())),
+    };
+    if let Some(mode) = open_to_others(&metadata) {
+        let path = file.display();
+        return Err(broken(format!("others may read this file (mode {mode:o}); run: chmod 600 {path}")));
+    }
+    if metadata.len() > LIMIT {
+        return Err(broken(format!("the file is larger than {LIMIT} bytes")));
+    }
+    match std::fs::read_to_string(file) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) => Err(broken(error.to_string())),
+    }
+}
+
+/// The file's mode, when others than its owner may do anything with it.
+#[cfg(unix)]
+fn open_to_others(metadata: &std::fs::Metadata) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = metadata.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then_some(mode)
+}
+
+/// Elsewhere the folder's own rights have to do.
+#[cfg(not(unix))]
+fn open_to_others(_: &std::fs::Metadata) -> Option<u32> {
+    None
+}
+
+/// Providers and their keys; or the line of a fault, and the fault.
+type Entries = Result<Vec<(String, Key)>, (Option<usize>, String)>;
+
+/// The parser's messages are used without the excerpts that it adds: those show keys.
+fn from_toml(text: &str) -> Entries {
+    let line = |at: usize| text.get(..at).map(|before| before.matches('\n').count() + 1);
+    let broken = |error: toml::de::Error| (error.span().and_then(|span| line(span.start)), error.message().to_owned());
+    let table = toml::de::DeTable::parse(text).map_err(broken)?;
+    let mut entries = Vec::new();
+    for (name, value) in table.get_ref() {
+        let at = line(name.span().start);
+        let key = match value.get_ref() {
+            toml::de::DeValue::String(key) => Some(key.as_ref()),
+            toml::de::DeValue::Table(fields) => {
+                fields.iter().find(|(name, _)| is_key_field(name.get_ref())).and_then(|(_, key)| key.get_ref().as_str())
+            }
+            _ => None,
+        };
+        entries.push((name.get_ref().to_string(), checked(key).map_err(|fault| (at, fault(name.get_ref())))?));
+    }
+    Ok(entries)
+}
+
+fn from_json(text: &str) -> Entries {
+    let table: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).map_err(|error| {
+        let told = error.to_string();
+        // The message names the place at its end; a value of the wrong kind is named in it as well.
+        let told = match error.classify() {
+            serde_json::error::Category::Data => "the file must be an object with a key for each provider",
+            _ => told.rsplit_once(" at line ").map_or(told.as_str(), |(message, _)| message),
+        };
+        (Some(error.line().max(1)), told.to_owned())
+    })?;
+    let mut entries = Vec::new();
+    for (name, value) in table {
+        let key = match &value {
+            serde_json::Value::String(key) => Some(key.as_str()),
+            serde_json::Value::Object(fields) => {
+                fields.iter().find(|(name, _)| is_key_field(name)).and_then(|(_, key)| key.as_str())
+            }
+            _ => None,
+        };
+        let line = text.find(&format!("\"{name}\"")).and_then(|at| text.get(..at)).map(|t| t.matches('\n').count() + 1);
+        let key = checked(key).map_err(|fault| (line, fault(&name)))?;
+        entries.push((name, key));
+    }
+    Ok(entries)
+}
+
+fn is_key_field(name: &str) -> bool {
+    matches!(name, "api_key" | "key")
+}
+
+fn checked(key: Option<&str>) -> Result<Key, fn(&str) -> String> {
+    match key.map(Key::from) {
+        Some(key) if !key.is_empty() => Ok(key),
+        Some(_) => Err(|name| format!("the key of `{name}` is empty")),
+        None => Err(|name| format!("`{name}` must be a key in quotes, or a table with an `api_key`")),
+    }
+}

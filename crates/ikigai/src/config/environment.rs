@@ -1,0 +1,105 @@
+//! Variables and folders, of this process or as a caller gives them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use etcetera::BaseStrategy as _;
+
+/// Where variables and settings come from: this process, or what a caller gives in its place.
+///
+/// ```
+/// use ikigai::config::Environment;
+///
+/// let environment = Environment::of([("OPENAI_API_KEY", "sk-test")]);
+/// assert_eq!(environment.variable("OPENAI_API_KEY").as_deref(), Some("sk-test"));
+/// assert_eq!(environment.settings(), None); // Nothing is read from the disk.
+/// ```
+#[derive(Debug, Clone)]
+pub struct Environment {
+    variables: Variables,
+    settings: Option<PathBuf>,
+    dotenv: Option<PathBuf>,
+}
+
+#[derive(Clone)]
+enum Variables {
+    Process,
+    Given(BTreeMap<String, String>),
+}
+
+impl Environment {
+    /// This process: its variables, the user's settings folder, `.env` in the working directory.
+    pub fn process() -> Self {
+        Environment { variables: Variables::Process, settings: settings(), dotenv: Some(PathBuf::from(".env")) }
+    }
+
+    /// These variables and no files.
+    pub fn of<N: Into<String>, V: Into<String>>(variables: impl IntoIterator<Item = (N, V)>) -> Self {
+        let given = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Environment { variables: Variables::Given(given), settings: None, dotenv: None }
+    }
+
+    /// With another settings folder.
+    #[must_use]
+    pub fn with_settings(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.settings = Some(folder.into());
+        self
+    }
+
+    /// With another `.env` file.
+    #[must_use]
+    pub fn with_dotenv(mut self, file: impl Into<PathBuf>) -> Self {
+        self.dotenv = Some(file.into());
+        self
+    }
+
+    /// Without a `.env` file.
+    #[must_use]
+    pub fn without_dotenv(mut self) -> Self {
+        self.dotenv = None;
+        self
+    }
+
+    /// A variable; an empty one counts as none.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        let value = match &self.variables {
+            Variables::Process => std::env::var(name).ok(),
+            Variables::Given(given) => given.get(name).cloned(),
+        };
+        value.filter(|value| !value.trim().is_empty())
+    }
+
+    /// The settings folder: `$IKIGAI_HOME`, or else `ikigai` in the system's place for settings. None where there is no
+    /// such place, as for a user without a home.
+    pub fn settings(&self) -> Option<&PathBuf> {
+        self.settings.as_ref()
+    }
+
+    /// The `.env` file, whether it exists or not.
+    pub(crate) fn dotenv(&self) -> Option<&PathBuf> {
+        self.dotenv.as_ref()
+    }
+}
+
+impl Default for Environment {
+    fn default() -> Self {
+        Environment::process()
+    }
+}
+
+fn settings() -> Option<PathBuf> {
+    match std::env::var_os("IKIGAI_HOME") {
+        Some(home) if !home.is_empty() => Some(PathBuf::from(home)),
+        _ => etcetera::choose_base_strategy().ok().map(|places| places.config_dir().join("ikigai")),
+    }
+}
+
+/// Names without values: some of them are keys.
+impl std::fmt::Debug for Variables {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Variables::Process => f.write_str("Process"),
+            Variables::Given(given) => f.debug_set().entries(given.keys()).finish(),
+        }
+    }
+}

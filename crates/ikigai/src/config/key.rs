@@ -1,0 +1,64 @@
+//! A key that does not show itself.
+
+use std::fmt;
+
+use secrecy::{ExposeSecret as _, SecretString};
+
+/// A provider's key. It shows itself to nobody, and is wiped from memory when dropped.
+///
+/// ```
+/// use ikigai::config::Key;
+///
+/// let key = Key::from("sk-ant-api03-very-secret-7Qxz");
+/// assert_eq!(format!("{key:?}"), "Key(…7Qxz)");
+/// assert_eq!(key.hint(), "…7Qxz");
+/// ```
+#[derive(Clone)]
+pub struct Key(SecretString);
+
+impl Key {
+    /// The key itself. Whoever asks for it takes care of it.
+    pub fn expose(&self) -> &str {
+        self.0.expose_secret()
+    }
+
+    /// Its last four characters, for people to tell their keys apart; of a short key nothing.
+    pub fn hint(&self) -> String {
+        let key = self.expose();
+        let last = key.char_indices().rev().nth(3).and_then(|(at, _)| key.get(at..));
+        match last {
+            Some(last) if key.chars().count() >= 16 => format!("…{last}"),
+            _ => "…".to_owned(),
+        }
+    }
+
+    /// Is there nothing in it?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.expose().is_empty()
+    }
+
+    /// A text with this key taken out, wherever it stands.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        if self.is_empty() { text.to_owned() } else { text.replace(self.expose(), "[key]") }
+    }
+}
+
+impl From<&str> for Key {
+    /// Blanks and line ends around a key are not part of it: they come with copying.
+    fn from(key: &str) -> Self {
+        Key(SecretString::from(key.trim()))
+    }
+}
+
+impl From<String> for Key {
+    fn from(key: String) -> Self {
+        // Taken over where it can be, so that no second copy stays behind unwiped.
+        if key.trim().len() == key.len() { Key(SecretString::from(key)) } else { Key::from(key.as_str()) }
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key({})", self.hint())
+    }
+}

@@ -1,0 +1,268 @@
+//! What can go wrong, in one type.
+
+mod reason;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ikigai_core::{ErrorKind, Message, ModelName, Response};
+
+use crate::limits::RateLimits;
+
+pub use reason::{Mismatch, Reason};
+
+/// The longest excerpt of a provider's words, in bytes.
+const EXCERPT: usize = 1000;
+
+/// What went wrong: with the request, on the way, at the provider, or with its answer.
+///
+/// [`kind`](Error::kind) tells what to do about it; nobody has to look deeper. Cheap to clone. It never holds a key.
+///
+/// ```
+/// # async fn f() -> Result<(), ikigai::Error> {
+/// match ikigai::ask("anthropic:claude-haiku-4-5", "Hello").await {
+///     Ok(answer) => println!("{answer}"),
+///     Err(error) if error.kind() == ikigai::ErrorKind::RateLimit => println!("wait {:?}", error.retry_after()),
+///     Err(error) => return Err(error),
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Error(Arc<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    reason: Reason,
+    model: Option<ModelName>,
+    retry_after: Option<Duration>,
+    partial: Option<Response>,
+    messages: Vec<Message>,
+    attempts: Vec<Attempt>,
+    limits: RateLimits,
+}
+
+/// One try that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Attempt {
+    /// The model that was asked.
+    pub model: ModelName,
+    /// What kind of failure it was.
+    pub kind: ErrorKind,
+    /// The HTTP status, if there was one.
+    pub status: Option<u16>,
+    /// What was said.
+    pub message: String,
+    /// How long was waited before the next try of the same model; none when there was none.
+    pub waited: Option<Duration>,
+}
+
+impl Error {
+    pub(crate) fn new(reason: impl Into<Reason>) -> Self {
+        Error(Arc::new(Inner {
+            reason: reason.into(),
+            model: None,
+            retry_after: None,
+            partial: None,
+            messages: Vec::new(),
+            attempts: Vec::new(),
+            limits: RateLimits::default(),
+        }))
+    }
+
+    /// What kind of failure it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.reason.kind()
+    }
+
+    /// What happened, to look deeper.
+    pub fn reason(&self) -> &Reason {
+        &self.0.reason
+    }
+
+    /// The HTTP status, if there was one.
+    pub fn status(&self) -> Option<u16> {
+        self.0.reason.provider_error().and_then(|error| error.status)
+    }
+
+    /// The provider's code, such as `rate_limit_exceeded`.
+    pub fn code(&self) -> Option<&str> {
+        let error = self.0.reason.provider_error()?;
+        error.code.as_deref().or(error.error_type.as_deref())
+    }
+
+    /// The provider that was asked, by its id.
+    pub fn provider(&self) -> Option<&str> {
+        match (&self.0.model, &self.0.reason) {
+            (Some(model), _) => Some(&model.provider),
+            (None, Reason::MissingKey(missing)) => Some(&missing.id),
+            (None, reason) => reason.provider_error().and_then(|error| error.provider.as_deref()),
+        }
+    }
+
+    /// The model that was asked.
+    pub fn model(&self) -> Option<&ModelName> {
+        self.0.model.as_ref()
+    }
+
+    /// The provider's id of the request, for its support.
+    pub fn request_id(&self) -> Option<&str> {
+        self.0.reason.provider_error().and_then(|error| error.request_id.as_deref())
+    }
+
+    /// How long the provider asks to wait.
+    pub fn retry_after(&self) -> Option<Duration> {
+        let told = || self.0.reason.provider_error().and_then(|error| error.retry_after_ms).map(Duration::from_millis);
+        self.0.retry_after.or_else(told)
+    }
+
+    /// Is it worth trying again, later? All tries within the client's own policy are over by now.
+    pub fn is_retryable(&self) -> bool {
+        self.0.reason.is_retryable()
+    }
+
+    /// The provider's own words, at most a thousand bytes of them; none when it said nothing.
+    pub fn excerpt(&self) -> Option<&str> {
+        self.0.reason.provider_error().map(|error| beginning(&error.message, EXCERPT)).filter(|words| !words.is_empty())
+    }
+
+    /// What had arrived before a stream broke.
+    pub fn partial(&self) -> Option<&Response> {
+        self.0.partial.as_ref()
+    }
+
+    /// The messages of this turn that were complete before it failed: answers with their tool calls, and the results.
+    /// Tools that have run stay run; a conversation goes on from here.
+    pub fn messages(&self) -> &[Message] {
+        &self.0.messages
+    }
+
+    /// Every try that failed, oldest first, the last one included; empty when nothing was sent.
+    pub fn attempts(&self) -> &[Attempt] {
+        &self.0.attempts
+    }
+
+    /// What the provider said about its rate limits.
+    pub fn limits(&self) -> &RateLimits {
+        &self.0.limits
+    }
+
+    /// This failure as one try among several.
+    pub(crate) fn attempt(&self, model: &ModelName) -> Attempt {
+        Attempt {
+            model: model.clone(),
+            kind: self.kind(),
+            status: self.status(),
+            message: beginning(&self.0.reason.to_string(), EXCERPT).to_owned(),
+            waited: None,
+        }
+    }
+
+    pub(crate) fn at(self, model: &ModelName) -> Self {
+        self.with(|inner| inner.model = Some(model.clone()))
+    }
+
+    pub(crate) fn after_attempts(self, attempts: Vec<Attempt>) -> Self {
+        self.with(|inner| inner.attempts = attempts)
+    }
+
+    pub(crate) fn wait(self, retry_after: Option<Duration>) -> Self {
+        if retry_after.is_none() { self } else { self.with(|inner| inner.retry_after = retry_after) }
+    }
+
+    pub(crate) fn limited(self, limits: RateLimits) -> Self {
+        self.with(|inner| inner.limits = limits)
+    }
+
+    pub(crate) fn with_partial(self, partial: Response) -> Self {
+        self.with(|inner| inner.partial = Some(partial))
+    }
+
+    pub(crate) fn with_messages(self, messages: Vec<Message>) -> Self {
+        self.with(|inner| inner.messages = messages)
+    }
+
+    fn with(mut self, change: impl FnOnce(&mut Inner)) -> Self {
+        change(Arc::make_mut(&mut self.0));
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let says_who = self.0.reason.provider_error().is_some_and(|error| error.provider.is_some());
+        if let (Some(model), true, false) = (&self.0.model, self.0.reason.is_remote(), says_who) {
+            write!(f, "{}: ", model.provider)?;
+        }
+        write!(f, "{}", self.0.reason)?;
+        tried(&self.0.attempts, f)
+    }
+}
+
+/// What was tried, where it was more than once: `anthropic:claude-x (overloaded, 3 times), openai:gpt-y (rate_limit)`.
+fn tried(attempts: &[Attempt], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if attempts.len() < 2 {
+        return Ok(());
+    }
+    let mut groups: Vec<(&Attempt, usize)> = Vec::new();
+    for attempt in attempts {
+        match groups.last_mut() {
+            Some((last, count)) if last.model == attempt.model => {
+                *last = attempt;
+                *count += 1;
+            }
+            _ => groups.push((attempt, 1)),
+        }
+    }
+    f.write_str("; tried ")?;
+    for (place, (attempt, count)) in groups.iter().enumerate() {
+        let comma = if place == 0 { "" } else { ", " };
+        write!(f, "{comma}{} ({}", attempt.model, attempt.kind)?;
+        if *count > 1 {
+            write!(f, ", {count} times")?;
+        }
+        f.write_str(")")?;
+    }
+    Ok(())
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Error");
+        shown.field("kind", &self.kind()).field("message", &self.to_string());
+        if let Some(wait) = self.retry_after() {
+            shown.field("retry_after", &wait);
+        }
+        if !self.0.attempts.is_empty() {
+            shown.field("attempts", &self.0.attempts);
+        }
+        if let Some(partial) = &self.0.partial {
+            shown.field("partial", partial);
+        }
+        shown.finish()
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.reason.source()
+    }
+}
+
+impl<R: Into<Reason>> From<R> for Error {
+    fn from(reason: R) -> Self {
+        Error::new(reason)
+    }
+}
+
+/// The beginning of a text, cut at a character.
+pub(crate) fn beginning(text: &str, limit: usize) -> &str {
+    let end = (0..=limit.min(text.len())).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
+    text.get(..end).unwrap_or(text)
+}
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

@@ -1,0 +1,182 @@
+//! The kinds of things that go wrong, each with what is known about it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use ikigai_core::{ErrorKind, FileError, Invalid, ModelError, ProviderError};
+
+use crate::config::{CredentialsError, MissingKey};
+use crate::transport::{Failure, TransportError};
+
+/// What happened. [`Error::kind`](crate::Error::kind) is enough for most; this is for those who look deeper.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The provider failed or refused, or its answer made no sense.
+    Provider(Box<ikigai_core::Error>),
+    /// The request failed on its way.
+    Transport(TransportError),
+    /// The request breaks a rule; nothing was sent.
+    Invalid(Invalid),
+    /// The name means no model.
+    Model(ModelError),
+    /// The provider cannot be used as asked.
+    NoSuchProvider(ProviderError),
+    /// There is no key.
+    MissingKey(MissingKey),
+    /// A file of keys cannot be used.
+    Credentials(CredentialsError),
+    /// A file of providers or models cannot be read.
+    File(FileError),
+    /// A file cannot be attached.
+    Attachment {
+        /// The file.
+        file: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// The answer does not match the schema, not even after its repair.
+    Mismatch(Mismatch),
+    /// The model still wanted tools when the limit of steps was reached.
+    StepLimit(u32),
+    /// Something that this build or this provider does not have.
+    Unsupported(String),
+}
+
+/// An answer that does not match its schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Mismatch {
+    /// What is wrong, each with its place.
+    pub faults: Vec<String>,
+    /// The answer as it came.
+    pub text: String,
+}
+
+impl Reason {
+    /// What kind of failure it is.
+    pub(crate) fn kind(&self) -> ErrorKind {
+        match self {
+            Reason::Provider(error) => error.kind,
+            Reason::Transport(error) => match error.failure() {
+                Failure::Connect | Failure::Broken => ErrorKind::Network,
+                Failure::Timeout => ErrorKind::Timeout,
+                Failure::TooLarge => ErrorKind::Protocol,
+                Failure::Request => ErrorKind::InvalidRequest,
+            },
+            Reason::Model(ModelError::UnknownModel { .. } | ModelError::UnknownProvider { .. })
+            | Reason::NoSuchProvider(ProviderError::Unknown { .. }) => ErrorKind::NotFound,
+            Reason::MissingKey(_) | Reason::Credentials(_) => ErrorKind::Auth,
+            Reason::Mismatch(_) => ErrorKind::Protocol,
+            Reason::StepLimit(_) => ErrorKind::Cancelled,
+            Reason::Invalid(_)
+            | Reason::Model(_)
+            | Reason::NoSuchProvider(_)
+            | Reason::File(_)
+            | Reason::Attachment { .. }
+            | Reason::Unsupported(_) => ErrorKind::InvalidRequest,
+        }
+    }
+
+    pub(crate) fn is_retryable(&self) -> bool {
+        match self {
+            Reason::Provider(error) => error.is_retryable(),
+            Reason::Transport(error) => match error.failure() {
+                Failure::Connect | Failure::Broken | Failure::Timeout => true,
+                Failure::TooLarge | Failure::Request => false,
+            },
+            Reason::Mismatch(_) => true,
+            Reason::Invalid(_)
+            | Reason::Model(_)
+            | Reason::NoSuchProvider(_)
+            | Reason::MissingKey(_)
+            | Reason::Credentials(_)
+            | Reason::File(_)
+            | Reason::Attachment { .. }
+            | Reason::StepLimit(_)
+            | Reason::Unsupported(_) => false,
+        }
+    }
+
+    /// Did it happen beyond this machine?
+    pub(crate) fn is_remote(&self) -> bool {
+        matches!(self, Reason::Provider(_) | Reason::Transport(_) | Reason::Mismatch(_))
+    }
+
+    pub(crate) fn provider_error(&self) -> Option<&ikigai_core::Error> {
+        match self {
+            Reason::Provider(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Reason::Provider(error) => Some(error.as_ref()),
+            Reason::Transport(error) => Some(error),
+            Reason::Invalid(error) => Some(error),
+            Reason::Model(error) => Some(error),
+            Reason::NoSuchProvider(error) => Some(error),
+            Reason::MissingKey(error) => Some(error),
+            Reason::Credentials(error) => Some(error),
+            Reason::File(error) => Some(error),
+            Reason::Attachment { .. } | Reason::Mismatch(_) | Reason::StepLimit(_) | Reason::Unsupported(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Provider(error) => error.fmt(f),
+            Reason::Transport(error) => error.fmt(f),
+            Reason::Invalid(error) => error.fmt(f),
+            Reason::Model(error) => error.fmt(f),
+            Reason::NoSuchProvider(error) => error.fmt(f),
+            Reason::MissingKey(error) => error.fmt(f),
+            Reason::Credentials(error) => error.fmt(f),
+            Reason::File(error) => error.fmt(f),
+            Reason::Attachment { file, why } => write!(f, "cannot attach {}: {why}", file.display()),
+            Reason::Mismatch(mismatch) => {
+                write!(f, "the answer does not match the schema: {}", mismatch.faults.join("; "))
+            }
+            Reason::StepLimit(steps) => {
+                write!(f, "the model still wants tools after {steps} steps; raise `max_steps` or ask again")
+            }
+            Reason::Unsupported(what) => f.write_str(what),
+        }
+    }
+}
+
+macro_rules! reasons {
+    ($($error:ty => $variant:ident),* $(,)?) => {$(
+        impl From<$error> for Reason {
+            fn from(error: $error) -> Self {
+                Reason::$variant(error)
+            }
+        }
+    )*};
+}
+
+reasons! {
+    TransportError => Transport,
+    Invalid => Invalid,
+    ModelError => Model,
+    ProviderError => NoSuchProvider,
+    MissingKey => MissingKey,
+    CredentialsError => Credentials,
+    FileError => File,
+    Mismatch => Mismatch,
+}
+
+impl From<ikigai_core::Error> for Reason {
+    fn from(error: ikigai_core::Error) -> Self {
+        Reason::Provider(Box::new(error))
+    }
+}
+
+impl From<Box<ikigai_core::Error>> for Reason {
+    fn from(error: Box<ikigai_core::Error>) -> Self {
+        Reason::Provider(error)
+    }
+}

@@ -1,0 +1,263 @@
+//! Structured output: answers that are values.
+//!
+//! Natively where the model can be held to a schema, through a tool that it has to call elsewhere. What comes back is
+//! checked; an answer that does not match goes back to the model once, with what is wrong.
+
+mod partial;
+mod shape;
+mod stream;
+
+use ikigai_core::{
+    Block, Context, ErrorKind, FinishReason, ForcedTools, JsonSchemaFormat, Message, OutputFormat, ProviderData, Role,
+    Tool, ToolCall, ToolChoice, user,
+};
+use serde_json::Value;
+
+use crate::answer::Answer;
+use crate::error::{Error, Mismatch};
+use crate::model::Model;
+use crate::turn::Turn;
+
+pub(crate) use shape::Shape;
+pub use stream::ObjectStream;
+
+/// How the model is asked for a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// It is held to the schema.
+    Native,
+    /// It has to call a tool whose arguments are the value.
+    Tool,
+}
+
+impl Model {
+    /// Asks for a Rust value.
+    ///
+    /// ```
+    /// use ikigai::schemars::JsonSchema;
+    /// use serde::Deserialize;
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Invoice {
+    ///     number: u32,
+    ///     /// In euros.
+    ///     amount: f64,
+    ///     days_to_pay: Option<u16>,
+    /// }
+    ///
+    /// # async fn f() -> Result<(), ikigai::Error> {
+    /// let invoice: Invoice = ikigai::model("openai:gpt-5.4-mini")?
+    ///     .extract("Invoice 4711 of 3 May, 120 euros, due in 30 days.")
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no answer, or it does not match the type, not even after the model was told what is wrong.
+    #[cfg(feature = "schema")]
+    pub async fn extract<T>(&self, prompt: impl Into<Context>) -> Result<T, Error>
+    where
+        T: serde::de::DeserializeOwned + schemars::JsonSchema,
+    {
+        Ok(self.extract_with_answer(prompt).await?.0)
+    }
+
+    /// As [`extract`](Model::extract), with the answer that the value came in: its usage, its cost.
+    ///
+    /// # Errors
+    /// As [`extract`](Model::extract).
+    #[cfg(feature = "schema")]
+    pub async fn extract_with_answer<T>(&self, prompt: impl Into<Context>) -> Result<(T, Answer), Error>
+    where
+        T: serde::de::DeserializeOwned + schemars::JsonSchema,
+    {
+        let extraction = Extraction::new(self, Shape::of::<T>()?, prompt.into());
+        let answer = Turn::begin(&extraction.model, extraction.context.clone())?.run().await?;
+        extraction.settle(answer, read::<T>).await
+    }
+
+    /// Asks for JSON that matches a schema.
+    ///
+    /// # Errors
+    /// As [`extract`](Model::extract), and when the schema is none.
+    pub async fn extract_json(&self, schema: Value, prompt: impl Into<Context>) -> Result<Value, Error> {
+        let extraction = Extraction::new(self, Shape::new("answer", None, schema)?, prompt.into());
+        let answer = Turn::begin(&extraction.model, extraction.context.clone())?.run().await?;
+        Ok(extraction.settle(answer, Ok).await?.0)
+    }
+
+    /// Asks for a Rust value, and shows it while it is written.
+    ///
+    /// # Errors
+    /// When the answer does not even begin.
+    #[cfg(feature = "schema")]
+    pub async fn extract_stream<T>(&self, prompt: impl Into<Context>) -> Result<ObjectStream, Error>
+    where
+        T: schemars::JsonSchema,
+    {
+        ObjectStream::open(Extraction::new(self, Shape::of::<T>()?, prompt.into())).await
+    }
+
+    /// As [`extract_stream`](Model::extract_stream), for JSON that matches a schema.
+    ///
+    /// # Errors
+    /// When the schema is none, or the answer does not even begin.
+    pub async fn extract_json_stream(&self, schema: Value, prompt: impl Into<Context>) -> Result<ObjectStream, Error> {
+        ObjectStream::open(Extraction::new(self, Shape::new("answer", None, schema)?, prompt.into())).await
+    }
+
+    /// The way in which this model is best asked for a value.
+    fn way(&self) -> Way {
+        let plan = &self.plan;
+        let Ok(route) = self.client.registry().route(&plan.name) else { return Way::Native };
+        let has_tools = plan.request.tools.iter().any(|tool| tool.as_function().is_some());
+        let native = route.rules.structured_output
+            && route.facts.and_then(|facts| facts.structured_output) != Some(false)
+            && !route.provider.quirks.no_json_schema
+            && (!has_tools || route.rules.tools_with_structured_output);
+        let tools = route.facts.and_then(|facts| facts.tools) != Some(false)
+            && route.rules.forced_tools != ForcedTools::Refused;
+        if native || !tools { Way::Native } else { Way::Tool }
+    }
+}
+
+/// A value that is asked for.
+pub(crate) struct Extraction {
+    pub(crate) model: Model,
+    pub(crate) context: Context,
+    shape: Shape,
+    way: Way,
+}
+
+impl Extraction {
+    pub(crate) fn new(model: &Model, shape: Shape, context: Context) -> Self {
+        let way = model.way();
+        let model = model.clone().change(|plan| match way {
+            Way::Native => {
+                plan.request.output_format = Some(OutputFormat::JsonSchema(JsonSchemaFormat {
+                    name: Some(shape.name.clone()),
+                    description: shape.description.clone(),
+                    schema: shape.schema.clone(),
+                    strict: Some(true),
+                    provider_data: ProviderData::default(),
+                }));
+            }
+            Way::Tool => {
+                let told = shape.description.as_deref().unwrap_or("Gives the answer.");
+                let tool = Tool::new(&shape.name, told).parameters(shape.schema.clone());
+                // With other tools beside it, it is called when the model is ready.
+                let alone = plan.request.tools.is_empty();
+                let choice = if alone { ToolChoice::Specific(shape.name.clone()) } else { ToolChoice::Required };
+                plan.request.tool_choice = Some(choice);
+                plan.settings.forced_throughout = true;
+                plan.request.tools.push(tool.clone());
+                plan.settings.tools.push(tool.into());
+            }
+        });
+        Extraction { model, context, shape, way }
+    }
+
+    /// The value in an answer; one that does not match is mended once.
+    pub(crate) async fn settle<T>(
+        self,
+        answer: Answer,
+        read: fn(Value) -> Result<T, String>,
+    ) -> Result<(T, Answer), Error> {
+        let mismatch = match self.value(&answer, read) {
+            Ok(value) => return Ok((value, answer)),
+            Err(Fault::Final(error)) => return Err(error.at(answer.model()).with_partial(answer.into_response())),
+            Err(Fault::Mendable(mismatch)) => mismatch,
+        };
+        let mut context = self.context.clone();
+        context.extend(answer.messages().iter().cloned());
+        context.extend([self.complaint(&answer, &mismatch)]);
+        let again = Turn::begin(&self.model, context)?.run().await?.after(answer);
+        match self.value(&again, read) {
+            Ok(value) => Ok((value, again)),
+            Err(Fault::Final(error)) => Err(error.at(again.model()).with_partial(again.into_response())),
+            Err(Fault::Mendable(mismatch)) => {
+                Err(Error::new(mismatch).at(again.model()).with_partial(again.into_response()))
+            }
+        }
+    }
+
+    fn value<T>(&self, answer: &Answer, read: fn(Value) -> Result<T, String>) -> Result<T, Fault> {
+        match answer.finish_reason() {
+            FinishReason::ContentFilter => {
+                let told = format!("the model refused: {}", answer.text());
+                return Err(Fault::Final(ikigai_core::Error::new(ErrorKind::ContentFiltered, told).into()));
+            }
+            FinishReason::Length => {
+                let cut = "the answer was cut off by the token limit; raise `max_output_tokens`".to_owned();
+                return Err(Fault::Final(Error::new(Mismatch { faults: vec![cut], text: answer.text() })));
+            }
+            FinishReason::Stop | FinishReason::ToolUse | FinishReason::Error | FinishReason::Unknown => {}
+        }
+        let (value, text) = match self.call(answer) {
+            Some(call) if call.is_complete() => (Ok(Value::Object(call.arguments.clone())), call.arguments_json()),
+            Some(call) => (Err("the arguments are no JSON object".to_owned()), call.arguments_json()),
+            None => {
+                let text = answer.text();
+                (parse(&text), text)
+            }
+        };
+        let mendable = |faults: Vec<String>| Fault::Mendable(Mismatch { faults, text: text.clone() });
+        let value = self.shape.check(value.map_err(|fault| mendable(vec![fault]))?).map_err(mendable)?;
+        read(value).map_err(|fault| mendable(vec![fault]))
+    }
+
+    /// The call that has the value in it, where it is asked for through a tool.
+    fn call<'a>(&self, answer: &'a Answer) -> Option<&'a ToolCall> {
+        let name = self.tool()?;
+        answer.tool_calls().find(|call| call.name == name)
+    }
+
+    /// What the model is told about an answer that does not match.
+    fn complaint(&self, answer: &Answer, mismatch: &Mismatch) -> Message {
+        let again = match self.tool() {
+            Some(tool) => format!("Call `{tool}` with the whole answer, corrected."),
+            None => "Give the whole answer again, corrected, and nothing else.".to_owned(),
+        };
+        let told = format!("This does not match the schema:\n- {}\n{again}", mismatch.faults.join("\n- "));
+        let results: Vec<Block> = answer.tool_calls().map(|call| Block::tool_error(&call.id, told.as_str())).collect();
+        if results.is_empty() { user(told) } else { Message::new(Role::Tool, results) }
+    }
+
+    /// The name of the tool whose arguments are the value.
+    pub(crate) fn tool(&self) -> Option<&str> {
+        (self.way == Way::Tool).then_some(self.shape.name.as_str())
+    }
+
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.shape
+    }
+}
+
+/// Why there is no value in an answer.
+enum Fault {
+    /// The model can mend it.
+    Mendable(Mismatch),
+    /// It cannot.
+    Final(Error),
+}
+
+/// A text as JSON. Some models put a fence around it.
+fn parse(text: &str) -> Result<Value, String> {
+    let text = text.trim();
+    let inner = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
+    let inner = inner.and_then(|inner| inner.strip_suffix("```")).unwrap_or(text);
+    serde_json::from_str(inner.trim()).map_err(|fault| format!("the answer is no JSON: {fault}"))
+}
+
+/// A value as a Rust type, or the place where it is none.
+pub(crate) fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(value).map_err(|fault| {
+        let path = fault.path().to_string();
+        if path == "." { fault.into_inner().to_string() } else { format!("{path}: {}", fault.into_inner()) }
+    })
+}
+
+#[cfg(test)]
+#[cfg(feature = "schema")]
+mod extract_tests;

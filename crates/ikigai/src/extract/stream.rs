@@ -1,0 +1,111 @@
+//! A value while it is written.
+
+use ikigai_core::Event;
+use serde_json::Value;
+
+use super::{Extraction, partial, read};
+use crate::answer::Answer;
+use crate::error::Error;
+use crate::stream::Stream;
+use crate::turn::Turn;
+
+/// A value while it is written.
+///
+/// ```
+/// # use ikigai::schemars::JsonSchema;
+/// # use serde::Deserialize;
+/// # #[derive(Deserialize, JsonSchema)]
+/// # struct Recipe { title: String, steps: Vec<String> }
+/// # async fn f() -> Result<(), ikigai::Error> {
+/// let mut stream = ikigai::model("openai:gpt-5.4")?.extract_stream::<Recipe>("Pancakes, please.").await?;
+/// while let Some(recipe) = stream.next().await? {
+///     println!("{recipe}"); // {"title":"Pan"}, then {"title":"Pancakes","steps":["Mix"]}, …
+/// }
+/// let recipe: Recipe = stream.finish().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "nothing is read until it is asked for"]
+pub struct ObjectStream {
+    extraction: Extraction,
+    stream: Stream,
+    /// The JSON so far.
+    text: String,
+    /// The call whose arguments are the value.
+    call: Option<usize>,
+    shown: Option<Value>,
+}
+
+impl ObjectStream {
+    pub(crate) async fn open(extraction: Extraction) -> Result<Self, Error> {
+        let stream = Stream::open(Turn::begin(&extraction.model, extraction.context.clone())?).await?;
+        Ok(ObjectStream { extraction, stream, text: String::new(), call: None, shown: None })
+    }
+
+    /// The value as far as it has come, each time that there is more of it; none at the end. Nothing of it is checked yet.
+    ///
+    /// # Errors
+    /// When the answer breaks off.
+    pub async fn next(&mut self) -> Result<Option<Value>, Error> {
+        while let Some(event) = self.stream.next_event().await? {
+            if !self.take(event) {
+                continue;
+            }
+            let value = partial::parse(&self.text).and_then(|value| self.extraction.shape().unwrap(value));
+            if value.is_some() && value != self.shown {
+                self.shown.clone_from(&value);
+                return Ok(value);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The whole value: reads what is left, and checks it. One that does not match is mended once.
+    ///
+    /// # Errors
+    /// As [`Model::extract`](crate::Model::extract).
+    pub async fn finish<T: serde::de::DeserializeOwned>(self) -> Result<T, Error> {
+        Ok(self.finish_with_answer().await?.0)
+    }
+
+    /// As [`finish`](ObjectStream::finish), with the answer that the value came in.
+    ///
+    /// # Errors
+    /// As [`Model::extract`](crate::Model::extract).
+    pub async fn finish_with_answer<T: serde::de::DeserializeOwned>(self) -> Result<(T, Answer), Error> {
+        let answer = self.stream.finish().await?;
+        self.extraction.settle(answer, read::<T>).await
+    }
+
+    /// Takes what the event has of the value. Is there more of it now?
+    fn take(&mut self, event: Event) -> bool {
+        match (event, self.extraction.tool()) {
+            (Event::Start { .. }, _) => {
+                self.text.clear();
+                self.call = None;
+                false
+            }
+            (Event::TextDelta { text, .. }, None) => {
+                self.text.push_str(&text);
+                true
+            }
+            (Event::ToolCallStart { index, name, .. }, Some(tool)) => {
+                if name == tool && self.call.is_none() {
+                    self.call = Some(index);
+                }
+                false
+            }
+            (Event::ToolCallDelta { index, arguments }, Some(_)) if self.call == Some(index) => {
+                self.text.push_str(&arguments);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl std::fmt::Debug for ObjectStream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ObjectStream").field("shown", &self.shown).field("stream", &self.stream).finish_non_exhaustive()
+    }
+}

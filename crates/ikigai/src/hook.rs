@@ -1,0 +1,120 @@
+//! Places where a program can look on, or take part.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ikigai_core::{Event, ModelName, Request, ToolCall, ToolResult};
+
+use crate::answer::Step;
+use crate::error::{Attempt, Error};
+
+/// Looks on while a client works: for logs, budgets, rules of one's own.
+///
+/// Every method does nothing unless it is written. They are called in line: be quick.
+///
+/// ```
+/// use ikigai::{Error, Hook, Step};
+///
+/// struct Spent;
+///
+/// impl Hook for Spent {
+///     fn after_response(&self, outcome: Result<&Step, &Error>) {
+///         if let Ok(step) = outcome {
+///             println!("{} took {:?}", step.model(), step.cost());
+///         }
+///     }
+/// }
+///
+/// # fn f() -> Result<(), Error> {
+/// let client = ikigai::Client::builder().hook(Spent).build()?;
+/// # Ok(())
+/// # }
+/// ```
+pub trait Hook: Send + Sync + 'static {
+    /// A request is about to be encoded and sent. It may be changed, for this one time; an error stops it, in these words.
+    ///
+    /// # Errors
+    /// Whatever speaks against the request.
+    fn before_request(&self, model: &ModelName, request: &mut Request) -> Result<(), String> {
+        let _ = (model, request);
+        Ok(())
+    }
+
+    /// A try failed. When there is to be another one, `attempt.waited` says how long that takes; `made` of at most `most`
+    /// tries are over.
+    fn on_attempt(&self, attempt: &Attempt, made: u32, most: u32) {
+        let _ = (attempt, made, most);
+    }
+
+    /// An event of a stream is about to reach the caller.
+    fn on_event(&self, event: &Event) {
+        let _ = event;
+    }
+
+    /// A tool is about to be run, if its call is in order.
+    fn on_tool_call(&self, call: &ToolCall) {
+        let _ = call;
+    }
+
+    /// A tool has a result.
+    fn on_tool_result(&self, call: &ToolCall, result: &ToolResult) {
+        let _ = (call, result);
+    }
+
+    /// An answer is complete, or there will be none. A stream that is dropped before its end is neither.
+    fn after_response(&self, outcome: Result<&Step, &Error>) {
+        let _ = outcome;
+    }
+}
+
+/// The hooks of a client, in order.
+#[derive(Clone, Default)]
+pub(crate) struct Hooks(Arc<[Arc<dyn Hook>]>);
+
+impl Hooks {
+    pub(crate) fn new(hooks: Vec<Arc<dyn Hook>>) -> Self {
+        Hooks(hooks.into())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn before_request(&self, model: &ModelName, request: &mut Request) -> Result<(), Error> {
+        for hook in self.0.iter() {
+            hook.before_request(model, request)
+                .map_err(|why| ikigai_core::Error::new(ikigai_core::ErrorKind::Cancelled, why))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn on_attempt(&self, attempt: &Attempt, made: u32, most: u32) {
+        self.0.iter().for_each(|hook| hook.on_attempt(attempt, made, most));
+    }
+
+    pub(crate) fn on_event(&self, event: &Event) {
+        self.0.iter().for_each(|hook| hook.on_event(event));
+    }
+
+    pub(crate) fn on_tool_call(&self, call: &ToolCall) {
+        self.0.iter().for_each(|hook| hook.on_tool_call(call));
+    }
+
+    pub(crate) fn on_tool_result(&self, call: &ToolCall, result: &ToolResult) {
+        self.0.iter().for_each(|hook| hook.on_tool_result(call, result));
+    }
+
+    pub(crate) fn after_response(&self, outcome: Result<&Step, &Error>) {
+        self.0.iter().for_each(|hook| hook.after_response(outcome));
+    }
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} hooks", self.0.len())
+    }
+}
+
+#[cfg(test)]
+#[path = "hook_tests.rs"]
+mod tests;

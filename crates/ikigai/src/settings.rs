@@ -1,0 +1,78 @@
+//! How a model is asked, apart from what.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ikigai_core::Dialect;
+
+use crate::config::Key;
+use crate::retry::Retry;
+use crate::tools::{Approve, Callable};
+use crate::transport::Timeouts;
+
+/// How a model is asked, apart from what.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) key: Option<Key>,
+    pub(crate) base_url: Option<String>,
+    pub(crate) dialect: Option<Dialect>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) timeouts: Timeouts,
+    pub(crate) retry: Retry,
+    /// A loss is an error.
+    pub(crate) strict: bool,
+    pub(crate) tools: Vec<Callable>,
+    /// Calls are the caller's to run.
+    pub(crate) manual: bool,
+    /// A tool that is forced is forced in every step: the last one is the answer.
+    pub(crate) forced_throughout: bool,
+    pub(crate) max_steps: u32,
+    pub(crate) tool_timeout: Option<Duration>,
+    pub(crate) approve: Option<Arc<Approve>>,
+    pub(crate) dimensions: Option<u32>,
+    /// Long prompts make thinking budgets smaller.
+    pub(crate) dynamic_budget: bool,
+}
+
+impl Settings {
+    pub(crate) fn new(timeouts: Timeouts, retry: Retry) -> Self {
+        Settings {
+            key: None,
+            base_url: None,
+            dialect: None,
+            headers: Vec::new(),
+            timeouts,
+            retry,
+            strict: false,
+            tools: Vec::new(),
+            manual: false,
+            forced_throughout: false,
+            max_steps: 16,
+            tool_timeout: Some(Duration::from_secs(300)),
+            approve: None,
+            dimensions: None,
+            dynamic_budget: false,
+        }
+    }
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Headers may hold anything, keys too.
+        let headers: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("Settings")
+            .field("key", &self.key)
+            .field("base_url", &self.base_url)
+            .field("dialect", &self.dialect)
+            .field("headers", &headers)
+            .field("timeouts", &self.timeouts)
+            .field("retry", &self.retry)
+            .field("strict", &self.strict)
+            .field("tools", &self.tools)
+            .field("manual", &self.manual)
+            .field("max_steps", &self.max_steps)
+            .field("tool_timeout", &self.tool_timeout)
+            .field("dynamic_budget", &self.dynamic_budget)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,312 @@
+//! An answer as it is written.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use ikigai_core::{Block, Collector, Event, Message, Response};
+
+use crate::answer::Answer;
+use crate::call::Live;
+use crate::error::Error;
+use crate::tools::run;
+use crate::transport::Body;
+use crate::turn::{Begun, By, Next, Turn};
+
+/// How long the end of a connection may take after the end of an answer, for the connection to be used again.
+const DRAIN: Duration = Duration::from_secs(2);
+
+type Later<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// An answer as it is written.
+///
+/// ```
+/// # async fn f() -> Result<(), ikigai::Error> {
+/// let mut stream = ikigai::model("openai:gpt-5.4/high")?.stream("Tell me a story.").await?;
+/// while let Some(text) = stream.text().await? {
+///     print!("{text}");
+/// }
+/// let answer = stream.finish().await?;
+/// println!("{:?} {:?}", answer.finish_reason(), answer.cost());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Nothing is read ahead of what is asked for; dropping the stream ends the request and frees its connection. All methods
+/// may be given up at any await and called again. An error keeps what had arrived: [`Error::partial`].
+#[must_use = "nothing is read until it is asked for"]
+pub struct Stream {
+    /// Absent while it is lent to the next request.
+    turn: Option<Turn>,
+    /// The messages that are complete, while the turn is lent.
+    complete: Vec<Message>,
+    phase: Phase,
+    collector: Collector,
+    /// Events that are there already, the next one last.
+    ready: Vec<Event>,
+    /// What ended the stream too early.
+    error: Option<Error>,
+    /// The caller has not been told of it yet.
+    untold: bool,
+}
+
+enum Phase {
+    /// An answer is being read.
+    Reading(Box<Live>, Option<By>),
+    /// Tools are being run.
+    Running(Later<Vec<Block>>),
+    /// The next request is on its way.
+    Opening(Later<(Turn, Result<Begun, Error>)>),
+    /// It is over.
+    Ended,
+}
+
+impl Stream {
+    pub(crate) async fn open(mut turn: Turn) -> Result<Self, Error> {
+        let begun = turn.ask_live().await?;
+        let mut stream = Stream {
+            turn: Some(turn),
+            complete: Vec::new(),
+            phase: Phase::Ended,
+            collector: Collector::default(),
+            ready: Vec::new(),
+            error: None,
+            untold: false,
+        };
+        stream.begin(begun);
+        Ok(stream)
+    }
+
+    /// The next piece of the text; none at the end. Thinking and tool calls are passed over.
+    ///
+    /// # Errors
+    /// When the answer breaks off. What had arrived is in the error.
+    pub async fn text(&mut self) -> Result<Option<String>, Error> {
+        while let Some(event) = self.next_event().await? {
+            if let Event::TextDelta { text, .. } = event {
+                return Ok(Some(text));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next event; none at the end. When tools are run, a further answer follows the end of the one that called them.
+    ///
+    /// # Errors
+    /// When the answer breaks off. What had arrived is in the error.
+    pub async fn next_event(&mut self) -> Result<Option<Event>, Error> {
+        std::future::poll_fn(|cx| self.poll_event(cx)).await.transpose()
+    }
+
+    /// The whole answer: reads what is left.
+    ///
+    /// # Errors
+    /// When the answer breaks off, or did. What had arrived is in the error.
+    pub async fn finish(mut self) -> Result<Answer, Error> {
+        while self.next_event().await?.is_some() {}
+        match (self.error.take(), self.turn.take()) {
+            (Some(error), _) => Err(error),
+            (None, Some(turn)) => turn.finish(),
+            (None, None) => Err(Error::new(ikigai_core::Error::protocol("the stream has no end"))),
+        }
+    }
+
+    /// The last answer as far as it comes: reads what is left. One that breaks off has the finish reason `error`.
+    pub async fn collect(mut self) -> Response {
+        loop {
+            match self.next_event().await {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(error) => return broken(&error),
+            }
+        }
+        match (self.error.take(), self.turn.take().map(Turn::finish)) {
+            (None, Some(Ok(answer))) => answer.into_response(),
+            (Some(error), _) | (None, Some(Err(error))) => broken(&error),
+            (None, None) => Collector::default().finish(),
+        }
+    }
+
+    /// What has arrived of the answer that is being written, or of the last one.
+    pub fn so_far(&self) -> &Response {
+        let last = || self.turn.as_ref().and_then(Turn::last_response);
+        match (&self.phase, &self.error) {
+            (Phase::Ended, Some(error)) => error.partial().or_else(last),
+            (Phase::Ended | Phase::Running(_), None) => last(),
+            _ => None,
+        }
+        .unwrap_or(self.collector.so_far())
+    }
+
+    /// The next event, when it is there; for those who write their own futures.
+    pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
+        loop {
+            while let Some(event) = self.ready.pop() {
+                if let Some(event) = self.pass(event) {
+                    return Poll::Ready(Some(Ok(event)));
+                }
+            }
+            if std::mem::take(&mut self.untold) {
+                return Poll::Ready(self.error.clone().map(Err));
+            }
+            match &mut self.phase {
+                Phase::Reading(live, _) => match ready!(live.body.poll_next(cx)) {
+                    Some(Ok(bytes)) => {
+                        live.decoder.feed(&bytes, &mut self.ready);
+                        self.ready.reverse();
+                    }
+                    Some(Err(fault)) => self.fail(Error::new(fault)),
+                    None => {
+                        live.decoder.end(&mut self.ready);
+                        self.ready.reverse();
+                        if self.ready.is_empty() {
+                            self.fail(Error::new(ikigai_core::Error::protocol("the stream ended without its end")));
+                        }
+                    }
+                },
+                Phase::Running(running) => {
+                    let results = ready!(running.as_mut().poll(cx));
+                    self.phase = Phase::Ended;
+                    if let Some(mut turn) = self.turn.take() {
+                        turn.resume(results);
+                        self.complete = turn.messages().to_vec();
+                        self.phase = Phase::Opening(Box::pin(async move {
+                            let begun = turn.ask_live().await;
+                            (turn, begun)
+                        }));
+                    }
+                }
+                Phase::Opening(opening) => {
+                    let (turn, begun) = ready!(opening.as_mut().poll(cx));
+                    self.turn = Some(turn);
+                    match begun {
+                        Ok(begun) => self.begin(begun),
+                        Err(error) => self.end(error),
+                    }
+                }
+                Phase::Ended => return Poll::Ready(None),
+            }
+        }
+    }
+
+    /// Ends it here: the messages that are complete, and what had arrived of the answer that is not.
+    pub(crate) fn give_up(mut self) -> (Vec<Message>, Option<Response>) {
+        if let Some(error) = &self.error {
+            return (error.messages().to_vec(), error.partial().cloned());
+        }
+        let partial = match &self.phase {
+            Phase::Reading(..) => Some(std::mem::take(&mut self.collector).finish()),
+            Phase::Running(_) | Phase::Opening(_) | Phase::Ended => None,
+        };
+        (self.turn.take().map_or(self.complete, Turn::into_messages), partial)
+    }
+
+    fn begin(&mut self, begun: Begun) {
+        let Begun { mut live, by } = begun;
+        self.ready = std::mem::take(&mut live.ready);
+        self.collector = Collector::default();
+        self.phase = Phase::Reading(live, Some(by));
+    }
+
+    /// Takes note of an event on its way to the caller. None when it is the failure of the answer.
+    fn pass(&mut self, event: Event) -> Option<Event> {
+        if let Event::Error { error } = event {
+            let error = match &self.phase {
+                Phase::Reading(live, _) => crate::call::failed(*error, &live.head, live.key.as_ref()),
+                Phase::Running(_) | Phase::Opening(_) | Phase::Ended => Error::new(error),
+            };
+            self.fail(error);
+            return None;
+        }
+        self.collector.note(&event);
+        if let Some(turn) = &self.turn {
+            turn.client().hooks().on_event(&event);
+        }
+        if matches!(event, Event::Done { .. }) {
+            self.complete();
+        }
+        Some(event)
+    }
+
+    /// The answer is whole: what follows?
+    fn complete(&mut self) {
+        let Phase::Reading(live, Some(by)) = std::mem::replace(&mut self.phase, Phase::Ended) else { return };
+        let Live { head, body, .. } = *live;
+        drain(body);
+        let Some(turn) = &mut self.turn else { return };
+        let response = std::mem::take(&mut self.collector).finish();
+        match turn.complete(response, head, by) {
+            Ok(Next::Done) => {}
+            Ok(Next::Tools(calls)) => self.phase = Phase::Running(Box::pin(run(turn.bench(), calls))),
+            Err(error) => self.end(error),
+        }
+    }
+
+    /// The answer broke off: what had arrived stays with the error, and the connection goes.
+    fn fail(&mut self, mut error: Error) {
+        let mut partial = std::mem::take(&mut self.collector).finish();
+        // What broke it is the error itself, better told than by the collector.
+        partial.error = None;
+        let by = match std::mem::replace(&mut self.phase, Phase::Ended) {
+            Phase::Reading(_, by) => by,
+            Phase::Running(_) | Phase::Opening(_) | Phase::Ended => None,
+        };
+        if let (Some(by), Some(turn)) = (by, &self.turn) {
+            error = error.at(&by.name);
+            partial.warnings.splice(0..0, by.losses);
+            crate::trace::failed(&by.span, &error, turn.since(by.began));
+        }
+        error = error.with_partial(partial);
+        if let Some(turn) = &mut self.turn {
+            error = turn.failed(error);
+        }
+        self.end(error);
+    }
+
+    fn end(&mut self, error: Error) {
+        self.phase = Phase::Ended;
+        self.ready.clear();
+        self.error = Some(error);
+        self.untold = true;
+    }
+}
+
+/// The answer that an error cut off.
+fn broken(error: &Error) -> Response {
+    let mut response = error.partial().cloned().unwrap_or_default();
+    response.finish_reason = ikigai_core::FinishReason::Error;
+    let told = error.reason().provider_error().cloned();
+    let told = told.unwrap_or_else(|| ikigai_core::Error::new(error.kind(), error.to_string()));
+    response.error = Some(Box::new(told));
+    response
+}
+
+/// Reads the end of a body whose answer is whole, so that its connection can be used again.
+fn drain(mut body: Body) {
+    let mut cx = Context::from_waker(std::task::Waker::noop());
+    // Mostly it is there already.
+    for _ in 0..4 {
+        match body.poll_next(&mut cx) {
+            Poll::Ready(Some(Ok(_))) => {}
+            Poll::Ready(_) => return,
+            Poll::Pending => break,
+        }
+    }
+    if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+        runtime.spawn(async move {
+            let _ = tokio::time::timeout(DRAIN, async { while let Some(Ok(_)) = body.next().await {} }).await;
+        });
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stream").field("so_far", self.so_far()).field("error", &self.error).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;

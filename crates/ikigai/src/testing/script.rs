@@ -1,0 +1,190 @@
+//! A transport that answers from a list.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+
+use bytes::Bytes;
+use ikigai_core::{Block, Dialect, FinishReason, Response, StreamEncoder, Usage, events};
+
+use crate::Client;
+use crate::config::Environment;
+use crate::testing::TestClock;
+use crate::transport::{Body, Failure, Sending, Transport, TransportError};
+
+/// What one request is answered with.
+pub(crate) enum Reply {
+    Head { status: u16, headers: Vec<(&'static str, String)>, pieces: Vec<Piece> },
+    Fail(Failure),
+}
+
+/// What comes next in a body.
+#[derive(Clone)]
+pub(crate) enum Piece {
+    Bytes(Bytes),
+    Fail(Failure),
+    Stall,
+}
+
+impl Reply {
+    pub(crate) fn new(status: u16, body: impl Into<Bytes>) -> Self {
+        Reply::Head { status, headers: Vec::new(), pieces: vec![Piece::Bytes(body.into())] }
+    }
+
+    /// A whole answer, as a provider of the dialect writes it.
+    pub(crate) fn whole(dialect: Dialect, response: &Response) -> Self {
+        let body = dialect.encode_response(response, &ikigai_core::Reply::default());
+        Reply::new(200, body.to_string())
+    }
+
+    /// A stream, in pieces of one event each.
+    pub(crate) fn stream(dialect: Dialect, response: &Response) -> Self {
+        Reply::pieces(frames(dialect, response).into_iter().map(Piece::Bytes))
+    }
+
+    pub(crate) fn pieces(pieces: impl IntoIterator<Item = Piece>) -> Self {
+        Reply::Head { status: 200, headers: Vec::new(), pieces: pieces.into_iter().collect() }
+    }
+
+    pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        if let Reply::Head { headers, .. } = &mut self {
+            headers.push((name, value.into()));
+        }
+        self
+    }
+}
+
+/// The bytes of a stream, one piece for each event that has any.
+pub(crate) fn frames(dialect: Dialect, response: &Response) -> Vec<Bytes> {
+    let reply = ikigai_core::Reply { stream_usage: true, ..ikigai_core::Reply::default() };
+    let mut encoder = StreamEncoder::new(dialect, reply);
+    let mut pieces = Vec::new();
+    for event in events(response) {
+        let mut bytes = Vec::new();
+        encoder.push(&event, &mut bytes);
+        if !bytes.is_empty() {
+            pieces.push(Bytes::from(bytes));
+        }
+    }
+    pieces
+}
+
+/// An answer of text, with some usage.
+pub(crate) fn says(text: &str) -> Response {
+    Response {
+        id: Some("r1".to_owned()),
+        model: "m".to_owned(),
+        content: vec![Block::text(text)],
+        finish_reason: FinishReason::Stop,
+        usage: Some(Usage { input_tokens: 10, output_tokens: 5, ..Usage::default() }),
+        ..Response::default()
+    }
+}
+
+/// An answer that calls tools.
+pub(crate) fn calls(calls: &[(&str, &str, serde_json::Value)]) -> Response {
+    let block = |(id, name, arguments): &(&str, &str, serde_json::Value)| {
+        Block::tool_call(*id, *name, arguments.as_object().cloned().unwrap_or_default())
+    };
+    Response { content: calls.iter().map(block).collect(), finish_reason: FinishReason::ToolUse, ..says("") }
+}
+
+/// A transport that answers from a list, and remembers what it was sent.
+#[derive(Clone, Default)]
+pub(crate) struct Scripted {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    replies: VecDeque<Reply>,
+    requests: Vec<http::Request<Bytes>>,
+    open: usize,
+}
+
+impl Scripted {
+    pub(crate) fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+        let scripted = Scripted::default();
+        scripted.state.lock().unwrap().replies.extend(replies);
+        scripted
+    }
+
+    /// A client on it, with keys for everybody and a clock whose waits are over at once.
+    pub(crate) fn client(&self) -> Client {
+        self.client_with(TestClock::skipping())
+    }
+
+    pub(crate) fn client_with(&self, clock: TestClock) -> Client {
+        let keys = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY"];
+        Client::builder()
+            .transport(self.clone())
+            .clock(clock)
+            .environment(Environment::of(keys.map(|name| (name, format!("sk-secret-of-{name}")))))
+            .build()
+            .unwrap()
+    }
+
+    pub(crate) fn requests(&self) -> Vec<http::Request<Bytes>> {
+        self.state.lock().unwrap().requests.clone()
+    }
+
+    /// The JSON body of a request, by its place.
+    pub(crate) fn body(&self, place: usize) -> serde_json::Value {
+        serde_json::from_slice(self.requests()[place].body()).unwrap()
+    }
+
+    /// How many bodies have neither ended nor been dropped.
+    pub(crate) fn open(&self) -> usize {
+        self.state.lock().unwrap().open
+    }
+}
+
+impl std::fmt::Debug for Scripted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Scripted")
+    }
+}
+
+/// Counts a body as open while it lives.
+struct Open(Arc<Mutex<State>>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.lock().unwrap().open -= 1;
+    }
+}
+
+impl Transport for Scripted {
+    fn send(&self, request: http::Request<Bytes>) -> Sending<'_> {
+        let mut state = self.state.lock().unwrap();
+        state.requests.push(request);
+        let reply = state.replies.pop_front().expect("no reply is left for this request");
+        let answer = match reply {
+            Reply::Fail(failure) => Err(TransportError::new(failure, "it failed on its way")),
+            Reply::Head { status, headers, pieces } => {
+                state.open += 1;
+                let mut open = Some(Open(Arc::clone(&self.state)));
+                let mut pieces = VecDeque::from(pieces);
+                let body = Body::poll_fn(move |_| match pieces.pop_front() {
+                    Some(Piece::Bytes(bytes)) => Poll::Ready(Some(Ok(bytes))),
+                    Some(Piece::Fail(failure)) => Poll::Ready(Some(Err(TransportError::new(failure, "it broke")))),
+                    Some(Piece::Stall) => {
+                        pieces.push_front(Piece::Stall);
+                        Poll::Pending
+                    }
+                    None => {
+                        drop(open.take());
+                        Poll::Ready(None)
+                    }
+                });
+                let mut response = http::Response::new(body);
+                *response.status_mut() = http::StatusCode::from_u16(status).unwrap();
+                for (name, value) in headers {
+                    response.headers_mut().append(name, value.parse().unwrap());
+                }
+                Ok(response)
+            }
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}

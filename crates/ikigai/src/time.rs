@@ -1,0 +1,47 @@
+//! Time, as something that can be given in: waits and deadlines are tested without waiting.
+
+use std::fmt::Debug;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::{Duration, Instant, SystemTime};
+
+/// A wait, as a [`Clock`] gives it.
+pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// What tells the time and lets it pass. The default is the system's; a test may give its own.
+pub trait Clock: Debug + Send + Sync + 'static {
+    /// Time since some fixed moment; it never goes back.
+    fn now(&self) -> Duration;
+
+    /// The time of day, for dates that a provider names.
+    fn today(&self) -> SystemTime;
+
+    /// A wait.
+    fn sleep(&self, span: Duration) -> Sleep;
+}
+
+/// The system's clock. Its waits need a tokio runtime with time, as every request does.
+#[derive(Debug, Clone, Copy)]
+pub struct SystemClock {
+    start: Instant,
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        SystemClock { start: Instant::now() }
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn today(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
+    fn sleep(&self, span: Duration) -> Sleep {
+        Box::pin(tokio::time::sleep(span))
+    }
+}

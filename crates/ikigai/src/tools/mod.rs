@@ -1,0 +1,175 @@
+//! Tools with the code that runs them.
+
+mod output;
+mod run;
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use ikigai_core::{ArgumentChecker, Tool, ToolCall};
+
+pub use output::{IntoOutput, Json, Output};
+pub(crate) use run::{Bench, run};
+
+type Running<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+type Code = dyn Fn(ToolCall) -> Running<Output> + Send + Sync;
+/// What is asked before a call is run.
+pub(crate) type Approve = dyn Fn(ToolCall) -> Running<Approval> + Send + Sync;
+
+/// May a call be run?
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Approval {
+    /// Yes.
+    Allow,
+    /// No; the model is told why.
+    Deny(String),
+}
+
+/// A tool with the code that runs it, or without: then its calls are the caller's to answer.
+///
+/// [`tool`] makes one from a function; any [`Tool`] is one without code.
+#[derive(Clone)]
+pub struct Callable {
+    tool: Tool,
+    code: Option<Arc<Code>>,
+    timeout: Timeout,
+    /// The schema is read once, when the first call comes.
+    checker: Arc<OnceLock<Result<ArgumentChecker, String>>>,
+}
+
+/// How long a tool may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Timeout {
+    /// As the model's settings say.
+    Inherited,
+    /// Its own limit, or none.
+    Own(Option<Duration>),
+}
+
+/// A tool from a function: its arguments are a type, whose name and comment tell the model what it is.
+///
+/// ```
+/// use ikigai::schemars::JsonSchema;
+/// use serde::Deserialize;
+///
+/// /// Tells the weather in a city.
+/// #[derive(Deserialize, JsonSchema)]
+/// struct Weather {
+///     /// The city's name, without the country.
+///     city: String,
+/// }
+///
+/// let weather = ikigai::tool(|w: Weather| async move { format!("{}: 4 °C", w.city) });
+/// assert_eq!(weather.definition().name(), Some("weather"));
+/// ```
+///
+/// The function may give a text, JSON, pictures, or a `Result` of these; see [`IntoOutput`].
+#[cfg(feature = "schema")]
+pub fn tool<A, F, R>(run: F) -> Callable
+where
+    A: serde::de::DeserializeOwned + schemars::JsonSchema,
+    F: Fn(A) -> R + Send + Sync + 'static,
+    R: Future<Output: IntoOutput> + Send + 'static,
+{
+    let schema = crate::schema::of::<A>();
+    let definition = Tool::new(crate::schema::snake_case(&schema.name), schema.description.unwrap_or_default())
+        .parameters(schema.schema);
+    Callable::new(definition, move |call: ToolCall| {
+        let running = serde_json::from_value::<A>(serde_json::Value::Object(call.arguments)).map(&run);
+        async move {
+            match running {
+                Ok(running) => running.await.into_output(),
+                Err(fault) => Output::error(format!("the arguments cannot be read: {fault}")),
+            }
+        }
+    })
+}
+
+impl Callable {
+    /// A tool whose calls are handed over as they come, after their arguments were checked.
+    pub fn new<F, R>(definition: Tool, run: F) -> Self
+    where
+        F: Fn(ToolCall) -> R + Send + Sync + 'static,
+        R: Future<Output: IntoOutput> + Send + 'static,
+    {
+        let code: Arc<Code> = Arc::new(move |call| {
+            let running = run(call);
+            Box::pin(async move { running.await.into_output() })
+        });
+        Callable { code: Some(code), ..Callable::from(definition) }
+    }
+
+    /// With another name.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        if let Tool::Function(function) = &mut self.tool {
+            function.name = name.into();
+        }
+        self
+    }
+
+    /// With another description.
+    #[must_use]
+    pub fn described(mut self, description: impl Into<String>) -> Self {
+        if let Tool::Function(function) = &mut self.tool {
+            function.description = Some(description.into());
+        }
+        self
+    }
+
+    /// How long one call may take. Longer, and the model is told that it took too long.
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = Timeout::Own(Some(limit));
+        self
+    }
+
+    /// A call may take as long as it likes.
+    #[must_use]
+    pub fn no_timeout(mut self) -> Self {
+        self.timeout = Timeout::Own(None);
+        self
+    }
+
+    /// The tool as the model sees it.
+    pub fn definition(&self) -> &Tool {
+        &self.tool
+    }
+
+    /// Is there code that runs it?
+    pub fn is_runnable(&self) -> bool {
+        self.code.is_some()
+    }
+
+    /// Are these arguments what the schema asks for? The faults, in words that a model can mend its call by.
+    fn check(&self, call: &ToolCall) -> Result<(), Vec<String>> {
+        let Tool::Function(function) = &self.tool else { return Ok(()) };
+        match self.checker.get_or_init(|| function.argument_checker()) {
+            Ok(checker) => checker.check(&call.arguments),
+            Err(fault) => Err(vec![fault.clone()]),
+        }
+    }
+}
+
+impl From<Tool> for Callable {
+    fn from(tool: Tool) -> Self {
+        Callable { tool, code: None, timeout: Timeout::Inherited, checker: Arc::new(OnceLock::new()) }
+    }
+}
+
+impl fmt::Debug for Callable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Callable")
+            .field("name", &self.tool.name())
+            .field("runnable", &self.is_runnable())
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "schema")]
+mod tools_tests;

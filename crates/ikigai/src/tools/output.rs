@@ -1,0 +1,93 @@
+//! What a tool gives back.
+
+use std::fmt::Display;
+
+use ikigai_core::{Block, Content};
+use serde::Serialize;
+use serde_json::Value;
+
+/// What a tool gives back: blocks, and whether it failed.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Output {
+    /// Text, pictures, documents.
+    pub content: Vec<Block>,
+    /// Did it fail?
+    pub is_error: bool,
+}
+
+impl Output {
+    /// A result.
+    pub fn new(content: impl Into<Content>) -> Self {
+        Output { content: blocks(content), is_error: false }
+    }
+
+    /// A failure, told to the model.
+    pub fn error(message: impl Into<String>) -> Self {
+        Output { content: vec![Block::text(message)], is_error: true }
+    }
+}
+
+/// A message's content as blocks.
+fn blocks(content: impl Into<Content>) -> Vec<Block> {
+    ikigai_core::user(content).content
+}
+
+/// What a tool's function may return: a text, a JSON value, blocks (pictures too), nothing, or a `Result` of these whose
+/// error is told to the model. [`Json`] makes any serialisable value one.
+pub trait IntoOutput {
+    /// As blocks.
+    fn into_output(self) -> Output;
+}
+
+/// Any serialisable value as a tool's result.
+///
+/// ```
+/// use ikigai::tools::{IntoOutput as _, Json};
+///
+/// assert_eq!(Json([1, 2]).into_output().content, [ikigai::Block::text("[1,2]")]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Json<T>(pub T);
+
+impl<T: Serialize> IntoOutput for Json<T> {
+    fn into_output(self) -> Output {
+        match serde_json::to_value(self.0) {
+            Ok(value) => Output::new(value),
+            Err(error) => Output::error(format!("the result has no JSON form: {error}")),
+        }
+    }
+}
+
+impl IntoOutput for Output {
+    fn into_output(self) -> Output {
+        self
+    }
+}
+
+impl IntoOutput for () {
+    fn into_output(self) -> Output {
+        Output::new("done")
+    }
+}
+
+impl<T: IntoOutput, E: Display> IntoOutput for Result<T, E> {
+    fn into_output(self) -> Output {
+        match self {
+            Ok(value) => value.into_output(),
+            Err(error) => Output::error(error.to_string()),
+        }
+    }
+}
+
+macro_rules! content {
+    ($($kind:ty),* $(,)?) => {$(
+        impl IntoOutput for $kind {
+            fn into_output(self) -> Output {
+                Output::new(self)
+            }
+        }
+    )*};
+}
+
+content!(String, &str, Value, Block, Vec<Block>);

@@ -1,0 +1,101 @@
+//! Running the calls of one answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ikigai_core::{Block, ToolCall, ToolResult};
+use tokio::task::JoinSet;
+
+use super::{Approval, Approve, Callable, Output, Timeout};
+use crate::hook::Hooks;
+use crate::time::Clock;
+
+/// What running a call needs to know.
+#[derive(Clone)]
+pub(crate) struct Bench {
+    pub(crate) tools: Vec<Callable>,
+    pub(crate) approve: Option<Arc<Approve>>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) hooks: Hooks,
+}
+
+/// Runs calls side by side, and gives their results in the order of the calls. Every call gets a result: one that cannot
+/// be run, fails, panics, takes too long or is not allowed gets one that says so.
+///
+/// Dropping the future ends what runs.
+pub(crate) async fn run(bench: Bench, calls: Vec<ToolCall>) -> Vec<Block> {
+    let mut results: Vec<Option<Output>> = Vec::new();
+    let mut running = JoinSet::new();
+    for (place, call) in calls.iter().enumerate() {
+        bench.hooks.on_tool_call(call);
+        // One after the other: a person is asked here.
+        results.push(match checked(&bench, call).await {
+            Err(refused) => Some(refused),
+            Ok(tool) => {
+                let work = timed(tool.clone(), call.clone(), bench.clone());
+                running.spawn(async move { (place, work.await) });
+                None
+            }
+        });
+    }
+    while let Some(joined) = running.join_next_with_id().await {
+        // A panic has no place with it; what has no result in the end panicked.
+        if let Ok((_, (place, output))) = joined
+            && let Some(result) = results.get_mut(place)
+        {
+            *result = Some(output);
+        }
+    }
+    let results = calls.iter().zip(results).map(|(call, output)| {
+        let output = output.unwrap_or_else(|| Output::error("the tool broke down"));
+        let result = ToolResult {
+            tool_call_id: call.id.clone(),
+            content: output.content,
+            is_error: output.is_error,
+            ..ToolResult::default()
+        };
+        bench.hooks.on_tool_result(call, &result);
+        Block::ToolResult(result)
+    });
+    results.collect()
+}
+
+/// The tool of a call that may be run as it is; or what the model is told instead.
+async fn checked<'a>(bench: &'a Bench, call: &ToolCall) -> Result<&'a Callable, Output> {
+    let Some(tool) = bench.tools.iter().find(|tool| tool.definition().name() == Some(&call.name)) else {
+        let names: Vec<&str> = bench.tools.iter().filter_map(|tool| tool.definition().name()).collect();
+        return Err(Output::error(format!("there is no tool `{}`; the tools are {}", call.name, names.join(", "))));
+    };
+    if !call.is_complete() {
+        return Err(Output::error("the arguments are cut off or no JSON object; call the tool again"));
+    }
+    tool.check(call).map_err(|faults| {
+        Output::error(format!(
+            "the arguments do not match the tool's schema; mend them and call again:\n{}",
+            faults.join("\n")
+        ))
+    })?;
+    let Some(approve) = &bench.approve else { return Ok(tool) };
+    match approve(call.clone()).await {
+        Approval::Allow => Ok(tool),
+        Approval::Deny(why) if why.is_empty() => Err(Output::error("this call was not allowed")),
+        Approval::Deny(why) => Err(Output::error(format!("this call was not allowed: {why}"))),
+    }
+}
+
+async fn timed(tool: Callable, call: ToolCall, bench: Bench) -> Output {
+    let Some(code) = tool.code else { return Output::error("nobody runs this tool") };
+    let limit = match tool.timeout {
+        Timeout::Inherited => bench.timeout,
+        Timeout::Own(limit) => limit,
+    };
+    let work = code(call);
+    let Some(limit) = limit else { return work.await };
+    match futures_util::future::select(work, bench.clock.sleep(limit)).await {
+        futures_util::future::Either::Left((output, _)) => output,
+        futures_util::future::Either::Right(_) => {
+            Output::error(format!("the tool took longer than {} s and was stopped", limit.as_secs_f64()))
+        }
+    }
+}

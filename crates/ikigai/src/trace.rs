@@ -1,0 +1,157 @@
+//! Spans and metrics in the words of OpenTelemetry's conventions for generative AI.
+//!
+//! One span for each request to a model, tries and all: `gen_ai.chat` under the target `ikigai`. Metrics are events under
+//! the target `ikigai::metrics`, in the form that `tracing-opentelemetry`'s metrics layer takes. What is said stays out of
+//! both unless [`ClientBuilder::content_in_traces`](crate::ClientBuilder::content_in_traces) asks for it.
+
+use ikigai_core::{OutputFormat, Request};
+use tracing::field::Empty;
+use tracing::{Level, Span};
+
+use crate::answer::Step;
+use crate::call::Prepared;
+use crate::client::Client;
+use crate::error::{Attempt, Error};
+
+/// What the conventions call a provider, where that is not its id.
+const PROVIDERS: [(&str, &str); 10] = [
+    ("azure", "azure.ai.openai"),
+    ("azure-cognitive-services", "azure.ai.openai"),
+    ("bedrock", "aws.bedrock"),
+    ("google", "gcp.gemini"),
+    ("mistral", "mistral_ai"),
+    ("moonshot", "moonshot_ai"),
+    ("vertex", "gcp.vertex_ai"),
+    ("vertex-anthropic", "gcp.vertex_ai"),
+    ("xai", "x_ai"),
+    ("ibm", "ibm.watsonx.ai"),
+];
+
+fn provider(id: &str) -> &str {
+    PROVIDERS.iter().find(|(own, _)| *own == id).map_or(id, |(_, name)| name)
+}
+
+/// The span of one request.
+pub(crate) fn span(client: &Client, prepared: &Prepared, request: &Request) -> Span {
+    let (host, port) = prepared.endpoint.host().unzip();
+    let json = matches!(request.output_format, Some(OutputFormat::Json | OutputFormat::JsonSchema(_)));
+    let span = tracing::info_span!(
+        target: "ikigai",
+        "gen_ai.chat",
+        otel.name = format!("chat {}", prepared.name.id),
+        otel.kind = "client",
+        otel.status_code = Empty,
+        gen_ai.operation.name = "chat",
+        gen_ai.provider.name = provider(&prepared.name.provider),
+        gen_ai.request.model = prepared.name.id,
+        gen_ai.request.max_tokens = request.max_output_tokens,
+        gen_ai.request.temperature = request.temperature,
+        gen_ai.request.top_p = request.top_p,
+        gen_ai.request.top_k = request.top_k,
+        gen_ai.request.frequency_penalty = request.frequency_penalty,
+        gen_ai.request.presence_penalty = request.presence_penalty,
+        gen_ai.request.seed = request.seed,
+        gen_ai.request.stream = request.stream,
+        gen_ai.output.type = if json { "json" } else { "text" },
+        gen_ai.response.id = Empty,
+        gen_ai.response.model = Empty,
+        gen_ai.response.finish_reasons = Empty,
+        gen_ai.usage.input_tokens = Empty,
+        gen_ai.usage.output_tokens = Empty,
+        gen_ai.usage.cache_read.input_tokens = Empty,
+        gen_ai.usage.cache_creation.input_tokens = Empty,
+        gen_ai.input.messages = Empty,
+        gen_ai.output.messages = Empty,
+        error.type = Empty,
+        server.address = host,
+        server.port = port,
+        ikigai.dialect = prepared.dialect.as_str(),
+        ikigai.losses = prepared.losses.len(),
+    );
+    if client.content_in_traces() && !span.is_disabled() {
+        span.record("gen_ai.input.messages", serde_json::to_string(&request.messages).unwrap_or_default());
+    }
+    span
+}
+
+/// A try failed.
+pub(crate) fn attempt(attempt: &Attempt, made: u32, most: u32) {
+    let kind = attempt.kind.as_str();
+    match attempt.waited {
+        Some(wait) => {
+            let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+            tracing::warn!(
+                target: "ikigai",
+                { error.type = kind, status = attempt.status, attempt = made, of = most, wait_ms },
+                "a request failed and is tried again"
+            );
+        }
+        None => tracing::debug!(
+            target: "ikigai",
+            { error.type = kind, status = attempt.status, attempt = made, of = most },
+            "a request failed"
+        ),
+    }
+}
+
+/// The request was answered.
+pub(crate) fn answered(span: &Span, step: &Step, client: &Client, took: std::time::Duration) {
+    let response = &step.response;
+    if !span.is_disabled() {
+        if let Some(id) = &response.id {
+            span.record("gen_ai.response.id", id);
+        }
+        span.record("gen_ai.response.model", &response.model);
+        span.record("gen_ai.response.finish_reasons", response.finish_reason.as_str());
+        if let Some(usage) = &response.usage {
+            span.record("gen_ai.usage.input_tokens", usage.prompt_tokens());
+            span.record("gen_ai.usage.output_tokens", usage.completion_tokens());
+            span.record("gen_ai.usage.cache_read.input_tokens", usage.cache_read_tokens);
+            span.record("gen_ai.usage.cache_creation.input_tokens", usage.cache_write_tokens);
+        }
+        if client.content_in_traces() {
+            span.record("gen_ai.output.messages", serde_json::to_string(&response.content).unwrap_or_default());
+        }
+    }
+    let (name, model) = (provider(&step.model.provider), step.model.id.as_str());
+    if let Some(usage) = &response.usage {
+        for (kind, tokens) in [("input", usage.prompt_tokens()), ("output", usage.completion_tokens())] {
+            tracing::event!(
+                target: "ikigai::metrics",
+                Level::TRACE,
+                histogram.gen_ai.client.token.usage = tokens,
+                gen_ai.token.type = kind,
+                gen_ai.operation.name = "chat",
+                gen_ai.provider.name = name,
+                gen_ai.request.model = model,
+                gen_ai.response.model = response.model,
+            );
+        }
+    }
+    tracing::event!(
+        target: "ikigai::metrics",
+        Level::TRACE,
+        histogram.gen_ai.client.operation.duration = took.as_secs_f64(),
+        gen_ai.operation.name = "chat",
+        gen_ai.provider.name = name,
+        gen_ai.request.model = model,
+        gen_ai.response.model = response.model,
+    );
+}
+
+/// There will be no answer.
+pub(crate) fn failed(span: &Span, error: &Error, took: std::time::Duration) {
+    span.record("error.type", error.kind().as_str());
+    span.record("otel.status_code", "ERROR");
+    if let Some(model) = error.model() {
+        tracing::event!(
+            target: "ikigai::metrics",
+            Level::TRACE,
+            histogram.gen_ai.client.operation.duration = took.as_secs_f64(),
+            gen_ai.operation.name = "chat",
+            gen_ai.provider.name = provider(&model.provider),
+            gen_ai.request.model = model.id,
+            error.type = error.kind().as_str(),
+        );
+    }
+}

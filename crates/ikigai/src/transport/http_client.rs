@@ -1,0 +1,220 @@
+//! HTTP/1.1 and HTTP/2 over rustls, with pooled connections.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::Stream as _;
+
+use super::{Body, Failure, Sending, Transport, TransportError};
+
+/// HTTP/1.1 and HTTP/2 over rustls: pooled connections, proxies from the environment, compressed answers.
+///
+/// Cheap to clone; clones share their connections. Redirects are not followed: a key must not wander.
+#[derive(Debug, Clone)]
+pub struct Http {
+    client: reqwest::Client,
+}
+
+/// How an [`Http`] is set up.
+#[derive(Debug)]
+pub struct HttpBuilder {
+    connect: Duration,
+    proxy: Proxy,
+    certificates: Vec<Vec<u8>>,
+    bundled: bool,
+    version: Version,
+}
+
+#[derive(Debug)]
+enum Proxy {
+    Environment,
+    Never,
+    At(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Negotiated,
+    Http1,
+    Http2,
+}
+
+impl Http {
+    /// The usual set-up: proxies from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, the system's certificates,
+    /// 10 seconds to connect.
+    ///
+    /// # Errors
+    /// When TLS cannot be set up, for want of certificates.
+    pub fn new() -> Result<Self, TransportError> {
+        Http::builder().build()
+    }
+
+    /// Another set-up.
+    pub fn builder() -> HttpBuilder {
+        HttpBuilder {
+            connect: Duration::from_secs(10),
+            proxy: Proxy::Environment,
+            certificates: Vec::new(),
+            bundled: false,
+            version: Version::Negotiated,
+        }
+    }
+}
+
+impl HttpBuilder {
+    /// How long connecting may take, TLS included: 10 seconds unless said otherwise.
+    #[must_use]
+    pub fn connect_timeout(mut self, limit: Duration) -> Self {
+        self.connect = limit;
+        self
+    }
+
+    /// Every request goes through this proxy, whatever the environment says. `http://`, `https://` or `socks5://` before
+    /// the host; a name and a password may stand in it.
+    #[must_use]
+    pub fn proxy(mut self, url: impl Into<String>) -> Self {
+        self.proxy = Proxy::At(url.into());
+        self
+    }
+
+    /// No proxy, whatever the environment says.
+    #[must_use]
+    pub fn no_proxy(mut self) -> Self {
+        self.proxy = Proxy::Never;
+        self
+    }
+
+    /// Trusts the certificate authorities in a PEM text, beside the system's.
+    #[must_use]
+    pub fn certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.certificates.push(pem.into());
+        self
+    }
+
+    /// Trusts a built-in set of certificate authorities in place of the system's: for containers that have none.
+    #[cfg(feature = "bundled-roots")]
+    #[must_use]
+    pub fn bundled_certificates(mut self) -> Self {
+        self.bundled = true;
+        self
+    }
+
+    /// Speaks HTTP/1.1 only. Otherwise a TLS server says which version it wants, and one without TLS gets 1.1.
+    #[must_use]
+    pub fn http1_only(mut self) -> Self {
+        self.version = Version::Http1;
+        self
+    }
+
+    /// Speaks HTTP/2 only, without asking: for servers without TLS that are known to.
+    #[must_use]
+    pub fn http2_only(mut self) -> Self {
+        self.version = Version::Http2;
+        self
+    }
+
+    /// The transport.
+    ///
+    /// # Errors
+    /// When a certificate or the proxy's address is none, or TLS cannot be set up.
+    pub fn build(self) -> Result<Http, TransportError> {
+        let broken = |what: &str, error: reqwest::Error| {
+            TransportError::new(Failure::Request, format!("{what}: {}", cause(&error))).because(error.without_url())
+        };
+        let mut certificates = Vec::new();
+        for pem in &self.certificates {
+            let bundle =
+                reqwest::Certificate::from_pem_bundle(pem).map_err(|error| broken("a certificate is none", error))?;
+            if bundle.is_empty() {
+                return Err(TransportError::new(Failure::Request, "there is no certificate in the PEM text"));
+            }
+            certificates.extend(bundle);
+        }
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("ikigai/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(self.connect)
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            // Whether to try again is decided in one place, and counted.
+            .retry(reqwest::retry::never())
+            .tcp_keepalive(Duration::from_secs(30))
+            .http2_keep_alive_interval(Duration::from_secs(30))
+            .http2_keep_alive_timeout(Duration::from_secs(20))
+            .http2_adaptive_window(true);
+        builder = match self.version {
+            Version::Negotiated => builder,
+            Version::Http1 => builder.http1_only(),
+            Version::Http2 => builder.http2_prior_knowledge(),
+        };
+        builder = match &self.proxy {
+            Proxy::Environment => builder,
+            Proxy::Never => builder.no_proxy(),
+            Proxy::At(url) => {
+                builder.proxy(reqwest::Proxy::all(url).map_err(|error| broken("the proxy's address is none", error))?)
+            }
+        };
+        builder = if self.bundled {
+            certificates.extend(bundled());
+            builder.tls_certs_only(certificates)
+        } else {
+            builder.tls_certs_merge(certificates)
+        };
+        let client = builder.build().map_err(|error| broken("HTTP cannot be set up", error))?;
+        Ok(Http { client })
+    }
+}
+
+#[cfg(feature = "bundled-roots")]
+fn bundled() -> impl Iterator<Item = reqwest::Certificate> {
+    webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().filter_map(|der| reqwest::Certificate::from_der(der).ok())
+}
+
+#[cfg(not(feature = "bundled-roots"))]
+fn bundled() -> impl Iterator<Item = reqwest::Certificate> {
+    std::iter::empty()
+}
+
+impl Transport for Http {
+    fn send(&self, request: http::Request<Bytes>) -> Sending<'_> {
+        Box::pin(async move {
+            let host: Box<str> = request.uri().authority().map_or("", |authority| authority.host()).into();
+            let request = reqwest::Request::try_from(request.map(reqwest::Body::from));
+            let request = request.map_err(|error| failed(error, &host))?;
+            let response = self.client.execute(request).await.map_err(|error| failed(error, &host))?;
+            let (status, version, headers) = (response.status(), response.version(), response.headers().clone());
+            let mut stream = Box::pin(response.bytes_stream());
+            let body = Body::poll_fn(move |cx| {
+                stream.as_mut().poll_next(cx).map(|next| next.map(|piece| piece.map_err(|error| failed(error, &host))))
+            });
+            let mut response = http::Response::new(body);
+            *response.status_mut() = status;
+            *response.version_mut() = version;
+            *response.headers_mut() = headers;
+            Ok(response)
+        })
+    }
+}
+
+/// A failure in our words, with the cause in the system's. The address stays out of it, but for the host.
+fn failed(error: reqwest::Error, host: &str) -> TransportError {
+    let (failure, what) = if error.is_builder() {
+        (Failure::Request, "the request cannot be sent")
+    } else if error.is_connect() {
+        (Failure::Connect, "cannot connect")
+    } else if error.is_timeout() {
+        (Failure::Timeout, "no answer came in time")
+    } else {
+        (Failure::Broken, "the connection broke")
+    };
+    let error = error.without_url();
+    TransportError::new(failure, format!("{what} ({host}): {}", cause(&error))).because(error)
+}
+
+/// The innermost cause: the layers above it only repeat that something failed.
+fn cause(error: &reqwest::Error) -> String {
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}

@@ -1,0 +1,310 @@
+//! One turn of a conversation: a question, the tools that are run for it, the answer.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ikigai_core::{
+    Block, Context, ErrorKind, FinishReason, Message, ModelName, Request, Response, Role, ToolCall, ToolChoice,
+};
+use tracing::Instrument as _;
+
+use crate::answer::{Answer, Step};
+use crate::call::{Head, Live, Opened};
+use crate::client::Client;
+use crate::error::{Attempt, Error, Reason};
+use crate::model::{Model, Plan};
+use crate::settings::Settings;
+use crate::tools::{Bench, run};
+
+/// One turn: a question, the tools that are run for it, the answer.
+pub(crate) struct Turn {
+    client: Client,
+    plan: Arc<Plan>,
+    request: Request,
+    /// Which of the models is asked: the first, or a fallback.
+    candidate: usize,
+    steps: Vec<Step>,
+    /// What the turn adds to the conversation.
+    messages: Vec<Message>,
+    attempts: Vec<Attempt>,
+}
+
+/// An answer that has begun, and who gives it.
+pub(crate) struct Begun {
+    pub(crate) live: Box<Live>,
+    pub(crate) by: By,
+}
+
+/// Who gives an answer, and what the request lost on its way.
+pub(crate) struct By {
+    pub(crate) name: ModelName,
+    pub(crate) losses: Vec<ikigai_core::Loss>,
+    pub(crate) span: tracing::Span,
+    /// When the first try began.
+    pub(crate) began: Duration,
+}
+
+/// What follows an answer.
+pub(crate) enum Next {
+    /// Nothing: it is the last.
+    Done,
+    /// Tools are to be run.
+    Tools(Vec<ToolCall>),
+}
+
+impl Turn {
+    /// Checks the question. Nothing is sent when it is not valid.
+    pub(crate) fn begin(model: &Model, context: Context) -> Result<Self, Error> {
+        Ok(Turn {
+            client: model.client.clone(),
+            plan: Arc::clone(&model.plan),
+            request: model.request(context)?,
+            candidate: 0,
+            steps: Vec::new(),
+            messages: Vec::new(),
+            attempts: Vec::new(),
+        })
+    }
+
+    /// The whole turn.
+    pub(crate) async fn run(mut self) -> Result<Answer, Error> {
+        loop {
+            let (response, head, by) = self.ask_whole().await?;
+            if let Next::Tools(calls) = self.complete(response, head, by)? {
+                let results = run(self.bench(), calls).await;
+                self.resume(results);
+            } else {
+                return self.finish();
+            }
+        }
+    }
+
+    async fn ask_whole(&mut self) -> Result<(Response, Head, By), Error> {
+        let (opened, by) = self.ask(false).await?;
+        match opened {
+            Opened::Whole(whole) => Ok((whole.0, whole.1, by)),
+            Opened::Live(_) => Err(self.broken("a stream came where none was asked for")),
+        }
+    }
+
+    pub(crate) async fn ask_live(&mut self) -> Result<Begun, Error> {
+        let (opened, by) = self.ask(true).await?;
+        match opened {
+            Opened::Live(live) => Ok(Begun { live, by }),
+            Opened::Whole(_) => Err(self.broken("no stream came where one was asked for")),
+        }
+    }
+
+    /// Asks the models in order, until one answers.
+    async fn ask(&mut self, streaming: bool) -> Result<(Opened, By), Error> {
+        loop {
+            let name = self.plan.candidate(self.candidate).clone();
+            let error = match self.ask_candidate(&name, streaming).await {
+                Ok(begun) => return Ok(begun),
+                Err(error) => error.at(&name),
+            };
+            if self.candidate < self.plan.fallbacks.len() && may_fall_back(&error) {
+                self.candidate += 1;
+                continue;
+            }
+            return Err(self.failed(error));
+        }
+    }
+
+    async fn ask_candidate(&mut self, name: &ModelName, streaming: bool) -> Result<(Opened, By), Error> {
+        let plan = Arc::clone(&self.plan);
+        let settings = self.settings(name);
+        self.request.model.clone_from(&name.id);
+        self.request.stream = streaming.then_some(true);
+        self.request.thinking = plan.thinking(self.candidate);
+        if settings.dynamic_budget
+            && let Some(thinking) = self.request.thinking.take()
+        {
+            let tokens = crate::verbs::estimate(&self.request);
+            let rule = &ikigai_core::rules_for(&name.id).thinking;
+            self.request.thinking = Some(thinking.for_context(tokens, rule));
+        }
+        let before = self.attempts.len();
+        let outcome = self.send(name, &settings).await;
+        if let Err(error) = &outcome
+            && self.attempts.len() == before
+        {
+            // Nothing was sent, for want of a key perhaps: that was a try as well.
+            self.attempts.push(error.attempt(name));
+        }
+        outcome
+    }
+
+    async fn send(&mut self, name: &ModelName, settings: &Settings) -> Result<(Opened, By), Error> {
+        let began = self.client.clock().now();
+        let hooks = self.client.hooks();
+        let mut request = Cow::Borrowed(&self.request);
+        if !hooks.is_empty() {
+            // On a copy: what a hook changes is not to pile up from step to step.
+            hooks.before_request(name, request.to_mut())?;
+        }
+        let prepared = self.client.prepare(name, &request, settings)?;
+        let span = crate::trace::span(&self.client, &prepared, &request);
+        match self.client.open(&prepared, settings, &mut self.attempts).instrument(span.clone()).await {
+            Ok(opened) => Ok((opened, By { name: name.clone(), losses: prepared.losses, span, began })),
+            Err(error) => {
+                crate::trace::failed(&span, &error, self.client.clock().now().saturating_sub(began));
+                Err(error)
+            }
+        }
+    }
+
+    /// The settings for a candidate. What was given for the first model's provider goes to no other: it may be secret.
+    fn settings(&self, name: &ModelName) -> Settings {
+        let settings = self.plan.settings.clone();
+        if name.provider == self.plan.name.provider {
+            return settings;
+        }
+        Settings { key: None, base_url: None, dialect: None, headers: Vec::new(), ..settings }
+    }
+
+    /// Takes a complete answer into the turn, and says what follows.
+    pub(crate) fn complete(&mut self, mut response: Response, head: Head, by: By) -> Result<Next, Error> {
+        response.warnings.splice(0..0, by.losses);
+        if response.finish_reason == FinishReason::Error {
+            let error = response.error.as_deref().cloned();
+            let error = error.unwrap_or_else(|| ikigai_core::Error::protocol("the model broke off its answer"));
+            let error = crate::call::failed(error, &head, None).at(&by.name).with_partial(response);
+            crate::trace::failed(&by.span, &error, self.since(by.began));
+            return Err(self.failed(error));
+        }
+        let facts = self.client.registry().route(&by.name).ok().and_then(|route| route.facts);
+        let cost = facts.zip(response.usage.as_ref()).and_then(|(facts, usage)| facts.cost(usage));
+        let mut message = response.clone().into_message(&by.name.provider);
+        message.thinking = self.request.thinking.as_ref().and_then(|thinking| thinking.level);
+        let calls = self.runnable(&response);
+        let step = Step { response, cost, model: by.name, request_id: head.request_id, limits: head.limits };
+        crate::trace::answered(&by.span, &step, &self.client, self.since(by.began));
+        self.client.hooks().after_response(Ok(&step));
+        self.steps.push(step);
+        let Some(calls) = calls else {
+            self.messages.push(message);
+            return Ok(Next::Done);
+        };
+        let limit = self.plan.settings.max_steps;
+        if self.steps.len() >= usize::try_from(limit).unwrap_or(usize::MAX) {
+            let error = Error::new(Reason::StepLimit(limit)).at(self.plan.candidate(self.candidate));
+            let partial = self.steps.last().map(|step| step.response.clone()).unwrap_or_default();
+            // The message itself is left out: its calls have no results, so no conversation could go on from it.
+            return Err(self.failed(error.with_partial(partial)));
+        }
+        self.messages.push(message.clone());
+        self.request.messages.push(message);
+        Ok(Next::Tools(calls))
+    }
+
+    /// The calls to be run, when all of them are ours to run.
+    fn runnable(&self, response: &Response) -> Option<Vec<ToolCall>> {
+        let settings = &self.plan.settings;
+        let is_cut = matches!(response.finish_reason, FinishReason::Length | FinishReason::ContentFilter);
+        if settings.manual || is_cut || settings.tools.iter().all(|tool| !tool.is_runnable()) {
+            return None;
+        }
+        let calls: Vec<ToolCall> = response.tool_calls().cloned().collect();
+        let theirs = |call: &ToolCall| {
+            let tool = settings.tools.iter().find(|tool| tool.definition().name() == Some(&call.name));
+            tool.is_some_and(|tool| !tool.is_runnable())
+        };
+        (!calls.is_empty() && !calls.iter().any(theirs)).then_some(calls)
+    }
+
+    /// What running the calls needs to know.
+    pub(crate) fn bench(&self) -> Bench {
+        let settings = &self.plan.settings;
+        Bench {
+            tools: settings.tools.clone(),
+            approve: settings.approve.clone(),
+            timeout: settings.tool_timeout,
+            clock: Arc::clone(self.client.clock()),
+            hooks: self.client.hooks().clone(),
+        }
+    }
+
+    /// Takes the results of the calls into the turn.
+    pub(crate) fn resume(&mut self, results: Vec<Block>) {
+        let message = Message::new(Role::Tool, results);
+        self.messages.push(message.clone());
+        self.request.messages.push(message);
+        // A tool that was forced once is not forced for ever.
+        let forced = matches!(self.request.tool_choice, Some(ToolChoice::Required | ToolChoice::Specific(_)));
+        if forced && !self.plan.settings.forced_throughout {
+            self.request.tool_choice = None;
+        }
+    }
+
+    /// The answer of the turn.
+    pub(crate) fn finish(mut self) -> Result<Answer, Error> {
+        match self.steps.pop() {
+            Some(last) => Ok(Answer::new(self.steps, last, self.messages, self.attempts)),
+            None => Err(self.broken("there is no answer")),
+        }
+    }
+
+    pub(crate) fn since(&self, began: Duration) -> Duration {
+        self.client.clock().now().saturating_sub(began)
+    }
+
+    /// The messages of a turn that goes no further. Calls whose results are still out are left off.
+    pub(crate) fn into_messages(mut self) -> Vec<Message> {
+        if self.messages.last().is_some_and(|last| last.content.iter().any(|block| block.as_tool_call().is_some())) {
+            self.messages.pop();
+        }
+        self.messages
+    }
+
+    /// What the turn adds to the conversation, so far.
+    pub(crate) fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    pub(crate) fn last_response(&self) -> Option<&Response> {
+        self.steps.last().map(|step| &step.response)
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// A failure of this turn, with what was tried and what is done already.
+    pub(crate) fn failed(&mut self, error: Error) -> Error {
+        let attempts = if error.attempts().is_empty() { std::mem::take(&mut self.attempts) } else { Vec::new() };
+        let error = if attempts.is_empty() { error } else { error.after_attempts(attempts) };
+        let error = error.with_messages(std::mem::take(&mut self.messages));
+        self.client.hooks().after_response(Err(&error));
+        error
+    }
+
+    fn broken(&mut self, what: &str) -> Error {
+        self.failed(Error::new(ikigai_core::Error::protocol(what)))
+    }
+}
+
+/// Would another model have a chance where this one failed?
+fn may_fall_back(error: &Error) -> bool {
+    match error.kind() {
+        ErrorKind::InvalidRequest | ErrorKind::ContentFiltered | ErrorKind::Cancelled => false,
+        ErrorKind::Auth
+        | ErrorKind::Permission
+        | ErrorKind::NotFound
+        | ErrorKind::RateLimit
+        | ErrorKind::Quota
+        | ErrorKind::ContextTooLong
+        | ErrorKind::Overloaded
+        | ErrorKind::Server
+        | ErrorKind::Timeout
+        | ErrorKind::Network
+        | ErrorKind::Protocol => true,
+        // A kind that is newer than this list: another model may know better.
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+#[path = "turn_tests.rs"]
+mod tests;
