@@ -30,7 +30,7 @@ pub enum SseError {
         at: u64,
     },
     /// The bytes are no UTF-8.
-    #[error("an event is not UTF-8 (it ends in the line at byte {at} of the stream)")]
+    #[error("an event is not UTF-8 (look at the line that begins at byte {at} of the stream)")]
     NotUtf8 {
         /// Where the line begins in which that was seen.
         at: u64,
@@ -65,6 +65,8 @@ pub struct Sse {
     /// The data of the open event, where it could not be handed over straight from the input.
     data: Vec<u8>,
     has_data: bool,
+    /// Where the line begins that the open event's data begins in.
+    data_at: u64,
     name: String,
     has_name: bool,
     /// The last byte was a CR: an LF right behind it belongs to it.
@@ -91,6 +93,7 @@ impl Sse {
             line: Vec::new(),
             data: Vec::new(),
             has_data: false,
+            data_at: 0,
             name: String::new(),
             has_name: false,
             after_cr: false,
@@ -236,6 +239,8 @@ impl Sse {
         }
         if self.has_data {
             self.data.push(b'\n');
+        } else {
+            self.data_at = self.at;
         }
         self.data.extend_from_slice(value);
         self.has_data = true;
@@ -266,7 +271,7 @@ impl Sse {
 
     fn dispatch(&mut self, sink: &mut impl FnMut(Frame<'_>)) -> Result<(), SseError> {
         if self.has_data {
-            let data = std::str::from_utf8(&self.data).map_err(|_| SseError::NotUtf8 { at: self.at })?;
+            let data = std::str::from_utf8(&self.data).map_err(|_| SseError::NotUtf8 { at: self.data_at })?;
             sink(Frame { name: self.has_name.then_some(self.name.as_str()), data });
             self.data.clear();
             self.has_data = false;

@@ -117,6 +117,17 @@ fn outcome(pieces: &[&[u8]], limit: usize) -> (Vec<Owned>, Result<(), SseError>)
     (seen, ended)
 }
 
+#[test]
+fn the_place_of_what_is_no_text_is_the_same_for_any_cut() {
+    let stream = b": c\ndata: \xff\n\ndata: 2\n\n";
+    for cut in 0..=stream.len() {
+        let mut sse = Sse::default();
+        let (one, two) = stream.split_at(cut);
+        let outcome = sse.feed(one, |_| {}).and_then(|()| sse.feed(two, |_| {}));
+        assert_eq!(outcome, Err(SseError::NotUtf8 { at: 4 }), "cut at {cut}");
+    }
+}
+
 fn any_stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
         "data: {\"a\":\"ü😀\"}",

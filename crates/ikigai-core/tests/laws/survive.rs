@@ -13,14 +13,17 @@ use crate::support::wire::{collect, decode, encode, reply, target};
 fn streams_end(bytes: &[u8]) {
     for dialect in Dialect::ALL {
         let events = decode(dialect, bytes);
-        match EventChecker::check(&events) {
-            Ok(()) => {}
-            // A provider that contradicts itself: the copy at the end wins over the pieces that have gone out.
-            Err(fault) if fault.ends_with("do not give the arguments at its end") => {}
-            Err(fault) => panic!("{dialect}: {fault}: {}", String::from_utf8_lossy(bytes)),
+        if let Some(fault) = EventChecker::check(&events).err().filter(|fault| !is_the_providers_own(fault)) {
+            panic!("{dialect}: {fault}: {}", String::from_utf8_lossy(bytes));
         }
         collect(events);
     }
+}
+
+/// Nonsense that is handed on as it came: a call without a name; a copy of the arguments, at their end, that is not
+/// what the pieces gave (the copy wins, but the pieces have gone out).
+fn is_the_providers_own(fault: &str) -> bool {
+    fault.ends_with("opens without its id or name") || fault.ends_with("do not give the arguments at its end")
 }
 
 /// Reads a document as everything that a document can be.

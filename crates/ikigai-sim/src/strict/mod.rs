@@ -110,3 +110,5 @@ mod tests;
 
 #[cfg(test)]
 mod recordings_tests;
+#[cfg(test)]
+mod translated_tests;

@@ -1,6 +1,6 @@
 //! What both of OpenAI's APIs refuse, and how they say it.
 
-use ikigai_core::{Level, Rules, Sampling, WireError, rules_for};
+use ikigai_core::{Level, Off, Rules, Sampling, WireError, rules_for};
 use serde_json::{Value, json};
 
 use super::{Refusal, Rule, Wire, word};
@@ -124,10 +124,13 @@ pub(super) fn effort(wire: &Wire<'_>, effort: Option<&str>, place: &'static str)
         let message = format!("Unsupported parameter: '{place}' is not supported with this model.");
         return Err(invalid(message).at(place, Some("unsupported_parameter")));
     }
-    if effort.parse::<Level>().is_ok_and(|level| rule.levels.contains(&level) && level.effort() == effort) {
+    // Where off is said by a word, the word is `none`.
+    let off = (rule.off == Off::Word).then_some(Level::None);
+    let levels: Vec<Level> = off.into_iter().chain(rule.levels.iter().copied()).collect();
+    if levels.iter().any(|level| level.effort() == effort) {
         return Ok(());
     }
-    let known: Vec<String> = rule.levels.iter().map(|level| format!("'{}'", level.effort())).collect();
+    let known: Vec<String> = levels.iter().map(|level| format!("'{}'", level.effort())).collect();
     let message = format!(
         "Unsupported value: '{effort}' is not supported with the '{}' model. Supported values are: {}.",
         model(wire),

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::*;
 use crate::Config;
 
-fn folder() -> Option<PathBuf> {
+pub(super) fn folder() -> Option<PathBuf> {
     let folder = std::env::var_os("IKIGAI_RECORDINGS")
         .map(PathBuf::from)
         .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"));

@@ -50,6 +50,9 @@ pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<W
     if !faithful && !target.rules.system_prompt {
         system = move_system(system, &mut contents, &mut losses);
     }
+    if !faithful {
+        let_the_user_begin(&mut contents, &mut losses);
+    }
 
     let mut body = Map::new();
     if let Some(system) = system {
@@ -147,6 +150,18 @@ fn system(request: &Request, faithful: bool, losses: &mut Vec<Loss>) -> Option<V
         _ => Value::Array(parts),
     };
     Some(Value::Object(Map::from_iter([("parts".to_owned(), parts)])))
+}
+
+/// The API wants the user to speak first.
+fn let_the_user_begin(contents: &mut Vec<Value>, losses: &mut Vec<Loss>) {
+    if contents.first().is_some_and(|content| content.get("role").is_some_and(|role| role == "model")) {
+        contents.insert(0, serde_json::json!({"role": "user", "parts": [{"text": "(begin)"}]}));
+        losses.push(Loss::info(
+            "messages",
+            "messages[0]",
+            "on this API the user begins; a placeholder is sent before it",
+        ));
+    }
 }
 
 /// For models that take no system prompt: its parts go in front of what the user says first.

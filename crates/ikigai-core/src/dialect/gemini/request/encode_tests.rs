@@ -639,3 +639,19 @@ fn an_answer_goes_back_as_it_came() {
     );
     assert_eq!(losses, ["(thinking at messages[1].content[0])"]);
 }
+
+#[test]
+fn the_user_speaks_first() {
+    let request = Request::new("gemini-2.5-pro").assistant("Hello.").user("Hi.");
+    assert_eq!(
+        sent(&request),
+        (
+            json!({"contents": [
+                {"role": "user", "parts": [{"text": "(begin)"}]},
+                {"role": "model", "parts": [{"text": "Hello."}]},
+                {"role": "user", "parts": [{"text": "Hi."}]}
+            ]}),
+            vec!["(messages at messages[0])".to_owned()]
+        )
+    );
+}
