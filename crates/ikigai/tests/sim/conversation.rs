@@ -1,13 +1,11 @@
 //! One conversation through every dialect, with thinking and tools, against the strict simulator.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here is the test")]
-
-mod support;
-
 use ikigai::{Callable, Role, Tool};
 use ikigai_sim::Sim;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
+
+use crate::support;
 
 fn weather() -> Callable {
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});

@@ -1,7 +1,5 @@
 //! What tests against the simulator share.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a helper that fails is a test that fails")]
-
 use std::time::Duration;
 
 use ikigai::config::Environment;
@@ -10,11 +8,11 @@ use ikigai::{Client, ClientBuilder};
 use ikigai_sim::Sim;
 
 /// A model for each dialect.
-pub const MODELS: [&str; 4] =
+pub(crate) const MODELS: [&str; 4] =
     ["anthropic:claude-sonnet-4-5", "openai:gpt-5.4", "google:gemini-2.5-flash", "deepseek:deepseek-chat"];
 
 /// Variables that send everybody's requests to a simulator.
-pub fn variables(sim: &Sim) -> Vec<(&'static str, String)> {
+pub(crate) fn variables(sim: &Sim) -> Vec<(&'static str, String)> {
     vec![
         ("ANTHROPIC_API_KEY", "key-a".to_owned()),
         ("ANTHROPIC_BASE_URL", sim.url()),
@@ -28,14 +26,14 @@ pub fn variables(sim: &Sim) -> Vec<(&'static str, String)> {
 }
 
 /// A client of a simulator.
-pub fn builder(sim: &Sim) -> ClientBuilder {
+pub(crate) fn builder(sim: &Sim) -> ClientBuilder {
     Client::builder()
         .transport(Http::builder().no_proxy().build().unwrap())
         .environment(Environment::of(variables(sim)))
 }
 
 /// Waits until no connection to the simulator is open.
-pub async fn until_quiet(sim: &Sim) {
+pub(crate) async fn until_quiet(sim: &Sim) {
     let quiet = async {
         while sim.connections() > 0 {
             tokio::time::sleep(Duration::from_millis(2)).await;

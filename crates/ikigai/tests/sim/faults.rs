@@ -1,16 +1,14 @@
 //! Every fault of the simulator, in every dialect, streamed and whole: the right kind of error, what had arrived, no hang,
 //! nothing sent twice, every connection free again.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "what fails here is the test")]
-
-mod support;
-
 use std::time::Duration;
 
 use ikigai::transport::Timeouts;
 use ikigai::{Answer, Error, ErrorKind, FinishReason, Model, Retry};
 use ikigai_sim::{Config, Fault, FaultRule, Sim};
 use pretty_assertions::assert_eq;
+
+use crate::support;
 
 const PROMPT: &str = "say one two three four five six seven eight";
 const WHOLE: &str = "one two three four five six seven eight";

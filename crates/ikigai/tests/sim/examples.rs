@@ -1,14 +1,12 @@
 //! Every example runs, against the simulator, with no key and no network.
 
-#![expect(clippy::unwrap_used, reason = "what fails here is the test")]
-
-mod support;
-
 use std::path::PathBuf;
 use std::process::Command;
 
 use ikigai_sim::Sim;
 use pretty_assertions::assert_eq;
+
+use crate::support;
 
 /// Where cargo puts examples: beside the folder of this test.
 fn example(name: &str) -> PathBuf {

@@ -1,0 +1,13 @@
+//! The client against the simulator.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a helper that fails is a test that fails"
+)]
+
+mod conversation;
+mod examples;
+mod faults;
+mod support;
