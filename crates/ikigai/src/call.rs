@@ -26,7 +26,7 @@ pub(crate) struct Prepared {
     pub(crate) dialect: Dialect,
     pub(crate) endpoint: Endpoint,
     pub(crate) losses: Vec<Loss>,
-    request: http::Request<Bytes>,
+    pub(crate) request: http::Request<Bytes>,
     streaming: bool,
     timeouts: Timeouts,
 }

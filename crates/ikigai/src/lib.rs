@@ -24,6 +24,7 @@
 //! | send pictures and documents | [`Attach`] |
 //! | turn texts into vectors | [`embed`], [`Model::embed`] |
 //! | count tokens, list models | [`Model::count_tokens`], [`Client::models`] |
+//! | see what would be sent | [`Model::preview`] |
 //! | set keys, addresses, proxies, retries | [`Client::builder`] |
 //! | know what went wrong | [`Error::kind`] |
 //!
@@ -86,7 +87,7 @@ pub use stream::Stream;
 #[cfg(feature = "schema")]
 pub use tools::tool;
 pub use tools::{Approval, Callable};
-pub use verbs::{Embeddings, ListedModel, TokenCount};
+pub use verbs::{Embeddings, ListedModel, Preview, TokenCount};
 
 /// The format itself, and its translations: everything of it, also what is not named here.
 pub use ikigai_core as core;

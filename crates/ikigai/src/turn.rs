@@ -16,6 +16,7 @@ use crate::error::{Attempt, Error, Reason};
 use crate::model::{Model, Plan};
 use crate::settings::Settings;
 use crate::tools::{Bench, run};
+use crate::verbs::Preview;
 
 /// One turn: a question, the tools that are run for it, the answer.
 pub(crate) struct Turn {
@@ -113,18 +114,7 @@ impl Turn {
     }
 
     async fn ask_candidate(&mut self, name: &ModelName, streaming: bool) -> Result<(Opened, By), Error> {
-        let plan = Arc::clone(&self.plan);
-        let settings = self.settings(name);
-        self.request.model.clone_from(&name.id);
-        self.request.stream = streaming.then_some(true);
-        self.request.thinking = plan.thinking(self.candidate);
-        if settings.dynamic_budget
-            && let Some(thinking) = self.request.thinking.take()
-        {
-            let tokens = crate::verbs::estimate(&self.request);
-            let rule = &ikigai_core::rules_for(&name.id).thinking;
-            self.request.thinking = Some(thinking.for_context(tokens, rule));
-        }
+        let settings = self.fit(name, streaming);
         let before = self.attempts.len();
         let outcome = self.send(name, &settings).await;
         if let Err(error) = &outcome
@@ -134,6 +124,29 @@ impl Turn {
             self.attempts.push(error.attempt(name));
         }
         outcome
+    }
+
+    /// Makes the request one for a candidate, and says how that one is asked.
+    fn fit(&mut self, name: &ModelName, streaming: bool) -> Settings {
+        let settings = self.settings(name);
+        self.request.model.clone_from(&name.id);
+        self.request.stream = streaming.then_some(true);
+        self.request.thinking = self.plan.thinking(self.candidate);
+        if settings.dynamic_budget
+            && let Some(thinking) = self.request.thinking.take()
+        {
+            let tokens = crate::verbs::estimate(&self.request);
+            let rule = &ikigai_core::rules_for(&name.id).thinking;
+            self.request.thinking = Some(thinking.for_context(tokens, rule));
+        }
+        settings
+    }
+
+    /// The request as the first model would be sent it.
+    pub(crate) fn preview(mut self, streaming: bool) -> Result<Preview, Error> {
+        let name = self.plan.candidate(0).clone();
+        let settings = self.fit(&name, streaming);
+        Preview::new(&self.client, name, self.request, settings)
     }
 
     async fn send(&mut self, name: &ModelName, settings: &Settings) -> Result<(Opened, By), Error> {

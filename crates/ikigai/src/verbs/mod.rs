@@ -4,11 +4,13 @@ mod count;
 mod embed;
 mod estimate;
 mod list;
+mod preview;
 
 pub use count::TokenCount;
 pub use embed::Embeddings;
 pub(crate) use estimate::estimate;
 pub use list::ListedModel;
+pub use preview::Preview;
 
 #[cfg(test)]
 mod verbs_tests;
