@@ -41,14 +41,22 @@ Examples:
       An offline provider in all four dialects, for tests and first steps.
 
 Files:
+  $XDG_CONFIG_HOME/ikigai/config.toml       settings
+  $XDG_CONFIG_HOME/ikigai/credentials.toml  keys, for your eyes only (mode 600)
   $XDG_CONFIG_HOME/ikigai/providers.toml    providers of your own, or changes to known ones
   $XDG_CONFIG_HOME/ikigai/models.toml       models of your own, or changes to known ones
-  With IKIGAI_HOME set, both are looked for in that folder.
+  $XDG_DATA_HOME/ikigai/ikigai.db           conversations
+  With IKIGAI_HOME set, all of them are in that folder.
 
 Exit codes:
   0    it worked
   1    something went wrong; standard error says what
   2    the command line makes no sense
+  3    there is no key, or the provider does not accept it
+  4    the provider has no room: rate limit, quota or overload, after all tries
+  5    the provider refused to answer: a filter or a policy
+  6    the answer was cut off by its length, and --fail-on-length was given
+  7    the answer does not match the schema
   130  stopped by Ctrl-C
   141  the reader of the output went away, as in `ikigai models list | head -1`";
 

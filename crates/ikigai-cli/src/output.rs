@@ -94,9 +94,9 @@ impl Out {
         self.note(&format!("{style}{word}{style:#} {loss}\n"));
     }
 
-    /// Says why the program ends, on standard error; nothing for a reader that went away.
+    /// Says why the program ends, on standard error; nothing for a reader that went away or Ctrl-C.
     pub(crate) fn failure(&mut self, failure: &Failure) {
-        if failure.exit == Exit::ClosedPipe {
+        if matches!(failure.exit, Exit::ClosedPipe | Exit::Interrupted) {
             return;
         }
         let mut text = format!("{ERROR}error:{ERROR:#} {}\n", failure.what);

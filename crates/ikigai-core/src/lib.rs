@@ -16,7 +16,7 @@ mod loss;
 mod message;
 mod model;
 mod money;
-mod near;
+pub mod near;
 mod provider;
 mod provider_data;
 mod registry;

@@ -4,13 +4,13 @@
 const LONGEST: usize = 128;
 
 /// The candidate nearest to a word, when it is near enough to be what was meant.
-pub(crate) fn close<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn close<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let (distance, candidate) = rank(word, candidates, 1).into_iter().next()?;
     (distance <= word.chars().count().div_ceil(3).max(1)).then_some(candidate)
 }
 
 /// The candidates nearest to a word, nearest first, near or not; no word twice.
-pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>, count: usize) -> Vec<&'a str> {
+pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>, count: usize) -> Vec<&'a str> {
     rank(word, candidates, count).into_iter().map(|(_, candidate)| candidate).collect()
 }
 

@@ -8,9 +8,9 @@ mod thinking;
 use clap::{Args, Subcommand};
 use ikigai_core::{ModelError, Registry};
 
-use crate::config;
 use crate::exit::Failure;
 use crate::output::Out;
+use crate::places;
 
 /// What is known about models: limits, prices, thinking
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ enum Command {
 }
 
 pub(crate) fn run(models: Models, out: &mut Out) -> Result<(), Failure> {
-    let registry = config::registry(out);
+    let registry = places::registry(out);
     match models.command {
         Command::List(list) => list::run(&list, &registry, out),
         Command::Show(show) => show::run(&show, &registry, out),

@@ -3,10 +3,10 @@
 use ikigai_core::{Dialect, Error, ModelName, Registry, Request, Route, Thinking};
 
 use super::args::Other;
-use crate::config;
 use crate::exit::Failure;
 use crate::models::unknown_provider;
 use crate::output::Out;
+use crate::places;
 
 /// The providers and models, and which of them the command line asks for.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(crate) struct Targets {
 impl Targets {
     /// What the command line asks for; an unknown provider or model is a usage error.
     pub(crate) fn new(dialect: Dialect, other: &Other, out: &mut Out) -> Result<Self, Failure> {
-        let registry = config::registry(out);
+        let registry = places::registry(out);
         let provider = match &other.provider {
             None => None,
             Some(name) => {

@@ -1,0 +1,173 @@
+//! Where the user's own files are, and how they are read. No other module knows a folder.
+
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy as _;
+use ikigai_core::{FileError, Registry};
+
+use crate::exit::Failure;
+use crate::output::Out;
+
+/// More than anyone writes by hand; a file that is larger is something else.
+const LIMIT: u64 = 16 << 20;
+
+/// The folders of the user's own files. None of them need exist.
+///
+/// With `IKIGAI_HOME` all of them are that folder, or in it. Else each is `ikigai` in the system's place for such things:
+/// `$XDG_CONFIG_HOME`, `$XDG_DATA_HOME`, `$XDG_STATE_HOME` and `$XDG_CACHE_HOME` where there is XDG.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Places {
+    /// Settings, keys, providers and models of the user's own.
+    pub(crate) config: PathBuf,
+    /// The database.
+    pub(crate) data: PathBuf,
+    /// What a program remembers and nobody would miss much: the lines that were typed, logs.
+    pub(crate) state: PathBuf,
+    /// What can be made again.
+    pub(crate) cache: PathBuf,
+}
+
+impl Places {
+    /// The folders of this user; none where the system has no such places, as for a user without a home.
+    pub(crate) fn find() -> Option<Self> {
+        if let Some(home) = std::env::var_os("IKIGAI_HOME").filter(|home| !home.is_empty()) {
+            return Some(Places::below(&PathBuf::from(home)));
+        }
+        let system = etcetera::choose_base_strategy().ok()?;
+        Some(Places {
+            config: system.config_dir().join("ikigai"),
+            data: system.data_dir().join("ikigai"),
+            // Windows has no such place.
+            state: system.state_dir().unwrap_or_else(|| system.data_dir()).join("ikigai"),
+            cache: system.cache_dir().join("ikigai"),
+        })
+    }
+
+    /// As [`find`](Places::find), for a command that cannot do without.
+    pub(crate) fn required() -> Result<Self, Failure> {
+        Places::find().ok_or_else(|| {
+            Failure::new("there is no folder for settings, since this user has no home").hint("Set IKIGAI_HOME.")
+        })
+    }
+
+    /// Everything in one folder.
+    pub(crate) fn below(home: &Path) -> Self {
+        Places { config: home.into(), data: home.into(), state: home.into(), cache: home.join("cache") }
+    }
+
+    /// The settings.
+    pub(crate) fn settings(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    /// The keys.
+    pub(crate) fn credentials(&self) -> PathBuf {
+        ikigai::config::Credentials::file(&self.config)
+    }
+
+    /// Providers of the user's own.
+    pub(crate) fn providers(&self) -> PathBuf {
+        self.config.join("providers.toml")
+    }
+
+    /// Models of the user's own.
+    pub(crate) fn models(&self) -> PathBuf {
+        self.config.join("models.toml")
+    }
+
+    /// The conversations, unless the settings say otherwise.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.data.join("ikigai.db")
+    }
+
+    /// The lines that were typed.
+    pub(crate) fn history(&self) -> PathBuf {
+        self.state.join("history")
+    }
+}
+
+/// The text of a user's file; none when there is no such file.
+pub(crate) fn read(path: &Path) -> Result<Option<String>, String> {
+    let file = match std::fs::File::open(path) {
+        Ok(file) => file,
+        // A folder that is a file, or a link to nowhere, is as good as absent.
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(format!("{}: {error}", path.display())),
+    };
+    let mut text = String::new();
+    match file.take(LIMIT + 1).read_to_string(&mut text) {
+        Err(error) => Err(format!("{}: {error}", path.display())),
+        Ok(length) if length as u64 > LIMIT => Err(format!("{}: larger than {LIMIT} bytes", path.display())),
+        Ok(_) => Ok(Some(text)),
+    }
+}
+
+/// Writes a user's file whole or not at all: a reader never meets half of it. A file that is there keeps its mode, unless
+/// one is given; a link stays a link.
+pub(crate) fn write(path: &Path, text: &str, mode: Mode) -> Result<(), Failure> {
+    // The file itself, where its name is a link: people keep their settings elsewhere and link to them.
+    let file = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let failed = |error: std::io::Error| Failure::file("write", path, &error);
+    let folder = file.parent().unwrap_or(Path::new("."));
+    create(folder)?;
+    let mut fresh = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    fresh.write_all(text.as_bytes()).map_err(failed)?;
+    // The file is made for its owner alone; it is opened up only where the old one was.
+    if let (Mode::Kept, Ok(before)) = (mode, std::fs::metadata(&file)) {
+        fresh.as_file().set_permissions(before.permissions()).map_err(failed)?;
+    }
+    fresh.as_file().sync_all().map_err(failed)?;
+    fresh.persist(&file).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Who may read a file that is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Whoever might before; its owner alone when it is new.
+    Kept,
+    /// Its owner alone: 600.
+    Private,
+}
+
+/// Makes a folder that only its owner may enter, and those above it.
+pub(crate) fn create(folder: &Path) -> Result<(), Failure> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder).map_err(|error| Failure::file("make the folder", folder, &error))
+}
+
+/// The providers and models that the program knows, with the user's own over them.
+///
+/// A file that is broken is left out, with a warning that names the place: the program still runs.
+pub(crate) fn registry(out: &mut Out) -> Registry {
+    let (registry, problems) = registry_and_problems(Places::find().as_ref());
+    for problem in problems {
+        out.warning(&format!("{problem}\n  This file is left out; what is built in is used."));
+    }
+    registry
+}
+
+/// The same, with what is wrong with the files.
+pub(crate) fn registry_and_problems(places: Option<&Places>) -> (Registry, Vec<String>) {
+    let mut registry = Registry::default();
+    let mut problems = Vec::new();
+    let Some(places) = places else { return (registry, problems) };
+    let mut overlay = |path: PathBuf, apply: &mut dyn FnMut(&str, &str) -> Result<(), FileError>| {
+        let outcome = match read(&path) {
+            Ok(None) => return,
+            Ok(Some(text)) => apply(&path.display().to_string(), &text).map_err(|error| error.to_string()),
+            Err(error) => Err(error),
+        };
+        problems.extend(outcome.err());
+    };
+    let Registry { providers, catalog } = &mut registry;
+    overlay(places.providers(), &mut |file, text| providers.with_toml(file, text).map(|table| *providers = table));
+    overlay(places.models(), &mut |file, text| catalog.with_toml(file, text).map(|table| *catalog = table));
+    (registry, problems)
+}

@@ -1,0 +1,182 @@
+//! The settings file, `config.toml`: what it may say, and what a broken one is told.
+
+mod read;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::read::Warning;
+use crate::exit::Failure;
+use crate::places::{self, Places};
+
+/// What a person has set. What is not set has its default, so a file may be empty.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Settings {
+    /// The model to begin with: `[provider:]model[/level]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) model: Option<String>,
+    /// The system prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) system: Option<String>,
+    /// Whether the model's thinking is shown.
+    pub(crate) thinking_display: ThinkingDisplay,
+    /// The keys of the line editor.
+    pub(crate) keys: EditKeys,
+    /// Whether the model may use tools.
+    pub(crate) tools: bool,
+    /// Where conversations are kept: a file, or the address of a PostgreSQL database.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) database: Option<String>,
+    /// Whether conversations are kept.
+    pub(crate) save: bool,
+    /// MCP servers, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) mcp: BTreeMap<String, McpServer>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            model: None,
+            system: None,
+            thinking_display: ThinkingDisplay::default(),
+            keys: EditKeys::default(),
+            tools: true,
+            database: None,
+            save: true,
+            mcp: BTreeMap::new(),
+        }
+    }
+}
+
+/// Whether the model's thinking is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ThinkingDisplay {
+    /// Folded to one line.
+    #[default]
+    Hide,
+    /// In full.
+    Show,
+}
+
+/// The keys of the line editor.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum EditKeys {
+    #[default]
+    Emacs,
+    Vi,
+}
+
+/// An MCP server: a program to be started, or an address.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct McpServer {
+    /// The program and its arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) command: Vec<String>,
+    /// Variables for the program, beside our own.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) env: BTreeMap<String, String>,
+    /// The address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) url: Option<String>,
+    /// Headers for each request to the address.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) headers: BTreeMap<String, String>,
+}
+
+/// Where conversations are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Database {
+    /// A file of SQLite.
+    File(PathBuf),
+    /// The address of a PostgreSQL database. It may hold a password: [`Database::shown`] is for people.
+    Postgres(String),
+}
+
+impl Settings {
+    /// Where conversations are kept: as the settings say, or else in the data folder. A path is taken from the settings
+    /// folder; `~` is the home.
+    pub(crate) fn database(&self, places: &Places) -> Database {
+        match self.database.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+            None => Database::File(places.database()),
+            Some(url) if is_postgres(url) => Database::Postgres(url.to_owned()),
+            Some(path) => Database::File(places.config.join(at_home(path))),
+        }
+    }
+}
+
+impl Database {
+    /// For people: without the password.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Database::File(path) => path.display().to_string(),
+            Database::Postgres(url) => without_password(url),
+        }
+    }
+}
+
+fn is_postgres(text: &str) -> bool {
+    text.starts_with("postgres://") || text.starts_with("postgresql://")
+}
+
+fn at_home(path: &str) -> PathBuf {
+    let rest = path.strip_prefix("~/").or_else(|| path.strip_prefix("~\\"));
+    match (rest, etcetera::home_dir()) {
+        (Some(rest), Ok(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// `postgres://user:secret@host/name?password=secret` without the secrets.
+fn without_password(url: &str) -> String {
+    let (address, query) = url.split_once('?').map_or((url, None), |(address, query)| (address, Some(query)));
+    let address = match (address.split_once("://"), address.rsplit_once('@')) {
+        (Some((scheme, _)), Some((user, host))) => {
+            let user = user.get(scheme.len() + 3..).unwrap_or_default();
+            match user.split_once(':') {
+                Some((name, _)) => format!("{scheme}://{name}:…@{host}"),
+                None => address.to_owned(),
+            }
+        }
+        _ => address.to_owned(),
+    };
+    let Some(query) = query else { return address };
+    let shown = query.split('&').map(|pair| match pair.split_once('=') {
+        Some((name, _)) if name.to_ascii_lowercase().contains("password") => format!("{name}=…"),
+        _ => pair.to_owned(),
+    });
+    format!("{address}?{}", shown.collect::<Vec<_>>().join("&"))
+}
+
+/// The settings of this user, and what in their file means nothing. Without a file, or a place for one: the defaults.
+///
+/// A file that cannot be read is an error that names the place.
+pub(crate) fn load() -> Result<(Settings, Vec<Warning>), Failure> {
+    match Places::find() {
+        Some(places) => load_from(&places),
+        None => Ok((Settings::default(), Vec::new())),
+    }
+}
+
+/// As [`load`], from these folders.
+pub(crate) fn load_from(places: &Places) -> Result<(Settings, Vec<Warning>), Failure> {
+    let file = places.settings();
+    match places::read(&file) {
+        Ok(None) => Ok((Settings::default(), Vec::new())),
+        Ok(Some(text)) => read::read(&file.display().to_string(), &text),
+        Err(problem) => Err(Failure::new(problem)),
+    }
+    .map_err(|failure| match failure.hint {
+        Some(_) => failure,
+        None => failure.hint("Mend it with: ikigai config edit"),
+    })
+}
+
+#[cfg(test)]
+mod settings_tests;

@@ -1,0 +1,126 @@
+//! Reading the settings: errors name the place, unknown keys are warnings that name the nearest.
+
+use std::fmt;
+
+use ikigai_core::near;
+use toml::de::{DeTable, DeValue};
+
+use super::Settings;
+use crate::exit::Failure;
+
+/// The keys of the file, as `config set` and `config get` take them too.
+pub(super) const KEYS: [&str; 8] = ["model", "system", "thinking_display", "keys", "tools", "database", "save", "mcp"];
+/// The keys of an MCP server.
+pub(super) const SERVER_KEYS: [&str; 4] = ["command", "env", "url", "headers"];
+
+/// Something in the file that means nothing. The rest of it counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Warning {
+    /// Where.
+    pub(crate) place: Place,
+    /// What is wrong, and the way out.
+    pub(crate) message: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.message)
+    }
+}
+
+/// A place in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) file: String,
+    /// From 1.
+    pub(crate) line: usize,
+    /// In characters, from 1.
+    pub(crate) column: usize,
+}
+
+impl Place {
+    /// The place of a byte.
+    pub(crate) fn at(file: &str, text: &str, offset: usize) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        Place {
+            file: file.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: before.get(line_start..).unwrap_or_default().chars().count() + 1,
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// Reads the text of a settings file. `file` is for messages only.
+pub(super) fn read(file: &str, text: &str) -> Result<(Settings, Vec<Warning>), Failure> {
+    let start = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
+    let broken = |offset: usize, message: String| Failure::new(format!("{}: {message}", Place::at(file, text, offset)));
+    let document =
+        toml::Deserializer::parse(text).map_err(|error| broken(start(&error), error.message().to_owned()))?;
+    let settings: Settings = serde_path_to_error::deserialize(document).map_err(|error| {
+        let key = error.path().to_string();
+        let error = error.into_inner();
+        broken(start(&error), format!("{key}: {}", plain(error.message())))
+    })?;
+    let table = DeTable::parse(text).map_err(|error| broken(start(&error), error.message().to_owned()))?;
+    let warnings = unknown_keys(file, text, table.get_ref());
+    for (name, server) in &settings.mcp {
+        let at = place_of_server(table.get_ref(), name);
+        match (server.command.is_empty(), &server.url) {
+            (true, None) => {
+                return Err(broken(at, format!("mcp.{name}: it needs a `command`, as a list of words, or a `url`")));
+            }
+            (false, Some(_)) => {
+                return Err(broken(at, format!("mcp.{name}: it has a `command` and a `url`; one is it")));
+            }
+            (false, None) | (true, Some(_)) => {}
+        }
+    }
+    Ok((settings, warnings))
+}
+
+fn unknown_keys(file: &str, text: &str, table: &DeTable<'_>) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut check = |above: &str, table: &DeTable<'_>, known: &[&'static str]| {
+        for key in table.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
+            let word = key.get_ref();
+            let way_out = match near::close(word, known.iter().copied()) {
+                Some(close) => format!("; did you mean `{close}`?"),
+                None => format!("; known are {}", known.join(", ")),
+            };
+            let place = Place::at(file, text, key.span().start);
+            warnings.push(Warning { place, message: format!("{above}{word}: `{word}` is no key here{way_out}") });
+        }
+    };
+    check("", table, &KEYS);
+    if let Some(DeValue::Table(servers)) = table.get("mcp").map(|servers| servers.get_ref()) {
+        for (name, server) in servers {
+            if let DeValue::Table(fields) = server.get_ref() {
+                check(&format!("mcp.{}.", name.get_ref()), fields, &SERVER_KEYS);
+            }
+        }
+    }
+    // A table keeps its keys by name; people read from top to bottom.
+    warnings.sort_by_key(|warning| (warning.place.line, warning.place.column));
+    warnings
+}
+
+fn place_of_server(table: &DeTable<'_>, name: &str) -> usize {
+    let Some(DeValue::Table(servers)) = table.get("mcp").map(|servers| servers.get_ref()) else { return 0 };
+    servers.keys().find(|key| key.get_ref() == name).map_or(0, |key| key.span().start)
+}
+
+/// The parser's words, with the nearest of the words that it knows.
+fn plain(message: &str) -> String {
+    let Some((word, known)) = message.strip_prefix("unknown variant `").and_then(|rest| rest.split_once('`')) else {
+        return message.to_owned();
+    };
+    let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+    format!("`{word}` is not known here; it is {}", known.join(" or "))
+}
