@@ -2,11 +2,12 @@
 //!
 //! | what | which |
 //! |---|---|
-//! | open a database | [`open`], [`Sqlite::open`], [`Sqlite::memory`], [`Postgres::open`] |
+//! | open a database | [`open`], [`default_location`], [`Sqlite::open`], [`Sqlite::memory`], [`Postgres::open`] |
 //! | everything that can be done with it | [`Store`] |
 //! | a message to be kept, and one that is | [`Entry`], [`Stored`] |
 //! | an answer that is kept as it grows | [`Recording`] |
 //! | searching | [`Search`], [`Hit`] |
+//! | what answers took and cost | [`Store::spent`], [`Store::stats`] |
 //! | out and in | [`export`], [`import`], [`markdown`] |
 //!
 //! Messages are kept in the canonical form only, whole: who answered, at which level, what it took and cost, and every
@@ -56,14 +57,14 @@ mod text;
 mod time;
 mod transfer;
 
-pub use care::{Health, ModelStats, Stats};
+pub use care::{Health, ModelStats, Spent, Stats};
 pub use conversation::{Conversation, Cursor, Details, Listing, ModelChoice, NotACursor, Page, Parent, Point};
 pub use entry::{Entry, State, Stored};
 pub use error::{Error, ErrorKind, Result};
 pub(crate) use find::Order;
 pub use find::{Hit, Place, Search};
 pub use id::{ConversationId, MessageId, NotAnId};
-pub use open::open;
+pub use open::{default_location, open};
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 pub use recording::Recording;

@@ -1,6 +1,10 @@
 //! A database by its name.
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
+
+use etcetera::BaseStrategy as _;
 
 use crate::Store;
 use crate::error::{Error, Result};
@@ -48,4 +52,54 @@ async fn postgres(url: &str) -> Result<Arc<dyn Store>> {
 #[cfg(not(feature = "postgres"))]
 async fn postgres(_: &str) -> Result<Arc<dyn Store>> {
     Err(Error::invalid("this program was built without PostgreSQL (the feature `postgres`); use a file"))
+}
+
+/// The database that is meant when none is named: what `$IKIGAI_DATABASE` says, else `ikigai.db` in the folder
+/// `$IKIGAI_HOME`, else `ikigai/ikigai.db` in the system's place for data (`$XDG_DATA_HOME`, mostly `~/.local/share`).
+/// It is a text for [`open`].
+///
+/// # Errors
+/// When there is no such place, as for a user without a home, or its path is not UTF-8.
+pub fn default_location() -> Result<String> {
+    let data = || etcetera::choose_base_strategy().ok().map(|places| places.data_dir());
+    location(|name| std::env::var_os(name), data)
+}
+
+fn location(variable: impl Fn(&str) -> Option<OsString>, data: impl FnOnce() -> Option<PathBuf>) -> Result<String> {
+    let variable = |name| variable(name).filter(|value| !value.is_empty());
+    let (path, from) = if let Some(named) = variable("IKIGAI_DATABASE") {
+        (named, "IKIGAI_DATABASE")
+    } else if let Some(home) = variable("IKIGAI_HOME") {
+        (PathBuf::from(home).join("ikigai.db").into(), "IKIGAI_HOME")
+    } else if let Some(data) = data() {
+        (data.join("ikigai").join("ikigai.db").into(), "the folder for data")
+    } else {
+        return Err(Error::invalid(
+            "there is no home folder to keep conversations in; name a database in IKIGAI_DATABASE",
+        ));
+    };
+    path.into_string().map_err(|path| {
+        Error::invalid(format!("{from} is not UTF-8: {}; name another place in IKIGAI_DATABASE", path.display()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn the_default_is_a_variable_or_a_folder() {
+        let located = |variables: &[(&str, &str)], data: Option<&str>| {
+            let variable = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into());
+            location(variable, || data.map(PathBuf::from)).map_err(|error| error.to_string())
+        };
+        let url = ("IKIGAI_DATABASE", "postgres://db/chats");
+        assert_eq!(located(&[url, ("IKIGAI_HOME", "/h")], Some("/d")), Ok("postgres://db/chats".into()));
+        assert_eq!(located(&[("IKIGAI_DATABASE", ""), ("IKIGAI_HOME", "/h")], Some("/d")), Ok("/h/ikigai.db".into()));
+        assert_eq!(located(&[], Some("/d")), Ok("/d/ikigai/ikigai.db".into()));
+        let said = "there is no home folder to keep conversations in; name a database in IKIGAI_DATABASE";
+        assert_eq!(located(&[], None), Err(said.into()));
+    }
 }

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use ikigai_core::{Event, Message};
 use serde_json::Value;
 
-use crate::care::{Health, Stats};
+use crate::care::{Health, Spent, Stats};
 use crate::conversation::{Conversation, Details, Listing, Page, Point};
 use crate::error::{Error, Result};
 use crate::find::{Hit, Search};
@@ -75,6 +75,9 @@ pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
 
     /// Lists conversations, newest first, page by page.
     fn list(&self, listing: Listing) -> Pending<'_, Page>;
+
+    /// The conversation that was begun or written to last; none when there is no conversation.
+    fn latest(&self) -> Pending<'_, Option<Conversation>>;
 
     /// Finds conversations by the beginning or the end of their ids, newest first; at most twenty.
     fn find(&self, part: &str) -> Pending<'_, Vec<Conversation>>;
@@ -153,6 +156,9 @@ pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
     /// whose id is taken gets a new one.
     fn restore(&self, record: Record) -> Pending<'_, Restored>;
 
+    /// What the answers of a conversation took and cost, those that it shares with its parents among them.
+    fn spent(&self, conversation: ConversationId) -> Pending<'_, Spent>;
+
     /// How much there is.
     fn stats(&self) -> Pending<'_, Stats>;
 
@@ -186,6 +192,10 @@ impl<E: Engine> Store for E {
 
     fn list(&self, listing: Listing) -> Pending<'_, Page> {
         Box::pin(self.read(ops::List(listing)))
+    }
+
+    fn latest(&self) -> Pending<'_, Option<Conversation>> {
+        Box::pin(async move { Ok(self.list(Listing::newest(1)).await?.conversations.into_iter().next()) })
     }
 
     fn find(&self, part: &str) -> Pending<'_, Vec<Conversation>> {
@@ -331,6 +341,10 @@ impl<E: Engine> Store for E {
             let messages = self.offload(move || messages.into_iter().map(one).collect::<Result<_>>()).await?;
             self.write(ops::Restore { conversation, messages }).await
         })
+    }
+
+    fn spent(&self, conversation: ConversationId) -> Pending<'_, Spent> {
+        Box::pin(self.read(ops::Spend(conversation)))
     }
 
     fn stats(&self) -> Pending<'_, Stats> {

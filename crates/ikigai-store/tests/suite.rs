@@ -1,6 +1,7 @@
 //! The same tests for every engine.
 
 #![cfg(test)]
+#![expect(clippy::print_stderr, reason = "figures, and what was not run, for whoever runs the tests")]
 
 mod format;
 mod support;
@@ -61,7 +62,7 @@ cases! {
         titles_are_found every_script_and_no_accents no_search_is_an_error the_better_match_comes_first
         attached_texts_are_found an_answer_is_found_once_it_is_whole long_messages_are_kept_whole;
     transfer: out_and_in_again one_conversation_stands_alone importing_twice_changes_nothing;
-    care: statistics a_good_database_is_well a_closed_store_says_so;
+    care: statistics a_conversation_knows_what_it_took a_good_database_is_well a_closed_store_says_so;
     crowd: many_writers_one_conversation attachments_come_and_go;
     laws: any_message_comes_back any_answer_comes_back any_stream_is_kept;
 }

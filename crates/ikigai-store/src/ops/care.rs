@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use ikigai_core::{Money, Usage};
 
-use super::messages;
+use super::line::LINE;
+use super::messages::{self, THREAD};
+use crate::ConversationId;
 use crate::attachments::hash;
-use crate::care::{ModelStats, Stats};
+use crate::care::{ModelStats, Spent, Stats, add};
 use crate::error::{Error, Result};
 use crate::pack::{money, unpack};
-use crate::sql::{Operation, Session, params};
+use crate::sql::{Operation, Session, Value, params};
 
 /// So many problems are told.
 const MOST_PROBLEMS: usize = 20;
@@ -26,7 +28,6 @@ impl Operation for Measure {
              (SELECT count(*) FROM messages WHERE state = 'partial'), (SELECT count(*) FROM blobs), \
              (SELECT CAST(coalesce(sum(size), 0) AS bigint) FROM blobs)";
         let mut row = session.first(sql, &[]).await?.ok_or_else(|| Error::internal("a count gave nothing"))?;
-        let count = |number: i64| u64::try_from(number).unwrap_or_default();
         let mut stats = Stats {
             conversations: count(row.int(0)?),
             messages: count(row.int(1)?),
@@ -34,38 +35,61 @@ impl Operation for Measure {
             attachments: count(row.int(3)?),
             attachment_bytes: count(row.int(4)?),
             size: count(session.size().await?),
-            models: Vec::new(),
+            spent: Spent::default(),
         };
-        // Added up here: sums of such numbers need more room than a database's integers have.
-        let sql = "SELECT provider, model, input_tokens, output_tokens, thinking_tokens, cache_read_tokens, \
-             cache_write_tokens, cost FROM messages WHERE role = 'assistant'";
-        let mut models: BTreeMap<(Option<String>, Option<String>), ModelStats> = BTreeMap::new();
-        for mut row in session.query(sql, &[]).await? {
-            let (provider, model) = (row.opt_text(0)?, row.opt_text(1)?);
-            let cost = row.opt_text(7)?.map(|pico| money(&pico).map_err(Error::corrupt)).transpose()?;
-            let mut tokens = |column| row.opt_int(column).map(|tokens| count(tokens.unwrap_or_default()));
-            let more = Usage {
-                input_tokens: tokens(2)?,
-                output_tokens: tokens(3)?,
-                thinking_tokens: tokens(4)?,
-                cache_read_tokens: tokens(5)?,
-                cache_write_tokens: tokens(6)?,
-                ..Usage::default()
-            };
-            let one = models.entry((provider, model)).or_default();
-            one.answers += 1;
-            one.cost = one.cost + cost.unwrap_or(Money::ZERO);
-            one.usage.input_tokens = one.usage.input_tokens.saturating_add(more.input_tokens);
-            one.usage.output_tokens = one.usage.output_tokens.saturating_add(more.output_tokens);
-            one.usage.thinking_tokens = one.usage.thinking_tokens.saturating_add(more.thinking_tokens);
-            one.usage.cache_read_tokens = one.usage.cache_read_tokens.saturating_add(more.cache_read_tokens);
-            one.usage.cache_write_tokens = one.usage.cache_write_tokens.saturating_add(more.cache_write_tokens);
-        }
-        let named = |((provider, model), stats)| ModelStats { provider, model, ..stats };
-        stats.models = models.into_iter().map(named).collect();
-        stats.models.sort_by_key(|stats| std::cmp::Reverse(stats.answers));
+        stats.spent = spent(session, "", "messages m", &[]).await?;
         Ok(stats)
     }
+}
+
+/// What the answers of a conversation took, those that it shares among them.
+#[derive(Debug)]
+pub(crate) struct Spend(pub(crate) ConversationId);
+
+impl Operation for Spend {
+    type Output = Spent;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Spent> {
+        let id = self.0.to_string();
+        let row = session.first("SELECT n FROM conversations WHERE id = $1", params![&id]).await?;
+        row.ok_or_else(|| Error::not_found("conversation", self.0))?;
+        spent(session, LINE, THREAD, params![&id]).await
+    }
+}
+
+/// Adds up here: sums of such numbers need more room than a database's integers have.
+async fn spent<S: Session>(session: &mut S, with: &str, from: &str, params: &[Value<'_>]) -> Result<Spent> {
+    let sql = format!(
+        "{with} SELECT m.provider, m.model, m.input_tokens, m.output_tokens, m.thinking_tokens, m.cache_read_tokens, \
+         m.cache_write_tokens, m.cost FROM {from} WHERE m.role = 'assistant'"
+    );
+    let mut models: BTreeMap<(Option<String>, Option<String>), ModelStats> = BTreeMap::new();
+    for mut row in session.query(&sql, params).await? {
+        let (provider, model) = (row.opt_text(0)?, row.opt_text(1)?);
+        let cost = row.opt_text(7)?.map(|pico| money(&pico).map_err(Error::corrupt)).transpose()?;
+        let mut tokens = |column| row.opt_int(column).map(|tokens| count(tokens.unwrap_or_default()));
+        let more = Usage {
+            input_tokens: tokens(2)?,
+            output_tokens: tokens(3)?,
+            thinking_tokens: tokens(4)?,
+            cache_read_tokens: tokens(5)?,
+            cache_write_tokens: tokens(6)?,
+            ..Usage::default()
+        };
+        let one = models.entry((provider, model)).or_default();
+        one.answers += 1;
+        one.unpriced += u64::from(cost.is_none());
+        one.cost = one.cost + cost.unwrap_or(Money::ZERO);
+        add(&mut one.usage, &more);
+    }
+    let named = |((provider, model), stats)| ModelStats { provider, model, ..stats };
+    let mut models: Vec<ModelStats> = models.into_iter().map(named).collect();
+    models.sort_by_key(|stats| std::cmp::Reverse(stats.answers));
+    Ok(Spent { models })
+}
+
+fn count(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
 }
 
 /// Reads everything and tells what is not as it must be.

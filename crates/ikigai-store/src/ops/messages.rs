@@ -14,6 +14,10 @@ use crate::{ConversationId, MessageId, State, Time};
 const COLUMNS: &str = "m.n, m.id, c.id, m.position, m.created, m.updated, m.state, m.body, m.usage, m.cost, \
      m.finish_reason, m.metadata";
 
+/// All messages of a line, those that are shared among them.
+pub(super) const THREAD: &str = "line JOIN messages m ON m.conversation = line.n AND m.position > line.base \
+     AND m.position <= line.upto";
+
 fn read(mut row: Row) -> Result<Raw> {
     Ok(Raw {
         n: row.int(0)?,
@@ -227,9 +231,7 @@ impl Operation for Thread {
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<Raw>> {
         let id = self.0.to_string();
-        let from = "line JOIN messages m ON m.conversation = line.n AND m.position > line.base \
-             AND m.position <= line.upto";
-        let found = fetch(session, LINE, from, params![&id]).await?;
+        let found = fetch(session, LINE, THREAD, params![&id]).await?;
         if found.is_empty() {
             let row = session.first("SELECT n FROM conversations WHERE id = $1", params![&id]).await?;
             row.ok_or_else(|| Error::not_found("conversation", self.0))?;

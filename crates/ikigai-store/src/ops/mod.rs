@@ -17,7 +17,7 @@ mod moving;
 mod search;
 
 pub(crate) use answers::{Begin, Finish, Grow};
-pub(crate) use care::{Examine, Measure};
+pub(crate) use care::{Examine, Measure, Spend};
 pub(crate) use conversations::{Create, Find, List, Open, Update};
 pub(crate) use family::{Delete, Family, Fork, Truncate};
 pub(crate) use keys::{AllSettings, GetSetting, Prompts, RememberPrompt, SetSetting};

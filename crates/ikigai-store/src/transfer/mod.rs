@@ -9,5 +9,6 @@ pub use export::{Exported, Selection, export};
 pub use import::{Imported, import};
 pub use markdown::markdown;
 
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(test)]
+#[cfg(feature = "sqlite")]
 mod tests;

@@ -47,6 +47,7 @@ pub(crate) async fn made_opened_changed(store: Arc<dyn Store>) {
 
 pub(crate) async fn listed_newest_first_page_by_page(store: Arc<dyn Store>) {
     assert_eq!(store.list(Listing::default()).await.unwrap().conversations, []);
+    assert_eq!(store.latest().await.unwrap(), None);
     let mut ids = Vec::new();
     for _ in 0..7 {
         ids.push(store.create(Details::default()).await.unwrap().id);
@@ -55,6 +56,8 @@ pub(crate) async fn listed_newest_first_page_by_page(store: Arc<dyn Store>) {
     store.append(ids[2], user("again")).await.unwrap();
     store.update(ids[0], Details::default().title("renamed")).await.unwrap();
     let expected = [ids[2], ids[6], ids[5], ids[4], ids[3], ids[1], ids[0]];
+
+    assert_eq!(store.latest().await.unwrap().unwrap().id, ids[2]);
 
     let mut seen = Vec::new();
     let mut listing = Listing::newest(3);

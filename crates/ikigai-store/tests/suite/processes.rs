@@ -4,8 +4,8 @@
 //!
 //! | variable | what it lengthens | without it |
 //! |---|---|---|
-//! | `IKIGAI_STORE_KILLS` | how often a writer is killed | 20 |
-//! | `IKIGAI_STORE_SECONDS` | for how long several programs write | a fixed number of messages |
+//! | `IKIGAI_TEST_KILLS` | how often a writer is killed | 100; on PostgreSQL a quarter of them |
+//! | `IKIGAI_TEST_SECONDS` | for how long several programs write | 5 |
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -119,7 +119,7 @@ fn kill(database: &str, number: u64, dice: &mut Dice) -> Seen {
     let mut child = start("suite::processes::killed_child", database, number);
     let out = child.stdout.take().unwrap();
     let reader = std::thread::spawn(move || told(out));
-    std::thread::sleep(Duration::from_millis(100 + dice.below(2400) as u64));
+    std::thread::sleep(Duration::from_millis(100 + dice.below(1900) as u64));
     child.kill().unwrap();
     child.wait().unwrap();
     let lines = reader.join().unwrap();
@@ -223,15 +223,15 @@ fn kill_many(kills: usize, side_by_side: usize, database: impl Fn(usize) -> Stri
 fn killed_writers_lose_at_most_a_second() {
     let folder = tempfile::tempdir().unwrap();
     // A few files, so that each is killed several times.
-    let file = |number: usize| folder.path().join(format!("{}.db", number % 4)).to_str().unwrap().to_owned();
-    kill_many(setting("IKIGAI_STORE_KILLS", 20), 4, file);
+    let file = |number: usize| folder.path().join(format!("{}.db", number % 8)).to_str().unwrap().to_owned();
+    kill_many(setting("IKIGAI_TEST_KILLS", 100), 8, file);
 }
 
 #[test]
 fn killed_writers_on_postgresql() {
     let Some(server) = Server::find() else { return };
     let url = wait(server.database());
-    kill_many(setting("IKIGAI_STORE_KILLS", 20).div_ceil(4), 3, |_| url.clone());
+    kill_many(setting("IKIGAI_TEST_KILLS", 100).div_ceil(4), 4, |_| url.clone());
     wait(server.drop_database(&url));
 }
 
@@ -242,15 +242,16 @@ fn killed_writers_on_postgresql() {
 #[ignore = "started by the tests of writers side by side"]
 fn writing_child() {
     let number = setting("IKIGAI_STORE_NUMBER", 0);
-    let seconds = setting("IKIGAI_STORE_SECONDS", 0);
+    let seconds = setting("IKIGAI_TEST_SECONDS", 5);
     let until = Instant::now() + Duration::from_secs(seconds as u64);
     wait(async {
         let store = open(&database()).await.unwrap();
         let shared = store.list(Listing::newest(100)).await.unwrap().conversations;
         let shared = shared.iter().find(|chat| chat.title.as_deref() == Some("shared")).unwrap().id;
         let own = store.create(Details::default().title(format!("own {number}"))).await.unwrap().id;
-        let mut count = 0;
-        while (seconds == 0 && count < 60) || (seconds > 0 && Instant::now() < until) {
+        let (mut count, mut longest) = (0, Duration::ZERO);
+        while Instant::now() < until {
+            let began = Instant::now();
             store.append(shared, user(&format!("{number} {count}"))).await.unwrap();
             let id = store.begin(own, Message::new(Role::Assistant, Vec::new())).await.unwrap();
             let text = format!("answer {count}");
@@ -259,6 +260,7 @@ fn writing_child() {
             store.grow(id, events[2..].to_vec()).await.unwrap();
             let entry = store.message(id).await.unwrap().entry.state(State::Complete);
             store.finish(id, entry).await.unwrap();
+            longest = longest.max(began.elapsed());
             // Something is deleted now and then, which takes the most of the others' patience.
             if count % 20 == 0 {
                 let gone = store.create(Details::default()).await.unwrap().id;
@@ -272,6 +274,7 @@ fn writing_child() {
         }
         store.close().await.unwrap();
         tell(&format!("wrote {count}"));
+        tell(&format!("longest {}", longest.as_millis()));
     });
 }
 
@@ -285,14 +288,16 @@ fn side_by_side(database: &str) {
     let writers = 3;
     let mut children: Vec<Child> =
         (0..writers).map(|number| start("suite::processes::writing_child", database, number)).collect();
-    let mut counts = Vec::new();
+    let (mut counts, mut longest) = (Vec::new(), Vec::new());
     for child in &mut children {
         let lines = told(child.stdout.take().unwrap());
         assert!(child.wait().unwrap().success(), "a writer failed");
         let count = lines.iter().find_map(|line| line.strip_prefix("wrote ")).unwrap();
         counts.push(count.parse::<usize>().unwrap());
+        longest.extend(lines.iter().find_map(|line| line.strip_prefix("longest ").map(str::to_owned)));
     }
-    eprintln!("{writers} programs wrote {counts:?} messages each");
+    eprintln!("{writers} programs: {counts:?} rounds of five writes each, the longest took {longest:?} ms");
+    assert!(counts.iter().all(|count| *count > 0), "a writer never had its turn");
     wait(async {
         let store = open(database).await.unwrap();
         assert_eq!(store.check().await.unwrap().problems, Vec::<String>::new());

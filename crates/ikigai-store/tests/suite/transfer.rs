@@ -64,7 +64,7 @@ pub(crate) async fn out_and_in_again(store: Arc<dyn Store>) {
         assert_eq!(other.thread(conversation.id).await.unwrap(), store.thread(conversation.id).await.unwrap());
     }
     let (there, here) = (other.stats().await.unwrap(), store.stats().await.unwrap());
-    assert_eq!((there.attachments, there.partial, there.cost()), (here.attachments, 1, here.cost()));
+    assert_eq!((there.attachments, there.partial, there.spent.cost()), (here.attachments, 1, here.spent.cost()));
 
     // And back into an empty one of the same kind.
     for (id, _) in store.outline().await.unwrap() {
