@@ -1,3 +1,76 @@
 //! Conversations that last: SQLite or PostgreSQL behind one trait.
+//!
+//! | what | which |
+//! |---|---|
+//! | open a database | [`open`], [`default_location`], [`Sqlite::open`], [`Sqlite::memory`], [`Postgres::open`] |
+//! | everything that can be done with it | [`Store`] |
+//! | a message to be kept, and one that is | [`Entry`], [`Stored`] |
+//! | an answer that is kept as it grows | [`Recording`] |
+//! | searching | [`Search`], [`Hit`] |
+//! | what answers took and cost | [`Store::spent`], [`Store::stats`] |
+//! | out and in | [`export`], [`import`], [`markdown`] |
+//!
+//! Messages are kept in the canonical form only, whole: who answered, at which level, what it took and cost, and every
+//! provider's sealed state. Every write is a transaction.
+//!
+//! ```
+//! # #[cfg(feature = "sqlite")]
+//! # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("ikigai.db");
+//! # let path = path.to_str().unwrap();
+//! use ikigai_core::{Message, Role};
+//! use ikigai_store::{Details, Listing};
+//!
+//! let store = ikigai_store::open(path).await?; // Or postgres://…
+//! let chat = store.create(Details::default()).await?;
+//! store.append(chat.id, Message::new(Role::User, "Why is the sky blue?").into()).await?;
+//!
+//! let newest = store.list(Listing::newest(10)).await?;
+//! assert_eq!(newest.conversations[0].title.as_deref(), Some("Why is the sky blue?"));
+//! # Ok::<(), ikigai_store::Error>(()) }).unwrap();
+//! ```
 
 #![forbid(unsafe_code)]
+
+mod attachments;
+mod care;
+mod conversation;
+mod entry;
+mod error;
+mod find;
+mod id;
+mod json;
+mod migrations;
+mod open;
+mod ops;
+mod pack;
+mod pieces;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod recording;
+mod sql;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod store;
+mod text;
+mod time;
+mod transfer;
+
+pub use care::{Health, ModelStats, Spent, Stats};
+pub use conversation::{Conversation, Cursor, Details, Listing, ModelChoice, NotACursor, Page, Parent, Point};
+pub use entry::{Entry, State, Stored};
+pub use error::{Error, ErrorKind, Result};
+pub(crate) use find::Order;
+pub use find::{Hit, Place, Search};
+pub use id::{ConversationId, MessageId, NotAnId};
+pub use open::{default_location, open};
+#[cfg(feature = "postgres")]
+pub use postgres::Postgres;
+pub use recording::Recording;
+#[cfg(feature = "sqlite")]
+pub use sqlite::Sqlite;
+pub use store::{Pending, Record, Restored, Store};
+pub use text::Snippet;
+pub use time::{NotATime, Time};
+pub use transfer::{Exported, Imported, Selection, export, import, markdown};

@@ -1,0 +1,218 @@
+//! Conversations, and where in them something happens.
+
+use std::fmt;
+use std::str::FromStr;
+
+use ikigai_core::{Block, Content, Thinking};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{ConversationId, MessageId, Time};
+
+/// A conversation, without its messages.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conversation {
+    /// Its id.
+    pub id: ConversationId,
+    /// Its title: the one it was given, else the first line of its first question.
+    pub title: Option<String>,
+    /// When it began.
+    pub created: Time,
+    /// When it last got, changed or lost a message.
+    pub updated: Time,
+    /// The system prompt.
+    pub system: Vec<Block>,
+    /// The model that was used last.
+    pub model: ModelChoice,
+    /// The conversation that it was forked from.
+    pub parent: Option<Parent>,
+    /// How many messages it has, those that it shares with its parents among them.
+    pub messages: u64,
+    /// Whatever else the program wants to remember of it.
+    pub metadata: Map<String, Value>,
+}
+
+/// A model as it was chosen: what is remembered across restarts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelChoice {
+    /// The provider's id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The model's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How hard it shall think: the level, or a budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+}
+
+impl ModelChoice {
+    /// A model of a provider.
+    pub fn new(provider: impl Into<String>, model: impl Into<String>) -> ModelChoice {
+        ModelChoice { provider: Some(provider.into()), model: Some(model.into()), thinking: None }
+    }
+
+    /// Thinking this hard.
+    #[must_use]
+    pub fn thinking(mut self, thinking: impl Into<Thinking>) -> ModelChoice {
+        self.thinking = Some(thinking.into());
+        self
+    }
+}
+
+/// Where a fork hangs. The messages up to there are shared, never copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The conversation that it was forked from.
+    pub conversation: ConversationId,
+    /// The last message that both have; none where the fork began at the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageId>,
+}
+
+/// What to set on a conversation: when it is made, changed or forked. What is not named stays as it is, or as the parent
+/// has it.
+///
+/// ```
+/// use ikigai_core::Level;
+/// use ikigai_store::{Details, ModelChoice};
+///
+/// let details = Details::default()
+///     .title("Taxes")
+///     .system("You are an accountant.")
+///     .model(ModelChoice::new("anthropic", "claude-sonnet-4-5").thinking(Level::Med));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Details {
+    pub(crate) title: Option<String>,
+    pub(crate) system: Option<Vec<Block>>,
+    pub(crate) model: Option<ModelChoice>,
+    pub(crate) metadata: Option<Map<String, Value>>,
+}
+
+impl Details {
+    /// The title: one line. An empty one takes the title away, and the next question gives a new one.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Details {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// The system prompt.
+    #[must_use]
+    pub fn system(mut self, system: impl Into<Content>) -> Details {
+        // A message is the one way from a text to blocks that the format offers.
+        self.system = Some(ikigai_core::Message::new(ikigai_core::Role::System, system).content);
+        self
+    }
+
+    /// The model that is used from now on.
+    #[must_use]
+    pub fn model(mut self, model: ModelChoice) -> Details {
+        self.model = Some(model);
+        self
+    }
+
+    /// Whatever else is to be remembered, in place of what was.
+    #[must_use]
+    pub fn metadata(mut self, metadata: Map<String, Value>) -> Details {
+        self.metadata = Some(metadata);
+        self
+    }
+}
+
+/// A place between the messages of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Point {
+    /// Before the first message.
+    Start,
+    /// After the last message.
+    End,
+    /// Before this message.
+    Before(MessageId),
+    /// After this message.
+    After(MessageId),
+}
+
+/// Which part of the list of conversations is wanted; the newest come first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listing {
+    pub(crate) limit: u32,
+    pub(crate) after: Option<Cursor>,
+}
+
+impl Default for Listing {
+    /// The newest fifty.
+    fn default() -> Listing {
+        Listing::newest(50)
+    }
+}
+
+impl Listing {
+    /// The newest ones, at most so many.
+    pub fn newest(limit: u32) -> Listing {
+        Listing { limit, after: None }
+    }
+
+    /// The ones that follow an earlier page.
+    #[must_use]
+    pub fn after(mut self, cursor: Cursor) -> Listing {
+        self.after = Some(cursor);
+        self
+    }
+}
+
+/// A page of the list of conversations.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page {
+    /// The conversations, newest first.
+    pub conversations: Vec<Conversation>,
+    /// Where the next page begins, if there is more.
+    pub next: Option<Cursor>,
+}
+
+/// A place in the list of conversations. It stays good when conversations come and go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    pub(crate) updated: Time,
+    pub(crate) id: ConversationId,
+}
+
+/// A text that is no cursor.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no place in a list; use the one that came with the page before")]
+pub struct NotACursor(String);
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.updated.unix_micros(), self.id)
+    }
+}
+
+impl FromStr for Cursor {
+    type Err = NotACursor;
+
+    fn from_str(text: &str) -> Result<Cursor, NotACursor> {
+        let read = || {
+            let (updated, id) = text.split_once('.')?;
+            Some(Cursor { updated: Time::from_unix_micros(updated.parse().ok()?)?, id: id.parse().ok()? })
+        };
+        read().ok_or_else(|| NotACursor(text.chars().take(80).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn a_cursor_survives_its_text() {
+        let cursor = Cursor { updated: Time::now(), id: ConversationId::new() };
+        assert_eq!(cursor.to_string().parse(), Ok(cursor));
+        for text in ["", ".", "1", "1.x", "x.019a8b5e-7c3f-7e21-9d4b-0f6c2a1b3d58"] {
+            assert_eq!(text.parse::<Cursor>(), Err(NotACursor(text.into())));
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Messages as they are kept.
+
+use ikigai_core::{FinishReason, Message, Money, Response, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{ConversationId, MessageId, Time};
+
+/// Is the message whole?
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// It is whole.
+    #[default]
+    Complete,
+    /// It still grows, or the program that wrote it ended before the answer did.
+    Partial,
+    /// It was stopped: by a person, by a lost connection, by an error. What had come is kept.
+    Cut,
+}
+
+impl State {
+    /// The state's word, as it stands in the database and in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            State::Complete => "complete",
+            State::Partial => "partial",
+            State::Cut => "cut",
+        }
+    }
+
+    pub(crate) fn from_word(word: &str) -> Option<State> {
+        [State::Complete, State::Partial, State::Cut].into_iter().find(|state| state.as_str() == word)
+    }
+}
+
+/// A message to be kept: the canonical message, which says who answered, with which model, at which level, and what was
+/// sealed in it; and beside it what it took.
+///
+/// ```
+/// use ikigai_core::{Message, Role, Usage};
+/// use ikigai_store::Entry;
+///
+/// let question = Entry::new(Message::new(Role::User, "Hello"));
+/// let answer = Entry::new(Message::new(Role::Assistant, "Hi!")).usage(Usage { input_tokens: 3, ..Usage::default() });
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// The message in the canonical form.
+    pub message: Message,
+    /// Is it whole?
+    #[serde(default)]
+    pub state: State,
+    /// The tokens it took, thinking tokens among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// What it cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Money>,
+    /// Why the answer ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<FinishReason>,
+    /// Whatever else the program wants to remember of it.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub metadata: Map<String, Value>,
+}
+
+impl Entry {
+    /// A whole message.
+    pub fn new(message: Message) -> Entry {
+        Entry { message, state: State::Complete, usage: None, cost: None, finish_reason: None, metadata: Map::new() }
+    }
+
+    /// An answer. One that broke is [`Cut`](State::Cut). What a message has no field for goes into the metadata: the
+    /// provider's id of the answer as `response_id`, an `error`, the `warnings`.
+    pub fn answer(mut response: Response, provider: impl Into<String>) -> Entry {
+        let mut metadata = Map::new();
+        let mut keep = |key: &str, value: serde_json::Result<Value>| {
+            if let Ok(value) = value {
+                metadata.insert(key.to_owned(), value);
+            }
+        };
+        if let Some(id) = response.id.take() {
+            keep("response_id", Ok(id.into()));
+        }
+        if let Some(mut error) = response.error.take() {
+            // It is the answer itself, which is kept anyway.
+            error.partial = None;
+            keep("error", serde_json::to_value(error));
+        }
+        if !response.warnings.is_empty() {
+            keep("warnings", serde_json::to_value(&response.warnings));
+        }
+        let finish_reason = response.finish_reason;
+        let state = if finish_reason == FinishReason::Error { State::Cut } else { State::Complete };
+        let usage = response.usage.take();
+        let message = response.into_message(provider);
+        Entry { message, state, usage, cost: None, finish_reason: Some(finish_reason), metadata }
+    }
+
+    /// With the tokens it took.
+    #[must_use]
+    pub fn usage(mut self, usage: Usage) -> Entry {
+        self.usage = Some(usage);
+        self
+    }
+
+    /// With what it cost.
+    #[must_use]
+    pub fn cost(mut self, cost: Money) -> Entry {
+        self.cost = Some(cost);
+        self
+    }
+
+    /// In another state.
+    #[must_use]
+    pub fn state(mut self, state: State) -> Entry {
+        self.state = state;
+        self
+    }
+}
+
+impl From<Message> for Entry {
+    fn from(message: Message) -> Entry {
+        Entry::new(message)
+    }
+}
+
+/// A message that is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    /// Its id.
+    pub id: MessageId,
+    /// The conversation that it was written in. Forks of that one share it.
+    pub conversation: ConversationId,
+    /// Its place in the conversation, from 1.
+    pub position: u64,
+    /// When it was begun.
+    pub created: Time,
+    /// When it last changed: a partial answer that nobody has added to for long has lost its writer.
+    pub updated: Time,
+    /// What was kept.
+    pub entry: Entry,
+}
+
+#[cfg(test)]
+mod tests {
+    use ikigai_core::{Block, ErrorKind, Loss, Role};
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_broken_answer_is_cut_and_says_why() {
+        let mut error = ikigai_core::Error::new(ErrorKind::Network, "connection reset");
+        error.partial = Some(Box::default());
+        let response = Response {
+            id: Some("msg_1".into()),
+            model: "m".into(),
+            content: vec![Block::text("Hel")],
+            finish_reason: FinishReason::Error,
+            usage: Some(Usage { input_tokens: 1, ..Usage::default() }),
+            error: Some(Box::new(error)),
+            warnings: vec![Loss::new("top_k", "top_k", "this API has no such parameter")],
+            ..Response::default()
+        };
+        let mut message = Message::new(Role::Assistant, "Hel");
+        (message.provider, message.model) = (Some("p".into()), Some("m".into()));
+        let metadata = json!({
+            "response_id": "msg_1",
+            "error": {"kind": "network", "message": "connection reset"},
+            "warnings": [{"what": "top_k", "where": "top_k", "why": "this API has no such parameter"}],
+        });
+        let expected = Entry {
+            state: State::Cut,
+            finish_reason: Some(FinishReason::Error),
+            metadata: metadata.as_object().cloned().unwrap(),
+            ..Entry::new(message).usage(Usage { input_tokens: 1, ..Usage::default() })
+        };
+        assert_eq!(Entry::answer(response, "p"), expected);
+    }
+}

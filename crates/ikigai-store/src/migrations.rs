@@ -1,0 +1,48 @@
+//! The steps that bring an old database up to date, numbered, one list for each engine.
+//!
+//! A step that was released is never changed: a database may be at any of them.
+
+/// One step.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Migration {
+    pub(crate) version: i64,
+    pub(crate) name: &'static str,
+    pub(crate) sql: &'static str,
+    pub(crate) then: Then,
+}
+
+/// What follows the statements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    Nothing,
+    /// Words come from the program, so that it has to fill the index. Also for when the words themselves change.
+    Reindex,
+}
+
+/// The version that this program makes and knows.
+pub(crate) const LATEST: i64 = 2;
+
+macro_rules! migrations {
+    ($folder:literal) => {
+        [
+            Migration {
+                version: 1,
+                name: "conversations",
+                sql: include_str!(concat!("../migrations/", $folder, "/1_conversations.sql")),
+                then: Then::Nothing,
+            },
+            Migration {
+                version: LATEST,
+                name: "search",
+                sql: include_str!(concat!("../migrations/", $folder, "/2_search.sql")),
+                then: Then::Reindex,
+            },
+        ]
+    };
+}
+
+#[cfg(feature = "sqlite")]
+pub(crate) const SQLITE: [Migration; 2] = migrations!("sqlite");
+
+#[cfg(feature = "postgres")]
+pub(crate) const POSTGRES: [Migration; 2] = migrations!("postgres");

@@ -1,0 +1,156 @@
+//! An answer that is kept while it arrives.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ikigai_core::{Event, Message};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
+
+use crate::error::{ErrorKind, Result};
+use crate::{ConversationId, Entry, Error, MessageId, State, Store, Stored};
+
+/// What arrived is kept after this time at the latest. Well under the second that may be lost.
+const EVERY: Duration = Duration::from_millis(250);
+/// So many events may wait for the database before the stream has to.
+const WAITING: usize = 4096;
+
+/// Keeps an answer while it arrives, so that a program that is killed loses at most the last second of it.
+///
+/// Push every event of the stream, then [`finish`](Recording::finish) with the whole answer, or [`cut`](Recording::cut) it.
+/// Without either, the answer stays [`Partial`](State::Partial), with all that was pushed.
+///
+/// ```
+/// # #[cfg(feature = "sqlite")]
+/// # tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(async {
+/// use std::sync::Arc;
+/// use ikigai_core::{Collector, Message, Response, Role, events};
+/// use ikigai_store::{Details, Entry, Recording, Sqlite, State, Store};
+///
+/// let store: Arc<dyn Store> = Arc::new(Sqlite::memory().await?);
+/// let chat = store.create(Details::default()).await?;
+///
+/// let answers = Message { provider: Some("anthropic".into()), ..Message::new(Role::Assistant, "") };
+/// let mut recording = Recording::begin(Arc::clone(&store), chat.id, answers).await?;
+/// let mut collector = Collector::default();
+/// # let stream = events(&Response { content: vec!["Hello".into()], finish_reason: ikigai_core::FinishReason::Stop, ..Response::default() });
+/// for event in stream {
+///     recording.push(event.clone()).await?;
+///     collector.push(event);
+/// }
+/// let stored = recording.finish(Entry::answer(collector.finish(), "anthropic")).await?;
+/// assert_eq!((stored.entry.state, stored.entry.message.text().as_str()), (State::Complete, "Hello"));
+/// # Ok::<(), ikigai_store::Error>(()) }).unwrap();
+/// ```
+///
+/// It needs a running tokio, with its timer.
+#[derive(Debug)]
+pub struct Recording {
+    id: MessageId,
+    store: Arc<dyn Store>,
+    steps: mpsc::Sender<Step>,
+    /// None once its outcome was told.
+    keeper: Option<JoinHandle<Result<()>>>,
+}
+
+#[derive(Debug)]
+enum Step {
+    Event(Event),
+    /// The whole answer comes: what waits need not be kept.
+    End,
+}
+
+impl Recording {
+    /// Begins an answer in a conversation. The message says who answers and at which level; its content is what comes.
+    ///
+    /// # Errors
+    /// When there is no such conversation, or the database fails.
+    pub async fn begin(store: Arc<dyn Store>, conversation: ConversationId, mut answers: Message) -> Result<Recording> {
+        answers.content.clear();
+        let id = store.begin(conversation, answers).await?;
+        let (steps, coming) = mpsc::channel(WAITING);
+        let keeper = tokio::spawn(keep(Arc::clone(&store), id, coming));
+        Ok(Recording { id, store, steps, keeper: Some(keeper) })
+    }
+
+    /// The answer's id.
+    pub fn id(&self) -> MessageId {
+        self.id
+    }
+
+    /// Takes the next event of the stream. It is kept a moment later; this waits only when the database cannot keep up.
+    ///
+    /// # Errors
+    /// When what was pushed before could not be kept. It is told once; `finish` still keeps the whole answer.
+    pub async fn push(&mut self, event: Event) -> Result<()> {
+        match self.steps.send(Step::Event(event)).await {
+            Ok(()) => Ok(()),
+            Err(_) => self.outcome().await,
+        }
+    }
+
+    /// Puts the whole answer in place of what had grown.
+    ///
+    /// # Errors
+    /// When the database fails, or the conversation was deleted meanwhile.
+    pub async fn finish(mut self, entry: Entry) -> Result<Stored> {
+        // Whether the pieces could be kept does not matter any more.
+        let _ = self.steps.send(Step::End).await;
+        let _ = self.outcome().await;
+        self.store.finish(self.id, entry).await
+    }
+
+    /// Keeps what has come as an answer that was [`Cut`](State::Cut).
+    ///
+    /// # Errors
+    /// When the database fails, or the conversation was deleted meanwhile.
+    pub async fn cut(self) -> Result<Stored> {
+        let Recording { id, store, steps, keeper } = self;
+        drop(steps);
+        if let Some(keeper) = keeper {
+            ended(keeper.await)?;
+        }
+        let stored = store.message(id).await?;
+        store.finish(id, stored.entry.state(State::Cut)).await
+    }
+
+    /// How the keeping went, once.
+    async fn outcome(&mut self) -> Result<()> {
+        match self.keeper.take() {
+            None => Ok(()),
+            Some(keeper) => ended(keeper.await),
+        }
+    }
+}
+
+fn ended(outcome: std::result::Result<Result<()>, tokio::task::JoinError>) -> Result<()> {
+    outcome.unwrap_or_else(|error| Err(Error::internal(format!("an answer is not kept any more: {error}"))))
+}
+
+/// Keeps what comes, a batch at a time.
+async fn keep(store: Arc<dyn Store>, id: MessageId, mut coming: mpsc::Receiver<Step>) -> Result<()> {
+    loop {
+        let mut batch = match coming.recv().await {
+            None | Some(Step::End) => return Ok(()),
+            Some(Step::Event(event)) => vec![event],
+        };
+        let deadline = Instant::now() + EVERY;
+        let more = loop {
+            match timeout_at(deadline, coming.recv()).await {
+                Err(_) => break true,
+                Ok(None) => break false,
+                Ok(Some(Step::End)) => return Ok(()),
+                Ok(Some(Step::Event(event))) => batch.push(event),
+            }
+        };
+        match store.grow(id, batch).await {
+            // Someone took the writer for dead. The whole answer will replace what they made of it.
+            Err(error) if error.kind() == ErrorKind::Settled => return Ok(()),
+            outcome => outcome?,
+        }
+        if !more {
+            return Ok(());
+        }
+    }
+}

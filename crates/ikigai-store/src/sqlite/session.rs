@@ -1,0 +1,212 @@
+//! A transaction on a connection of our own. Nothing in it ever waits for anything but the disk.
+
+use std::future::{Future, ready};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, ToSql};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::find::{Order, Place};
+use crate::sql::{Found, Lock, Operation, Row, Session, Value, params};
+use crate::text::Query;
+
+/// Runs an operation in a transaction: all of it happens, or nothing.
+pub(super) fn transaction<O: Operation>(connection: &mut Connection, begin: &str, operation: &O) -> Result<O::Output> {
+    connection.execute_batch(begin).map_err(fault)?;
+    let outcome = now(operation.run(&mut Transaction { connection }))
+        .and_then(|output| connection.execute_batch("COMMIT").map_err(fault).map(|()| output));
+    if outcome.is_err() && !connection.is_autocommit() {
+        // The first error is the one to tell. A rollback only fails when there is nothing to roll back.
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    outcome
+}
+
+/// What a future gives that never waits.
+pub(super) fn now<T>(future: impl Future<Output = Result<T>>) -> Result<T> {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(outcome) => outcome,
+        Poll::Pending => Err(Error::internal("an operation waited where nothing can be waited for")),
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Transaction<'a> {
+    pub(super) connection: &'a mut Connection,
+}
+
+impl Transaction<'_> {
+    fn execute_now(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
+        let mut statement = self.connection.prepare_cached(&translated(sql)).map_err(fault)?;
+        let changed = statement.execute(rusqlite::params_from_iter(params)).map_err(fault)?;
+        Ok(changed as u64)
+    }
+
+    fn query_now(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>> {
+        let mut statement = self.connection.prepare_cached(&translated(sql)).map_err(fault)?;
+        let columns = statement.column_count();
+        let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(fault)?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next().map_err(fault)? {
+            let values = (0..columns).map(|column| value(row.get_ref(column).map_err(fault)?));
+            all.push(Row(values.collect::<Result<_>>()?));
+        }
+        Ok(all)
+    }
+
+    fn best(&mut self, query: &Query, limit: i64, offset: i64) -> Result<Vec<Found>> {
+        let wanted = limit.saturating_add(offset);
+        let mut found = Vec::new();
+        for place in [Place::Title, Place::Prompt, Place::Answer, Place::Tool] {
+            let room = wanted.saturating_sub(found.len() as i64);
+            if room <= 0 {
+                break;
+            }
+            let sql = "SELECT rowid FROM search WHERE search MATCH $1 ORDER BY rank LIMIT $2";
+            let matching = format!("{{{}}} : ({})", column(place), query.to_fts5());
+            for mut row in self.query_now(sql, params![matching, room])? {
+                found.push(Found { place, n: row.int(0)?.abs() });
+            }
+        }
+        Ok(found.split_off(usize::try_from(offset).unwrap_or(usize::MAX).min(found.len())))
+    }
+
+    fn newest(&mut self, query: &Query, limit: i64, offset: i64) -> Result<Vec<Found>> {
+        let sql = "SELECT s.rowid, m.role FROM search s LEFT JOIN messages m ON m.n = s.rowid \
+             LEFT JOIN conversations c ON c.n = -s.rowid WHERE s.search MATCH $1 \
+             ORDER BY coalesce(m.created, c.created) DESC, abs(s.rowid) DESC LIMIT $2 OFFSET $3";
+        let rows = self.query_now(sql, params![query.to_fts5(), limit, offset])?;
+        let found = rows.into_iter().map(|mut row| {
+            let n = row.int(0)?.abs();
+            let place = match row.opt_text(1)?.as_deref() {
+                None => Place::Title,
+                Some("user") => Place::Prompt,
+                Some("assistant") => Place::Answer,
+                Some(_) => Place::Tool,
+            };
+            Ok(Found { place, n })
+        });
+        found.collect()
+    }
+
+    fn index(&mut self, key: i64, place: Place, words: &[String]) -> Result<()> {
+        self.execute_now("DELETE FROM search WHERE rowid = $1", params![key])?;
+        if !words.is_empty() {
+            let sql = format!("INSERT INTO search (rowid, {}) VALUES ($1, $2)", column(place));
+            self.execute_now(&sql, params![key, words.join(" ")])?;
+        }
+        Ok(())
+    }
+}
+
+fn column(place: Place) -> &'static str {
+    match place {
+        Place::Title => "title",
+        Place::Prompt => "prompt",
+        Place::Answer => "answer",
+        Place::Tool => "tool",
+    }
+}
+
+impl Session for Transaction<'_> {
+    /// The whole database is ours while a transaction writes.
+    const FOR_UPDATE: &'static str = "";
+
+    fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> impl Future<Output = Result<u64>> + Send {
+        ready(self.execute_now(sql, params))
+    }
+
+    fn query(&mut self, sql: &str, params: &[Value<'_>]) -> impl Future<Output = Result<Vec<Row>>> + Send {
+        ready(self.query_now(sql, params))
+    }
+
+    fn lock(&mut self, _: Lock) -> impl Future<Output = Result<()>> + Send {
+        ready(Ok(()))
+    }
+
+    fn index_message(&mut self, n: i64, place: Place, words: &[String]) -> impl Future<Output = Result<()>> + Send {
+        ready(self.index(n, place, words))
+    }
+
+    fn index_title(&mut self, n: i64, words: &[String]) -> impl Future<Output = Result<()>> + Send {
+        ready(self.index(-n, Place::Title, words))
+    }
+
+    fn search(
+        &mut self,
+        query: &Query,
+        order: Order,
+        limit: i64,
+        offset: i64,
+    ) -> impl Future<Output = Result<Vec<Found>>> + Send {
+        ready(match order {
+            Order::Best => self.best(query, limit, offset),
+            Order::Newest => self.newest(query, limit, offset),
+        })
+    }
+
+    fn size(&mut self) -> impl Future<Output = Result<i64>> + Send {
+        let pages = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
+        ready(self.query_now(pages, &[]).and_then(|rows| match rows.into_iter().next() {
+            Some(mut row) => row.int(0),
+            None => Ok(0),
+        }))
+    }
+}
+
+/// PostgreSQL's parameters as SQLite numbers them. There is no other `$` in our statements.
+fn translated(sql: &str) -> String {
+    sql.replace('$', "?")
+}
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Value::Null => ValueRef::Null,
+            Value::Int(number) => ValueRef::Integer(*number),
+            Value::Text(text) => ValueRef::Text(text.as_bytes()),
+            Value::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+fn value(value: ValueRef<'_>) -> Result<Value<'static>> {
+    match value {
+        ValueRef::Null => Ok(Value::Null),
+        ValueRef::Integer(number) => Ok(Value::Int(number)),
+        ValueRef::Text(text) => match String::from_utf8(text.to_vec()) {
+            Ok(text) => Ok(Value::Text(text.into())),
+            Err(_) => Err(Error::corrupt("a text is not UTF-8")),
+        },
+        ValueRef::Blob(bytes) => Ok(Value::Bytes(bytes.to_vec().into())),
+        ValueRef::Real(_) => Err(Error::corrupt("there is a fraction where a number must be")),
+    }
+}
+
+/// What SQLite says, in our words.
+pub(super) fn fault(error: rusqlite::Error) -> Error {
+    let said = match &error {
+        rusqlite::Error::SqliteFailure(_, Some(said)) => said.clone(),
+        other => other.to_string(),
+    };
+    let kind = match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => ErrorKind::Busy,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => ErrorKind::Corrupt,
+        Some(
+            ErrorCode::CannotOpen
+            | ErrorCode::PermissionDenied
+            | ErrorCode::ReadOnly
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::DiskFull
+            | ErrorCode::FileLockingProtocolFailed
+            | ErrorCode::NoLargeFileSupport
+            | ErrorCode::OutOfMemory,
+        ) => ErrorKind::Access,
+        Some(ErrorCode::TooBig) => ErrorKind::Invalid,
+        // Foreign codes: whatever else it is, a correct program does not meet it.
+        _ => ErrorKind::Internal,
+    };
+    Error::new(kind, said).caused_by(error)
+}

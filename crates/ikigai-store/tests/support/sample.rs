@@ -1,0 +1,114 @@
+//! Messages to keep.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ikigai_core::{
+    Block, CacheHint, Dialect, Document, Event, FinishReason, Image, Level, Message, Money, Other, Role, Source, Text,
+    ThinkingBlock, ToolCall, ToolResult, Usage,
+};
+use ikigai_store::{Entry, State};
+use serde_json::{Value, json};
+
+pub(crate) fn user(text: &str) -> Entry {
+    Message::new(Role::User, text).into()
+}
+
+pub(crate) fn assistant(text: &str) -> Entry {
+    let mut message = Message::new(Role::Assistant, text);
+    (message.provider, message.model) = (Some("anthropic".into()), Some("claude-sonnet-4-5".into()));
+    message.into()
+}
+
+/// A picture of so many bytes.
+pub(crate) fn picture(fill: u8, size: usize) -> Block {
+    let source = Source::Base64 { media_type: "image/png".into(), data: STANDARD.encode(vec![fill; size]) };
+    Block::Image(Image { source, cache: None, provider_data: Default::default() })
+}
+
+pub(crate) fn document(name: &str, text: &str) -> Block {
+    let source = Source::Text { media_type: "text/plain".into(), text: text.to_owned() };
+    Block::Document(Document {
+        source,
+        name: Some(name.into()),
+        cache: Some(CacheHint { ttl: Some("1h".into()) }),
+        provider_data: Default::default(),
+    })
+}
+
+fn object(value: Value) -> serde_json::Map<String, Value> {
+    value.as_object().cloned().unwrap()
+}
+
+/// A value nested so many levels deep.
+pub(crate) fn nested(levels: usize) -> Value {
+    (0..levels).fold(json!(1), |inner, _| json!({ "a": inner }))
+}
+
+/// An answer with everything that an answer can have.
+pub(crate) fn rich() -> Entry {
+    let mut thinking = ThinkingBlock { text: "Hm…\u{0}\n".into(), ..Default::default() };
+    thinking.provider_data.set(Dialect::Anthropic, "signature", "EqoBCkYIBxgCKkA+/=");
+    let mut call = ToolCall { id: "toolu_01".into(), name: "read_file".into(), ..ToolCall::default() };
+    call.set_arguments_text("{\"path\": \"/etc/hosts\", \"a\": 1.0, \"b\": 1e400}".into());
+    let mut deep = ToolCall { id: "toolu_02".into(), name: "deep".into(), ..ToolCall::default() };
+    deep.arguments = object(nested(127));
+    let mut order =
+        Text { text: "\"quoted\" \\ \u{1F642} \u{2028}\0 ' ; DROP TABLE messages; --".into(), ..Text::default() };
+    order.provider_data.set(Dialect::Gemini, "z", json!({"b": 1, "a": [0.1, 1e-7, 123_456_789_012_345_678_u64]}));
+    let result = ToolResult {
+        tool_call_id: "toolu_01".into(),
+        content: vec![Block::text("127.0.0.1"), picture(9, 5000), document("hosts", &"localhost ".repeat(600))],
+        is_error: true,
+        ..ToolResult::default()
+    };
+    let other = Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search_call", "id": "ws_1"}) };
+    let mut message = Message::new(
+        Role::Assistant,
+        vec![
+            Block::Thinking(thinking),
+            Block::Text(order),
+            Block::ToolCall(call),
+            Block::ToolCall(deep),
+            Block::ToolResult(result),
+            Block::Other(other),
+            picture(9, 5000),
+            picture(1, 10),
+        ],
+    );
+    message.provider = Some("anthropic\0".into());
+    message.model = Some("claude-sonnet-4-5-20250929".into());
+    message.thinking = Some(Level::Xhigh);
+    message.provider_data.set(Dialect::Anthropic, "stop_sequence", Value::Null);
+    let mut usage = Usage {
+        input_tokens: 50,
+        output_tokens: 100,
+        thinking_tokens: 20,
+        cache_read_tokens: 10,
+        cache_write_tokens: u64::MAX,
+        ..Usage::default()
+    };
+    usage.provider_data.set(Dialect::Anthropic, "service_tier", "standard");
+    Entry {
+        message,
+        state: State::Cut,
+        usage: Some(usage),
+        cost: Some(Money::from_pico(170_000_000_000_000_000_000_000_001)),
+        finish_reason: Some(FinishReason::ToolUse),
+        metadata: object(json!({"ttft_ms": 312, "note\0": "a \" quote"})),
+    }
+}
+
+/// The events that bring a text, a word at a time.
+pub(crate) fn stream(words: &[&str]) -> Vec<Event> {
+    let mut events = vec![
+        Event::Start { id: Some("msg_1".into()), model: Some("m-1".into()), provider_data: Default::default() },
+        Event::BlockStart { index: 0, block: Block::text("") },
+    ];
+    events.extend(words.iter().map(|word| Event::TextDelta { index: 0, text: (*word).to_owned() }));
+    events.extend([
+        Event::BlockDone { index: 0, provider_data: Default::default() },
+        Event::Usage { usage: Usage { input_tokens: 7, output_tokens: words.len() as u64, ..Usage::default() } },
+        Event::Done { finish_reason: FinishReason::Stop, provider_data: Default::default() },
+    ]);
+    events
+}
