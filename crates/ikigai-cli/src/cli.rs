@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::{Parser, Subcommand};
 
 use crate::output::{Color, HEADING, NAME};
-use crate::{completions, man, models, sim, wire};
+use crate::{chat, completions, man, models, sim, wire};
 
 const STYLES: Styles = Styles::styled().header(HEADING).usage(HEADING).literal(NAME).placeholder(NAME);
 
@@ -25,6 +25,8 @@ pub(crate) struct Cli {
     /// When to use colours
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", help_heading = "Everywhere")]
     color: Color,
+    #[command(flatten)]
+    pub(crate) chat: chat::Chat,
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
@@ -62,6 +64,7 @@ Exit codes:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Chat(chat::Chat),
     Models(models::Models),
     Wire(wire::Wire),
     Sim(sim::Sim),

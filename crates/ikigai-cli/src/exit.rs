@@ -126,6 +126,12 @@ impl From<&ikigai::Error> for Failure {
     }
 }
 
+impl From<ikigai_store::Error> for Failure {
+    fn from(error: ikigai_store::Error) -> Self {
+        Failure::new(error.to_string())
+    }
+}
+
 fn exit(error: &ikigai::Error) -> Exit {
     if matches!(error.reason(), Reason::Mismatch(_)) {
         return Exit::Mismatch;

@@ -2,23 +2,29 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
+mod chat;
 mod cli;
 mod completions;
+mod conversations;
 mod exit;
 mod man;
 mod models;
 mod output;
 mod places;
-#[expect(dead_code, reason = "the chat reads the settings, and is not here yet")]
+mod record;
+mod screen;
 mod settings;
 mod sim;
 mod table;
+mod tools;
+mod watch;
 mod wire;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::Parser as _;
 
 use crate::cli::{Cli, Command};
 use crate::exit::{Exit, Failure};
@@ -53,7 +59,8 @@ fn run(arguments: Vec<OsString>, out: &mut Out) -> Result<Exit, Failure> {
         }
     };
     match cli.command {
-        None => out.text(&Cli::command().render_help().ansi().to_string())?,
+        None => chat::run(cli.chat, out)?,
+        Some(Command::Chat(chat)) => chat::run(chat, out)?,
         Some(Command::Models(models)) => models::run(models, out)?,
         Some(Command::Wire(wire)) => wire::run(wire, out)?,
         Some(Command::Sim(sim)) => sim::run(sim, out)?,

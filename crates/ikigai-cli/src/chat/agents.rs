@@ -1,0 +1,263 @@
+//! Sub-agents: child conversations with models of their own, that go on in the background.
+
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use ikigai::{Approval, Client, Event, Message, Model, Money};
+use ikigai_store::{ConversationId, Store, Stored};
+use tokio::task::JoinHandle;
+
+use super::session::Choice;
+use super::tooling::Tooling;
+use crate::access::Access;
+use crate::exit::Failure;
+use crate::record::{self, Recorder};
+use crate::screen::notice;
+use crate::tools::{Decision, Kind};
+use crate::watch::{Note, Notes, Paid, Watch};
+
+/// The sub-agents of this chat.
+#[derive(Debug)]
+pub(crate) struct Agents {
+    access: Access,
+    store: Arc<dyn Store>,
+    printer: SyncSender<String>,
+    all: Vec<Agent>,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    pub(crate) choice: Choice,
+    pub(crate) prompt: String,
+    pub(crate) conversation: ConversationId,
+    status: Arc<Mutex<Status>>,
+    began: Instant,
+    task: JoinHandle<()>,
+}
+
+/// How an agent is.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Status {
+    /// What it has written so far, or its whole answer.
+    pub(crate) text: String,
+    /// What it does just now.
+    pub(crate) doing: String,
+    pub(crate) cost: Option<Money>,
+    pub(crate) ended: Option<Result<(), String>>,
+}
+
+/// What a new agent is to do.
+pub(crate) struct Task {
+    pub(crate) choice: Choice,
+    pub(crate) prompt: String,
+    pub(crate) conversation: ConversationId,
+    pub(crate) thread: Vec<Stored>,
+    pub(crate) system: Option<String>,
+    pub(crate) tooling: Tooling,
+}
+
+impl Agents {
+    pub(crate) fn new(access: Access, store: Arc<dyn Store>, printer: SyncSender<String>) -> Self {
+        Agents { access, store, printer, all: Vec::new() }
+    }
+
+    /// Sets an agent to work, with connections of its own. Its number.
+    pub(crate) fn begin(&mut self, task: Task) -> Result<usize, Failure> {
+        let (watch, notes) = Watch::new();
+        let client = self.access.client(watch.clone())?;
+        let number = self.all.len() + 1;
+        let status = Arc::new(Mutex::new(Status { doing: "waiting".to_owned(), ..Status::default() }));
+        let worker = Worker {
+            client,
+            notes,
+            watch,
+            store: Arc::clone(&self.store),
+            status: Arc::clone(&status),
+            printer: self.printer.clone(),
+            number,
+        };
+        let (choice, prompt, conversation) = (task.choice.clone(), task.prompt.clone(), task.conversation);
+        let task = tokio::spawn(worker.work(task));
+        self.all.push(Agent { choice, prompt, conversation, status, began: Instant::now(), task });
+        Ok(number)
+    }
+
+    /// An agent by its number, from 1.
+    pub(crate) fn get(&self, number: usize) -> Result<&Agent, Failure> {
+        let agent = number.checked_sub(1).and_then(|place| self.all.get(place));
+        agent.ok_or_else(|| Failure::new(format!("there is no agent {number}")).hint("/agents lists them."))
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &Agent)> {
+        self.all.iter().enumerate().map(|(place, agent)| (place + 1, agent))
+    }
+
+    /// How many still work, for the status line.
+    pub(crate) fn status(&self) -> Option<String> {
+        let working = self.all.iter().filter(|agent| agent.status().ended.is_none()).count();
+        match working {
+            0 => None,
+            1 => Some("1 agent".to_owned()),
+            several => Some(format!("{several} agents")),
+        }
+    }
+}
+
+impl Agent {
+    pub(crate) fn status(&self) -> Status {
+        lock(&self.status).clone()
+    }
+
+    /// Stops it. What it wrote stays.
+    pub(crate) fn stop(&self) {
+        self.task.abort();
+        lock(&self.status).ended.get_or_insert_with(|| Err("stopped".to_owned()));
+    }
+
+    /// In one line: what it is and how it goes.
+    pub(crate) fn line(&self) -> String {
+        let status = self.status();
+        let state = match &status.ended {
+            None => format!("{} · {}", status.doing, notice::duration(self.began.elapsed())),
+            Some(Ok(())) => "done".to_owned(),
+            Some(Err(words)) => words.clone(),
+        };
+        let cost = status.cost.map(|cost| format!(" · ${cost}")).unwrap_or_default();
+        let words = status.text.split_whitespace().count();
+        format!("{} · {state} · {words} words{cost} · {}", self.choice.short(), first_line(&self.prompt))
+    }
+}
+
+/// Does an agent's work.
+struct Worker {
+    client: Client,
+    notes: Notes,
+    watch: Watch,
+    store: Arc<dyn Store>,
+    status: Arc<Mutex<Status>>,
+    printer: SyncSender<String>,
+    number: usize,
+}
+
+impl Worker {
+    async fn work(mut self, task: Task) {
+        let name = task.choice.short();
+        let outcome = self.turn(task).await;
+        let words = match &outcome {
+            Ok(()) => format!("✓ Agent {0} ({name}) is done: /agents show {0}, /agents bring {0}", self.number),
+            Err(words) => format!("✗ Agent {} ({name}): {words}", self.number),
+        };
+        lock(&self.status).ended = Some(outcome);
+        // It waits for a person who is at the prompt; a full line of notices is theirs to read first.
+        let _ = self.printer.try_send(words);
+    }
+
+    async fn turn(&mut self, task: Task) -> Result<(), String> {
+        let model = self.model(&task);
+        let history: Vec<Message> = record::sendable(&task.thread);
+        let mut recorder = Recorder::new(Arc::clone(&self.store), task.conversation, task.choice.name.clone());
+        let mut stream = match model.stream(history).await {
+            Ok(stream) => stream,
+            Err(error) => return Err(error.to_string()),
+        };
+        let mut paid = Paid::default();
+        let kept = |error: ikigai_store::Error| error.to_string();
+        loop {
+            let next = tokio::select! {
+                biased;
+                Some(note) = self.notes.recv() => {
+                    self.note(note, &task.tooling, &mut recorder, &mut paid);
+                    continue;
+                }
+                next = stream.next_event() => next,
+            };
+            while let Ok(note) = self.notes.try_recv() {
+                self.note(note, &task.tooling, &mut recorder, &mut paid);
+            }
+            match next {
+                Ok(Some(event)) => {
+                    self.event(&event);
+                    if matches!(event, Event::Done { .. }) {
+                        let paid = std::mem::take(&mut paid);
+                        recorder.answer(stream.so_far().clone(), paid).await.map_err(kept)?;
+                    } else {
+                        recorder.event(&event).await.map_err(kept)?;
+                    }
+                }
+                Ok(None) => {
+                    recorder.end(None).await.map_err(kept)?;
+                    return Ok(());
+                }
+                Err(error) => {
+                    recorder.end(error.partial().cloned()).await.map_err(kept)?;
+                    return Err(error.to_string());
+                }
+            }
+        }
+    }
+
+    fn model(&self, task: &Task) -> Model {
+        let mut model = self.client.model_named(task.choice.name.clone());
+        if let Some(budget) = task.choice.budget {
+            model = model.thinking_budget(budget);
+        }
+        if let Some(system) = &task.system {
+            model = model.system(system);
+        }
+        let tools = task.tooling.callables();
+        if tools.is_empty() { model } else { self.watch.approving(model.tools(tools)).max_steps(64) }
+    }
+
+    fn event(&self, event: &Event) {
+        let mut status = lock(&self.status);
+        match event {
+            Event::Start { .. } => status.text.clear(),
+            Event::TextDelta { text, .. } => {
+                status.text.push_str(text);
+                status.doing = "writing".to_owned();
+            }
+            Event::ThinkingDelta { .. } => status.doing = "thinking".to_owned(),
+            Event::ToolCallStart { name, .. } => status.doing = format!("calling {name}"),
+            _ => {}
+        }
+    }
+
+    fn note(&self, note: Note, tooling: &Tooling, recorder: &mut Recorder, paid: &mut Paid) {
+        match note {
+            Note::Retry { attempt, made, most, .. } => {
+                lock(&self.status).doing = format!("{}, attempt {} of {most}", attempt.kind, made + 1);
+            }
+            Note::Result(_, result) => recorder.result(&result),
+            Note::Step(step) => {
+                if let Some(cost) = step.cost {
+                    let mut status = lock(&self.status);
+                    status.cost = Some(status.cost.unwrap_or(Money::ZERO) + cost);
+                }
+                *paid = step;
+            }
+            Note::Approve(call, answer) => {
+                // Nobody sits before an agent: it may read, and what was always allowed in its conversation.
+                let allowed = match tooling.decide(&call.name) {
+                    Decision::Allow => true,
+                    Decision::Deny => false,
+                    Decision::Ask => crate::tools::kind(&call.name) == Kind::Reads,
+                };
+                let _ = answer.send(if allowed {
+                    Approval::Allow
+                } else {
+                    Approval::Deny("nobody is there to allow this; do without it".to_owned())
+                });
+            }
+        }
+    }
+}
+
+fn lock(status: &Mutex<Status>) -> MutexGuard<'_, Status> {
+    status.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

@@ -1,0 +1,184 @@
+//! `/retry`, `/undo`, `/edit`, `/fork`, `/branch`, `/compact`: other ways on from an earlier place.
+
+use ikigai::{Message, Role};
+use ikigai_store::{Details, Point};
+
+use super::super::Talk;
+use super::super::agents::Task;
+use super::super::transcript;
+use super::Next;
+use crate::exit::Failure;
+use crate::screen::notice;
+
+/// What a model is asked for when the conversation is to become shorter.
+const SUMMARISE: &str = "Summarise our conversation so far, so that it can be continued from your summary alone. Keep every \
+                         fact, name, number, decision, open question and piece of code that may still be needed. Write \
+                         only the summary.";
+
+impl Talk {
+    /// Asks the last question again.
+    pub(super) async fn retry(&mut self, name: &str) -> Result<Next, Failure> {
+        let Some(question) = self.session.last(Role::User).cloned() else {
+            return Err(Failure::new("there is no question yet"));
+        };
+        if !name.is_empty() {
+            self.model(&[name.to_owned()]).await?;
+        }
+        if self.session.thread.last().is_some_and(|last| last.id != question.id) {
+            self.session.branch(Point::After(question.id), None).await?;
+        }
+        Ok(Next::Ask)
+    }
+
+    /// Takes back the last question and all that came of it. Its text is on the line again.
+    pub(super) async fn undo(&mut self) -> Result<(), Failure> {
+        let Some(question) = self.session.last(Role::User).cloned() else {
+            return Err(Failure::new("there is nothing to take back"));
+        };
+        let id = self.session.conversation().await?;
+        let gone = self.session.store.truncate(id, Point::Before(question.id)).await?;
+        self.session.thread = self.session.store.thread(id).await?;
+        self.session.refresh().await?;
+        self.session.prefill = Some(question.entry.message.text());
+        self.print(&notice::success(&format!("{gone} messages taken back."), &[], self.look))
+    }
+
+    /// Puts the last question on the line again; when it is sent, it begins a branch.
+    pub(super) fn edit(&mut self) -> Result<(), Failure> {
+        let Some(question) = self.session.last(Role::User).cloned() else {
+            return Err(Failure::new("there is no question yet"));
+        };
+        self.session.prefill = Some(question.entry.message.text());
+        self.session.editing = Some(question);
+        self.print(&notice::info("Sent, it begins a branch of its own; an empty line leaves all as it is.", self.look))
+    }
+
+    /// A branch from here; with a prompt, a sub-agent works in it.
+    pub(super) async fn fork(&mut self, words: &[String]) -> Result<(), Failure> {
+        let (model, prompt) = fork_arguments(words)?;
+        let choice = match (&model, &self.session.choice) {
+            (Some(name), _) => self.session.parse(name)?,
+            (None, Some(choice)) => choice.clone(),
+            (None, None) => return Err(self.session.no_model()),
+        };
+        let Some(prompt) = prompt else {
+            self.session.branch(Point::End, Some(&choice)).await?;
+            let lines = [format!("{} answers. /branch goes back.", choice.short())];
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            return self.print(&notice::success("A branch from here.", &lines, self.look));
+        };
+        let parent = self.session.conversation().await?;
+        let title = format!("Agent: {}", prompt.lines().next().unwrap_or_default());
+        let details = Details::default().model(choice.kept()).title(title);
+        let child = self.session.store.fork(parent, Point::End, details).await?;
+        self.session.store.append(child.id, Message::new(Role::User, prompt.as_str()).into()).await?;
+        let task = Task {
+            choice: choice.clone(),
+            prompt,
+            conversation: child.id,
+            thread: self.session.store.thread(child.id).await?,
+            system: self.session.system.clone(),
+            tooling: self.session.tooling.clone(),
+        };
+        let number = self.agents.begin(task)?;
+        let words = format!("Agent {number} works with {}. /agents shows how it goes.", choice.short());
+        self.print(&notice::success(&words, &[], self.look))
+    }
+
+    /// Lists the branches, or goes to one.
+    pub(super) async fn branch(&mut self, number: &str) -> Result<(), Failure> {
+        let Some(conversation) = &self.session.conversation else {
+            return Err(Failure::new("there are no branches yet"));
+        };
+        let here = conversation.id;
+        let family = self.session.store.family(here).await?;
+        if number.is_empty() {
+            let mut text = String::new();
+            for (place, branch) in family.iter().enumerate() {
+                let mark = if branch.id == here { "→" } else { " " };
+                let title = branch.title.as_deref().unwrap_or("untitled");
+                let model = branch.model.model.as_deref().unwrap_or("no model");
+                let words = format!("{mark} {}  {title} · {model} · {} messages", place + 1, branch.messages);
+                text.push_str(&notice::info(&words, self.look));
+            }
+            text.push_str(&notice::info("/branch NUMBER goes there.", self.look));
+            return self.print(&text);
+        }
+        let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        let Some(branch) = place.and_then(|place| family.get(place)) else {
+            return Err(Failure::new(format!("there is no branch {number}")).hint("/branch lists them."));
+        };
+        let id = branch.id;
+        self.session.open(id).await?;
+        self.show_transcript()
+    }
+
+    /// Goes on with a summary in place of the whole conversation, in a branch of its own.
+    pub(super) async fn compact(&mut self) -> Result<(), Failure> {
+        if self.session.thread.len() < 2 {
+            return Err(Failure::new("there is nothing to make shorter yet"));
+        }
+        let model = self.session.plain_model()?;
+        let mut history = self.session.history();
+        history.push(Message::new(Role::User, SUMMARISE));
+        self.print(&notice::info("Summarising …", self.look))?;
+        let answer = tokio::select! {
+            answer = model.ask(history) => answer?,
+            _ = tokio::signal::ctrl_c() => return Err(Failure::new("stopped; the conversation is as it was")),
+        };
+        let summary = answer.text();
+        if summary.trim().is_empty() {
+            return Err(Failure::new("the model gave no summary; the conversation is as it was"));
+        }
+        let before = self.session.thread.len();
+        self.session.branch(Point::Start, None).await?;
+        let id = self.session.conversation().await?;
+        let said = format!("This is what we said so far, in short:\n\n{summary}");
+        let entries = vec![
+            Message::new(Role::User, said).into(),
+            Message::new(Role::Assistant, "I have it. Let us go on.").into(),
+        ];
+        self.session.store.append_all(id, entries).await?;
+        self.session.thread = self.session.store.thread(id).await?;
+        let words = format!("{before} messages are now a summary. The whole conversation is a branch: /branch.");
+        self.print(&notice::success(&words, &[], self.look))?;
+        let shown: String = self.session.thread.iter().map(|stored| transcript::show(stored, self.look)).collect();
+        self.print(&shown)
+    }
+}
+
+/// The model and the prompt of `/fork [--model MODEL] ["prompt"]`.
+fn fork_arguments(words: &[String]) -> Result<(Option<String>, Option<String>), Failure> {
+    let mut model = None;
+    let mut prompt = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if word == "--model" || word == "-m" {
+            let name = words.next().ok_or_else(|| Failure::new("--model needs a name").hint("--model o3/high"))?;
+            model = Some(name.clone());
+        } else if let Some(name) = word.strip_prefix("--model=") {
+            model = Some(name.to_owned());
+        } else {
+            prompt.push(word.as_str());
+        }
+    }
+    let prompt = prompt.join(" ");
+    Ok((model, (!prompt.trim().is_empty()).then_some(prompt)))
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn a_fork_takes_a_model_and_a_prompt() {
+        let read = |line: &str| fork_arguments(&super::super::words(line).unwrap()).unwrap();
+        assert_eq!(read(""), (None, None));
+        assert_eq!(read("--model o3/high"), (Some("o3/high".to_owned()), None));
+        assert_eq!(read("\"count them\""), (None, Some("count them".to_owned())));
+        assert_eq!(read("--model=o3 count them"), (Some("o3".to_owned()), Some("count them".to_owned())));
+        assert!(fork_arguments(&["--model".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,186 @@
+//! What can be done with a line that begins with a slash.
+
+mod agents;
+mod branches;
+mod history;
+mod model;
+mod show;
+mod tools;
+
+use super::Talk;
+use crate::exit::Failure;
+
+/// A command: what it is called, what it takes, what it does.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) name: &'static str,
+    pub(crate) aliases: &'static [&'static str],
+    pub(crate) takes: &'static str,
+    pub(crate) help: &'static str,
+}
+
+const fn known(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    takes: &'static str,
+    help: &'static str,
+) -> Known {
+    Known { name, aliases, takes, help }
+}
+
+/// All commands, most used first.
+pub(crate) const COMMANDS: [Known; 35] = [
+    known("help", &["?"], "[COMMAND]", "what can be done"),
+    known("model", &["m"], "NAME[/LEVEL] [--thinking-budget=N]", "another model, with the same conversation"),
+    known("thinking", &[], "show|hide|last", "how thinking is shown, or the last one in full"),
+    known("retry", &["r"], "[MODEL]", "ask again, perhaps another model; the old answer stays in its branch"),
+    known("new", &[], "", "a new conversation"),
+    known("resume", &[], "[NUMBER|ID]", "go on with an earlier conversation"),
+    known("search", &[], "WORDS", "find words in all conversations"),
+    known("attach", &[], "FILE…", "send files with the next message; @FILE in the text does the same"),
+    known("system", &[], "[TEXT|clear]", "the system prompt"),
+    known("undo", &[], "", "take back the last question and its answer"),
+    known("edit", &["e"], "", "write the last question anew, in a branch of its own"),
+    known("fork", &[], "[--model MODEL/LEVEL] [\"prompt\"]", "a branch from here; with a prompt, a sub-agent"),
+    known("branch", &["branches"], "[NUMBER]", "list the branches, or go to one"),
+    known("agents", &[], "[show|bring|stop NUMBER]", "the sub-agents: how they are, and what they found"),
+    known("compact", &[], "", "go on with a summary in place of the whole conversation"),
+    known("tools", &[], "[on|off | allow|ask|never NAME]", "the tools, and what is allowed"),
+    known("mcp", &[], "", "the MCP servers, and how they are"),
+    known("cost", &[], "", "what the conversation cost, by model"),
+    known("usage", &[], "", "the tokens of the conversation, answer by answer"),
+    known("tokens", &[], "", "how long the conversation is, as the provider counts"),
+    known("status", &[], "", "the model, the conversation, where it is kept"),
+    known("history", &[], "", "all messages of this conversation"),
+    known("title", &[], "TEXT", "another title"),
+    known("export", &[], "[FILE.md|FILE.jsonl]", "write the conversation to a file"),
+    known("copy", &[], "[code]", "the last answer, or its last code block, to the clipboard"),
+    known("raw", &[], "", "the last request, in the canonical form and on the wire"),
+    known("clear", &[], "", "a new conversation on a clear screen"),
+    known("save", &[], "", "where the conversation is kept"),
+    known("delete", &[], "", "delete this conversation for good"),
+    known("keys", &[], "", "which keys there are, and where from"),
+    known("config", &[], "", "where the settings are"),
+    known("incognito", &[], "", "a new conversation that is not kept"),
+    known("shell", &[], "COMMAND", "run a command; !COMMAND does the same"),
+    known("models", &[], "[WORD]", "models whose names hold a word"),
+    known("quit", &["exit", "q"], "", "leave"),
+];
+
+/// What follows a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// The next line.
+    Prompt,
+    /// The model is asked.
+    Ask,
+    /// The end.
+    Leave,
+}
+
+/// Is this the path of a file, and no command? `/etc/hosts is …` is something to say.
+pub(crate) fn is_path(line: &str) -> bool {
+    let word = line.split_whitespace().next().unwrap_or_default();
+    word.contains('/') && find(word.split('/').next().unwrap_or_default()).is_none()
+}
+
+fn find(name: &str) -> Option<&'static Known> {
+    COMMANDS.iter().find(|known| known.name == name || known.aliases.contains(&name))
+}
+
+/// The words of a command. Quotes hold words together.
+fn words(text: &str) -> Result<Vec<String>, Failure> {
+    shlex::split(text)
+        .ok_or_else(|| Failure::new("a quote is not closed").hint("Close it, or put a \\ before it: \\\" or \\'"))
+}
+
+impl Talk {
+    /// Does what a command says. `line` is without its slash.
+    pub(crate) async fn command(&mut self, line: &str) -> Result<Next, Failure> {
+        let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        let Some(known) = find(name) else { return Err(unknown(name)) };
+        match known.name {
+            "help" => self.help(rest)?,
+            "model" => self.model(&words(rest)?).await?,
+            "models" => self.models(rest)?,
+            "thinking" => self.thinking(rest)?,
+            "retry" => return self.retry(rest).await,
+            "new" => self.fresh()?,
+            "clear" => self.clear()?,
+            "incognito" => self.incognito().await?,
+            "resume" => self.resume(rest).await?,
+            "search" => self.search(rest).await?,
+            "history" => self.messages()?,
+            "attach" => self.attach(&words(rest)?)?,
+            "system" => self.system(rest).await?,
+            "undo" => self.undo().await?,
+            "edit" => self.edit()?,
+            "fork" => self.fork(&words(rest)?).await?,
+            "branch" => self.branch(rest).await?,
+            "agents" => self.agents(&words(rest)?)?,
+            "compact" => self.compact().await?,
+            "tools" => self.tools(&words(rest)?).await?,
+            "mcp" => self.mcp()?,
+            "cost" => self.cost().await?,
+            "usage" => self.usage()?,
+            "tokens" => self.tokens().await?,
+            "status" | "save" => self.status()?,
+            "title" => self.title(rest).await?,
+            "export" => self.export(&words(rest)?).await?,
+            "copy" => self.copy(rest)?,
+            "raw" => self.raw()?,
+            "delete" => self.delete().await?,
+            "keys" => self.keys()?,
+            "config" => self.config()?,
+            "shell" => return self.shell(rest).await,
+            "quit" => return Ok(Next::Leave),
+            _ => return Err(unknown(name)),
+        }
+        Ok(Next::Prompt)
+    }
+}
+
+fn unknown(name: &str) -> Failure {
+    let names = COMMANDS.iter().flat_map(|known| std::iter::once(known.name).chain(known.aliases.iter().copied()));
+    let nearest = ikigai_core::near::nearest(name, names, 1).first().map(|name| format!("Did you mean /{name}? "));
+    Failure::new(format!("there is no command /{name}"))
+        .hint(format!("{}/help lists them. To say it to the model, put a blank before it.", nearest.unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn an_unknown_command_suggests_the_nearest() {
+        let failure = unknown("modle");
+        assert_eq!(failure.what, "there is no command /modle");
+        assert!(failure.hint.is_some_and(|hint| hint.starts_with("Did you mean /model?")));
+    }
+
+    #[test]
+    fn a_path_is_no_command() {
+        assert!(is_path("etc/hosts is odd"));
+        assert!(!is_path("model openai:gpt-5.4/high"));
+        assert!(!is_path("model/x"), "a misspelt command is told");
+    }
+
+    #[test]
+    fn quotes_hold_words_together_and_must_be_closed() {
+        assert_eq!(words("--model o3/high \"two words\"").unwrap(), ["--model", "o3/high", "two words"]);
+        assert!(words("\"open").is_err());
+    }
+
+    #[test]
+    fn no_name_means_two_commands() {
+        let mut names: Vec<&str> =
+            COMMANDS.iter().flat_map(|known| std::iter::once(known.name).chain(known.aliases.iter().copied())).collect();
+        names.sort_unstable();
+        let all = names.len();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+}

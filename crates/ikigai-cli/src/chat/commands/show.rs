@@ -1,0 +1,206 @@
+//! `/help`, `/cost`, `/usage`, `/tokens`, `/status`, `/raw`, `/copy`, `/keys`, `/config`: things to look at.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ikigai::Role;
+
+use super::super::{Talk, painted};
+use super::{COMMANDS, Known, find, unknown};
+use crate::exit::Failure;
+use crate::output::HEADING;
+use crate::places::Places;
+use crate::screen::notice;
+
+impl Talk {
+    pub(super) fn help(&mut self, name: &str) -> Result<(), Failure> {
+        let line = |known: &Known| {
+            let takes = if known.takes.is_empty() { String::new() } else { format!(" {}", known.takes) };
+            notice::info(&format!("/{}{takes} · {}", known.name, known.help), self.look)
+        };
+        if !name.is_empty() {
+            let name = name.trim_start_matches('/');
+            let known = find(name).ok_or_else(|| unknown(name))?;
+            return self.print(&line(known));
+        }
+        let mut text: String = COMMANDS.iter().map(line).collect();
+        let keys = "Enter sends · Alt-Enter or Ctrl-J: new line · Tab completes · Ctrl-R searches · Ctrl-T: last thinking · \
+                    Ctrl-G: your editor · Ctrl-C stops · Ctrl-D leaves · @FILE attaches · !COMMAND runs";
+        text.push_str(&notice::info(keys, self.look));
+        self.print(&text)
+    }
+
+    /// What the conversation cost, model by model.
+    pub(super) async fn cost(&mut self) -> Result<(), Failure> {
+        let Some(conversation) = &self.session.conversation else {
+            return self.print(&notice::info("Nothing yet.", self.look));
+        };
+        let spent = self.session.store.spent(conversation.id).await?;
+        let mut text = String::new();
+        for model in &spent.models {
+            let cost = model.cost.map_or_else(|| "price unknown".to_owned(), |cost| format!("${cost}"));
+            let name = model.model.as_deref().unwrap_or("unknown model");
+            text.push_str(&notice::info(&format!("{name} · {} answers · {cost}", model.answers), self.look));
+        }
+        let sum = spent.cost().map_or_else(|| "unknown".to_owned(), |cost| format!("${cost}"));
+        text.push_str(&notice::info(&format!("In all: {sum}"), self.look));
+        self.print(&text)
+    }
+
+    /// The tokens, answer by answer.
+    pub(super) fn usage(&mut self) -> Result<(), Failure> {
+        let mut text = String::new();
+        for stored in &self.session.thread {
+            let Some(usage) = &stored.entry.usage else { continue };
+            let model = stored.entry.message.model.as_deref().unwrap_or("unknown model");
+            let words = format!(
+                "{:>3}  {model} · {} in · {} cached · {} out · {} thinking",
+                stored.position,
+                notice::count(usage.input_tokens),
+                notice::count(usage.cached_tokens()),
+                notice::count(usage.output_tokens),
+                notice::count(usage.thinking_tokens)
+            );
+            text.push_str(&notice::info(&words, self.look));
+        }
+        if text.is_empty() {
+            text = notice::info("Nothing yet.", self.look);
+        }
+        self.print(&text)
+    }
+
+    /// How long the conversation is, as the provider counts.
+    pub(super) async fn tokens(&mut self) -> Result<(), Failure> {
+        let history = self.session.history();
+        if history.is_empty() {
+            return self.print(&notice::info("Nothing yet.", self.look));
+        }
+        let count = self.session.model()?.count_tokens(history).await?;
+        let about = if count.is_estimate { "about " } else { "" };
+        let mut words = format!("{about}{} tokens", notice::count(count.tokens));
+        if let Some((_, window)) = self.session.context_used() {
+            words.push_str(&format!(" of {}", notice::count(window)));
+        }
+        self.print(&notice::info(&words, self.look))
+    }
+
+    pub(super) fn status(&mut self) -> Result<(), Failure> {
+        let session = &self.session;
+        let mut lines = Vec::new();
+        lines.push(match &session.choice {
+            Some(choice) => format!("model: {}:{}", choice.name.provider, choice.short()),
+            None => "model: none".to_owned(),
+        });
+        if let Some((used, window)) = session.context_used() {
+            lines.push(format!("window: {} of {} tokens", notice::count(used), notice::count(window)));
+        }
+        lines.extend(session.cost().map(|cost| format!("cost: ${cost}")));
+        match &session.conversation {
+            Some(conversation) => {
+                let title = conversation.title.as_deref().unwrap_or("untitled");
+                lines.push(format!("conversation: {title} ({})", crate::conversations::short(conversation.id)));
+            }
+            None => lines.push("conversation: nothing was said yet".to_owned()),
+        }
+        lines.push(format!("kept in: {}", session.store.place()));
+        lines.push(format!("tools: {}", if session.tooling.is_on() { "on" } else { "off" }));
+        if session.access.is_simulated() {
+            lines.push("the built-in simulator answers".to_owned());
+        }
+        let text: String = lines.iter().map(|line| notice::info(line, self.look)).collect();
+        self.print(&text)
+    }
+
+    /// The last request, in the canonical form and on the wire.
+    pub(super) fn raw(&mut self) -> Result<(), Failure> {
+        let Some(place) = self.session.thread.iter().rposition(|stored| stored.entry.message.role == Role::User) else {
+            return Err(Failure::new("nothing was sent yet"));
+        };
+        let asked = self.session.thread.get(..=place).unwrap_or(&self.session.thread);
+        let preview = self.session.model()?.preview(crate::record::sendable(asked))?;
+        let text = format!(
+            "{}\n{}\n{}\n{} {}\n{}",
+            painted(self.look, HEADING, "canonical"),
+            pretty(&preview.request)?,
+            painted(self.look, HEADING, &format!("{} on the wire", preview.dialect)),
+            preview.method,
+            preview.url,
+            pretty(&preview.body)?,
+        );
+        let losses: String =
+            preview.losses.iter().map(|loss| notice::warning(&loss.to_string(), self.look)).collect();
+        self.print(&format!("{}\n{losses}", crate::screen::clean(&text)))
+    }
+
+    /// The last answer to the clipboard, through the terminal: this works over ssh too.
+    pub(super) fn copy(&mut self, what: &str) -> Result<(), Failure> {
+        let Some(answer) = self.session.last(Role::Assistant) else {
+            return Err(Failure::new("there is no answer yet"));
+        };
+        let text = answer.entry.message.text();
+        let text = match what {
+            "" => text,
+            "code" => last_code(&text).ok_or_else(|| Failure::new("the last answer has no code block"))?,
+            other => return Err(Failure::new(format!("/copy takes `code` or nothing, not `{other}`"))),
+        };
+        self.print(&format!("\x1b]52;c;{}\x07", STANDARD.encode(&text)))?;
+        let words = format!("{} characters copied, if your terminal allows it.", notice::count(text.chars().count() as u64));
+        self.print(&notice::success(&words, &[], self.look))
+    }
+
+    pub(super) fn keys(&mut self) -> Result<(), Failure> {
+        let mut text = String::new();
+        for provider in self.session.access.registry().providers.iter().filter(|provider| provider.needs_key()) {
+            if let Some(found) = self.session.client.key_of(&provider.id)? {
+                let words = format!("{} · {} · {}", provider.id, found.key.hint(), found.from);
+                text.push_str(&notice::info(&words, self.look));
+            }
+        }
+        if self.session.access.is_simulated() {
+            text = notice::info(&self.session.access.notice().unwrap_or_default(), self.look);
+        }
+        self.print(&text)
+    }
+
+    pub(super) fn config(&mut self) -> Result<(), Failure> {
+        let places = Places::required()?;
+        let words = format!("{} · `ikigai config edit` opens it", places.settings().display());
+        self.print(&notice::info(&words, self.look))
+    }
+}
+
+fn pretty(value: &impl serde::Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value).map_err(|error| Failure::new(format!("cannot print it: {error}")))
+}
+
+/// The last fenced block of a text, without its fences.
+fn last_code(text: &str) -> Option<String> {
+    let mut last = None;
+    let mut open: Option<Vec<&str>> = None;
+    for line in text.lines() {
+        let is_fence = line.trim_start().starts_with("```");
+        match (&mut open, is_fence) {
+            (None, true) => open = Some(Vec::new()),
+            (Some(lines), true) => {
+                last = Some(lines.join("\n"));
+                open = None;
+            }
+            (Some(lines), false) => lines.push(line),
+            (None, false) => {}
+        }
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn the_last_code_block_is_found() {
+        assert_eq!(last_code("a\n```rust\none\n```\nb\n```\ntwo\nthree\n```\nc").as_deref(), Some("two\nthree"));
+        assert_eq!(last_code("no code"), None);
+        assert_eq!(last_code("```\nhalf"), None);
+    }
+}

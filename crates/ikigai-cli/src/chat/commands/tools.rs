@@ -1,0 +1,84 @@
+//! `/tools`, `/mcp`, `/attach`.
+
+use std::path::Path;
+
+use ikigai::{Attach as _, Message, Role};
+
+use super::super::Talk;
+use crate::exit::Failure;
+use crate::screen::notice;
+use crate::tools::{Answer, Decision};
+
+impl Talk {
+    /// The tools and what is allowed, or a change of that.
+    pub(super) async fn tools(&mut self, words: &[String]) -> Result<(), Failure> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            [] => {}
+            ["on"] => self.session.tooling.turn(true),
+            ["off"] => self.session.tooling.turn(false),
+            [what @ ("allow" | "ask" | "never"), name] => {
+                if !self.session.tooling.list().iter().any(|(known, _)| known == name) {
+                    return Err(Failure::new(format!("there is no tool `{name}`")).hint("/tools lists them."));
+                }
+                match *what {
+                    "allow" => self.session.tooling.remember(name, Answer::Always),
+                    "never" => self.session.tooling.remember(name, Answer::Never),
+                    _ => self.session.tooling.ask_again(name),
+                }
+                self.session.keep_permissions().await?;
+            }
+            _ => return Err(Failure::new("/tools takes on, off, or allow, ask, never with a tool's name")),
+        }
+        if !self.session.tooling.is_on() {
+            return self.print(&notice::info("Tools are off. /tools on", self.look));
+        }
+        self.session.tooling.borrow(self.servers.tools());
+        let mut text = String::new();
+        for (name, decision) in self.session.tooling.list() {
+            let words = match decision {
+                Decision::Ask => "asks first",
+                Decision::Allow => "always allowed here",
+                Decision::Deny => "never allowed here",
+            };
+            text.push_str(&notice::info(&format!("{name} · {words}"), self.look));
+        }
+        let root = self.session.tooling.scope().root().display().to_string();
+        text.push_str(&notice::info(&format!("They work in {root}."), self.look));
+        self.print(&text)
+    }
+
+    /// The MCP servers, and how they are.
+    pub(super) fn mcp(&mut self) -> Result<(), Failure> {
+        let servers = self.servers.list();
+        if servers.is_empty() {
+            let words = "No MCP server is set up. In config.toml: [mcp.NAME] command = [\"program\", \"argument\"]";
+            return self.print(&notice::info(words, self.look));
+        }
+        let mut text = String::new();
+        for (name, state) in servers {
+            text.push_str(&match state {
+                Ok(words) => notice::info(&format!("{name} · {words}"), self.look),
+                Err(words) => notice::error(&format!("{name}: {words}"), None, self.look),
+            });
+        }
+        self.print(&text)
+    }
+
+    /// Files for the next message.
+    pub(super) fn attach(&mut self, files: &[String]) -> Result<(), Failure> {
+        if files.is_empty() {
+            let count = self.session.attached.len();
+            return self.print(&notice::info(&format!("{count} attached. /attach FILE adds one."), self.look));
+        }
+        let mut message = Message::new(Role::User, Vec::<ikigai::Block>::new());
+        for file in files {
+            let is_address = file.starts_with("https://") || file.starts_with("http://");
+            let path = if is_address { Path::new(file).to_owned() } else { self.session.folder.join(file) };
+            message = message.attach(path)?;
+        }
+        let added = message.content.len();
+        self.session.attached.extend(message.content);
+        self.print(&notice::success(&format!("{added} attached to the next message."), &[], self.look))
+    }
+}

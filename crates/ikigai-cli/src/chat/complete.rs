@@ -1,0 +1,137 @@
+//! What Tab offers: commands, models with their levels, files.
+
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+
+use ikigai::Level;
+use reedline::{Completer, Span, Suggestion};
+
+use super::commands::COMMANDS;
+
+/// So much is offered at once.
+const MOST: usize = 40;
+/// Commands whose word is a model.
+const TAKE_MODEL: [&str; 3] = ["/model", "/retry", "/fork"];
+/// Commands whose words are files.
+const TAKE_FILE: [&str; 2] = ["/attach", "/export"];
+
+/// What can be offered.
+#[derive(Debug, Clone)]
+pub(crate) struct Completion {
+    /// Names of models, most usual first.
+    models: Vec<String>,
+    /// The working folder.
+    folder: PathBuf,
+}
+
+/// Something that is offered: what it is, and a word about it.
+type Offer = (String, Option<String>);
+
+impl Completion {
+    pub(crate) fn new(models: Vec<String>, folder: PathBuf) -> Self {
+        Completion { models, folder }
+    }
+
+    /// What fits the word at the end of a line; and where that word begins.
+    fn offers(&self, line: &str) -> (usize, Vec<Offer>) {
+        let start = line.rfind(char::is_whitespace).map_or(0, |at| at + line[at..].chars().next().map_or(1, char::len_utf8));
+        let word = line.get(start..).unwrap_or_default();
+        let command = line.split_whitespace().next().unwrap_or_default();
+        let offers = if start == 0 && word.starts_with('/') {
+            commands(word)
+        } else if TAKE_MODEL.contains(&command) && !word.starts_with('-') && start > 0 {
+            self.models(word)
+        } else if let Some(path) = word.strip_prefix('@') {
+            self.files(path).into_iter().map(|(path, about)| (format!("@{path}"), about)).collect()
+        } else if TAKE_FILE.contains(&command) && start > 0 {
+            self.files(word)
+        } else {
+            Vec::new()
+        };
+        (start, offers)
+    }
+
+    fn models(&self, word: &str) -> Vec<Offer> {
+        if let Some((model, level)) = word.rsplit_once('/')
+            && self.models.iter().any(|known| known == model)
+        {
+            let levels = Level::ALL.iter().map(|known| known.as_str());
+            return levels.filter(|known| known.starts_with(level)).map(|level| (format!("{model}/{level}"), None)).collect();
+        }
+        let begins = self.models.iter().filter(|name| name.starts_with(word));
+        let holds = self.models.iter().filter(|name| !name.starts_with(word) && name.contains(word));
+        begins.chain(holds).take(MOST).map(|name| (name.clone(), None)).collect()
+    }
+
+    /// Files and folders whose path begins so. Hidden ones only when asked for.
+    fn files(&self, path: &str) -> Vec<Offer> {
+        let (folder, start) = match path.rfind(['/', MAIN_SEPARATOR]) {
+            Some(at) => path.split_at(at + 1),
+            None => ("", path),
+        };
+        let Ok(entries) = std::fs::read_dir(self.folder.join(Path::new(folder))) else { return Vec::new() };
+        let mut found: Vec<Offer> = entries
+            .flatten()
+            .filter_map(|entry| {
+                let name = entry.file_name().into_string().ok()?;
+                let wanted = name.starts_with(start) && (!name.starts_with('.') || start.starts_with('.'));
+                let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+                wanted.then(|| (format!("{folder}{name}{}", if is_folder { "/" } else { "" }), None))
+            })
+            .collect();
+        found.sort();
+        found.truncate(MOST);
+        found
+    }
+}
+
+fn commands(word: &str) -> Vec<Offer> {
+    let known = COMMANDS.iter().filter(|known| format!("/{}", known.name).starts_with(word));
+    known.map(|known| (format!("/{}", known.name), Some(known.help.to_owned()))).collect()
+}
+
+impl Completer for Completion {
+    fn complete(&mut self, line: &str, position: usize) -> Vec<Suggestion> {
+        let line = line.get(..position).unwrap_or(line);
+        let (start, offers) = self.offers(line);
+        let suggestion = |(value, description): Offer| Suggestion {
+            // A folder goes on.
+            append_whitespace: !value.ends_with('/'),
+            value,
+            description,
+            span: Span { start, end: line.len() },
+            ..Suggestion::default()
+        };
+        offers.into_iter().map(suggestion).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn offers(line: &str) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("src")).unwrap();
+        std::fs::write(folder.path().join("src/main.rs"), "").unwrap();
+        std::fs::write(folder.path().join("setup.md"), "").unwrap();
+        std::fs::write(folder.path().join(".secret"), "").unwrap();
+        let models = ["claude-sonnet-4-5", "gemini-2.5-pro", "gemini-2.5-flash"].map(str::to_owned).to_vec();
+        Completion::new(models, folder.path().to_owned()).offers(line).1.into_iter().map(|(value, _)| value).collect()
+    }
+
+    #[test]
+    fn commands_models_levels_and_files_are_offered() {
+        assert_eq!(offers("/mo"), ["/model"]);
+        assert_eq!(offers("/model gem"), ["gemini-2.5-pro", "gemini-2.5-flash"]);
+        assert_eq!(offers("/model flash"), ["gemini-2.5-flash"]);
+        assert_eq!(offers("/model claude-sonnet-4-5/m"), ["claude-sonnet-4-5/minimal", "claude-sonnet-4-5/med", "claude-sonnet-4-5/max"]);
+        assert_eq!(offers("/fork --model gemini-2.5-p"), ["gemini-2.5-pro"]);
+        assert_eq!(offers("look at @s"), ["@setup.md", "@src/"]);
+        assert_eq!(offers("look at @src/"), ["@src/main.rs"]);
+        assert_eq!(offers("/attach .s"), [".secret"]);
+        assert_eq!(offers("hello wor"), Vec::<String>::new());
+        assert_eq!(offers("ü /mo"), Vec::<String>::new());
+    }
+}

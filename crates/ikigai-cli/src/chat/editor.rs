@@ -1,0 +1,238 @@
+//! The line that a person types on.
+
+use std::borrow::Cow;
+use std::process::Command;
+use std::sync::mpsc::SyncSender;
+
+use reedline::{
+    Color, ColumnarMenu, EditCommand, EditMode, Emacs, ExternalPrinter, FileBackedHistory, History as _, HistoryItem,
+    KeyCode, KeyModifiers, Keybindings, MenuBuilder as _, Prompt, PromptEditMode, PromptHistorySearch,
+    PromptHistorySearchStatus, Reedline, ReedlineEvent, ReedlineMenu, Signal, ValidationResult, Validator, Vi,
+    default_emacs_keybindings, default_vi_insert_keybindings, default_vi_normal_keybindings,
+};
+
+use super::complete::Completion;
+use crate::exit::Failure;
+use crate::screen::Look;
+use crate::settings::EditKeys;
+
+/// So many lines that were typed are remembered.
+pub(crate) const REMEMBERED: u32 = 2000;
+const MENU: &str = "completions";
+/// Several lines may stand between two of these.
+const FENCE: &str = "\"\"\"";
+
+/// What came of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Typed {
+    /// A line, or several.
+    Line(String),
+    /// Ctrl-C.
+    Interrupt,
+    /// Ctrl-D on an empty line.
+    End,
+}
+
+/// The line editor.
+pub(crate) struct Editor {
+    reedline: Reedline,
+    printer: SyncSender<String>,
+    look: Look,
+}
+
+impl Editor {
+    /// An editor that remembers these lines, oldest first.
+    pub(crate) fn new(
+        look: Look,
+        keys: EditKeys,
+        remembered: Vec<String>,
+        completion: Completion,
+    ) -> Result<Self, Failure> {
+        let failed = |error: reedline::ReedlineError| Failure::new(format!("the line editor does not start: {error}"));
+        let mut history = FileBackedHistory::new(REMEMBERED as usize).map_err(failed)?;
+        for line in remembered {
+            history.save(HistoryItem::from_command_line(line)).map_err(failed)?;
+        }
+        let printer = ExternalPrinter::default();
+        let sender = printer.sender();
+        let menu = ColumnarMenu::default().with_name(MENU).with_columns(1).with_column_padding(2);
+        let mut reedline = Reedline::create()
+            .with_history(Box::new(history))
+            .with_history_exclusion_prefix(Some(" ".to_owned()))
+            .with_completer(Box::new(completion))
+            .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
+            .with_quick_completions(true)
+            .with_partial_completions(true)
+            .with_validator(Box::new(Several))
+            .with_ansi_colors(look.colour)
+            .with_edit_mode(edit_mode(keys))
+            .use_bracketed_paste(true)
+            .with_external_printer(printer);
+        if let Some((command, file)) = buffer_editor() {
+            reedline = reedline.with_buffer_editor(command, file);
+        }
+        Ok(Editor { reedline, printer: sender, look })
+    }
+
+    /// Says something above the line while it is being typed.
+    pub(crate) fn printer(&self) -> SyncSender<String> {
+        self.printer.clone()
+    }
+
+    /// Reads a line. This blocks.
+    pub(crate) fn read(&mut self, status: &str, prefill: Option<&str>) -> Result<Typed, Failure> {
+        if let Some(text) = prefill {
+            self.reedline.run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(text.to_owned())]);
+        }
+        let prompt = Line { status: status.to_owned(), look: self.look };
+        match self.reedline.read_line(&prompt) {
+            Ok(Signal::Success(line)) => Ok(Typed::Line(unfenced(&line))),
+            Ok(Signal::HostCommand(line) | Signal::ExternalBreak(line)) => Ok(Typed::Line(line)),
+            Ok(Signal::CtrlC) => Ok(Typed::Interrupt),
+            Ok(Signal::CtrlD) => Ok(Typed::End),
+            // Signals that are yet to come.
+            Ok(_) => Ok(Typed::Line(String::new())),
+            Err(error) => Err(Failure::new(format!("cannot read the line: {error}"))),
+        }
+    }
+}
+
+impl std::fmt::Debug for Editor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Editor").finish_non_exhaustive()
+    }
+}
+
+fn edit_mode(keys: EditKeys) -> Box<dyn EditMode> {
+    match keys {
+        EditKeys::Emacs => {
+            let mut bindings = default_emacs_keybindings();
+            bind(&mut bindings);
+            Box::new(Emacs::new(bindings))
+        }
+        EditKeys::Vi => {
+            let mut insert = default_vi_insert_keybindings();
+            bind(&mut insert);
+            Box::new(Vi::new(insert, default_vi_normal_keybindings()))
+        }
+    }
+}
+
+fn bind(bindings: &mut Keybindings) {
+    let newline = || ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
+    bindings.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline());
+    bindings.add_binding(KeyModifiers::SHIFT, KeyCode::Enter, newline());
+    bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('j'), newline());
+    let host = |line: &str| ReedlineEvent::ExecuteHostCommand(line.to_owned());
+    bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('t'), host("/thinking last"));
+    bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('g'), ReedlineEvent::OpenEditor);
+    bindings.add_binding(
+        KeyModifiers::NONE,
+        KeyCode::Tab,
+        ReedlineEvent::UntilFound(vec![ReedlineEvent::Menu(MENU.to_owned()), ReedlineEvent::MenuNext]),
+    );
+    bindings.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
+}
+
+/// The person's own editor, and the file that it is handed.
+fn buffer_editor() -> Option<(Command, std::path::PathBuf)> {
+    let wanted = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
+    let words = wanted.into_iter().find(|value| !value.trim().is_empty())?;
+    let mut words = shlex::split(&words)?.into_iter();
+    let mut command = Command::new(words.next()?);
+    command.args(words);
+    let file = std::env::temp_dir().join(format!("ikigai-{}.md", std::process::id()));
+    command.arg(&file);
+    Some((command, file))
+}
+
+/// The text without what only said that more lines come.
+fn unfenced(line: &str) -> String {
+    let trimmed = line.trim();
+    let inner = trimmed.strip_prefix(FENCE).and_then(|rest| rest.strip_suffix(FENCE));
+    match inner {
+        Some(inner) => inner.trim_matches('\n').to_owned(),
+        None => line.replace("\\\n", "\n"),
+    }
+}
+
+/// Is the line whole, or do more lines come?
+struct Several;
+
+impl Validator for Several {
+    fn validate(&self, line: &str) -> ValidationResult {
+        let fenced = line.trim_start().starts_with(FENCE) && line.matches(FENCE).count() % 2 == 1;
+        if fenced || line.ends_with('\\') { ValidationResult::Incomplete } else { ValidationResult::Complete }
+    }
+}
+
+/// What stands before and behind the line.
+struct Line {
+    status: String,
+    look: Look,
+}
+
+impl Prompt for Line {
+    fn render_prompt_left(&self) -> Cow<'_, str> {
+        Cow::Borrowed("")
+    }
+
+    fn render_prompt_right(&self) -> Cow<'_, str> {
+        // On a narrow screen the line itself needs the room.
+        if self.status.chars().count() * 2 > self.look.width { Cow::Borrowed("") } else { Cow::Borrowed(&self.status) }
+    }
+
+    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
+        Cow::Borrowed(if self.look.unicode { "› " } else { "> " })
+    }
+
+    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
+        Cow::Borrowed("  ")
+    }
+
+    fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
+        let failing = match search.status {
+            PromptHistorySearchStatus::Passing => "",
+            PromptHistorySearchStatus::Failing => "nothing found: ",
+        };
+        Cow::Owned(format!("({failing}search: {}) ", search.term))
+    }
+
+    fn get_prompt_right_color(&self) -> Color {
+        Color::DarkGray
+    }
+
+    fn get_indicator_color(&self) -> Color {
+        Color::Cyan
+    }
+
+    fn get_prompt_multiline_color(&self) -> Color {
+        Color::DarkGray
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn a_fence_or_a_backslash_asks_for_more() {
+        let whole = |line: &str| matches!(Several.validate(line), ValidationResult::Complete);
+        assert!(whole("hello"));
+        assert!(whole("say \"\"\" alone"));
+        assert!(!whole("\"\"\""));
+        assert!(!whole("\"\"\"one\ntwo"));
+        assert!(whole("\"\"\"one\ntwo\"\"\""));
+        assert!(!whole("one \\"));
+        assert!(whole("one \\\ntwo"));
+    }
+
+    #[test]
+    fn what_asked_for_more_is_not_part_of_the_text() {
+        assert_eq!(unfenced("hello"), "hello");
+        assert_eq!(unfenced("\"\"\"\none\n\ntwo\n\"\"\""), "one\n\ntwo");
+        assert_eq!(unfenced("one \\\ntwo"), "one \ntwo");
+    }
+}

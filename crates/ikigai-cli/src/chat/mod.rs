@@ -1,0 +1,342 @@
+//! `ikigai` without a command, or `ikigai chat`: a conversation in the terminal.
+
+mod agents;
+mod commands;
+mod complete;
+mod editor;
+mod keys;
+mod mcp;
+mod say;
+mod session;
+mod tooling;
+mod transcript;
+mod turn;
+mod view;
+
+use std::io::IsTerminal as _;
+use std::io::Write as _;
+use std::sync::Arc;
+
+use anstream::{AutoStream, ColorChoice};
+use clap::Args;
+use ikigai_store::{ConversationId, Store};
+
+use self::agents::Agents;
+use self::commands::Next;
+use self::complete::Completion;
+use self::editor::{Editor, REMEMBERED, Typed};
+use self::keys::Keys;
+use self::mcp::Servers;
+pub(crate) use self::session::Choice;
+use self::session::Session;
+use self::tooling::Tooling;
+use self::turn::{Ended, Outcome};
+use self::view::View;
+use crate::access::Access;
+use crate::exit::Failure;
+use crate::output::Out;
+use crate::screen::{Look, Region, Size, notice};
+use crate::{conversations, settings};
+
+/// Talk with a model
+///
+/// Any model, and another one in the middle of the conversation: /model NAME/LEVEL. Conversations are kept, and can be
+/// taken up again. `/help` lists what can be done.
+#[derive(Debug, Clone, Default, Args)]
+#[command(after_long_help = AFTER_LONG_HELP)]
+pub(crate) struct Chat {
+    /// The model to begin with: [PROVIDER:]MODEL[/LEVEL]
+    #[arg(short, long, value_name = "MODEL")]
+    model: Option<String>,
+    /// The system prompt
+    #[arg(short, long, value_name = "TEXT")]
+    system: Option<String>,
+    /// Go on with the last conversation
+    #[arg(short, long = "continue", conflicts_with = "resume")]
+    continue_last: bool,
+    /// Go on with a conversation, by the beginning or the end of its id
+    #[arg(short, long, value_name = "ID")]
+    resume: Option<String>,
+    /// Keep nothing of this conversation
+    #[arg(long)]
+    no_save: bool,
+    /// No tools
+    #[arg(long)]
+    no_tools: bool,
+    /// A further folder or file that tools may reach
+    #[arg(long = "allow-path", value_name = "PATH")]
+    allowed: Vec<std::path::PathBuf>,
+}
+
+const AFTER_LONG_HELP: &str = "\
+Examples:
+  ikigai -m claude-sonnet-4-5/med
+  ikigai --continue
+      The last conversation, with its model and its level.
+  ikigai --no-save --no-tools
+
+Keys:
+  Enter sends; Alt-Enter, Ctrl-J or a \\ at the end of the line begins a new line, and so does \"\"\".
+  Tab completes commands, models, levels, and files after @. Ctrl-R searches what was typed before.
+  Ctrl-C stops the answer and keeps what came; twice at the prompt it leaves, as Ctrl-D does.
+  Ctrl-T opens the last thinking. Ctrl-G opens your editor.";
+
+/// The chat, while it runs.
+pub(crate) struct Talk {
+    session: Session,
+    look: Look,
+    region: Region,
+    editor: Editor,
+    agents: Agents,
+    servers: Servers,
+    /// Conversations as they were last listed, for choosing by number.
+    listed: Vec<ConversationId>,
+    /// Lines that were typed while an answer was being written.
+    queued: std::collections::VecDeque<String>,
+}
+
+pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        return Err(Failure::usage("a chat needs a terminal").hint("For pipes and scripts: ikigai ask \"…\""));
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
+    let outcome = runtime.block_on(converse(chat, out));
+    // An agent that still runs is not waited for.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn converse(chat: Chat, out: &mut Out) -> Result<(), Failure> {
+    let (settings, warnings) = settings::load()?;
+    for warning in warnings {
+        out.warning(&warning.to_string());
+    }
+    let access = Access::open(out).await?;
+    let store = conversations::open(&settings, chat.no_save).await?;
+    let folder = std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
+    let mut tooling = Tooling::new(&folder, settings.tools && !chat.no_tools)?;
+    for path in &chat.allowed {
+        tooling.allow_path(path);
+    }
+    let servers = Servers::begin(if tooling.is_on() { settings.mcp.clone() } else { Default::default() });
+    let mut session = Session::new(access, settings, Arc::clone(&store), tooling, folder.clone())?;
+    let resumed = begin(&mut session, &chat).await?;
+
+    let size = size();
+    let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
+    let look = Look::new(size.columns, colour, |name| std::env::var(name).ok());
+    let region = Region::detect(true, |name| std::env::var(name).ok());
+    let remembered = store.prompts(REMEMBERED).await?;
+    let completion = Completion::new(models(session.access.registry()), folder);
+    let editor = Editor::new(look, session.settings.keys, remembered, completion)?;
+    let agents = Agents::new(session.access.clone(), Arc::clone(&store), editor.printer());
+    let mut talk =
+        Talk { session, look, region, editor, agents, servers, listed: Vec::new(), queued: Default::default() };
+    talk.greet(resumed)?;
+    let outcome = talk.talk().await;
+    let closed = talk.session.store.close().await;
+    outcome?;
+    Ok(closed?)
+}
+
+/// What the chat begins with. True when it goes on with a conversation that was kept.
+async fn begin(session: &mut Session, chat: &Chat) -> Result<bool, Failure> {
+    let id = match (&chat.resume, chat.continue_last) {
+        (Some(part), _) => Some(conversations::find(&*session.store, part).await?),
+        (None, true) => {
+            let last = session.store.latest().await?;
+            Some(last.ok_or_else(|| Failure::new("there is no conversation yet"))?.id)
+        }
+        (None, false) => None,
+    };
+    match id {
+        Some(id) => {
+            session.open(id).await?;
+            if let Some(name) = &chat.model {
+                let choice = session.parse(name)?;
+                session.switch(choice).await?;
+            } else if session.choice.is_none() {
+                session.choose_first(None).await?;
+            }
+        }
+        None => session.choose_first(chat.model.as_deref()).await?,
+    }
+    if let Some(system) = &chat.system {
+        session.set_system(Some(system.clone())).await?;
+    }
+    Ok(id.is_some())
+}
+
+impl Talk {
+    async fn talk(&mut self) -> Result<(), Failure> {
+        let mut interrupted = false;
+        loop {
+            let line = match self.queued.pop_front() {
+                Some(line) => {
+                    self.print(&notice::info(&format!("› {line}"), self.look))?;
+                    Typed::Line(line)
+                }
+                None => self.read()?,
+            };
+            match line {
+                Typed::End => return Ok(()),
+                Typed::Interrupt if interrupted => return Ok(()),
+                Typed::Interrupt => {
+                    interrupted = true;
+                    self.print(&notice::info("Ctrl-C once more leaves, and so does Ctrl-D.", self.look))?;
+                    continue;
+                }
+                Typed::Line(line) => {
+                    interrupted = false;
+                    self.session.store.remember_prompt(&line).await?;
+                    match self.heard(&line).await {
+                        Ok(Next::Prompt) => {}
+                        Ok(Next::Ask) => self.ask().await?,
+                        Ok(Next::Leave) => return Ok(()),
+                        // A command that failed is told, and the chat goes on; a terminal that is gone ends it.
+                        Err(failure) if failure.exit == crate::exit::Exit::ClosedPipe => return Err(failure),
+                        Err(failure) => {
+                            self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look))?;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a line means.
+    async fn heard(&mut self, line: &str) -> Result<Next, Failure> {
+        let trimmed = line.trim();
+        if trimmed.is_empty() {
+            // An edit that was thought better of.
+            self.session.editing = None;
+            return Ok(Next::Prompt);
+        }
+        if let Some(command) = trimmed.strip_prefix('/')
+            && !command.starts_with(char::is_whitespace)
+            && !commands::is_path(command)
+        {
+            return self.command(command).await;
+        }
+        if let Some(command) = trimmed.strip_prefix('!').filter(|command| !command.trim().is_empty()) {
+            return self.shell(command).await;
+        }
+        self.say(line).await
+    }
+
+    /// Asks the model about the conversation as it stands, and tells how that went.
+    pub(crate) async fn ask(&mut self) -> Result<(), Failure> {
+        self.warn_when_long()?;
+        self.session.tooling.borrow(self.servers.tools());
+        let mut view = View::new(self.look, size(), self.region, self.session.show_thinking);
+        let mut keys = Keys::open(true)?;
+        let outcome = turn::run(&mut self.session, &mut view, &mut keys).await;
+        drop(keys);
+        let Outcome { ended, lines, typed, show_thinking } = match outcome {
+            Ok(outcome) => outcome,
+            Err(failure) => {
+                view.end()?;
+                return self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look));
+            }
+        };
+        match ended {
+            Ended::Whole => {}
+            Ended::Stopped => {
+                self.print(&notice::warning("Stopped. What had come is kept; /retry asks again.", self.look))?;
+            }
+            Ended::Failed(error) => {
+                let (what, hint) = turn::told(&error);
+                self.print(&notice::error(&what, hint.as_deref(), self.look))?;
+            }
+        }
+        if show_thinking {
+            self.show_last_thinking()?;
+        }
+        self.queued.extend(lines);
+        if !typed.is_empty() {
+            self.session.prefill = Some(typed);
+        }
+        self.print("\n")
+    }
+
+    fn read(&mut self) -> Result<Typed, Failure> {
+        let size = size();
+        self.look = self.look.with_width(size.columns);
+        let prefill = self.session.prefill.take();
+        let status = self.status_line();
+        let editor = &mut self.editor;
+        tokio::task::block_in_place(|| editor.read(&status, prefill.as_deref()))
+    }
+
+    /// The model, how full its window is, what the conversation cost.
+    fn status_line(&self) -> String {
+        let mut parts = Vec::new();
+        parts.push(self.session.choice.as_ref().map_or_else(|| "no model".to_owned(), Choice::short));
+        if let Some((used, window)) = self.session.context_used() {
+            parts.push(format!("{}%", used.saturating_mul(100).div_ceil(window.max(1))));
+        }
+        parts.extend(self.session.cost().map(|cost| format!("${cost}")));
+        parts.extend(self.agents.status());
+        parts.join(" · ")
+    }
+
+    fn greet(&mut self, resumed: bool) -> Result<(), Failure> {
+        let version = env!("CARGO_PKG_VERSION");
+        let model = match &self.session.choice {
+            Some(choice) => choice.short(),
+            None => "no model".to_owned(),
+        };
+        self.print(&notice::info(&format!("ikigai {version} · {model} · /help lists the commands"), self.look))?;
+        if let Some(notice) = self.session.access.notice() {
+            self.print(&notice::info(&notice, self.look))?;
+        }
+        if self.session.choice.is_none() {
+            let failure = self.session.no_model();
+            self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look))?;
+        }
+        if resumed {
+            self.show_transcript()?;
+        }
+        self.print("\n")
+    }
+
+    /// Writes to the terminal, colours and all as they are.
+    pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
+        let mut stdout = std::io::stdout().lock();
+        let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        written.map_err(|error| Failure::writing(&error))
+    }
+}
+
+impl std::fmt::Debug for Talk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Talk").field("session", &self.session).finish_non_exhaustive()
+    }
+}
+
+/// A text in a style, where styles are wanted.
+fn painted(look: Look, style: anstyle::Style, text: &str) -> String {
+    if look.colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
+}
+
+/// The terminal's size; a usual one where it does not say.
+pub(crate) fn size() -> Size {
+    match crossterm::terminal::size() {
+        Ok((columns, rows)) if columns > 0 && rows > 0 => {
+            Size { columns: usize::from(columns), rows: usize::from(rows) }
+        }
+        _ => Size { columns: 80, rows: 24 },
+    }
+}
+
+/// The names that Tab offers: those that mean one model by themselves first.
+fn models(registry: &ikigai::Registry) -> Vec<String> {
+    let mut names: Vec<String> = registry.catalog.names().map(str::to_owned).collect();
+    names.sort_by_key(|name| (name.contains('/'), name.len()));
+    names.dedup();
+    names
+}

@@ -1,0 +1,113 @@
+//! What a person says: text, files after `@`, the output of `!command`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ikigai::{Attach as _, Block, Message, Role};
+
+use super::Talk;
+use super::commands::Next;
+use crate::exit::Failure;
+use crate::screen::notice;
+use crate::tools::Shell;
+
+/// A command of the person's own may take this long.
+const SHELL_LIMIT: Duration = Duration::from_secs(600);
+/// About so many bytes are a token.
+const BYTES_A_TOKEN: u64 = 4;
+
+impl Talk {
+    /// Takes a message into the conversation; the model is asked next.
+    pub(crate) async fn say(&mut self, text: &str) -> Result<Next, Failure> {
+        if self.session.choice.is_none() {
+            // What was typed is not lost.
+            self.session.prefill = Some(text.to_owned());
+            return Err(self.session.no_model());
+        }
+        let message = match self.compose(text) {
+            Ok(message) => message,
+            Err(failure) => {
+                self.session.prefill = Some(text.to_owned());
+                return Err(failure);
+            }
+        };
+        self.session.say(message).await?;
+        self.session.attached.clear();
+        Ok(Next::Ask)
+    }
+
+    /// The message: what was attached before, the text, and the files that it names with `@`.
+    fn compose(&self, text: &str) -> Result<Message, Failure> {
+        let mut message = Message::new(Role::User, self.session.attached.clone());
+        message.content.push(Block::text(text));
+        for path in mentioned(text, &self.session.folder) {
+            message = message.attach(self.session.folder.join(path))?;
+        }
+        Ok(message)
+    }
+
+    /// Runs a command of the person's own, and puts its output in front of the model with the next message.
+    pub(crate) async fn shell(&mut self, command: &str) -> Result<Next, Failure> {
+        let shell = Shell::new(self.session.tooling.scope().root()).timeout(SHELL_LIMIT).with_keys();
+        let running = shell.run(command);
+        let output = tokio::select! {
+            output = running => output.map_err(|error| Failure::new(format!("cannot run it: {error}")))?,
+            _ = tokio::signal::ctrl_c() => return Err(Failure::new("stopped")),
+        };
+        self.print(&notice::folded(output.text.trim_end(), notice::Lines(20), self.look))?;
+        if !output.ended.is_ok() {
+            self.print(&notice::warning(&output.ended.to_string(), self.look))?;
+        }
+        let said = format!("I ran `{command}`:\n\n```\n{}\n```", output.for_model());
+        self.session.attached.push(Block::text(said));
+        self.print(&notice::info("The output goes with your next message.", self.look))?;
+        Ok(Next::Prompt)
+    }
+
+    /// Says before sending that the conversation has hardly any room left.
+    pub(crate) fn warn_when_long(&self) -> Result<(), Failure> {
+        let Some((used, window)) = self.session.context_used() else { return Ok(()) };
+        let new: usize = match self.session.thread.last() {
+            Some(stored) => stored.entry.message.content.iter().filter_map(Block::as_text).map(str::len).sum(),
+            None => 0,
+        };
+        let expected = used.saturating_add(new as u64 / BYTES_A_TOKEN);
+        if expected.saturating_mul(10) < window.saturating_mul(9) {
+            return Ok(());
+        }
+        let words = format!(
+            "The conversation takes about {} of {} tokens. /compact makes room.",
+            notice::count(expected),
+            notice::count(window)
+        );
+        self.print(&notice::warning(&words, self.look))
+    }
+}
+
+/// The files that a text names with `@`, as far as they exist: an address in a text is no file.
+fn mentioned<'a>(text: &'a str, folder: &Path) -> Vec<&'a str> {
+    let words = text.split_whitespace().filter_map(|word| word.strip_prefix('@'));
+    let mut found = Vec::new();
+    for word in words {
+        let word = [word, word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')'])];
+        let file = word.into_iter().find(|word| !word.is_empty() && folder.join(word).is_file());
+        found.extend(file.filter(|file| !found.contains(file)));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn files_are_named_with_an_at_sign() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.txt"), "a").unwrap();
+        std::fs::write(folder.path().join("b.md"), "b").unwrap();
+        let text = "compare @a.txt with @b.md, not with me@a.txt or @nowhere or @a.txt again";
+        assert_eq!(mentioned(text, folder.path()), ["a.txt", "b.md"]);
+    }
+}

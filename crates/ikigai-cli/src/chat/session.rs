@@ -1,0 +1,323 @@
+//! A conversation as the chat holds it: what was said, who answers next, and where it is kept.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ikigai::{Block, Client, Level, Message, Model, ModelName, Role, Thinking};
+use ikigai_store::{Conversation, ConversationId, Details, ModelChoice, Point, State, Store, Stored};
+
+use super::tooling::Tooling;
+use crate::access::Access;
+use crate::exit::Failure;
+use crate::record;
+use crate::settings::{Settings, ThinkingDisplay};
+use crate::watch::{Notes, Watch};
+
+/// The setting that remembers the model across conversations.
+const LAST_MODEL: &str = "model";
+
+/// The model that answers next: its name with its level, and a budget that goes before the level's.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Choice {
+    pub(crate) name: ModelName,
+    pub(crate) budget: Option<i64>,
+}
+
+impl Choice {
+    /// As the store keeps it.
+    pub(crate) fn kept(&self) -> ModelChoice {
+        let choice = ModelChoice::new(&self.name.provider, &self.name.id);
+        match self.thinking() {
+            Some(thinking) => choice.thinking(thinking),
+            None => choice,
+        }
+    }
+
+    /// As it was kept; none when no model was.
+    pub(crate) fn restored(kept: &ModelChoice) -> Option<Self> {
+        let mut name = ModelName::new(kept.provider.clone()?, kept.model.clone()?);
+        name.level = kept.thinking.as_ref().and_then(|thinking| thinking.level);
+        Some(Choice { name, budget: kept.thinking.as_ref().and_then(|thinking| thinking.budget) })
+    }
+
+    pub(crate) fn thinking(&self) -> Option<Thinking> {
+        (self.name.level.is_some() || self.budget.is_some()).then(|| Thinking {
+            level: self.name.level,
+            budget: self.budget,
+            include_summary: true,
+        })
+    }
+
+    /// For the status line: `claude-sonnet-4-5/med`.
+    pub(crate) fn short(&self) -> String {
+        match self.name.level {
+            Some(level) => format!("{}/{}", self.name.id, level.as_str()),
+            None => self.name.id.clone(),
+        }
+    }
+}
+
+impl From<ModelName> for Choice {
+    fn from(name: ModelName) -> Self {
+        Choice { name, budget: None }
+    }
+}
+
+/// A conversation as the chat holds it.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) access: Access,
+    pub(crate) settings: Settings,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) client: Client,
+    pub(crate) watch: Watch,
+    pub(crate) notes: Notes,
+    /// Absent until one is chosen.
+    pub(crate) choice: Option<Choice>,
+    pub(crate) system: Option<String>,
+    /// Absent until something was said in it.
+    pub(crate) conversation: Option<Conversation>,
+    pub(crate) thread: Vec<Stored>,
+    /// Goes with the next message.
+    pub(crate) attached: Vec<Block>,
+    /// The message that the next one takes the place of, in a branch of its own.
+    pub(crate) editing: Option<Stored>,
+    /// What the line editor opens with.
+    pub(crate) prefill: Option<String>,
+    pub(crate) tooling: Tooling,
+    pub(crate) show_thinking: bool,
+    /// The working folder.
+    pub(crate) folder: PathBuf,
+}
+
+impl Session {
+    pub(crate) fn new(
+        access: Access,
+        settings: Settings,
+        store: Arc<dyn Store>,
+        tooling: Tooling,
+        folder: PathBuf,
+    ) -> Result<Self, Failure> {
+        let (watch, notes) = Watch::new();
+        let client = access.client(watch.clone())?;
+        Ok(Session {
+            client,
+            watch,
+            notes,
+            choice: None,
+            system: settings.system.clone(),
+            conversation: None,
+            thread: Vec::new(),
+            attached: Vec::new(),
+            editing: None,
+            prefill: None,
+            tooling,
+            show_thinking: settings.thinking_display == ThinkingDisplay::Show,
+            access,
+            settings,
+            store,
+            folder,
+        })
+    }
+
+    /// A model by its name, as a person writes it.
+    pub(crate) fn parse(&self, name: &str) -> Result<Choice, Failure> {
+        Ok(Choice::from(self.access.registry().parse(name).map_err(ikigai::Error::from)?))
+    }
+
+    /// The model for the first message: as asked for, else as the settings say, else the last one that was used.
+    pub(crate) async fn choose_first(&mut self, asked: Option<&str>) -> Result<(), Failure> {
+        if let Some(name) = asked.or(self.settings.model.as_deref()) {
+            self.choice = Some(self.parse(name)?);
+            return Ok(());
+        }
+        let last = self.store.setting(LAST_MODEL).await?;
+        let last = last.and_then(|value| serde_json::from_value::<ModelChoice>(value).ok());
+        self.choice = last.as_ref().and_then(Choice::restored);
+        if self.choice.is_none()
+            && let Ok(name) = self.access.default_model(str::to_owned)
+        {
+            self.choice = Some(self.parse(&name)?);
+        }
+        Ok(())
+    }
+
+    /// Goes on with another model, here and in conversations to come.
+    pub(crate) async fn switch(&mut self, choice: Choice) -> Result<(), Failure> {
+        let kept = choice.kept();
+        if let Some(conversation) = &self.conversation {
+            let details = Details::default().model(kept.clone());
+            self.conversation = Some(self.store.update(conversation.id, details).await?);
+        }
+        if let Ok(value) = serde_json::to_value(&kept) {
+            self.store.set(LAST_MODEL, value).await?;
+        }
+        self.choice = Some(choice);
+        Ok(())
+    }
+
+    /// The model as it is asked next.
+    pub(crate) fn model(&self) -> Result<Model, Failure> {
+        let Some(choice) = &self.choice else {
+            return Err(self.no_model());
+        };
+        let mut model = self.client.model_named(choice.name.clone());
+        if let Some(budget) = choice.budget {
+            model = model.thinking_budget(budget);
+        }
+        if let Some(system) = &self.system {
+            model = model.system(system);
+        }
+        let tools = self.tooling.callables();
+        if !tools.is_empty() {
+            model = self.watch.approving(model.tools(tools)).max_steps(64);
+        }
+        Ok(model)
+    }
+
+    /// The same model without tools.
+    pub(crate) fn plain_model(&self) -> Result<Model, Failure> {
+        let Some(choice) = &self.choice else { return Err(self.no_model()) };
+        let model = self.client.model_named(choice.name.clone());
+        Ok(match &self.system {
+            Some(system) => model.system(system),
+            None => model,
+        })
+    }
+
+    /// Another system prompt, from the next message on.
+    pub(crate) async fn set_system(&mut self, system: Option<String>) -> Result<(), Failure> {
+        if let Some(conversation) = &self.conversation {
+            let blocks: Vec<Block> = system.iter().map(Block::text).collect();
+            self.conversation = Some(self.store.update(conversation.id, Details::default().system(blocks)).await?);
+        }
+        self.system = system;
+        Ok(())
+    }
+
+    /// Keeps what is allowed with the conversation.
+    pub(crate) async fn keep_permissions(&mut self) -> Result<(), Failure> {
+        let id = self.conversation().await?;
+        let metadata = self.conversation.as_ref().map(|conversation| conversation.metadata.clone()).unwrap_or_default();
+        let details = Details::default().metadata(self.tooling.kept(metadata));
+        self.conversation = Some(self.store.update(id, details).await?);
+        Ok(())
+    }
+
+    /// What is said when no model was chosen.
+    pub(crate) fn no_model(&self) -> Failure {
+        match self.access.default_model(|name| format!("/model {name}")) {
+            Ok(_) => Failure::new("no model is chosen"),
+            Err(failure) => failure,
+        }
+    }
+
+    /// The conversation, made when it is first needed.
+    pub(crate) async fn conversation(&mut self) -> Result<ConversationId, Failure> {
+        if let Some(conversation) = &self.conversation {
+            return Ok(conversation.id);
+        }
+        let mut details = Details::default();
+        if let Some(choice) = &self.choice {
+            details = details.model(choice.kept());
+        }
+        if let Some(system) = &self.system {
+            details = details.system(system.as_str());
+        }
+        let conversation = self.store.create(details).await?;
+        let id = conversation.id;
+        self.conversation = Some(conversation);
+        Ok(id)
+    }
+
+    /// Keeps what a person said, before anybody is asked.
+    pub(crate) async fn say(&mut self, message: Message) -> Result<(), Failure> {
+        if let Some(replaced) = self.editing.take() {
+            self.branch(Point::Before(replaced.id), None).await?;
+        }
+        let id = self.conversation().await?;
+        let stored = self.store.append(id, message.into()).await?;
+        self.thread.push(stored);
+        self.refresh().await
+    }
+
+    /// Goes on in a branch of this conversation that has everything before a point. Nothing is lost: the other branch stays.
+    pub(crate) async fn branch(&mut self, at: Point, choice: Option<&Choice>) -> Result<(), Failure> {
+        let id = self.conversation().await?;
+        let mut details = Details::default();
+        if let Some(choice) = choice.or(self.choice.as_ref()) {
+            details = details.model(choice.kept());
+        }
+        let fork = self.store.fork(id, at, details).await?;
+        self.open(fork.id).await
+    }
+
+    /// Opens a conversation that was kept, with its model and its system prompt.
+    pub(crate) async fn open(&mut self, id: ConversationId) -> Result<(), Failure> {
+        self.store.settle(id).await?;
+        let conversation = self.store.conversation(id).await?;
+        self.thread = self.store.thread(id).await?;
+        if let Some(choice) = Choice::restored(&conversation.model) {
+            self.choice = Some(choice);
+        }
+        let system: Vec<&str> = conversation.system.iter().filter_map(Block::as_text).collect();
+        self.system = (!system.is_empty()).then(|| system.join("\n\n"));
+        self.tooling.restore(&conversation.metadata);
+        self.conversation = Some(conversation);
+        self.editing = None;
+        Ok(())
+    }
+
+    /// A new conversation with the same model.
+    pub(crate) fn fresh(&mut self) {
+        self.conversation = None;
+        self.thread.clear();
+        self.attached.clear();
+        self.editing = None;
+        self.system = self.settings.system.clone();
+        self.tooling.forget();
+    }
+
+    /// Reads the conversation's line again: a title came, the time of the last message changed.
+    pub(crate) async fn refresh(&mut self) -> Result<(), Failure> {
+        if let Some(conversation) = &self.conversation {
+            self.conversation = Some(self.store.conversation(conversation.id).await?);
+        }
+        Ok(())
+    }
+
+    /// What the model is sent.
+    pub(crate) fn history(&self) -> Vec<Message> {
+        record::sendable(&self.thread)
+    }
+
+    /// The last message of a role.
+    pub(crate) fn last(&self, role: Role) -> Option<&Stored> {
+        self.thread.iter().rev().find(|stored| stored.entry.message.role == role)
+    }
+
+    /// How much of the model's window the conversation takes, as of the last answer: tokens, and the window.
+    pub(crate) fn context_used(&self) -> Option<(u64, u64)> {
+        let name = &self.choice.as_ref()?.name;
+        let window = self.access.registry().route(name).ok()?.facts?.context?;
+        let used = self.thread.iter().rev().find_map(|stored| stored.entry.usage.as_ref())?.total_tokens();
+        Some((used, window))
+    }
+
+    /// What the conversation cost so far, in dollars; none when nothing is known.
+    pub(crate) fn cost(&self) -> Option<ikigai::Money> {
+        let mut known = self.thread.iter().filter_map(|stored| stored.entry.cost).peekable();
+        known.peek()?;
+        Some(known.fold(ikigai::Money::ZERO, |sum, cost| sum + cost))
+    }
+
+    /// Was the last answer cut off?
+    pub(crate) fn is_cut(&self) -> bool {
+        self.thread.last().is_some_and(|stored| stored.entry.state != State::Complete)
+    }
+
+    /// The level that the next answer is asked at.
+    pub(crate) fn level(&self) -> Option<Level> {
+        self.choice.as_ref().and_then(|choice| choice.name.level)
+    }
+}

@@ -1,0 +1,309 @@
+//! One turn of the chat: the model is asked, what comes is drawn and kept, keys are heard.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ikigai::{Approval, ErrorKind, Event, Message, Model, Response, Stream, ToolCall, Usage};
+use tokio::sync::oneshot;
+
+use super::keys::{Key, Keys};
+use super::session::Session;
+use super::view::View;
+use crate::exit::Failure;
+use crate::record::Recorder;
+use crate::tools::{Answer, Decision};
+use crate::watch::{Note, Paid};
+
+/// How often the screen is drawn at most.
+const FRAME: Duration = Duration::from_millis(33);
+
+/// How a turn ended.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// The answer is whole.
+    Whole,
+    /// A person stopped it.
+    Stopped,
+    /// It broke off, or did not even begin.
+    Failed(ikigai::Error),
+}
+
+/// What a turn was, when it is over.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) ended: Ended,
+    /// What was typed meanwhile: whole lines, and the beginning of one.
+    pub(crate) lines: Vec<String>,
+    pub(crate) typed: String,
+    /// Ctrl-T was pressed.
+    pub(crate) show_thinking: bool,
+}
+
+/// Asks the model about the conversation as it stands.
+pub(crate) async fn run(session: &mut Session, view: &mut View, keys: &mut Keys) -> Result<Outcome, Failure> {
+    let model = session.model()?;
+    let Some(choice) = session.choice.clone() else { return Err(session.no_model()) };
+    let history = session.history();
+    let conversation = session.conversation().await?;
+    let recorder = Recorder::new(Arc::clone(&session.store), conversation, choice.name.clone());
+    view.begin(&choice.name.id)?;
+    let mut turn = Turn {
+        flow: Flow::open(model, history),
+        recorder,
+        question: None,
+        paid: Paid::default(),
+        usage: None,
+        cost: None,
+        typed: String::new(),
+        outcome: Outcome { ended: Ended::Whole, lines: Vec::new(), typed: String::new(), show_thinking: false },
+    };
+    turn.drive(session, view, keys).await?;
+    turn.finish(session, view).await
+}
+
+struct Turn {
+    flow: Flow,
+    recorder: Recorder,
+    /// A call that waits for a person's word.
+    question: Option<(ToolCall, String, oneshot::Sender<Approval>)>,
+    paid: Paid,
+    usage: Option<Usage>,
+    cost: Option<ikigai::Money>,
+    typed: String,
+    outcome: Outcome,
+}
+
+impl Turn {
+    async fn drive(&mut self, session: &mut Session, view: &mut View, keys: &mut Keys) -> Result<(), Failure> {
+        let mut frames = tokio::time::interval(FRAME);
+        frames.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                biased;
+                Some(note) = session.notes.recv() => self.note(note, session, view)?,
+                key = keys.next() => {
+                    if self.key(key, session, view, keys).await? {
+                        self.outcome.ended = Ended::Stopped;
+                        return Ok(());
+                    }
+                }
+                next = self.flow.next() => {
+                    // What happened on the way to this event comes before it.
+                    while let Ok(note) = session.notes.try_recv() {
+                        self.note(note, session, view)?;
+                    }
+                    match next {
+                        Ok(Some(event)) => self.event(&event, view).await?,
+                        Ok(None) => return Ok(()),
+                        Err(error) => {
+                            self.outcome.ended = Ended::Failed(error);
+                            return Ok(());
+                        }
+                    }
+                }
+                _ = frames.tick() => view.draw()?,
+            }
+        }
+    }
+
+    async fn event(&mut self, event: &Event, view: &mut View) -> Result<(), Failure> {
+        view.event(event)?;
+        if !matches!(event, Event::Done { .. }) {
+            return Ok(self.recorder.event(event).await?);
+        }
+        let Some(response) = self.flow.so_far() else { return Ok(()) };
+        if let Some(usage) = &response.usage {
+            self.usage = Some(sum(self.usage.take(), usage));
+        }
+        let paid = std::mem::take(&mut self.paid);
+        if let Some(cost) = paid.cost {
+            self.cost = Some(self.cost.unwrap_or(ikigai::Money::ZERO) + cost);
+        }
+        Ok(self.recorder.answer(response, paid).await?)
+    }
+
+    fn note(&mut self, note: Note, session: &mut Session, view: &mut View) -> Result<(), Failure> {
+        match note {
+            Note::Retry { attempt, wait, made, most } => view.retry(&attempt, wait, made, most),
+            Note::Step(paid) => self.paid = paid,
+            Note::Result(call, result) => {
+                self.recorder.result(&result);
+                view.result(&call, &result)?;
+            }
+            Note::Approve(call, answer) => {
+                let told = session.tooling.describe(&call);
+                let line = told.line.clone();
+                match session.tooling.decide(&call.name) {
+                    // What fails anyway changes nothing: the tool itself tells the model why.
+                    _ if told.fails.is_some() => {
+                        view.running(&line)?;
+                        let _ = answer.send(Approval::Allow);
+                    }
+                    Decision::Allow => {
+                        view.running(&line)?;
+                        let _ = answer.send(Approval::Allow);
+                    }
+                    Decision::Deny => {
+                        view.answered(&line, "never allowed here")?;
+                        let _ = answer.send(refused());
+                    }
+                    Decision::Ask => {
+                        view.ask(&told)?;
+                        self.question = Some((call, line, answer));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Hears a key. True when the turn is to be stopped.
+    async fn key(
+        &mut self,
+        key: Key,
+        session: &mut Session,
+        view: &mut View,
+        keys: &mut Keys,
+    ) -> Result<bool, Failure> {
+        match key {
+            Key::Stop => return Ok(true),
+            Key::Suspend => keys.suspend(),
+            Key::Thinking => self.outcome.show_thinking = true,
+            Key::Resized(size) => view.resize(size)?,
+            Key::Text(text) if self.question.is_some() => self.decide(&text, session, view).await?,
+            Key::Text(text) => {
+                self.typed.push_str(&text);
+                view.type_line(&self.typed)?;
+            }
+            Key::Back => {
+                self.typed.pop();
+                view.type_line(&self.typed)?;
+            }
+            Key::Clear => {
+                self.typed.clear();
+                view.type_line(&self.typed)?;
+            }
+            Key::Enter => {
+                let line = std::mem::take(&mut self.typed);
+                view.type_line("")?;
+                self.entered(line, view)?;
+            }
+        }
+        Ok(false)
+    }
+
+    /// A line was typed while the answer is being written: it is said next. The model cannot be switched meanwhile.
+    fn entered(&mut self, line: String, view: &mut View) -> Result<(), Failure> {
+        let command = line.split_whitespace().next().unwrap_or_default();
+        if command == "/model" {
+            view.refuse(
+                "The model cannot be switched while an answer is being written.",
+                "Press Ctrl-C to stop it, or wait.",
+            )?;
+        } else if !line.trim().is_empty() {
+            self.outcome.lines.push(line);
+        }
+        Ok(())
+    }
+
+    /// A key that answers the question about a call; other keys are no answer.
+    async fn decide(&mut self, key: &str, session: &mut Session, view: &mut View) -> Result<(), Failure> {
+        let (answer, approval, words) = match key {
+            "y" | "Y" => (Answer::Once, Approval::Allow, "allowed once"),
+            "a" | "A" => (Answer::Always, Approval::Allow, "always allowed here"),
+            "n" | "N" => (Answer::Once, refused(), "refused"),
+            "v" | "V" => (Answer::Never, refused(), "never allowed here"),
+            _ => return Ok(()),
+        };
+        let Some((call, line, sender)) = self.question.take() else { return Ok(()) };
+        session.tooling.remember(&call.name, answer);
+        if answer != Answer::Once {
+            session.keep_permissions().await?;
+        }
+        view.answered(&line, words)?;
+        let _ = sender.send(approval);
+        Ok(())
+    }
+
+    async fn finish(mut self, session: &mut Session, view: &mut View) -> Result<Outcome, Failure> {
+        let partial = match &self.outcome.ended {
+            Ended::Whole => None,
+            Ended::Stopped => self.flow.so_far(),
+            Ended::Failed(error) => error.partial().cloned(),
+        };
+        // The request ends here, and with it what it costs.
+        drop(self.flow);
+        view.end()?;
+        let stored = self.recorder.end(partial).await?;
+        session.thread.extend(stored);
+        session.refresh().await?;
+        if self.usage.is_some() || matches!(self.outcome.ended, Ended::Whole) {
+            view.summary(self.usage.as_ref(), self.cost)?;
+        }
+        self.outcome.typed = self.typed;
+        Ok(self.outcome)
+    }
+}
+
+/// A request on its way, and the answer that comes of it.
+enum Flow {
+    Opening(Pin<Box<dyn Future<Output = Result<Stream, ikigai::Error>> + Send>>),
+    Open(Box<Stream>),
+}
+
+impl Flow {
+    fn open(model: Model, history: Vec<Message>) -> Self {
+        Flow::Opening(Box::pin(async move { model.stream(history).await }))
+    }
+
+    /// The next event. It may be given up and called again.
+    async fn next(&mut self) -> Result<Option<Event>, ikigai::Error> {
+        if let Flow::Opening(opening) = self {
+            let stream = opening.as_mut().await?;
+            *self = Flow::Open(Box::new(stream));
+        }
+        match self {
+            Flow::Open(stream) => stream.next_event().await,
+            Flow::Opening(_) => Ok(None),
+        }
+    }
+
+    fn so_far(&self) -> Option<Response> {
+        match self {
+            Flow::Open(stream) => Some(stream.so_far().clone()),
+            Flow::Opening(_) => None,
+        }
+    }
+}
+
+fn refused() -> Approval {
+    Approval::Deny("the person did not allow it".to_owned())
+}
+
+/// The tokens of several steps together.
+fn sum(before: Option<Usage>, usage: &Usage) -> Usage {
+    let Some(mut sum) = before else { return usage.clone() };
+    sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
+    sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
+    sum.thinking_tokens = sum.thinking_tokens.saturating_add(usage.thinking_tokens);
+    sum.cache_read_tokens = sum.cache_read_tokens.saturating_add(usage.cache_read_tokens);
+    sum.cache_write_tokens = sum.cache_write_tokens.saturating_add(usage.cache_write_tokens);
+    sum
+}
+
+/// What a person is told about a turn that failed.
+pub(crate) fn told(error: &ikigai::Error) -> (String, Option<String>) {
+    let failure = Failure::from(error);
+    let kept = error.partial().is_some_and(|partial| !partial.content.is_empty());
+    let hint = match error.kind() {
+        // The same again is filtered again.
+        ErrorKind::ContentFiltered | ErrorKind::Auth | ErrorKind::Permission | ErrorKind::Quota => failure.hint,
+        ErrorKind::ContextTooLong => Some("/compact makes room, /model chooses a larger one.".to_owned()),
+        ErrorKind::InvalidRequest | ErrorKind::NotFound => failure.hint,
+        _ if kept => Some("What had come is kept. /retry asks again.".to_owned()),
+        _ => Some("/retry asks again.".to_owned()),
+    };
+    (failure.what, hint)
+}

@@ -1,0 +1,286 @@
+//! What a person sees while a turn runs: finished text above, and below it what still changes.
+
+use std::io::Stdout;
+use std::time::{Duration, Instant};
+
+use ikigai::{Attempt, Event, ToolCall, ToolResult, Usage};
+
+use crate::exit::Failure;
+use crate::screen::{Frame, Live, Look, Region, Renderer, Size, clean, notice, spinner, thinking};
+use crate::tools::{Described, Preview};
+
+/// So many lines of a tool's result are shown.
+const RESULT_LINES: notice::Lines = notice::Lines(4);
+/// So many lines of a change are shown before it is allowed.
+const DIFF_LINES: notice::Lines = notice::Lines(40);
+
+/// What a person sees while a turn runs.
+pub(crate) struct View {
+    look: Look,
+    live: Live<Stdout>,
+    markdown: Renderer,
+    phase: Phase,
+    /// The model's name.
+    model: String,
+    began: Instant,
+    first_text: Option<Duration>,
+    thought: Thought,
+    show_thinking: bool,
+    /// What was typed meanwhile.
+    typed: String,
+    /// Whether the last thing above is text of the answer, which then ends with a blank line.
+    in_text: bool,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Waiting,
+    Retrying { words: String, until: Instant, next: u32, most: u32 },
+    Thinking,
+    Writing,
+    Busy(String),
+    Asking(Vec<String>),
+}
+
+/// The thinking of the answer that is being written.
+#[derive(Debug, Default)]
+struct Thought {
+    text: String,
+    began: Option<Instant>,
+    took: Duration,
+    tokens: Option<u64>,
+}
+
+impl View {
+    pub(crate) fn new(look: Look, size: Size, region: Region, show_thinking: bool) -> Self {
+        View {
+            look,
+            live: Live::new(std::io::stdout(), size, region),
+            markdown: Renderer::new(look),
+            phase: Phase::Waiting,
+            model: String::new(),
+            began: Instant::now(),
+            first_text: None,
+            thought: Thought::default(),
+            show_thinking,
+            typed: String::new(),
+            in_text: false,
+        }
+    }
+
+    /// A turn begins.
+    pub(crate) fn begin(&mut self, model: &str) -> Result<(), Failure> {
+        self.model = model.to_owned();
+        self.began = Instant::now();
+        self.first_text = None;
+        self.phase = Phase::Waiting;
+        self.draw()
+    }
+
+    /// Takes the next event of the answer. Drawing comes later: events come faster than anybody sees.
+    pub(crate) fn event(&mut self, event: &Event) -> Result<(), Failure> {
+        match event {
+            Event::Start { .. } => self.phase = Phase::Waiting,
+            Event::ThinkingDelta { text, .. } => {
+                self.thought.began.get_or_insert_with(Instant::now);
+                self.thought.text.push_str(text);
+                self.phase = Phase::Thinking;
+            }
+            Event::TextDelta { text, .. } => {
+                self.end_thinking()?;
+                self.first_text.get_or_insert_with(|| self.began.elapsed());
+                self.markdown.push(text);
+                self.in_text = true;
+                self.phase = Phase::Writing;
+            }
+            Event::ToolCallStart { name, .. } => {
+                self.end_thinking()?;
+                self.end_text()?;
+                self.phase = Phase::Busy(format!("Calling {name}"));
+            }
+            Event::Usage { usage } => self.thought.tokens = Some(usage.thinking_tokens).filter(|tokens| *tokens > 0),
+            Event::Done { .. } => {
+                self.end_thinking()?;
+                self.end_text()?;
+                self.phase = Phase::Waiting;
+            }
+            Event::BlockStart { .. }
+            | Event::BlockDone { .. }
+            | Event::ToolCallDelta { .. }
+            | Event::ToolCallDone { .. }
+            | Event::Error { .. }
+            | Event::Other { .. } => {}
+            // Events that are yet to come have nothing to show.
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A try failed, and the next one waits.
+    pub(crate) fn retry(&mut self, attempt: &Attempt, wait: Duration, made: u32, most: u32) {
+        let status = attempt.status.map(|status| format!(" ({status})")).unwrap_or_default();
+        let words = format!("{}{status}", attempt.kind);
+        self.phase = Phase::Retrying { words, until: Instant::now() + wait, next: made + 1, most };
+    }
+
+    /// A tool is run: its call is told, and what it does is waited for.
+    pub(crate) fn running(&mut self, line: &str) -> Result<(), Failure> {
+        self.print(&notice::info(&format!("● {line}"), self.look))?;
+        self.phase = Phase::Busy(format!("Running {}", line.split(' ').next().unwrap_or(line)));
+        self.draw()
+    }
+
+    /// A question that a key answers.
+    pub(crate) fn ask(&mut self, told: &Described) -> Result<(), Failure> {
+        match &told.preview {
+            Some(Preview::Diff { path, old, new }) => {
+                let diff = notice::diff(old, new, path, DIFF_LINES, self.look);
+                self.print(&diff)?;
+            }
+            Some(Preview::Command(_)) | None => {}
+        }
+        let question = format!("Allow {}?", clean(&told.line));
+        let keys = "y once · a always here · n no · v never here".to_owned();
+        let mut lines: Vec<String> = notice::warning(&question, self.look).lines().map(str::to_owned).collect();
+        lines.push(format!("  {keys}"));
+        self.phase = Phase::Asking(lines);
+        self.draw()
+    }
+
+    /// The question was answered.
+    pub(crate) fn answered(&mut self, line: &str, words: &str) -> Result<(), Failure> {
+        self.print(&notice::info(&format!("● {line} · {words}"), self.look))?;
+        self.phase = Phase::Busy(format!("Running {}", line.split(' ').next().unwrap_or(line)));
+        self.draw()
+    }
+
+    /// A tool's result, folded.
+    pub(crate) fn result(&mut self, call: &ToolCall, result: &ToolResult) -> Result<(), Failure> {
+        let text: String = result.content.iter().filter_map(|block| block.as_text()).collect();
+        let text = if text.trim().is_empty() { "(no text)" } else { text.trim_end() };
+        if result.is_error {
+            self.print(&notice::error(&format!("{}: {}", call.name, first_line(text)), None, self.look))?;
+        } else {
+            self.print(&notice::folded(text, RESULT_LINES, self.look))?;
+        }
+        self.phase = Phase::Waiting;
+        self.draw()
+    }
+
+    /// Something to be said above what changes.
+    pub(crate) fn print(&mut self, text: &str) -> Result<(), Failure> {
+        self.live.draw(text, &[]).map_err(|error| Failure::writing(&error))
+    }
+
+    /// Something that cannot be done now.
+    pub(crate) fn refuse(&mut self, what: &str, hint: &str) -> Result<(), Failure> {
+        self.print(&notice::error(what, Some(hint), self.look))?;
+        self.draw()
+    }
+
+    /// What was typed so far, shown below.
+    pub(crate) fn type_line(&mut self, typed: &str) -> Result<(), Failure> {
+        typed.clone_into(&mut self.typed);
+        self.draw()
+    }
+
+    /// The terminal has another size.
+    pub(crate) fn resize(&mut self, size: Size) -> Result<(), Failure> {
+        self.look = self.look.with_width(size.columns);
+        self.live.resize(size);
+        self.markdown.resize(self.look.width);
+        self.draw()
+    }
+
+    /// Draws what changed since the last time.
+    pub(crate) fn draw(&mut self) -> Result<(), Failure> {
+        let Frame { finished, mut open } =
+            if self.in_text { self.markdown.frame() } else { Frame { finished: String::new(), open: Vec::new() } };
+        let elapsed = self.began.elapsed();
+        match &self.phase {
+            Phase::Writing => {}
+            Phase::Waiting => open.push(spinner::waiting(&self.model, elapsed, self.look)),
+            Phase::Thinking => {
+                let since = self.thought.began.map_or(Duration::ZERO, |began| began.elapsed());
+                open.push(spinner::thinking(&self.thought.text, self.thought.tokens, since, self.look));
+            }
+            Phase::Busy(what) => open.push(spinner::busy(what, elapsed, self.look)),
+            Phase::Retrying { words, until, next, most } => {
+                let left = until.saturating_duration_since(Instant::now()).as_secs_f64().ceil();
+                let words = format!("{words}: retrying in {left} s, attempt {next} of {most}");
+                open.extend(notice::warning(&words, self.look).lines().map(str::to_owned));
+            }
+            Phase::Asking(lines) => open.extend(lines.iter().cloned()),
+        }
+        if !self.typed.is_empty() {
+            open.push(format!("› {}▏", clean(&self.typed)));
+        }
+        self.live.draw(&finished, &open).map_err(|error| Failure::writing(&error))
+    }
+
+    /// The turn is over: nothing changes any more.
+    pub(crate) fn end(&mut self) -> Result<(), Failure> {
+        self.end_thinking()?;
+        self.end_text()?;
+        self.typed.clear();
+        self.live.clear().map_err(|error| Failure::writing(&error))
+    }
+
+    /// What the turn took, in one line.
+    pub(crate) fn summary(&mut self, usage: Option<&Usage>, cost: Option<ikigai::Money>) -> Result<(), Failure> {
+        let mut parts = Vec::new();
+        if let Some(usage) = usage {
+            parts.push(format!("{} in", notice::count(usage.prompt_tokens())));
+            if usage.cached_tokens() > 0 {
+                parts.push(format!("{} cached", notice::count(usage.cached_tokens())));
+            }
+            parts.push(format!("{} out", notice::count(usage.output_tokens)));
+            if usage.thinking_tokens > 0 {
+                parts.push(format!("{} thinking", notice::count(usage.thinking_tokens)));
+            }
+        }
+        parts.extend(cost.map(|cost| format!("${cost}")));
+        let took = notice::duration(self.began.elapsed());
+        parts.push(match self.first_text {
+            Some(first) => format!("{took}, first text after {}", notice::duration(first)),
+            None => took,
+        });
+        self.print(&notice::info(&parts.join(" · "), self.look))
+    }
+
+    fn end_thinking(&mut self) -> Result<(), Failure> {
+        if let Some(began) = self.thought.began.take() {
+            self.thought.took = began.elapsed();
+        }
+        if self.thought.text.is_empty() {
+            return Ok(());
+        }
+        let text = std::mem::take(&mut self.thought.text);
+        let thought = thinking::Thought { text: &text, elapsed: Some(self.thought.took), tokens: self.thought.tokens };
+        let shown = if self.show_thinking {
+            thinking::expanded(&thought, self.look)
+        } else {
+            thinking::collapsed(&thought, self.look)
+        };
+        self.thought.tokens = None;
+        self.print(&shown)
+    }
+
+    fn end_text(&mut self) -> Result<(), Failure> {
+        if !std::mem::take(&mut self.in_text) {
+            return Ok(());
+        }
+        let rest = self.markdown.finish();
+        self.print(&rest)
+    }
+}
+
+impl std::fmt::Debug for View {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("View").field("phase", &self.phase).finish_non_exhaustive()
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

@@ -1,0 +1,168 @@
+//! A turn, kept in the store as it grows: every answer from its first words on, every result of a tool when it is there.
+
+use std::sync::Arc;
+
+use ikigai::{Block, Event, Message, ModelName, Response, Role, ToolResult};
+use ikigai_store::{ConversationId, Entry, Error, Point, Recording, State, Store, Stored};
+
+use crate::watch::Paid;
+
+/// Keeps one turn.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    store: Arc<dyn Store>,
+    conversation: ConversationId,
+    model: ModelName,
+    recording: Option<Recording>,
+    results: Vec<Block>,
+    stored: Vec<Stored>,
+}
+
+impl Recorder {
+    pub(crate) fn new(store: Arc<dyn Store>, conversation: ConversationId, model: ModelName) -> Self {
+        Recorder { store, conversation, model, recording: None, results: Vec::new(), stored: Vec::new() }
+    }
+
+    /// Takes the next event of an answer that is not its end.
+    pub(crate) async fn event(&mut self, event: &Event) -> Result<(), Error> {
+        if self.recording.is_none() {
+            // The answer after tools begins: their results are all there.
+            self.flush_results().await?;
+            let who = self.attributed(Message::new(Role::Assistant, Vec::<Block>::new()));
+            self.recording = Some(Recording::begin(Arc::clone(&self.store), self.conversation, who).await?);
+        }
+        match &mut self.recording {
+            Some(recording) => recording.push(event.clone()).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps a whole answer in place of what had grown.
+    pub(crate) async fn answer(&mut self, response: Response, paid: Paid) -> Result<(), Error> {
+        let provider = if paid.provider.is_empty() { self.model.provider.clone() } else { paid.provider };
+        let mut entry = Entry::answer(response, provider);
+        entry.message.thinking = self.model.level;
+        entry.cost = paid.cost;
+        self.keep(entry).await
+    }
+
+    /// A tool has answered. The results of one answer's calls are one message.
+    pub(crate) fn result(&mut self, result: &ToolResult) {
+        self.results.push(Block::ToolResult(result.clone()));
+    }
+
+    /// The turn ends here, whole or not: keeps what had arrived of an answer that is not whole, and gives all messages of
+    /// the turn.
+    pub(crate) async fn end(mut self, partial: Option<Response>) -> Result<Vec<Stored>, Error> {
+        match (self.recording.is_some(), partial) {
+            // Nothing had come: there is nothing to keep.
+            (true, Some(response)) if response.content.is_empty() => {
+                if let Some(recording) = self.recording.take() {
+                    let point = Point::Before(recording.id());
+                    drop(recording);
+                    self.store.truncate(self.conversation, point).await?;
+                }
+            }
+            (true, Some(response)) => {
+                let mut entry = Entry::answer(response, self.model.provider.clone()).state(State::Cut);
+                entry.message.thinking = self.model.level;
+                self.keep(entry).await?;
+            }
+            (true, None) => {
+                if let Some(recording) = self.recording.take() {
+                    self.stored.push(recording.cut().await?);
+                }
+            }
+            (false, _) => {}
+        }
+        self.flush_results().await?;
+        Ok(self.stored)
+    }
+
+    async fn keep(&mut self, entry: Entry) -> Result<(), Error> {
+        let stored = match self.recording.take() {
+            Some(recording) => recording.finish(entry).await?,
+            None => self.store.append(self.conversation, entry).await?,
+        };
+        self.stored.push(stored);
+        Ok(())
+    }
+
+    async fn flush_results(&mut self) -> Result<(), Error> {
+        if self.results.is_empty() {
+            return Ok(());
+        }
+        let message = Message::new(Role::Tool, std::mem::take(&mut self.results));
+        self.stored.push(self.store.append(self.conversation, message.into()).await?);
+        Ok(())
+    }
+
+    fn attributed(&self, message: Message) -> Message {
+        Message {
+            provider: Some(self.model.provider.clone()),
+            model: Some(self.model.id.clone()),
+            thinking: self.model.level,
+            ..message
+        }
+    }
+}
+
+/// A kept conversation as a model can be sent it: calls that were never answered get a result that says so, and what was
+/// cut off loses what a provider would refuse: thinking that may lack its seal, and empty messages.
+pub(crate) fn sendable(thread: &[Stored]) -> Vec<Message> {
+    let mut messages: Vec<Message> = Vec::with_capacity(thread.len());
+    let mut open: Vec<String> = Vec::new();
+    for stored in thread {
+        let mut message = stored.entry.message.clone();
+        if stored.entry.state != State::Complete && message.role == Role::Assistant {
+            message.content.retain(|block| match block {
+                Block::Thinking(_) | Block::Other(_) => false,
+                Block::ToolCall(call) => call.is_complete(),
+                _ => true,
+            });
+        }
+        message.content.retain(|block| !matches!(block, Block::Text(text) if text.text.is_empty()));
+        if message.role == Role::Tool {
+            for block in &message.content {
+                if let Block::ToolResult(result) = block {
+                    open.retain(|id| *id != result.tool_call_id);
+                }
+            }
+        }
+        if message.role != Role::Tool {
+            close(&mut open, &mut messages);
+        }
+        if message.content.is_empty() {
+            continue;
+        }
+        open.extend(message.content.iter().filter_map(Block::as_tool_call).map(|call| call.id.clone()));
+        messages.push(message);
+    }
+    close(&mut open, &mut messages);
+    messages
+}
+
+/// Answers the calls that nobody did.
+fn close(open: &mut Vec<String>, messages: &mut Vec<Message>) {
+    if open.is_empty() {
+        return;
+    }
+    let results = open.drain(..).map(|id| {
+        Block::ToolResult(ToolResult {
+            tool_call_id: id,
+            content: vec![Block::text("stopped by the person before it was done")],
+            is_error: true,
+            ..ToolResult::default()
+        })
+    });
+    let results: Vec<Block> = results.collect();
+    match messages.last_mut() {
+        // All results of one answer are one message.
+        Some(last) if last.role == Role::Tool => last.content.extend(results),
+        _ => messages.push(Message::new(Role::Tool, results)),
+    }
+}
+
+#[cfg(test)]
+#[path = "record_tests.rs"]
+mod tests;

@@ -1,0 +1,91 @@
+//! What happens during a turn besides the answer itself, told to whoever draws it.
+
+use std::time::Duration;
+
+use ikigai::{Approval, Attempt, Error, Hook, Model, Money, Step, ToolCall, ToolResult};
+use tokio::sync::{mpsc, oneshot};
+
+/// Something that happened during a turn.
+#[derive(Debug)]
+pub(crate) enum Note {
+    /// A try failed; the next one comes after the wait.
+    Retry {
+        /// What went wrong.
+        attempt: Attempt,
+        /// How long until the next try.
+        wait: Duration,
+        /// Which try failed.
+        made: u32,
+        /// How many there are.
+        most: u32,
+    },
+    /// May this call be run? Whoever drops the question says no.
+    Approve(ToolCall, oneshot::Sender<Approval>),
+    /// A tool has a result.
+    Result(ToolCall, ToolResult),
+    /// A request was answered in full.
+    Step(Paid),
+}
+
+/// What a request took.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Paid {
+    /// The provider that answered.
+    pub(crate) provider: String,
+    /// What it cost, where prices are known.
+    pub(crate) cost: Option<Money>,
+}
+
+/// Sends notes. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Watch(mpsc::UnboundedSender<Note>);
+
+/// Where notes arrive.
+pub(crate) type Notes = mpsc::UnboundedReceiver<Note>;
+
+impl Watch {
+    pub(crate) fn new() -> (Self, Notes) {
+        let (sender, notes) = mpsc::unbounded_channel();
+        (Watch(sender), notes)
+    }
+
+    /// The model, asking here before each call of a tool.
+    pub(crate) fn approving(&self, model: Model) -> Model {
+        let sender = self.0.clone();
+        model.approve(move |call| {
+            let sender = sender.clone();
+            async move {
+                let (answer, answered) = oneshot::channel();
+                let refused = || Approval::Deny("the person did not allow it".to_owned());
+                if sender.send(Note::Approve(call, answer)).is_err() {
+                    return refused();
+                }
+                answered.await.unwrap_or_else(|_| refused())
+            }
+        })
+    }
+
+    fn send(&self, note: Note) {
+        // Nobody listens any more when the program is about to end.
+        let _ = self.0.send(note);
+    }
+}
+
+impl Hook for Watch {
+    fn on_attempt(&self, attempt: &Attempt, made: u32, most: u32) {
+        if let Some(wait) = attempt.waited {
+            self.send(Note::Retry { attempt: attempt.clone(), wait, made, most });
+        }
+    }
+
+    fn on_tool_result(&self, call: &ToolCall, result: &ToolResult) {
+        self.send(Note::Result(call.clone(), result.clone()));
+    }
+
+    fn after_response(&self, outcome: Result<&Step, &Error>) {
+        if let Ok(step) = outcome {
+            let cost = step.cost().map(|cost| cost.total());
+            self.send(Note::Step(Paid { provider: step.model().provider.clone(), cost }));
+        }
+    }
+}
