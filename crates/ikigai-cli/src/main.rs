@@ -5,6 +5,7 @@
 mod cli;
 mod completions;
 mod exit;
+mod files;
 mod man;
 mod models;
 mod output;
@@ -13,6 +14,8 @@ mod places;
 mod settings;
 mod sim;
 mod table;
+#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "the chat uses the tools, and is not here yet"))]
+mod tools;
 mod wire;
 
 use std::ffi::OsString;
