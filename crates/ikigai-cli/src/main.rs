@@ -8,6 +8,7 @@ mod cli;
 mod completions;
 mod conversations;
 mod exit;
+mod files;
 mod man;
 mod models;
 mod output;

@@ -1,12 +1,13 @@
 //! Where the user's own files are, and how they are read. No other module knows a folder.
 
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
 use ikigai_core::{FileError, Registry};
 
 use crate::exit::Failure;
+use crate::files::{self, Mode};
 use crate::output::Out;
 
 /// More than anyone writes by hand; a file that is larger is something else.
@@ -105,32 +106,14 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, String> {
     }
 }
 
-/// Writes a user's file whole or not at all: a reader never meets half of it. A file that is there keeps its mode, unless
-/// one is given; a link stays a link.
+/// Writes a user's file, and the folder that it is in. A link stays a link.
 pub(crate) fn write(path: &Path, text: &str, mode: Mode) -> Result<(), Failure> {
     // The file itself, where its name is a link: people keep their settings elsewhere and link to them.
     let file = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let failed = |error: std::io::Error| Failure::file("write", path, &error);
-    let folder = file.parent().unwrap_or(Path::new("."));
-    create(folder)?;
-    let mut fresh = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    fresh.write_all(text.as_bytes()).map_err(failed)?;
-    // The file is made for its owner alone; it is opened up only where the old one was.
-    if let (Mode::Kept, Ok(before)) = (mode, std::fs::metadata(&file)) {
-        fresh.as_file().set_permissions(before.permissions()).map_err(failed)?;
+    if let Some(folder) = file.parent() {
+        create(folder)?;
     }
-    fresh.as_file().sync_all().map_err(failed)?;
-    fresh.persist(&file).map_err(|error| failed(error.error))?;
-    Ok(())
-}
-
-/// Who may read a file that is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// Whoever might before; its owner alone when it is new.
-    Kept,
-    /// Its owner alone: 600.
-    Private,
+    files::replace(&file, text.as_bytes(), mode).map_err(|error| Failure::file("write", path, &error))
 }
 
 /// Makes a folder that only its owner may enter, and those above it.

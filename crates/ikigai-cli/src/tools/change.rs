@@ -1,0 +1,197 @@
+//! `write_file` and `edit_file`.
+
+use std::io::Read as _;
+use std::path::Path;
+use std::sync::PoisonError;
+
+use ikigai::schemars::{self, JsonSchema};
+use ikigai_core::near;
+use memchr::memmem;
+use serde::Deserialize;
+
+use super::Stop;
+use super::scope::{Scope, plain};
+use super::text::one_line;
+use crate::files::{self, Mode};
+
+/// The largest file that is edited, in bytes.
+const LARGEST: u64 = 16 << 20;
+/// How many lines are compared with the one that was not found.
+const COMPARED: usize = 20_000;
+
+/// Writes a whole file, new or not, and the folders that it needs. For a small change of a file that exists, edit_file is the
+/// better one.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct WriteFile {
+    /// The file, from the working folder.
+    pub(super) path: String,
+    /// All of its text.
+    pub(super) content: String,
+}
+
+/// Replaces a piece of text in a file. The old text must stand there exactly as given, blanks and all, and only once: give
+/// enough of its surroundings, or set replace_all.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct EditFile {
+    /// The file, from the working folder.
+    pub(super) path: String,
+    /// The text that is there now.
+    pub(super) old_text: String,
+    /// The text to be there in its place; empty to take it out.
+    pub(super) new_text: String,
+    /// Whether each place is changed, where there are several.
+    pub(super) replace_all: Option<bool>,
+}
+
+pub(super) fn write_file(scope: &Scope, arguments: &WriteFile, stop: &Stop) -> Result<String, String> {
+    let path = scope.resolve(&arguments.path)?;
+    let shown = scope.shown(&path);
+    let _one_at_a_time = scope.changes.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_new = writable(scope, &path)?;
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {}", scope.shown(folder), plain(&error)))?;
+    }
+    put(scope, &path, arguments.content.as_bytes(), stop)?;
+    let (word, lines) = (if is_new { "wrote the new file" } else { "wrote" }, arguments.content.lines().count());
+    Ok(format!("{word} {shown}: {lines} lines, {} bytes", arguments.content.len()))
+}
+
+pub(super) fn edit_file(scope: &Scope, arguments: &EditFile, stop: &Stop) -> Result<String, String> {
+    let path = scope.resolve(&arguments.path)?;
+    let _one_at_a_time = scope.changes.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = whole(scope, &path)?;
+    let edited = edited(&before, arguments).map_err(|why| format!("{}: {why}", scope.shown(&path)))?;
+    writable(scope, &path)?;
+    // Somebody else may work on the file too, and their work must not be lost.
+    if whole(scope, &path)? != before {
+        return Err(format!("{} changed meanwhile; read it again", scope.shown(&path)));
+    }
+    put(scope, &path, &edited.bytes, stop)?;
+    let places = match edited.places {
+        1 => "one place".to_owned(),
+        more => format!("{more} places"),
+    };
+    Ok(format!("changed {places} in {}", scope.shown(&path)))
+}
+
+/// A file's bytes.
+pub(super) fn whole(scope: &Scope, path: &Path) -> Result<Vec<u8>, String> {
+    let file = scope.open(path)?;
+    let mut bytes = Vec::new();
+    let shown = scope.shown(path);
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| format!("{shown}: {}", plain(&error)))?;
+    match u64::try_from(bytes.len()) {
+        Ok(length) if length <= LARGEST => Ok(bytes),
+        _ => Err(format!("{shown} is larger than {LARGEST} bytes")),
+    }
+}
+
+/// May a file be written? And is it new?
+pub(super) fn writable(scope: &Scope, path: &Path) -> Result<bool, String> {
+    let shown = scope.shown(path);
+    match std::fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Err(format!("{shown} is a folder")),
+        Ok(metadata) if !metadata.is_file() => Err(format!("{shown} is no plain file")),
+        Ok(metadata) if metadata.permissions().readonly() => Err(format!("{shown} may only be read")),
+        Ok(_) => Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(format!("{shown}: {}", plain(&error))),
+    }
+}
+
+fn put(scope: &Scope, path: &Path, bytes: &[u8], stop: &Stop) -> Result<(), String> {
+    if stop.is_set() {
+        return Err("stopped".to_owned());
+    }
+    scope.still(path)?;
+    files::replace(path, bytes, Mode::Kept).map_err(|error| format!("{}: {}", scope.shown(path), plain(&error)))
+}
+
+/// A file after an edit.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Edited {
+    pub(super) bytes: Vec<u8>,
+    pub(super) places: usize,
+}
+
+/// What an edit makes of a file's bytes. They need not be UTF-8 where they are not changed.
+pub(super) fn edited(before: &[u8], arguments: &EditFile) -> Result<Edited, String> {
+    let EditFile { old_text: old, new_text: new, .. } = arguments;
+    if old.is_empty() {
+        return Err("old_text is empty; write_file writes whole files".to_owned());
+    }
+    if old == new {
+        return Err("old_text and new_text are the same".to_owned());
+    }
+    let (old, new) = match memmem::find(before, old.as_bytes()) {
+        Some(_) => (old.clone(), new.clone()),
+        // Models write line ends in one way, files have two.
+        None if memmem::find(before, b"\r\n").is_some() => (windows_lines(old), windows_lines(new)),
+        None => return Err(not_found(before, old)),
+    };
+    let places: Vec<usize> = memmem::find_iter(before, old.as_bytes()).collect();
+    match places.as_slice() {
+        [] => Err(not_found(before, &arguments.old_text)),
+        [_, _, ..] if arguments.replace_all != Some(true) => {
+            let lines: Vec<String> = places.iter().take(10).map(|place| line_of(before, *place).to_string()).collect();
+            Err(format!(
+                "old_text stands there {} times (lines {}{}); give more of what is around it, or set replace_all",
+                places.len(),
+                lines.join(", "),
+                if places.len() > 10 { ", …" } else { "" },
+            ))
+        }
+        found => {
+            let mut bytes = Vec::with_capacity(before.len());
+            let mut end = 0;
+            for place in found {
+                bytes.extend_from_slice(before.get(end..*place).unwrap_or_default());
+                bytes.extend_from_slice(new.as_bytes());
+                end = place + old.len();
+            }
+            bytes.extend_from_slice(before.get(end..).unwrap_or_default());
+            Ok(Edited { bytes, places: found.len() })
+        }
+    }
+}
+
+fn windows_lines(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\n', "\r\n")
+}
+
+fn line_of(bytes: &[u8], place: usize) -> usize {
+    memchr::memchr_iter(b'\n', bytes.get(..place).unwrap_or(bytes)).count() + 1
+}
+
+/// Why a text was not found, with the nearest line that the file has.
+fn not_found(before: &[u8], old: &str) -> String {
+    let text = String::from_utf8_lossy(before);
+    let Some(first) = old.lines().map(str::trim).find(|line| !line.is_empty()) else {
+        return "old_text does not stand there; it is nothing but blanks".to_owned();
+    };
+    let lines = || text.lines().take(COMPARED).enumerate();
+    let same = lines().find(|(_, line)| line.trim() == first);
+    let near = || {
+        let close = near::close(first, text.lines().take(COMPARED).map(str::trim))?;
+        lines().find(|(_, line)| line.trim() == close)
+    };
+    let shown = |line: &str| one_line(line, 200);
+    match (same, near) {
+        (Some((place, line)), _) => format!(
+            "old_text does not stand there exactly. Line {} is its first line but for blanks, or is followed by something \
+             else: `{}`; read the file again",
+            place + 1,
+            shown(line)
+        ),
+        (None, near) => match near() {
+            Some((place, line)) => {
+                format!(
+                    "old_text does not stand there. The nearest to its first line is line {}: `{}`",
+                    place + 1,
+                    shown(line)
+                )
+            }
+            None => "old_text does not stand there, nor anything like its first line; read the file again".to_owned(),
+        },
+    }
+}

@@ -1,0 +1,131 @@
+//! The built-in tools of the chat: files and a shell, for a model to use in a working folder.
+//!
+//! Each is bounded: in what it may touch ([`Scope`]; the shell by nothing but the person's approval), in what it gives
+//! back ([`LIMIT`]), and in how long it takes. What goes wrong is told to the model in words that it can act on.
+
+mod capture;
+mod change;
+mod describe;
+mod find;
+mod permissions;
+mod read;
+mod scope;
+mod shell;
+mod text;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ikigai::Callable;
+
+pub(crate) use self::describe::{Described, Preview, describe};
+pub(crate) use self::permissions::{Answer, Decision, Permissions};
+pub(crate) use self::scope::Scope;
+pub(crate) use self::shell::{Ended, Output, Shell};
+
+/// The most characters that a tool gives back, but for a line or two around them.
+pub(crate) const LIMIT: usize = 30_000;
+
+/// How long a tool that only reads or changes files may take.
+const FILES_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The names of the tools.
+pub(crate) const NAMES: [&str; 7] = ["read_file", "list_dir", "glob", "grep", "write_file", "edit_file", "shell"];
+
+/// What a tool does to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It looks.
+    Reads,
+    /// It changes files.
+    Changes,
+    /// It runs a program, which may do anything.
+    Runs,
+}
+
+/// What a tool does to the world. One that is none of ours may do anything.
+pub(crate) fn kind(name: &str) -> Kind {
+    match name {
+        "read_file" | "list_dir" | "glob" | "grep" => Kind::Reads,
+        "write_file" | "edit_file" => Kind::Changes,
+        _ => Kind::Runs,
+    }
+}
+
+/// All tools, for a working folder.
+pub(crate) fn all(scope: &Arc<Scope>) -> Vec<Callable> {
+    let read = scope.clone();
+    let list = scope.clone();
+    let glob = scope.clone();
+    let grep = scope.clone();
+    let write = scope.clone();
+    let edit = scope.clone();
+    let shell = scope.clone();
+    vec![
+        ikigai::tool(move |arguments: read::ReadFile| {
+            let scope = read.clone();
+            blocking(move |_| read::read_file(&scope, &arguments))
+        })
+        .timeout(FILES_TIMEOUT),
+        ikigai::tool(move |arguments: read::ListDir| {
+            let scope = list.clone();
+            blocking(move |_| read::list_dir(&scope, &arguments))
+        })
+        .timeout(FILES_TIMEOUT),
+        ikigai::tool(move |arguments: find::Glob| {
+            let scope = glob.clone();
+            blocking(move |stop| find::glob(&scope, &arguments, stop))
+        })
+        .timeout(FILES_TIMEOUT),
+        ikigai::tool(move |arguments: find::Grep| {
+            let scope = grep.clone();
+            blocking(move |stop| find::grep(&scope, &arguments, stop))
+        })
+        .timeout(FILES_TIMEOUT),
+        ikigai::tool(move |arguments: change::WriteFile| {
+            let scope = write.clone();
+            blocking(move |stop| change::write_file(&scope, &arguments, stop))
+        })
+        .timeout(FILES_TIMEOUT),
+        ikigai::tool(move |arguments: change::EditFile| {
+            let scope = edit.clone();
+            blocking(move |stop| change::edit_file(&scope, &arguments, stop))
+        })
+        .timeout(FILES_TIMEOUT),
+        // It has its own limit, which the model may set.
+        ikigai::tool(move |arguments: shell::ShellArguments| shell::run(shell.clone(), arguments))
+            .named("shell")
+            .no_timeout(),
+    ]
+}
+
+/// Is the work still wanted? Whoever waited for it may have gone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Work on files, on a thread that may wait. When nobody waits for it any more, it is told to stop.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce(&Stop) -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
+    struct OnDrop(Stop);
+    impl Drop for OnDrop {
+        fn drop(&mut self) {
+            self.0.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let stop = Stop::default();
+    let waiting = OnDrop(stop.clone());
+    let outcome = tokio::task::spawn_blocking(move || work(&stop)).await;
+    drop(waiting);
+    outcome.unwrap_or_else(|_| Err("the tool broke down".to_owned()))
+}
+
+#[cfg(test)]
+mod tools_tests;

@@ -1,0 +1,166 @@
+//! Which files the tools may touch.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Mutex;
+
+/// The working folder, and what else the person has allowed.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    /// Without links in it.
+    root: PathBuf,
+    allowed: Vec<PathBuf>,
+    /// One change at a time: calls run side by side, and two edits of one file must both be there in the end.
+    pub(super) changes: Mutex<()>,
+}
+
+impl Scope {
+    /// A folder and everything below it.
+    ///
+    /// # Errors
+    /// When there is no such folder.
+    pub(crate) fn new(root: &Path) -> io::Result<Self> {
+        let root = std::fs::canonicalize(root)?;
+        if !root.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        Ok(Scope { root, allowed: Vec::new(), changes: Mutex::new(()) })
+    }
+
+    /// With another folder or file, which need not be there yet.
+    #[must_use]
+    pub(crate) fn allow(mut self, path: &Path) -> Self {
+        if let Ok(path) = follow(&self.root, path) {
+            self.allowed.push(path);
+        }
+        self
+    }
+
+    /// The working folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The file or folder that a model means, with every link on the way followed; it need not be there. What is outside is
+    /// refused, however the way there is spelt.
+    pub(crate) fn resolve(&self, given: &str) -> Result<PathBuf, String> {
+        if given.trim().is_empty() {
+            return Err("the path is empty".to_owned());
+        }
+        let path = match (given.strip_prefix("~/"), etcetera::home_dir()) {
+            (Some(rest), Ok(home)) => home.join(rest),
+            _ => PathBuf::from(given),
+        };
+        let found = follow(&self.root, &path).map_err(|error| format!("`{given}`: {error}"))?;
+        if self.holds(&found) {
+            return Ok(found);
+        }
+        let root = self.root.display();
+        let links = if path.is_relative() && !given.contains("..") { " (a link leads there)" } else { "" };
+        Err(format!(
+            "`{given}` is outside the working folder {root}{links}, and the tools are confined to it; only the person can \
+             allow more"
+        ))
+    }
+
+    fn holds(&self, path: &Path) -> bool {
+        path.starts_with(&self.root) || self.allowed.iter().any(|allowed| path.starts_with(allowed))
+    }
+
+    /// A path for people and models: from the working folder where it is in it.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        match path.strip_prefix(&self.root) {
+            Ok(rest) if rest.as_os_str().is_empty() => ".".to_owned(),
+            Ok(rest) => rest.display().to_string(),
+            Err(_) => path.display().to_string(),
+        }
+    }
+
+    /// Opens a plain file for reading. The path comes from [`resolve`](Scope::resolve); when a link has been put in its way
+    /// since, that is noticed.
+    pub(crate) fn open(&self, path: &Path) -> Result<File, String> {
+        let shown = self.shown(path);
+        let broken = |error: &io::Error| format!("{shown}: {}", plain(error));
+        let metadata = std::fs::symlink_metadata(path).map_err(|error| broken(&error))?;
+        if metadata.is_dir() {
+            return Err(format!("{shown} is a folder; list_dir lists it"));
+        }
+        if !metadata.is_file() {
+            // Reading a pipe or a device may never end.
+            return Err(format!("{shown} is no plain file"));
+        }
+        let mut options = File::options();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+            options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
+        }
+        let file = options.open(path).map_err(|error| broken(&error))?;
+        self.still(path)?;
+        if !file.metadata().map_err(|error| broken(&error))?.is_file() {
+            return Err(format!("{shown} is no plain file"));
+        }
+        Ok(file)
+    }
+
+    /// Does a path still lead where it led? A link may have been put in its way since it was looked at.
+    pub(crate) fn still(&self, path: &Path) -> Result<(), String> {
+        match follow(&self.root, path) {
+            Ok(now) if now == path && self.holds(&now) => Ok(()),
+            Ok(_) | Err(_) => Err(format!("{} changed while it was looked at; call again", self.shown(path))),
+        }
+    }
+}
+
+/// Where a path leads, from a folder: every link is followed, `..` goes up from where a link leads, and what is not there
+/// yet is kept as it is spelt.
+fn follow(from: &Path, path: &Path) -> io::Result<PathBuf> {
+    let mut found = from.to_owned();
+    let mut missing: Vec<OsString> = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::Prefix(prefix) => found = PathBuf::from(prefix.as_os_str()),
+            Component::RootDir => {
+                found.push(std::path::MAIN_SEPARATOR_STR);
+                missing.clear();
+            }
+            Component::CurDir => {}
+            Component::ParentDir => {
+                if missing.pop().is_none() {
+                    found.pop();
+                }
+            }
+            Component::Normal(name) if missing.is_empty() => {
+                let next = found.join(name);
+                match std::fs::symlink_metadata(&next) {
+                    // A link to nowhere is an error here: what is written to it would land wherever it points.
+                    Ok(_) => found = std::fs::canonicalize(&next)?,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => missing.push(name.to_owned()),
+                    Err(error) => return Err(error),
+                }
+            }
+            Component::Normal(name) => missing.push(name.to_owned()),
+        }
+    }
+    found.extend(missing);
+    Ok(found)
+}
+
+/// The system's words without its number.
+pub(super) fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(all(test, unix))]
+#[path = "scope_tests.rs"]
+mod tests;

@@ -1,0 +1,308 @@
+//! `shell`: commands, and everything that they start, within a time.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ikigai::schemars::{self, JsonSchema};
+use serde::Deserialize;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
+
+use super::LIMIT;
+use super::capture::Capture;
+use super::scope::Scope;
+
+/// How long a command may take unless the model says otherwise.
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// The longest that it can say.
+const LONGEST: Duration = Duration::from_secs(600);
+/// How long to wait for the rest of the output once the command itself is over.
+const GRACE: Duration = Duration::from_millis(200);
+
+/// Runs a command in the working folder, by bash (cmd on Windows), and gives its output and exit code. It gets no input, and
+/// is stopped after 120 seconds unless timeout_seconds says otherwise; nothing that it starts goes on after it. The keys of
+/// model providers are not in its environment.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ShellArguments {
+    /// The command, as it would be typed.
+    pub(super) command: String,
+    /// How long it may take: at most 600.
+    pub(super) timeout_seconds: Option<u64>,
+}
+
+pub(super) async fn run(scope: Arc<Scope>, arguments: ShellArguments) -> Result<ikigai::tools::Output, String> {
+    let seconds = arguments.timeout_seconds.map_or(TIMEOUT, |seconds| Duration::from_secs(seconds.max(1)));
+    let shell = Shell::new(scope.root()).timeout(seconds.min(LONGEST));
+    let output =
+        shell.run(&arguments.command).await.map_err(|error| format!("the shell cannot be started: {error}"))?;
+    // A command that fails is told as such; its output is there in both cases.
+    Ok(match output.ended.is_ok() {
+        true => ikigai::tools::Output::new(output.for_model()),
+        false => ikigai::tools::Output::error(output.for_model()),
+    })
+}
+
+/// How commands are run.
+#[derive(Clone)]
+pub(crate) struct Shell {
+    folder: PathBuf,
+    timeout: Duration,
+    keys: Keys,
+    watch: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+}
+
+/// Whether a command sees the keys of providers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    Hidden,
+    Seen,
+}
+
+/// What came of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Output {
+    /// What it said on both its outputs, in the order in which it came; of too much the beginning and the end.
+    pub(crate) text: String,
+    /// How it ended.
+    pub(crate) ended: Ended,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// With an exit code.
+    Code(i32),
+    /// By a signal.
+    Signal(i32),
+    /// It took too long, and was stopped.
+    TimedOut(Duration),
+}
+
+impl Ended {
+    /// Did it work?
+    pub(crate) fn is_ok(self) -> bool {
+        self == Ended::Code(0)
+    }
+}
+
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ended::Code(code) => write!(f, "exit code {code}"),
+            Ended::Signal(signal) => write!(f, "stopped by signal {signal}"),
+            Ended::TimedOut(limit) => {
+                write!(f, "stopped after {} s, with everything that it had started", limit.as_secs_f64())
+            }
+        }
+    }
+}
+
+impl Output {
+    /// As a model is told.
+    pub(crate) fn for_model(&self) -> String {
+        let text = self.text.trim_end();
+        let between = if text.is_empty() { "" } else { "\n" };
+        match self.ended {
+            Ended::Code(0) if text.is_empty() => "[no output]".to_owned(),
+            Ended::Code(0) => text.to_owned(),
+            Ended::Code(_) | Ended::Signal(_) | Ended::TimedOut(_) => format!("{text}{between}[{}]", self.ended),
+        }
+    }
+}
+
+impl Shell {
+    /// Commands in a folder.
+    pub(crate) fn new(folder: &Path) -> Self {
+        Shell { folder: folder.to_owned(), timeout: TIMEOUT, keys: Keys::Hidden, watch: None }
+    }
+
+    /// How long a command may take.
+    #[must_use]
+    pub(crate) fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = limit;
+        self
+    }
+
+    /// Commands see the keys of providers: for those that the person types.
+    #[must_use]
+    pub(crate) fn with_keys(mut self) -> Self {
+        self.keys = Keys::Seen;
+        self
+    }
+
+    /// Hands over what a command says while it runs, line by line, and as it is: it may hold control characters.
+    #[must_use]
+    pub(crate) fn watched(mut self, watch: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.watch = Some(Arc::new(watch));
+        self
+    }
+
+    /// Runs a command. When it is over, has taken too long, or is not waited for any more, it is ended with everything that it
+    /// has started; but for what has left its process group, as a daemon does. On Windows only the command itself is.
+    ///
+    /// # Errors
+    /// When the shell cannot be started.
+    pub(crate) async fn run(&self, command: &str) -> io::Result<Output> {
+        let mut child = self.command(command).spawn()?;
+        let group = Group::of(&child);
+        let (lines, mut arriving) = mpsc::channel::<Vec<u8>>(16);
+        let readers = [
+            child.stdout.take().map(|stream| tokio::spawn(forward(stream, lines.clone()))),
+            child.stderr.take().map(|stream| tokio::spawn(forward(stream, lines.clone()))),
+        ];
+        drop(lines);
+        let mut capture = Capture::new(LIMIT);
+        let mut take = |bytes: Vec<u8>| {
+            if let Some(watch) = &self.watch {
+                watch(&String::from_utf8_lossy(&bytes));
+            }
+            capture.push(&bytes);
+        };
+        // The output is read while waiting: a program whose output nobody takes stands still.
+        let waiting = tokio::time::timeout(self.timeout, async {
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(bytes) = arriving.recv() => take(bytes),
+                    status = child.wait() => return status,
+                }
+            }
+        });
+        let status = waiting.await;
+        // What was started in the background holds the outputs open; they would never end.
+        group.end();
+        let _ = child.start_kill();
+        let rest = tokio::time::timeout(GRACE, async {
+            while let Some(bytes) = arriving.recv().await {
+                take(bytes);
+            }
+        });
+        let _ = rest.await;
+        for reader in readers.into_iter().flatten() {
+            reader.abort();
+        }
+        let ended = match status {
+            Ok(status) => ended(status?),
+            Err(_) => {
+                // So that nothing is left of it.
+                let _ = tokio::time::timeout(GRACE, child.wait()).await;
+                Ended::TimedOut(self.timeout)
+            }
+        };
+        Ok(Output { text: capture.text(), ended })
+    }
+
+    fn command(&self, text: &str) -> Command {
+        let mut command = if cfg!(windows) { Command::new("cmd") } else { Command::new(shell()) };
+        command.arg(if cfg!(windows) { "/C" } else { "-c" }).arg(text);
+        command.current_dir(&self.folder).kill_on_drop(true);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        #[cfg(unix)]
+        command.process_group(0);
+        // Nobody is there to turn pages, read colours or type passwords.
+        for (name, value) in
+            [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1"), ("GIT_TERMINAL_PROMPT", "0")]
+        {
+            command.env(name, value);
+        }
+        if self.keys == Keys::Hidden {
+            let rows = ikigai_core::Providers::shared().iter();
+            rows.flat_map(|row| row.key_env.iter()).for_each(|name| {
+                command.env_remove(name.as_ref());
+            });
+        }
+        command
+    }
+}
+
+impl fmt::Debug for Shell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shell").field("folder", &self.folder).field("timeout", &self.timeout).finish_non_exhaustive()
+    }
+}
+
+/// bash, or sh where there is none.
+fn shell() -> &'static str {
+    if ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash"].iter().any(|path| Path::new(path).exists()) {
+        "bash"
+    } else {
+        "sh"
+    }
+}
+
+/// Sends on what a stream brings, cut at line ends where there are any, so that two streams do not mix within a line.
+async fn forward(mut stream: impl AsyncRead + Unpin, to: mpsc::Sender<Vec<u8>>) {
+    let mut pending: Vec<u8> = Vec::new();
+    let mut buffer = vec![0; 8192];
+    while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+        pending.extend(buffer.iter().take(count));
+        let whole = memchr::memrchr(b'\n', &pending).map(|end| end + 1);
+        let whole = whole.unwrap_or(if pending.len() >= buffer.len() { pending.len() } else { 0 });
+        if whole > 0 {
+            let rest = pending.split_off(whole);
+            if to.send(std::mem::replace(&mut pending, rest)).await.is_err() {
+                return;
+            }
+        }
+    }
+    if !pending.is_empty() {
+        let _ = to.send(pending).await;
+    }
+}
+
+#[cfg(unix)]
+fn ended(status: ExitStatus) -> Ended {
+    use std::os::unix::process::ExitStatusExt as _;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Ended::Code(code),
+        (None, signal) => Ended::Signal(signal.unwrap_or_default()),
+    }
+}
+
+#[cfg(not(unix))]
+fn ended(status: ExitStatus) -> Ended {
+    Ended::Code(status.code().unwrap_or(-1))
+}
+
+/// The processes that a command has started. They end when this is dropped.
+#[derive(Debug)]
+struct Group {
+    #[cfg(unix)]
+    leader: Option<rustix::process::Pid>,
+}
+
+impl Group {
+    #[cfg(unix)]
+    fn of(child: &Child) -> Self {
+        let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+        Group { leader }
+    }
+
+    #[cfg(not(unix))]
+    fn of(_: &Child) -> Self {
+        Group {}
+    }
+
+    fn end(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(leader) = self.leader {
+            // It may be over already; then there is nothing to end.
+            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+#[path = "shell_tests.rs"]
+mod tests;

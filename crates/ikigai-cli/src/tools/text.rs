@@ -1,0 +1,135 @@
+//! Text within bounds.
+
+use std::io::{BufRead, Result};
+
+/// A file with a zero among its first bytes is no text.
+const LOOK: usize = 8192;
+
+/// Are these, the first bytes of a file, those of a text?
+pub(super) fn is_text(beginning: &[u8]) -> bool {
+    !beginning.iter().take(LOOK).any(|byte| *byte == 0)
+}
+
+/// One line of a file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Line {
+    /// As far as it was kept; with its line end when it was kept whole.
+    pub(super) kept: Vec<u8>,
+    /// How many bytes were not kept.
+    pub(super) dropped: u64,
+}
+
+impl Line {
+    /// As text; what was cut off is said.
+    pub(super) fn text(&self) -> String {
+        let text = String::from_utf8_lossy(&self.kept);
+        match self.dropped {
+            0 => text.into_owned(),
+            // The cut may have gone through a character.
+            more => format!("{} [{more} more bytes in this line]\n", text.trim_end_matches('\u{fffd}')),
+        }
+    }
+
+    /// Without its line end.
+    pub(super) fn bytes(&self) -> &[u8] {
+        let line = self.kept.strip_suffix(b"\n").unwrap_or(&self.kept);
+        line.strip_suffix(b"\r").unwrap_or(line)
+    }
+}
+
+/// The next line, of which at most so many bytes are kept; none at the end. A line without an end needs no more memory.
+pub(super) fn next_line(reader: &mut impl BufRead, most: usize) -> Result<Option<Line>> {
+    let mut line = Line::default();
+    loop {
+        let bytes = reader.fill_buf()?;
+        if bytes.is_empty() {
+            let is_empty = line.kept.is_empty() && line.dropped == 0;
+            return Ok((!is_empty).then_some(line));
+        }
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let taken = end.map_or(bytes.len(), |end| end + 1);
+        let room = most.saturating_sub(line.kept.len()).min(taken);
+        line.kept.extend(bytes.iter().take(room));
+        line.dropped += u64::try_from(taken - room).unwrap_or(u64::MAX);
+        reader.consume(taken);
+        if end.is_some() {
+            return Ok(Some(line));
+        }
+    }
+}
+
+/// A text for one line on a screen: control characters, and those that turn the direction of writing, are shown as what they
+/// are, so that a call cannot look like another.
+pub(super) fn one_line(text: &str, most: usize) -> String {
+    let mut line = String::new();
+    for (count, character) in text.trim().chars().enumerate() {
+        if count == most {
+            line.push('…');
+            break;
+        }
+        match character {
+            '\n' => line.push('⏎'),
+            character => push_safe(&mut line, character),
+        }
+    }
+    line
+}
+
+/// A text of many lines, made safe in the same way.
+pub(super) fn safe(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\t' => safe.push(character),
+            character => push_safe(&mut safe, character),
+        }
+    }
+    safe
+}
+
+fn push_safe(to: &mut String, character: char) {
+    let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let unseen = matches!(character, '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{2028}' | '\u{2029}');
+    if character.is_control() || turns || unseen {
+        to.extend(character.escape_unicode());
+    } else {
+        to.push(character);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufReader;
+
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn lines_are_bounded_wherever_the_reader_cuts() {
+        let bytes = "ab\n日本語\r\n\nxxxxxxxxxxxx\nend".as_bytes();
+        for capacity in [1, 2, 3, 100] {
+            let mut reader = BufReader::with_capacity(capacity, bytes);
+            let mut lines = Vec::new();
+            while let Some(line) = next_line(&mut reader, 11).unwrap() {
+                lines.push((line.text(), String::from_utf8_lossy(line.bytes()).into_owned()));
+            }
+            let expected = [
+                ("ab\n", "ab"),
+                ("日本語\r\n", "日本語"),
+                ("\n", ""),
+                ("xxxxxxxxxxx [2 more bytes in this line]\n", "xxxxxxxxxxx"),
+                ("end", "end"),
+            ];
+            assert_eq!(lines, expected.map(|(text, bytes)| (text.to_owned(), bytes.to_owned())));
+        }
+        assert_eq!(next_line(&mut BufReader::new(b"".as_slice()), 5).unwrap(), None);
+    }
+
+    #[test]
+    fn nothing_hides_in_a_line() {
+        assert_eq!(one_line(" rm x\u{1b}[2K\n\u{202e}ls ", 50), "rm x\\u{1b}[2K⏎\\u{202e}ls");
+        assert_eq!(one_line("日本語テキスト", 3), "日本語…");
+        assert_eq!(safe("a\tb\r\nc\u{7}"), "a\tb\\u{d}\nc\\u{7}");
+    }
+}
