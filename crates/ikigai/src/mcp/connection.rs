@@ -11,8 +11,7 @@ use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation, PaginatedRequestParams, ProtocolVersion,
 };
 use rmcp::service::{
-    ClientLifecycleMode, NotificationContext, RoleClient, RunningService, ServiceError,
-    serve_client_with_lifecycle,
+    ClientLifecycleMode, NotificationContext, RoleClient, RunningService, ServiceError, serve_client_with_lifecycle,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Map, Value};
@@ -90,7 +89,8 @@ impl Connection {
                 let running = process::start(program, &secrets).map_err(|told| fault(told, &log))?;
                 log = running.log;
                 life = Some(running.life);
-                let transport = AsyncRwTransport::new_client(running.output, running.input).with_max_line_length(LONGEST);
+                let transport =
+                    AsyncRwTransport::new_client(running.output, running.input).with_max_line_length(LONGEST);
                 let served = serve_client_with_lifecycle(handler, transport, lifecycle);
                 tokio::time::timeout(server.connect, served).await
             }
@@ -172,7 +172,8 @@ impl Connection {
         let mut tools = Vec::new();
         let mut cursor: Option<String> = None;
         loop {
-            let asked = self.link.service.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor.clone())));
+            let asked =
+                self.link.service.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor.clone())));
             let page = match tokio::time::timeout(self.link.connect, asked).await {
                 Ok(Ok(page)) => page,
                 Ok(Err(error)) => return Err(self.link.fault(&error).await.into()),

@@ -68,7 +68,9 @@ impl Told {
             ),
             std::io::ErrorKind::PermissionDenied => Told::new(
                 ErrorKind::Permission,
-                format!("cannot be started: `{program}` may not be run; is it a program, and marked as one (chmod +x)?"),
+                format!(
+                    "cannot be started: `{program}` may not be run; is it a program, and marked as one (chmod +x)?"
+                ),
             ),
             _ => Told::new(ErrorKind::InvalidRequest, format!("cannot be started: {error}")),
         }
@@ -108,9 +110,7 @@ impl Told {
         match error {
             ServiceError::TransportClosed => Told::ended(None),
             ServiceError::TransportSend(error) => Told::on_the_way(error.error.as_ref()),
-            ServiceError::McpError(error) => {
-                Told::protocol(format!("says: {}", beginning(&error.message, EXCERPT)))
-            }
+            ServiceError::McpError(error) => Told::protocol(format!("says: {}", beginning(&error.message, EXCERPT))),
             ServiceError::UnexpectedResponse => Told::protocol("gave an answer that does not fit the question"),
             other => Told::protocol(format!("failed: {}", beginning(&other.to_string(), EXCERPT))),
         }
@@ -130,8 +130,10 @@ impl Told {
             if let Some(error) = current.downcast_ref::<reqwest::Error>() {
                 return Told::over_http(error);
             }
-            if let Some(StreamableHttpError::Client(error)) = current.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-                return Told::over_http(error);
+            if let Some(error) = current.downcast_ref::<StreamableHttpError<reqwest::Error>>()
+                && let Some(told) = Told::refused(error)
+            {
+                return told;
             }
             innermost = current;
             next = current.source();
@@ -139,24 +141,41 @@ impl Told {
         Told::new(ErrorKind::Network, format!("cannot be reached: {}", beginning(&innermost.to_string(), EXCERPT)))
     }
 
+    /// The server answered, with a bad status.
+    fn refused(error: &StreamableHttpError<reqwest::Error>) -> Option<Self> {
+        match error {
+            StreamableHttpError::Client(error) => Some(Told::over_http(error)),
+            StreamableHttpError::HttpStatus(error) => Some(Told::status(error.status)),
+            // The SDK has no field for it, only these words: "HTTP 404 Not Found: …".
+            StreamableHttpError::UnexpectedServerResponse(words) => {
+                let status = words.strip_prefix("HTTP ")?.get(..3)?.parse().ok()?;
+                Some(Told::status(status))
+            }
+            _ => None,
+        }
+    }
+
     fn over_http(error: &reqwest::Error) -> Self {
-        match error.status().map(|status| status.as_u16()) {
-            Some(401) => Told::new(ErrorKind::Auth, "wants a key, or another one; `bearer` or `header` gives it one"),
-            Some(403) => Told::new(ErrorKind::Permission, "does not let this key in"),
-            Some(404 | 405) => Told::new(ErrorKind::NotFound, "is not there: nothing at this address speaks MCP"),
-            Some(status @ 300..=399) => {
-                Told::invalid(format!("has moved to another host (status {status}); give the new address"))
-            }
-            Some(status) => Told::new(ErrorKind::Server, format!("failed with status {status}")),
-            None => {
-                let kind = if error.is_timeout() { ErrorKind::Timeout } else { ErrorKind::Network };
-                // The innermost cause: the layers above it repeat the address, with what may be a key in it.
-                let mut cause: &dyn StdError = error;
-                while let Some(source) = cause.source() {
-                    cause = source;
-                }
-                Told::new(kind, format!("cannot be reached: {}", beginning(&cause.to_string(), EXCERPT)))
-            }
+        if let Some(status) = error.status() {
+            return Told::status(status.as_u16());
+        }
+        let kind = if error.is_timeout() { ErrorKind::Timeout } else { ErrorKind::Network };
+        // The innermost cause: the layers above it repeat the address, with what may be a key in it.
+        let mut cause: &dyn StdError = error;
+        while let Some(source) = cause.source() {
+            cause = source;
+        }
+        Told::new(kind, format!("cannot be reached: {}", beginning(&cause.to_string(), EXCERPT)))
+    }
+
+    fn status(status: u16) -> Self {
+        match status {
+            401 => Told::new(ErrorKind::Auth, "wants a key, or another one; `bearer` or `header` gives it one"),
+            403 => Told::new(ErrorKind::Permission, "does not let this key in"),
+            404 | 405 => Told::new(ErrorKind::NotFound, "is not there: nothing at this address speaks MCP"),
+            300..=399 => Told::invalid(format!("has moved to another host (status {status}); give the new address")),
+            429 => Told::new(ErrorKind::RateLimit, "has had too many requests; wait a little"),
+            _ => Told::new(ErrorKind::Server, format!("failed with status {status}")),
         }
     }
 

@@ -28,7 +28,9 @@ pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport
             return Err(Told::invalid(format!("cannot be asked with the header `{name}`: that is no header's name")));
         };
         let Ok(mut value) = HeaderValue::try_from(value.expose_secret()) else {
-            return Err(Told::invalid(format!("cannot be asked with the header `{name}`: its value has signs that no header may have")));
+            return Err(Told::invalid(format!(
+                "cannot be asked with the header `{name}`: its value has signs that no header may have"
+            )));
         };
         value.set_sensitive(true);
         headers.insert(name, value);

@@ -212,9 +212,7 @@ impl fmt::Debug for Server {
             Place::Program(program) => {
                 shown.field("env", &names(&program.variables)).field("current_dir", &program.folder)
             }
-            Place::Remote(remote) => {
-                shown.field("bearer", &remote.bearer).field("headers", &names(&remote.headers))
-            }
+            Place::Remote(remote) => shown.field("bearer", &remote.bearer).field("headers", &names(&remote.headers)),
         };
         shown.field("connect_timeout", &self.connect).field("call_timeout", &self.call).finish_non_exhaustive()
     }

@@ -171,7 +171,13 @@ impl Callable {
 
 impl From<Tool> for Callable {
     fn from(tool: Tool) -> Self {
-        Callable { tool, code: None, timeout: Timeout::Inherited, hints: Hints::default(), checker: Arc::new(OnceLock::new()) }
+        Callable {
+            tool,
+            code: None,
+            timeout: Timeout::Inherited,
+            hints: Hints::default(),
+            checker: Arc::new(OnceLock::new()),
+        }
     }
 }
 

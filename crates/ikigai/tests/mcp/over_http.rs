@@ -49,7 +49,8 @@ impl Remote {
                 let answer = service_fn(move |request: http::Request<hyper::body::Incoming>| {
                     let (service, log) = (service.clone(), Arc::clone(&log));
                     async move {
-                        let header = |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+                        let header =
+                            |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
                         log.lock().unwrap().push(header("x-team"));
                         let empty = |status: u16| {
                             let body = http_body_util::Empty::new().boxed();
@@ -128,7 +129,8 @@ async fn an_address_where_nobody_speaks_mcp_is_an_error() {
     let error = remote.server("/elsewhere?key=query-secret").connect().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
     let port = remote.port;
-    let expected = format!("the MCP server `http://127.0.0.1:{port}/elsewhere` is not there: nothing at this address speaks MCP");
+    let expected =
+        format!("the MCP server `http://127.0.0.1:{port}/elsewhere` is not there: nothing at this address speaks MCP");
     assert_eq!(error.to_string(), expected);
     drop(remote);
     let gone = Server::url(format!("http://127.0.0.1:{port}/mcp?key=query-secret")).http(Http::builder().no_proxy());
@@ -139,7 +141,10 @@ async fn an_address_where_nobody_speaks_mcp_is_an_error() {
     let error = Server::url("example.org/mcp").connect().await.unwrap_err();
     assert!(error.to_string().ends_with("has no address that begins with https:// or http://"), "{error}");
     let error = Server::url("http://localhost/mcp").header("no header", "x").connect().await.unwrap_err();
-    assert!(error.to_string().ends_with("cannot be asked with the header `no header`: that is no header's name"), "{error}");
+    assert!(
+        error.to_string().ends_with("cannot be asked with the header `no header`: that is no header's name"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

@@ -72,8 +72,6 @@ async fn results_of_every_kind_arrive() {
     assert_eq!((text(&failed).as_str(), failed.is_error), ("no such city", true));
     let refused = call(&tools, "refuse").await;
     assert_eq!((text(&refused).as_str(), refused.is_error), ("there is no such thing", true));
-    let wrong = call(&tools, "echo with words=\"hello\"").await;
-    assert!(wrong.is_error && text(&wrong).contains("\"text\" is a required property"), "{wrong:?}");
 }
 
 #[tokio::test]
@@ -127,7 +125,8 @@ async fn a_server_that_dies_is_an_error_for_the_model_and_says_so() {
     let died = call(&tools, "box__die").await;
     let told = text(&died);
     let command = program().display().to_string();
-    let expected = format!("the MCP server `box` ({command} ) has ended (exit status: 7); the last it wrote:\n  the disk is full");
+    let expected =
+        format!("the MCP server `box` ({command} ) has ended (exit status: 7); the last it wrote:\n  the disk is full");
     assert_eq!((told.as_str(), died.is_error), (expected.as_str(), true));
     // And so is every call after it.
     let again = call(&tools, "box__echo with text=\"hello\"").await;
@@ -217,7 +216,8 @@ async fn a_program_that_is_not_there_is_named_with_the_way_out() {
     assert_eq!((error.to_string().as_str(), error.kind()), (told, ErrorKind::NotFound));
     let error = Server::command(program(), [""]).current_dir("/no/such/folder").connect().await.unwrap_err();
     assert!(error.to_string().ends_with("cannot be started: there is no folder /no/such/folder"), "{error}");
-    let error = Server::command("/etc/hostname", [""]).connect().await.unwrap_err();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let error = Server::command(file.path(), [""]).connect().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Permission, "{error}");
 }
 

@@ -121,9 +121,11 @@ impl ServerHandler for TestServer {
             }
             "grow" => {
                 self.grown.store(true, Ordering::SeqCst);
-                context.peer.notify_tool_list_changed().await.map_err(|error| {
-                    ErrorData::internal_error(Cow::Owned(error.to_string()), None)
-                })?;
+                context
+                    .peer
+                    .notify_tool_list_changed()
+                    .await
+                    .map_err(|error| ErrorData::internal_error(Cow::Owned(error.to_string()), None))?;
                 text("grown".to_owned())
             }
             "dotted.name/with signs" => text("odd".to_owned()),

@@ -11,7 +11,9 @@ pub(crate) fn program() -> PathBuf {
     let mut path = std::env::current_exe().unwrap();
     path.pop();
     path.pop();
-    path.join("examples").join(format!("mcp_test_server{}", std::env::consts::EXE_SUFFIX))
+    let path = path.join("examples").join(format!("mcp_test_server{}", std::env::consts::EXE_SUFFIX));
+    assert!(path.exists(), "{} is not built; run the tests of the whole package: ./test -p ikigai", path.display());
+    path
 }
 
 /// A model of a simulator.
@@ -40,7 +42,8 @@ pub(crate) async fn asked(tools: &[Callable], said: &str) -> Result<Answer, Erro
 }
 
 pub(crate) fn result(answer: &Answer) -> ToolResult {
-    let blocks = answer.messages().iter().filter(|message| message.role == Role::Tool).flat_map(|message| &message.content);
+    let blocks =
+        answer.messages().iter().filter(|message| message.role == Role::Tool).flat_map(|message| &message.content);
     let mut results = blocks.filter_map(|block| match block {
         Block::ToolResult(result) => Some(result.clone()),
         _ => None,
