@@ -20,6 +20,7 @@
 //! | read an answer as it is written | [`Model::stream`] |
 //! | hold a conversation, switch models in it | [`Model::chat`] |
 //! | let a model use your functions | [`tool()`], [`Model::tool`] |
+//! | let a model use MCP servers | `mcp::Server`, with the feature `mcp` |
 //! | get a Rust value | [`Model::extract`] |
 //! | send pictures and documents | [`Attach`] |
 //! | turn texts into vectors | [`embed`], [`Model::embed`] |
@@ -49,6 +50,8 @@ mod error;
 mod extract;
 mod hook;
 mod limits;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod model;
 mod retry;
 #[cfg(feature = "schema")]
@@ -66,7 +69,7 @@ pub use answer::{Answer, Step};
 pub use attach::Attach;
 pub use chat::{Chat, ChatStream};
 pub use client::{Client, ClientBuilder};
-pub use error::{Attempt, Error, Mismatch, Reason};
+pub use error::{Attempt, Error, Mismatch, Reason, ServerFault};
 pub use extract::ObjectStream;
 pub use hook::Hook;
 pub use ikigai_core::{
@@ -86,7 +89,7 @@ pub use schemars;
 pub use stream::Stream;
 #[cfg(feature = "schema")]
 pub use tools::tool;
-pub use tools::{Approval, Callable};
+pub use tools::{Approval, Callable, Hints};
 pub use verbs::{Embeddings, ListedModel, Preview, TokenCount};
 
 /// The format itself, and its translations: everything of it, also what is not named here.

@@ -9,7 +9,7 @@ use pretty_assertions::assert_eq;
 use tokio::sync::mpsc;
 
 use crate::config::Environment;
-use crate::testing::{Answer, Piece, Reply, Scripted, Server, TestClock, frames, says};
+use crate::testing::{Answer, Piece, Reply, Scripted, Server, TestClock, calls, frames, says};
 use crate::transport::{Failure, Http, Timeouts};
 use crate::{Client, Error, Stream};
 
@@ -349,6 +349,28 @@ async fn spans_and_metrics_have_the_words_of_the_conventions() {
     }
     assert!(value("histogram.gen_ai.client.operation.duration").is_some());
     assert_eq!((value("gen_ai.input.messages"), value("gen_ai.output.messages")), (None, None), "content stays out");
+}
+
+#[tokio::test]
+async fn what_is_said_is_in_traces_when_that_is_asked_for() {
+    let fields = crate::testing::fields_of(async {
+        let scripted = Scripted::new([
+            Reply::whole(Dialect::Anthropic, &calls(&[("c1", "clock", serde_json::json!({"zone": "Oslo"}))])),
+            Reply::whole(Dialect::Anthropic, &hello()),
+        ]);
+        let client = scripted.builder().content_in_traces().build().unwrap();
+        let clock = crate::Callable::new(crate::Tool::new("clock", "Tells the time."), |_| async { "12:00" });
+        client.model(CLAUDE).unwrap().tool(clock).ask("Hi there").await.unwrap();
+    })
+    .await;
+    let values = |name: &str| -> Vec<&str> {
+        fields.iter().filter(|(field, _)| field == name).map(|(_, value)| value.as_str()).collect()
+    };
+    assert!(values("gen_ai.input.messages")[0].contains("Hi there"), "{fields:?}");
+    assert!(values("gen_ai.output.messages").concat().contains("Hello, world."), "{fields:?}");
+    assert_eq!(values("gen_ai.tool.call.arguments"), [r#"{"zone":"Oslo"}"#]);
+    assert!(values("gen_ai.tool.call.result")[0].contains("12:00"), "{fields:?}");
+    assert_eq!((values("gen_ai.tool.name"), values("gen_ai.tool.call.id")), (vec!["clock"], vec!["c1"]));
 }
 
 #[tokio::test]

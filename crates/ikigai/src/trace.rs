@@ -1,10 +1,13 @@
 //! Spans and metrics in the words of OpenTelemetry's conventions for generative AI.
 //!
-//! One span for each request to a model, tries and all: `gen_ai.chat` under the target `ikigai`. Metrics are events under
+//! One span for each request to a model, tries and all: `gen_ai.chat` under the target `ikigai`; one for each call of a
+//! tool, `gen_ai.execute_tool`; one for texts that become vectors, `gen_ai.embeddings`. Metrics are events under
 //! the target `ikigai::metrics`, in the form that `tracing-opentelemetry`'s metrics layer takes. What is said stays out of
 //! both unless [`ClientBuilder::content_in_traces`](crate::ClientBuilder::content_in_traces) asks for it.
 
-use ikigai_core::{OutputFormat, Request};
+use std::time::Duration;
+
+use ikigai_core::{ModelName, OutputFormat, Request, ToolCall};
 use tracing::field::Empty;
 use tracing::{Level, Span};
 
@@ -12,6 +15,8 @@ use crate::answer::Step;
 use crate::call::Prepared;
 use crate::client::Client;
 use crate::error::{Attempt, Error};
+use crate::tools::Output;
+use crate::verbs::Embeddings;
 
 /// What the conventions call a provider, where that is not its id.
 const PROVIDERS: [(&str, &str); 10] = [
@@ -95,7 +100,7 @@ pub(crate) fn attempt(attempt: &Attempt, made: u32, most: u32) {
 }
 
 /// The request was answered.
-pub(crate) fn answered(span: &Span, step: &Step, client: &Client, took: std::time::Duration) {
+pub(crate) fn answered(span: &Span, step: &Step, client: &Client, took: Duration) {
     let response = &step.response;
     if !span.is_disabled() {
         if let Some(id) = &response.id {
@@ -140,7 +145,7 @@ pub(crate) fn answered(span: &Span, step: &Step, client: &Client, took: std::tim
 }
 
 /// There will be no answer.
-pub(crate) fn failed(span: &Span, error: &Error, took: std::time::Duration) {
+pub(crate) fn failed(span: &Span, error: &Error, took: Duration) {
     span.record("error.type", error.kind().as_str());
     span.record("otel.status_code", "ERROR");
     if let Some(model) = error.model() {
@@ -153,5 +158,103 @@ pub(crate) fn failed(span: &Span, error: &Error, took: std::time::Duration) {
             gen_ai.request.model = model.id,
             error.type = error.kind().as_str(),
         );
+    }
+}
+
+/// The span of one call of a tool.
+pub(crate) fn tool(call: &ToolCall, with_content: bool) -> Span {
+    let span = tracing::info_span!(
+        target: "ikigai",
+        "gen_ai.execute_tool",
+        otel.name = format!("execute_tool {}", call.name),
+        otel.kind = "internal",
+        otel.status_code = Empty,
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = call.name,
+        gen_ai.tool.call.id = call.id,
+        gen_ai.tool.type = "function",
+        gen_ai.tool.call.arguments = Empty,
+        gen_ai.tool.call.result = Empty,
+        error.type = Empty,
+    );
+    if with_content && !span.is_disabled() {
+        span.record("gen_ai.tool.call.arguments", &*call.arguments_json());
+    }
+    span
+}
+
+/// A tool has a result.
+pub(crate) fn tool_done(span: &Span, output: &Output, with_content: bool) {
+    if output.is_error {
+        span.record("error.type", "tool_error");
+        span.record("otel.status_code", "ERROR");
+    }
+    if with_content && !span.is_disabled() {
+        span.record("gen_ai.tool.call.result", serde_json::to_string(&output.content).unwrap_or_default());
+    }
+}
+
+/// The span of texts that become vectors.
+pub(crate) fn embeddings(name: &ModelName, endpoint: &crate::endpoint::Endpoint) -> Span {
+    let (host, port) = endpoint.host().unzip();
+    tracing::info_span!(
+        target: "ikigai",
+        "gen_ai.embeddings",
+        otel.name = format!("embeddings {}", name.id),
+        otel.kind = "client",
+        otel.status_code = Empty,
+        gen_ai.operation.name = "embeddings",
+        gen_ai.provider.name = provider(&name.provider),
+        gen_ai.request.model = name.id,
+        gen_ai.usage.input_tokens = Empty,
+        gen_ai.embeddings.dimension.count = Empty,
+        error.type = Empty,
+        server.address = host,
+        server.port = port,
+    )
+}
+
+/// Texts are vectors now, or not.
+pub(crate) fn embedded(span: &Span, name: &ModelName, outcome: &Result<Embeddings, Error>, took: Duration) {
+    let (provider, model, took) = (provider(&name.provider), name.id.as_str(), took.as_secs_f64());
+    match outcome {
+        Ok(embeddings) => {
+            if let Some(vector) = embeddings.vectors.first() {
+                span.record("gen_ai.embeddings.dimension.count", vector.len());
+            }
+            if let Some(usage) = &embeddings.usage {
+                span.record("gen_ai.usage.input_tokens", usage.prompt_tokens());
+                tracing::event!(
+                    target: "ikigai::metrics",
+                    Level::TRACE,
+                    histogram.gen_ai.client.token.usage = usage.prompt_tokens(),
+                    gen_ai.token.type = "input",
+                    gen_ai.operation.name = "embeddings",
+                    gen_ai.provider.name = provider,
+                    gen_ai.request.model = model,
+                );
+            }
+            tracing::event!(
+                target: "ikigai::metrics",
+                Level::TRACE,
+                histogram.gen_ai.client.operation.duration = took,
+                gen_ai.operation.name = "embeddings",
+                gen_ai.provider.name = provider,
+                gen_ai.request.model = model,
+            );
+        }
+        Err(error) => {
+            span.record("error.type", error.kind().as_str());
+            span.record("otel.status_code", "ERROR");
+            tracing::event!(
+                target: "ikigai::metrics",
+                Level::TRACE,
+                histogram.gen_ai.client.operation.duration = took,
+                gen_ai.operation.name = "embeddings",
+                gen_ai.provider.name = provider,
+                gen_ai.request.model = model,
+                error.type = error.kind().as_str(),
+            );
+        }
     }
 }

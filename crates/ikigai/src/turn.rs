@@ -236,6 +236,7 @@ impl Turn {
             timeout: settings.tool_timeout,
             clock: Arc::clone(self.client.clock()),
             hooks: self.client.hooks().clone(),
+            content_in_traces: self.client.content_in_traces(),
         }
     }
 

@@ -124,7 +124,7 @@ impl Agent {
             Some(Ok(())) => "done".to_owned(),
             Some(Err(words)) => words.clone(),
         };
-        let cost = status.cost.map(|cost| format!(" · ${cost}")).unwrap_or_default();
+        let cost = status.cost.map(|cost| format!(" · {cost}")).unwrap_or_default();
         let words = status.text.split_whitespace().count();
         format!("{} · {state} · {words} words{cost} · {}", self.choice.short(), first_line(&self.prompt))
     }

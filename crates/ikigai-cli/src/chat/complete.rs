@@ -1,9 +1,10 @@
 //! What Tab offers: commands, models with their levels, files.
 
+use std::cell::OnceCell;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
-use ikigai::Level;
-use reedline::{Completer, Span, Suggestion};
+use ikigai::{Level, Registry};
+use reedline::{Completer, CompletionResult, Span, Suggestion};
 
 use super::commands::COMMANDS;
 
@@ -17,8 +18,9 @@ const TAKE_FILE: [&str; 2] = ["/attach", "/export"];
 /// What can be offered.
 #[derive(Debug, Clone)]
 pub(crate) struct Completion {
-    /// Names of models, most usual first.
-    models: Vec<String>,
+    registry: Registry,
+    /// Names of models, put together when they are first asked for.
+    models: OnceCell<Vec<String>>,
     /// The working folder.
     folder: PathBuf,
 }
@@ -27,8 +29,8 @@ pub(crate) struct Completion {
 type Offer = (String, Option<String>);
 
 impl Completion {
-    pub(crate) fn new(models: Vec<String>, folder: PathBuf) -> Self {
-        Completion { models, folder }
+    pub(crate) fn new(registry: Registry, folder: PathBuf) -> Self {
+        Completion { registry, models: OnceCell::new(), folder }
     }
 
     /// What fits the word at the end of a line; and where that word begins.
@@ -51,14 +53,15 @@ impl Completion {
     }
 
     fn models(&self, word: &str) -> Vec<Offer> {
+        let models = self.models.get_or_init(|| models(&self.registry));
         if let Some((model, level)) = word.rsplit_once('/')
-            && self.models.iter().any(|known| known == model)
+            && models.iter().any(|known| known == model)
         {
             let levels = Level::ALL.iter().map(|known| known.as_str());
             return levels.filter(|known| known.starts_with(level)).map(|level| (format!("{model}/{level}"), None)).collect();
         }
-        let begins = self.models.iter().filter(|name| name.starts_with(word));
-        let holds = self.models.iter().filter(|name| !name.starts_with(word) && name.contains(word));
+        let begins = models.iter().filter(|name| name.starts_with(word));
+        let holds = models.iter().filter(|name| !name.starts_with(word) && name.contains(word));
         begins.chain(holds).take(MOST).map(|name| (name.clone(), None)).collect()
     }
 
@@ -89,8 +92,20 @@ fn commands(word: &str) -> Vec<Offer> {
     known.map(|known| (format!("/{}", known.name), Some(known.help.to_owned()))).collect()
 }
 
+/// Models by the names that they can be typed by, short ones first: the bare name where it means this model.
+pub(crate) fn models(registry: &Registry) -> Vec<String> {
+    let names = registry.catalog.models().map(|facts| match registry.parse(&facts.id) {
+        Ok(name) if name.provider == facts.provider => facts.id.to_string(),
+        _ => format!("{}:{}", facts.provider, facts.id),
+    });
+    let mut names: Vec<String> = names.collect();
+    names.sort_by_key(|name| (name.contains([':', '/']), name.len()));
+    names.dedup();
+    names
+}
+
 impl Completer for Completion {
-    fn complete(&mut self, line: &str, position: usize) -> Vec<Suggestion> {
+    fn complete(&mut self, line: &str, position: usize) -> CompletionResult {
         let line = line.get(..position).unwrap_or(line);
         let (start, offers) = self.offers(line);
         let suggestion = |(value, description): Offer| Suggestion {
@@ -101,7 +116,7 @@ impl Completer for Completion {
             span: Span { start, end: line.len() },
             ..Suggestion::default()
         };
-        offers.into_iter().map(suggestion).collect()
+        CompletionResult::fresh(offers.into_iter().map(suggestion).collect::<Vec<_>>())
     }
 }
 
@@ -118,7 +133,9 @@ mod tests {
         std::fs::write(folder.path().join("setup.md"), "").unwrap();
         std::fs::write(folder.path().join(".secret"), "").unwrap();
         let models = ["claude-sonnet-4-5", "gemini-2.5-pro", "gemini-2.5-flash"].map(str::to_owned).to_vec();
-        Completion::new(models, folder.path().to_owned()).offers(line).1.into_iter().map(|(value, _)| value).collect()
+        let registry = Registry::default();
+        let completion = Completion { registry, models: OnceCell::from(models), folder: folder.path().to_owned() };
+        completion.offers(line).1.into_iter().map(|(value, _)| value).collect()
     }
 
     #[test]

@@ -9,6 +9,7 @@ use reedline::{
     KeyCode, KeyModifiers, Keybindings, MenuBuilder as _, Prompt, PromptEditMode, PromptHistorySearch,
     PromptHistorySearchStatus, Reedline, ReedlineEvent, ReedlineMenu, Signal, ValidationResult, Validator, Vi,
     default_emacs_keybindings, default_vi_insert_keybindings, default_vi_normal_keybindings,
+    default_vi_visual_keybindings,
 };
 
 use super::complete::Completion;
@@ -113,7 +114,7 @@ fn edit_mode(keys: EditKeys) -> Box<dyn EditMode> {
         EditKeys::Vi => {
             let mut insert = default_vi_insert_keybindings();
             bind(&mut insert);
-            Box::new(Vi::new(insert, default_vi_normal_keybindings()))
+            Box::new(Vi::new(insert, default_vi_normal_keybindings(), default_vi_visual_keybindings()))
         }
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use anstream::{AutoStream, ColorChoice};
 use clap::Args;
-use ikigai_store::{ConversationId, Store};
+use ikigai_store::ConversationId;
 
 use self::agents::Agents;
 use self::commands::Next;
@@ -118,10 +118,7 @@ async fn converse(chat: Chat, out: &mut Out) -> Result<(), Failure> {
     let access = Access::open(out).await?;
     let store = conversations::open(&settings, chat.no_save).await?;
     let folder = std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
-    let mut tooling = Tooling::new(&folder, settings.tools && !chat.no_tools)?;
-    for path in &chat.allowed {
-        tooling.allow_path(path);
-    }
+    let tooling = Tooling::new(&folder, &chat.allowed, settings.tools && !chat.no_tools)?;
     let servers = Servers::begin(if tooling.is_on() { settings.mcp.clone() } else { Default::default() });
     let mut session = Session::new(access, settings, Arc::clone(&store), tooling, folder.clone())?;
     let resumed = begin(&mut session, &chat).await?;
@@ -131,7 +128,7 @@ async fn converse(chat: Chat, out: &mut Out) -> Result<(), Failure> {
     let look = Look::new(size.columns, colour, |name| std::env::var(name).ok());
     let region = Region::detect(true, |name| std::env::var(name).ok());
     let remembered = store.prompts(REMEMBERED).await?;
-    let completion = Completion::new(models(session.access.registry()), folder);
+    let completion = Completion::new(session.access.registry().clone(), folder);
     let editor = Editor::new(look, session.settings.keys, remembered, completion)?;
     let agents = Agents::new(session.access.clone(), Arc::clone(&store), editor.printer());
     let mut talk =
@@ -279,7 +276,7 @@ impl Talk {
         if let Some((used, window)) = self.session.context_used() {
             parts.push(format!("{}%", used.saturating_mul(100).div_ceil(window.max(1))));
         }
-        parts.extend(self.session.cost().map(|cost| format!("${cost}")));
+        parts.extend(self.session.cost().map(|cost| cost.to_string()));
         parts.extend(self.agents.status());
         parts.join(" · ")
     }
@@ -331,12 +328,4 @@ pub(crate) fn size() -> Size {
         }
         _ => Size { columns: 80, rows: 24 },
     }
-}
-
-/// The names that Tab offers: those that mean one model by themselves first.
-fn models(registry: &ikigai::Registry) -> Vec<String> {
-    let mut names: Vec<String> = registry.catalog.names().map(str::to_owned).collect();
-    names.sort_by_key(|name| (name.contains('/'), name.len()));
-    names.dedup();
-    names
 }

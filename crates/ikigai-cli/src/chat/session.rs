@@ -301,7 +301,7 @@ impl Session {
         let name = &self.choice.as_ref()?.name;
         let window = self.access.registry().route(name).ok()?.facts?.context?;
         let used = self.thread.iter().rev().find_map(|stored| stored.entry.usage.as_ref())?.total_tokens();
-        Some((used, window))
+        Some((used, u64::from(window)))
     }
 
     /// What the conversation cost so far, in dollars; none when nothing is known.

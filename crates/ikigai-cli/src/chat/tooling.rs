@@ -1,6 +1,6 @@
 //! The tools of a conversation, and what the person allowed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ikigai::{Callable, ToolCall};
@@ -23,9 +23,10 @@ pub(crate) struct Tooling {
 }
 
 impl Tooling {
-    /// The tools for a working folder.
-    pub(crate) fn new(folder: &Path, on: bool) -> Result<Self, Failure> {
+    /// The tools for a working folder, and what else they may reach.
+    pub(crate) fn new(folder: &Path, allowed: &[PathBuf], on: bool) -> Result<Self, Failure> {
         let scope = Scope::new(folder).map_err(|error| Failure::file("work in", folder, &error))?;
+        let scope = allowed.iter().fold(scope, |scope, path| scope.allow(path));
         Ok(Tooling { scope: Arc::new(scope), borrowed: Vec::new(), permissions: Permissions::default(), on })
     }
 
@@ -54,11 +55,6 @@ impl Tooling {
 
     pub(crate) fn scope(&self) -> &Scope {
         &self.scope
-    }
-
-    /// A further place that tools may reach.
-    pub(crate) fn allow_path(&mut self, path: &Path) {
-        self.scope = Arc::new(Scope::clone(&self.scope).allow(path));
     }
 
     /// What a call will do, in words.

@@ -239,7 +239,7 @@ impl View {
                 parts.push(format!("{} thinking", notice::count(usage.thinking_tokens)));
             }
         }
-        parts.extend(cost.map(|cost| format!("${cost}")));
+        parts.extend(cost.map(|cost| cost.to_string()));
         let took = notice::duration(self.began.elapsed());
         parts.push(match self.first_text {
             Some(first) => format!("{took}, first text after {}", notice::duration(first)),

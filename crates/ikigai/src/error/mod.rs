@@ -10,7 +10,7 @@ use ikigai_core::{ErrorKind, Message, ModelName, Response};
 
 use crate::limits::RateLimits;
 
-pub use reason::{Mismatch, Reason};
+pub use reason::{Mismatch, Reason, ServerFault};
 
 /// The longest excerpt of a provider's words, in bytes.
 const EXCERPT: usize = 1000;

@@ -39,9 +39,37 @@ pub enum Reason {
     Mismatch(Mismatch),
     /// The model still wanted tools when the limit of steps was reached.
     StepLimit(u32),
+    /// A server of tools cannot be used.
+    Server(ServerFault),
     /// Something that this build or this provider does not have.
     Unsupported(String),
 }
+
+/// An MCP server that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerFault {
+    /// Its name and its command or address.
+    pub server: String,
+    /// What is wrong, and what helps.
+    pub why: String,
+    /// The last lines that its program wrote to its standard error.
+    pub log: Vec<String>,
+    /// What kind of failure it is.
+    pub kind: ErrorKind,
+}
+
+impl fmt::Display for ServerFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the MCP server {} {}", self.server, self.why)?;
+        if !self.log.is_empty() {
+            f.write_str("; the last it wrote:")?;
+        }
+        self.log.iter().try_for_each(|line| write!(f, "\n  {line}"))
+    }
+}
+
+impl std::error::Error for ServerFault {}
 
 /// An answer that does not match its schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +96,7 @@ impl Reason {
             | Reason::NoSuchProvider(ProviderError::Unknown { .. }) => ErrorKind::NotFound,
             Reason::MissingKey(_) | Reason::Credentials(_) => ErrorKind::Auth,
             Reason::Mismatch(_) => ErrorKind::Protocol,
+            Reason::Server(fault) => fault.kind,
             Reason::StepLimit(_) => ErrorKind::Cancelled,
             Reason::Invalid(_)
             | Reason::Model(_)
@@ -86,6 +115,7 @@ impl Reason {
                 Failure::TooLarge | Failure::Request => false,
             },
             Reason::Mismatch(_) => true,
+            Reason::Server(fault) => matches!(fault.kind, ErrorKind::Timeout | ErrorKind::Network),
             Reason::Invalid(_)
             | Reason::Model(_)
             | Reason::NoSuchProvider(_)
@@ -120,6 +150,7 @@ impl Reason {
             Reason::MissingKey(error) => Some(error),
             Reason::Credentials(error) => Some(error),
             Reason::File(error) => Some(error),
+            Reason::Server(error) => Some(error),
             Reason::Attachment { .. } | Reason::Mismatch(_) | Reason::StepLimit(_) | Reason::Unsupported(_) => None,
         }
     }
@@ -143,6 +174,7 @@ impl fmt::Display for Reason {
             Reason::StepLimit(steps) => {
                 write!(f, "the model still wants tools after {steps} steps; raise `max_steps` or ask again")
             }
+            Reason::Server(error) => error.fmt(f),
             Reason::Unsupported(what) => f.write_str(what),
         }
     }
@@ -167,6 +199,7 @@ reasons! {
     CredentialsError => Credentials,
     FileError => File,
     Mismatch => Mismatch,
+    ServerFault => Server,
 }
 
 impl From<ikigai_core::Error> for Reason {

@@ -1,5 +1,6 @@
 //! Tools with the code that runs them.
 
+mod hints;
 mod output;
 mod run;
 
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use ikigai_core::{ArgumentChecker, Tool, ToolCall};
 
+pub use hints::Hints;
 pub use output::{IntoOutput, Json, Output};
 pub(crate) use run::{Bench, run};
 
@@ -36,6 +38,7 @@ pub struct Callable {
     tool: Tool,
     code: Option<Arc<Code>>,
     timeout: Timeout,
+    hints: Hints,
     /// The schema is read once, when the first call comes.
     checker: Arc<OnceLock<Result<ArgumentChecker, String>>>,
 }
@@ -134,6 +137,18 @@ impl Callable {
         self
     }
 
+    /// With what is said about what a call does, for those who decide whether to allow it.
+    #[must_use]
+    pub fn with_hints(mut self, hints: Hints) -> Self {
+        self.hints = hints;
+        self
+    }
+
+    /// What is said about what a call does. Nothing, unless the tool comes from an MCP server or was given some.
+    pub fn hints(&self) -> &Hints {
+        &self.hints
+    }
+
     /// The tool as the model sees it.
     pub fn definition(&self) -> &Tool {
         &self.tool
@@ -156,7 +171,13 @@ impl Callable {
 
 impl From<Tool> for Callable {
     fn from(tool: Tool) -> Self {
-        Callable { tool, code: None, timeout: Timeout::Inherited, checker: Arc::new(OnceLock::new()) }
+        Callable {
+            tool,
+            code: None,
+            timeout: Timeout::Inherited,
+            hints: Hints::default(),
+            checker: Arc::new(OnceLock::new()),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use ikigai_core::{Block, ToolCall, ToolResult};
 use tokio::task::JoinSet;
+use tracing::Instrument as _;
 
 use super::{Approval, Approve, Callable, Output, Timeout};
 use crate::hook::Hooks;
@@ -18,6 +19,7 @@ pub(crate) struct Bench {
     pub(crate) timeout: Option<Duration>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) hooks: Hooks,
+    pub(crate) content_in_traces: bool,
 }
 
 /// Runs calls side by side, and gives their results in the order of the calls. Every call gets a result: one that cannot
@@ -33,8 +35,15 @@ pub(crate) async fn run(bench: Bench, calls: Vec<ToolCall>) -> Vec<Block> {
         results.push(match checked(&bench, call).await {
             Err(refused) => Some(refused),
             Ok(tool) => {
-                let work = timed(tool.clone(), call.clone(), bench.clone());
-                running.spawn(async move { (place, work.await) });
+                // Made here, where the caller's own span is around it.
+                let span = crate::trace::tool(call, bench.content_in_traces);
+                let work = timed(tool.clone(), call.clone(), bench.clone()).instrument(span.clone());
+                let with_content = bench.content_in_traces;
+                running.spawn(async move {
+                    let output = work.await;
+                    crate::trace::tool_done(&span, &output, with_content);
+                    (place, output)
+                });
                 None
             }
         });

@@ -16,7 +16,7 @@ pub struct Http {
 }
 
 /// How an [`Http`] is set up.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct HttpBuilder {
     connect: Duration,
     proxy: Proxy,
@@ -25,7 +25,7 @@ pub struct HttpBuilder {
     version: Version,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Proxy {
     Environment,
     Never,
@@ -118,6 +118,20 @@ impl HttpBuilder {
     /// # Errors
     /// When a certificate or the proxy's address is none, or TLS cannot be set up.
     pub fn build(self) -> Result<Http, TransportError> {
+        Ok(Http { client: self.client(reqwest::redirect::Policy::none())? })
+    }
+
+    /// A client that follows redirects as long as they stay with the same host: MCP servers send from `/mcp` to `/mcp/`.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn build_within_host(self) -> Result<reqwest::Client, TransportError> {
+        self.client(reqwest::redirect::Policy::custom(|attempt| {
+            let origin = |url: &reqwest::Url| url.origin();
+            let stays = attempt.previous().iter().all(|before| origin(before) == origin(attempt.url()));
+            if stays && attempt.previous().len() < 5 { attempt.follow() } else { attempt.stop() }
+        }))
+    }
+
+    fn client(self, redirects: reqwest::redirect::Policy) -> Result<reqwest::Client, TransportError> {
         let broken = |what: &str, error: reqwest::Error| {
             TransportError::new(Failure::Request, format!("{what}: {}", cause(&error))).because(error.without_url())
         };
@@ -133,7 +147,7 @@ impl HttpBuilder {
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("ikigai/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(self.connect)
-            .redirect(reqwest::redirect::Policy::none())
+            .redirect(redirects)
             .referer(false)
             // Whether to try again is decided in one place, and counted.
             .retry(reqwest::retry::never())
@@ -159,8 +173,7 @@ impl HttpBuilder {
         } else {
             builder.tls_certs_merge(certificates)
         };
-        let client = builder.build().map_err(|error| broken("HTTP cannot be set up", error))?;
-        Ok(Http { client })
+        builder.build().map_err(|error| broken("HTTP cannot be set up", error))
     }
 }
 

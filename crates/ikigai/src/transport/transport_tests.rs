@@ -199,6 +199,18 @@ async fn a_proxy_gets_requests_for_any_host() {
 }
 
 #[tokio::test]
+async fn connecting_has_a_limit_with_tls_included() {
+    // It takes connections, and says nothing.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let http = Http::builder().no_proxy().connect_timeout(Duration::from_millis(200)).build().unwrap();
+    let began = std::time::Instant::now();
+    let error = http.send(post(&format!("https://127.0.0.1:{port}/"), "")).await.unwrap_err();
+    assert_eq!(error.failure(), Failure::Connect, "{error}");
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+#[tokio::test]
 async fn a_body_longer_than_the_limit_is_refused() {
     let mut pieces = vec!["abc", "def"].into_iter();
     let body = Body::poll_fn(move |_| Poll::Ready(pieces.next().map(|piece| Ok(Bytes::from(piece)))));

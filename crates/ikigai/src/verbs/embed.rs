@@ -5,6 +5,7 @@ use futures_util::future::try_join_all;
 use http::Method;
 use ikigai_core::{Cost, Dialect, ModelName, Usage};
 use serde_json::{Value, json};
+use tracing::Instrument as _;
 
 use crate::endpoint::{Endpoint, segment};
 use crate::error::{Error, Reason};
@@ -50,11 +51,30 @@ impl Model {
             return Err(ikigai_core::Error::invalid_request(told).into());
         }
         let endpoint = Endpoint::find(&self.client, route.provider, route.dialect, &name.id, settings)?;
-        let mut embeddings = Embeddings { vectors: Vec::new(), model: name.clone(), usage: None, cost: None };
+        let span = crate::trace::embeddings(name, &endpoint);
+        let began = self.client.clock().now();
+        let asked = self.embed_all(&texts, at_most, route.dialect, &endpoint).instrument(span.clone());
+        let outcome = asked.await.map(|mut embeddings| {
+            let priced = route.facts.zip(embeddings.usage.as_ref());
+            embeddings.cost = priced.and_then(|(facts, usage)| facts.cost(usage));
+            embeddings
+        });
+        crate::trace::embedded(&span, name, &outcome, self.client.clock().now().saturating_sub(began));
+        outcome
+    }
+
+    async fn embed_all(
+        &self,
+        texts: &[String],
+        at_most: usize,
+        dialect: Dialect,
+        endpoint: &Endpoint,
+    ) -> Result<Embeddings, Error> {
+        let name = self.plan.name.clone();
+        let mut embeddings = Embeddings { vectors: Vec::new(), model: name, usage: None, cost: None };
         let batches: Vec<&[String]> = texts.chunks(at_most).collect();
         for group in batches.chunks(AT_ONCE) {
-            let answers =
-                try_join_all(group.iter().map(|batch| self.embed_batch(batch, route.dialect, &endpoint))).await?;
+            let answers = try_join_all(group.iter().map(|batch| self.embed_batch(batch, dialect, endpoint))).await?;
             for (vectors, tokens) in answers {
                 embeddings.vectors.extend(vectors);
                 if let Some(tokens) = tokens {
@@ -63,7 +83,6 @@ impl Model {
                 }
             }
         }
-        embeddings.cost = route.facts.zip(embeddings.usage.as_ref()).and_then(|(facts, usage)| facts.cost(usage));
         Ok(embeddings)
     }
 

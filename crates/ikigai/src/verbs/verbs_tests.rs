@@ -141,3 +141,25 @@ async fn models_are_listed_page_by_page_in_every_shape() {
         ]
     );
 }
+
+#[tokio::test]
+async fn vectors_have_a_span_and_metrics_of_their_own() {
+    let fields = crate::testing::fields_of(async {
+        let body = json!({"data": [{"index": 0, "embedding": [0.5, 0.25]}], "usage": {"prompt_tokens": 3}});
+        let scripted = Scripted::new([json_reply(body)]);
+        scripted.client().model("openai:text-embedding-3-small").unwrap().embed(["a"]).await.unwrap();
+    })
+    .await;
+    let value = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str());
+    for (name, expected) in [
+        ("otel.name", "embeddings text-embedding-3-small"),
+        ("gen_ai.operation.name", "embeddings"),
+        ("gen_ai.provider.name", "openai"),
+        ("gen_ai.usage.input_tokens", "3"),
+        ("gen_ai.embeddings.dimension.count", "2"),
+        ("histogram.gen_ai.client.token.usage", "3"),
+    ] {
+        assert_eq!(value(name), Some(expected), "{name}");
+    }
+    assert!(value("histogram.gen_ai.client.operation.duration").is_some());
+}

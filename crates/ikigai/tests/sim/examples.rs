@@ -18,12 +18,17 @@ fn example(name: &str) -> PathBuf {
 
 /// What an example prints.
 async fn printed(name: &'static str) -> String {
+    printed_with(name, &[]).await
+}
+
+async fn printed_with(name: &'static str, arguments: &[PathBuf]) -> String {
     let sim = Sim::start().await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("chart.png"), b"\x89PNG\r\n\x1a\n0000").unwrap();
     std::fs::write(folder.path().join("report.pdf"), b"%PDF-1.7\n1 0 obj\n").unwrap();
     let mut command = Command::new(example(name));
     command.env_clear().envs(support::variables(&sim)).env("IKIGAI_HOME", folder.path()).current_dir(folder.path());
+    command.args(arguments);
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name}: {errors}");
@@ -55,6 +60,37 @@ examples! {
     embed: "apples are closer: true";
     count: "12 tokens\nabout 9 tokens\ntrue";
     hooks: "asking anthropic:claude-haiku-4-5, 1 messages\nanswered: stop";
+}
+
+/// The simulator as a proxy: requests for any host come to it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn proxies_are_taken_from_the_environment() {
+    let sim = Sim::start().await.unwrap();
+    let ask = |no_proxy: &str| {
+        let mut command = Command::new(example("ask"));
+        command.env_clear().envs(support::variables(&sim)).env("IKIGAI_HOME", "/nowhere");
+        command.env("ANTHROPIC_BASE_URL", "http://api.example.invalid").env("HTTP_PROXY", sim.url());
+        command.env("http_proxy", sim.url()).env("NO_PROXY", no_proxy);
+        tokio::task::spawn_blocking(move || command.output().unwrap())
+    };
+    let through = ask("").await.unwrap();
+    let said = String::from_utf8_lossy(&through.stdout).into_owned();
+    assert_eq!(said, "You said: “Why is the sky blue?” (5 words).\n", "{}", String::from_utf8_lossy(&through.stderr));
+    assert_eq!(sim.requests().len(), 1);
+    // A host that has none of it.
+    assert!(!ask("example.invalid").await.unwrap().status.success());
+    assert_eq!(sim.requests().len(), 1);
+}
+
+#[cfg(feature = "mcp")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mcp() {
+    let printed = printed_with("mcp", &[example("mcp_test_server")]).await;
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(
+        (lines[0], lines[1], lines.last().copied()),
+        ("box__echo", "box__media (may change)", Some("box__echo answered: hello"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,11 +1,12 @@
 //! `/new`, `/resume`, `/search`, `/history`, `/title`, `/export`, `/delete`: conversations as wholes.
 
 use ikigai::Role;
-use ikigai_store::{Details, Listing, Search, Selection, Store as _};
+use ikigai_store::{Details, Listing, Search, Selection};
 
 use super::super::Talk;
 use crate::conversations;
 use crate::exit::Failure;
+use crate::files;
 use crate::places;
 use crate::screen::notice;
 
@@ -70,7 +71,7 @@ impl Talk {
         let mut text = String::new();
         for (place, hit) in hits.iter().enumerate() {
             let title = hit.title.as_deref().unwrap_or("untitled");
-            let words = format!("{:>2}  {title} · {}", place + 1, hit.snippet);
+            let words = format!("{:>2}  {title} · {}", place + 1, hit.snippet.text);
             text.push_str(&notice::info(&words, self.look));
         }
         text.push_str(&notice::info("/resume NUMBER opens one.", self.look));
@@ -127,7 +128,7 @@ impl Talk {
         } else {
             ikigai_store::markdown(&conversation, &self.session.thread)
         };
-        places::write(&path, &text, places::Mode::Kept)?;
+        places::write(&path, &text, files::Mode::Kept)?;
         self.print(&notice::success(&format!("Written to {name}."), &[], self.look))
     }
 

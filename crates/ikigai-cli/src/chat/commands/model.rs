@@ -4,10 +4,13 @@ use anstyle::AnsiColor;
 use ikigai_core::switch_banner;
 
 use super::super::{Talk, painted};
+use super::super::complete;
 use super::super::session::Choice;
 use crate::exit::Failure;
 use crate::screen::notice;
 
+/// So many names are shown at once.
+const MOST_MODELS: usize = 60;
 const BUDGET: &str = "--thinking-budget";
 
 impl Talk {
@@ -56,7 +59,8 @@ impl Talk {
     /// Models whose names hold a word.
     pub(super) fn models(&mut self, word: &str) -> Result<(), Failure> {
         let registry = self.session.access.registry();
-        let names: Vec<&str> = registry.catalog.names().filter(|name| name.contains(word)).take(60).collect();
+        let names = complete::models(registry).into_iter().filter(|name| name.contains(word));
+        let names: Vec<String> = names.take(MOST_MODELS).collect();
         if names.is_empty() {
             return Err(Failure::new(format!("no model's name holds `{word}`")).hint("`ikigai models list` has all."));
         }

@@ -37,12 +37,13 @@ impl Talk {
         let spent = self.session.store.spent(conversation.id).await?;
         let mut text = String::new();
         for model in &spent.models {
-            let cost = model.cost.map_or_else(|| "price unknown".to_owned(), |cost| format!("${cost}"));
             let name = model.model.as_deref().unwrap_or("unknown model");
-            text.push_str(&notice::info(&format!("{name} · {} answers · {cost}", model.answers), self.look));
+            let unknown = unpriced(model.unpriced);
+            let words = format!("{name} · {} answers · {}{unknown}", model.answers, model.cost);
+            text.push_str(&notice::info(&words, self.look));
         }
-        let sum = spent.cost().map_or_else(|| "unknown".to_owned(), |cost| format!("${cost}"));
-        text.push_str(&notice::info(&format!("In all: {sum}"), self.look));
+        let words = format!("In all: {}{}", spent.cost(), unpriced(spent.unpriced()));
+        text.push_str(&notice::info(&words, self.look));
         self.print(&text)
     }
 
@@ -75,7 +76,7 @@ impl Talk {
             return self.print(&notice::info("Nothing yet.", self.look));
         }
         let count = self.session.model()?.count_tokens(history).await?;
-        let about = if count.is_estimate { "about " } else { "" };
+        let about = if count.exact { "" } else { "about " };
         let mut words = format!("{about}{} tokens", notice::count(count.tokens));
         if let Some((_, window)) = self.session.context_used() {
             words.push_str(&format!(" of {}", notice::count(window)));
@@ -93,7 +94,7 @@ impl Talk {
         if let Some((used, window)) = session.context_used() {
             lines.push(format!("window: {} of {} tokens", notice::count(used), notice::count(window)));
         }
-        lines.extend(session.cost().map(|cost| format!("cost: ${cost}")));
+        lines.extend(session.cost().map(|cost| format!("cost: {cost}")));
         match &session.conversation {
             Some(conversation) => {
                 let title = conversation.title.as_deref().unwrap_or("untitled");
@@ -166,6 +167,11 @@ impl Talk {
         let words = format!("{} · `ikigai config edit` opens it", places.settings().display());
         self.print(&notice::info(&words, self.look))
     }
+}
+
+/// What is said of answers whose price nobody knows.
+fn unpriced(answers: u64) -> String {
+    if answers == 0 { String::new() } else { format!(", and {answers} answers of unknown price") }
 }
 
 fn pretty(value: &impl serde::Serialize) -> Result<String, Failure> {

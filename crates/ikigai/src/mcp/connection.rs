@@ -1,0 +1,321 @@
+//! A server that is connected.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ikigai_core::{Tool, ToolCall};
+use rmcp::ClientHandler;
+use rmcp::model::{
+    CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation, PaginatedRequestParams, ProtocolVersion,
+};
+use rmcp::service::{
+    ClientLifecycleMode, NotificationContext, RoleClient, RunningService, ServiceError, serve_client_with_lifecycle,
+};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use serde_json::{Map, Value};
+use tokio::sync::watch;
+
+use super::fault::{Secrets, Told};
+use super::process::{Life, Log};
+use super::server::{Place, Server};
+use super::{content, names, process, remote};
+use crate::error::{Error, ServerFault};
+use crate::tools::{Callable, Hints, Output};
+
+/// The longest message of a server.
+pub(super) const LONGEST: usize = 64 << 20;
+/// The longest list of tools: a server that has more is broken.
+const MOST_TOOLS: usize = 10_000;
+/// How long to wait for the last words and the status of a program that has ended.
+const LAST_WORDS: Duration = Duration::from_millis(300);
+
+/// An MCP server that is connected. Cheap to clone; clones are the same connection.
+///
+/// It lives as long as the connection or one of its tools does. Then a program is ended (killed, where it does not end by
+/// itself), and a session is closed.
+#[derive(Clone)]
+pub struct Connection {
+    link: Arc<Link>,
+    changes: watch::Receiver<u64>,
+}
+
+struct Link {
+    /// Dropped before the program's life is, so that the program sees the end of its input first.
+    service: RunningService<RoleClient, Handler>,
+    /// What it is called in errors.
+    label: String,
+    /// As the user named it.
+    name: Option<String>,
+    connect: Duration,
+    call: Option<Duration>,
+    log: Log,
+    life: Option<Life>,
+    secrets: Secrets,
+}
+
+/// Listens to what a server says by itself.
+struct Handler {
+    changes: watch::Sender<u64>,
+}
+
+impl ClientHandler for Handler {
+    fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) -> impl Future<Output = ()> + Send + '_ {
+        self.changes.send_modify(|count| *count += 1);
+        std::future::ready(())
+    }
+
+    fn get_info(&self) -> ClientConfig {
+        let client = Implementation::new("ikigai", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), client)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+}
+
+impl Connection {
+    pub(super) async fn open(server: Server) -> Result<Self, Error> {
+        let secrets = Secrets::of(&server);
+        let label = secrets.redact(&server.label());
+        let (changed, changes) = watch::channel(0);
+        let handler = Handler { changes: changed };
+        let mut log = Log::default();
+        let mut life = None;
+        let fault = |told: Told, log: &Log| told.of(&label, log.lines(), &secrets);
+        // With the handshake that servers have had from the start; newer ones know it too.
+        let lifecycle = ClientLifecycleMode::Initialize;
+        let served = match &server.place {
+            Place::Program(program) => {
+                let running = process::start(program, &secrets).map_err(|told| fault(told, &log))?;
+                log = running.log;
+                life = Some(running.life);
+                let transport =
+                    AsyncRwTransport::new_client(running.output, running.input).with_max_line_length(LONGEST);
+                let served = serve_client_with_lifecycle(handler, transport, lifecycle);
+                tokio::time::timeout(server.connect, served).await
+            }
+            Place::Remote(remote) => {
+                let transport = remote::transport(remote).map_err(|told| fault(told, &log))?;
+                let served = serve_client_with_lifecycle(handler, transport, lifecycle);
+                tokio::time::timeout(server.connect, served).await
+            }
+        };
+        let service = match served {
+            Ok(Ok(service)) => service,
+            Ok(Err(error)) => {
+                let status = last_words(life.as_ref()).await;
+                let told = status.map_or_else(|| Told::at_start(&error), |status| Told::ended(Some(status)));
+                return Err(fault(told, &log).into());
+            }
+            Err(_) => return Err(fault(Told::too_slow(server.connect), &log).into()),
+        };
+        let closing = service.cancellation_token();
+        let ended = ended(life.as_ref());
+        if life.is_some() {
+            tokio::spawn(async move {
+                ended.await;
+                // What it has started may hold its output open. What it wrote before its end is read first.
+                tokio::time::sleep(LAST_WORDS).await;
+                closing.cancel();
+            });
+        }
+        let Server { name, connect, call, .. } = server;
+        let link = Link { service, label, name, connect, call, log, life, secrets };
+        Ok(Connection { link: Arc::new(link), changes })
+    }
+
+    /// The server's tools, as they are now, for [`Model::tools`](crate::Model::tools). Their names are told in [the
+    /// module](super).
+    ///
+    /// # Errors
+    /// When the server has ended, does not answer in time, or its list has no end.
+    pub async fn tools(&self) -> Result<Vec<Callable>, Error> {
+        let tools = self.list().await?;
+        let names = names::unique(tools.iter().map(|tool| (self.link.name.clone(), tool.name.to_string())).collect());
+        Ok(tools.into_iter().zip(names).map(|(tool, name)| self.callable(tool, name)).collect())
+    }
+
+    /// What the server is called: the name that was given, or else the one it gives itself, or else where it is.
+    pub fn name(&self) -> String {
+        let own = || Some(self.link.service.peer_info()?.server_info.as_ref()?.name.clone());
+        self.link.name.clone().or_else(own).unwrap_or_else(|| self.link.label.clone())
+    }
+
+    /// What the server says about its use, for the system prompt.
+    pub fn instructions(&self) -> Option<String> {
+        self.link.service.peer_info()?.instructions.clone().filter(|text| !text.trim().is_empty())
+    }
+
+    /// Waits until the server says that its tools have changed; [`tools`](Connection::tools) gives others then. False when
+    /// the server has ended: there will be no more changes.
+    pub async fn changed(&mut self) -> bool {
+        let ended = ended(self.link.life.as_ref());
+        tokio::select! {
+            changed = self.changes.changed() => changed.is_ok(),
+            _ = ended => false,
+        }
+    }
+
+    /// Does the server still run, as far as is known? A server at an address is asked nothing for this.
+    pub fn is_connected(&self) -> bool {
+        let ended = self.link.life.as_ref().is_some_and(|life| life.status.borrow().is_some());
+        !ended && !self.link.service.is_transport_closed()
+    }
+
+    /// The last lines that a program wrote to its standard error.
+    pub fn log(&self) -> Vec<String> {
+        self.link.log.lines()
+    }
+
+    /// All tools, page by page.
+    async fn list(&self) -> Result<Vec<rmcp::model::Tool>, Error> {
+        let mut tools = Vec::new();
+        let mut cursor: Option<String> = None;
+        loop {
+            let asked =
+                self.link.service.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor.clone())));
+            let page = match tokio::time::timeout(self.link.connect, asked).await {
+                Ok(Ok(page)) => page,
+                Ok(Err(error)) => return Err(self.link.fault(&error).await.into()),
+                Err(_) => return Err(self.link.told(Told::too_slow(self.link.connect)).into()),
+            };
+            tools.extend(page.tools);
+            match page.next_cursor {
+                None => return Ok(tools),
+                Some(next) if cursor.as_ref() == Some(&next) || tools.len() > MOST_TOOLS => {
+                    return Err(self.link.told(Told::protocol("has a list of tools without an end")).into());
+                }
+                next => cursor = next,
+            }
+        }
+    }
+
+    /// A tool of the server under a name.
+    fn callable(&self, tool: rmcp::model::Tool, name: String) -> Callable {
+        let link = Arc::clone(&self.link);
+        let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
+        // The schema is the server's: it is not bent to what a provider calls strict.
+        let definition = Tool::new(name, description).parameters(schema(&tool.input_schema)).lenient();
+        let own = tool.name.clone();
+        let callable = Callable::new(definition, move |call: ToolCall| {
+            let (link, own) = (Arc::clone(&link), own.clone());
+            async move { link.call(own, call.arguments).await }
+        });
+        let callable = callable.with_hints(hints(&tool));
+        match self.link.call {
+            Some(limit) => callable.timeout(limit),
+            None => callable,
+        }
+    }
+}
+
+impl Link {
+    /// Runs a tool. Dropping the future tells the server that nobody waits any more.
+    async fn call(&self, tool: std::borrow::Cow<'static, str>, arguments: Map<String, Value>) -> Output {
+        let asked = CallToolRequestParams::new(tool).with_arguments(arguments);
+        match self.service.call_tool(asked).await {
+            Ok(result) => content::output(result),
+            // The server's own words about this call, not a failure of the server.
+            Err(ServiceError::McpError(error)) => Output::error(self.secrets.redact(&error.message)),
+            Err(error) => Output::error(self.fault(&error).await.to_string()),
+        }
+    }
+
+    /// A request failed: perhaps because the program has ended.
+    async fn fault(&self, error: &ServiceError) -> ServerFault {
+        let told = match error {
+            ServiceError::TransportClosed | ServiceError::TransportSend(_) | ServiceError::Cancelled { .. } => {
+                match last_words(self.life.as_ref()).await {
+                    Some(status) => Told::ended(Some(status)),
+                    None => Told::at_work(error),
+                }
+            }
+            _ => Told::at_work(error),
+        };
+        self.told(told)
+    }
+
+    fn told(&self, told: Told) -> ServerFault {
+        told.of(&self.label, self.log.lines(), &self.secrets)
+    }
+}
+
+/// How a program ended, if it has: it may take a moment to be known, and so may its last words.
+async fn last_words(life: Option<&Life>) -> Option<String> {
+    let ended = ended(Some(life?));
+    let status = tokio::time::timeout(LAST_WORDS, ended).await.ok();
+    tokio::time::sleep(LAST_WORDS / 10).await;
+    status
+}
+
+/// Waits for a program's end, and says how it ended. A server at an address has none.
+fn ended(life: Option<&Life>) -> impl Future<Output = String> + Send + use<> {
+    let status = life.map(|life| life.status.clone());
+    async move {
+        if let Some(mut status) = status
+            && let Ok(told) = status.wait_for(Option::is_some).await
+        {
+            return told.clone().unwrap_or_default();
+        }
+        std::future::pending().await
+    }
+}
+
+/// A schema as providers want it: of an object, and saying so.
+fn schema(given: &Map<String, Value>) -> Value {
+    let mut schema = given.clone();
+    if !schema.contains_key("type") {
+        schema.insert("type".to_owned(), Value::from("object"));
+    }
+    Value::Object(schema)
+}
+
+fn hints(tool: &rmcp::model::Tool) -> Hints {
+    let mut hints = Hints { title: tool.title.clone(), ..Hints::default() };
+    if let Some(told) = &tool.annotations {
+        hints.title = hints.title.or_else(|| told.title.clone());
+        hints.read_only = told.read_only_hint;
+        hints.destructive = told.destructive_hint;
+        hints.idempotent = told.idempotent_hint;
+        hints.open_world = told.open_world_hint;
+    }
+    hints
+}
+
+/// The tools of several servers, with no name twice: where servers without a name of their own have the same tool, the
+/// server's name is put before it, as `server__tool`.
+///
+/// ```no_run
+/// # async fn f(notes: ikigai::mcp::Connection, files: ikigai::mcp::Connection) -> Result<(), ikigai::Error> {
+/// let model = ikigai::model("claude-sonnet-4-5")?.tools(ikigai::mcp::tools([&notes, &files]).await?);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As [`Connection::tools`].
+pub async fn tools<'a>(servers: impl IntoIterator<Item = &'a Connection>) -> Result<Vec<Callable>, Error> {
+    let mut found = Vec::new();
+    for server in servers {
+        for tool in server.list().await? {
+            let name = names::safe(server.link.name.as_deref(), &tool.name);
+            found.push((server, tool, name));
+        }
+    }
+    let named = found.iter().map(|(server, tool, name)| {
+        let clashes = found.iter().filter(|(_, _, other)| other == name).count() > 1;
+        let prefix = server.link.name.clone().or_else(|| clashes.then(|| server.name()));
+        (prefix, tool.name.to_string())
+    });
+    let names = names::unique(named.collect());
+    Ok(found.into_iter().zip(names).map(|((server, tool, _), name)| server.callable(tool, name)).collect())
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("server", &self.link.label)
+            .field("connected", &self.is_connected())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,76 @@
+//! Names of tools that every provider accepts.
+
+/// The longest name that every provider accepts.
+const LONGEST: usize = 64;
+
+/// A tool's name, perhaps with its server's before it, as every provider accepts it: letters, digits, `_` and `-`, a letter
+/// or `_` first, at most 64 of them. A name that had to be cut ends in a mark made of the whole, so that two stay two.
+pub(super) fn safe(server: Option<&str>, tool: &str) -> String {
+    let whole = match server {
+        Some(server) => format!("{server}__{tool}"),
+        None => tool.to_owned(),
+    };
+    let allowed = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    let mut name: String = whole.chars().map(allowed).collect();
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        name.insert(0, '_');
+    }
+    if name.len() > LONGEST { marked(&name, &whole) } else { name }
+}
+
+/// A name with a mark made of what it stands for.
+fn marked(name: &str, whole: &str) -> String {
+    let mark = format!("_{:08x}", fnv(whole));
+    let kept: String = name.chars().take(LONGEST - mark.len()).collect();
+    kept + &mark
+}
+
+/// The names of several tools, given as (server, tool): each once. Of those that would be the same, all but the first get
+/// a mark.
+pub(super) fn unique(names: Vec<(Option<String>, String)>) -> Vec<String> {
+    let mut given: Vec<String> = Vec::new();
+    for (place, (server, tool)) in names.into_iter().enumerate() {
+        let mut name = safe(server.as_deref(), &tool);
+        let mut whole = format!("{}\n{tool}", server.unwrap_or_default());
+        while given.contains(&name) {
+            name = marked(&name, &whole);
+            whole.push_str(&place.to_string());
+        }
+        given.push(name);
+    }
+    given
+}
+
+/// FNV-1a: the same on every machine and in every version, so that names stay as prompt caches know them.
+fn fnv(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn every_name_is_one_that_providers_accept() {
+        assert_eq!(safe(None, "read_file"), "read_file");
+        assert_eq!(safe(Some("files"), "read"), "files__read");
+        assert_eq!(safe(Some("my files"), "a.b/c"), "my_files__a_b_c");
+        assert_eq!(safe(None, "7up"), "_7up");
+        assert_eq!(safe(None, ""), "_");
+        assert_eq!(safe(None, "größe"), "gr__e");
+        let long = safe(Some("server"), &"x".repeat(100));
+        assert_eq!(long.len(), LONGEST);
+        assert_ne!(long, safe(Some("server"), &"x".repeat(101)), "two stay two");
+        assert_eq!(long, safe(Some("server"), &"x".repeat(100)), "and each stays the same");
+    }
+
+    #[test]
+    fn what_would_be_the_same_is_kept_apart() {
+        let names = ["a.b", "a/b", "a_b", "c"].map(|tool| (None, tool.to_owned()));
+        let given = unique(names.to_vec());
+        assert_eq!((given[0].as_str(), given[3].as_str()), ("a_b", "c"));
+        assert!(given[1].starts_with("a_b_") && given[2].starts_with("a_b_") && given[1] != given[2], "{given:?}");
+    }
+}

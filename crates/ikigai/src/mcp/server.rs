@@ -1,0 +1,251 @@
+//! How a server is reached.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+use super::Connection;
+use crate::config::Key;
+use crate::error::{Error, Reason};
+use crate::transport::HttpBuilder;
+
+/// An MCP server that is not connected yet.
+///
+/// ```no_run
+/// use ikigai::mcp::Server;
+///
+/// # async fn f() -> Result<(), ikigai::Error> {
+/// let files = Server::command("npx", ["-y", "some-server"]).env("TOKEN", "…").name("files").connect().await?;
+/// let web = Server::url("https://example.org/mcp").bearer("…").header("x-team", "blue").connect().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct Server {
+    pub(super) place: Place,
+    pub(super) name: Option<String>,
+    pub(super) connect: Duration,
+    pub(super) call: Option<Duration>,
+}
+
+/// Where a server is.
+#[derive(Clone)]
+pub(super) enum Place {
+    /// A program that is started.
+    Program(Program),
+    /// An address.
+    Remote(Remote),
+}
+
+#[derive(Clone)]
+pub(super) struct Program {
+    pub(super) program: OsString,
+    pub(super) arguments: Vec<OsString>,
+    pub(super) variables: Vec<(String, SecretString)>,
+    pub(super) inherits: bool,
+    pub(super) folder: Option<PathBuf>,
+    /// Settings that belong to servers at an address.
+    pub(super) misplaced: Option<&'static str>,
+}
+
+#[derive(Clone)]
+pub(super) struct Remote {
+    pub(super) url: String,
+    pub(super) bearer: Option<Key>,
+    pub(super) headers: Vec<(String, SecretString)>,
+    pub(super) http: Option<HttpBuilder>,
+    /// Settings that belong to programs.
+    pub(super) misplaced: Option<&'static str>,
+}
+
+impl Server {
+    /// A program that is started, and spoken to through its standard input and output.
+    pub fn command<A: Into<OsString>>(program: impl Into<OsString>, arguments: impl IntoIterator<Item = A>) -> Self {
+        Server::at(Place::Program(Program {
+            program: program.into(),
+            arguments: arguments.into_iter().map(Into::into).collect(),
+            variables: Vec::new(),
+            inherits: false,
+            folder: None,
+            misplaced: None,
+        }))
+    }
+
+    /// A server at an address, over streamable HTTP.
+    pub fn url(url: impl Into<String>) -> Self {
+        let url = url.into();
+        Server::at(Place::Remote(Remote { url, bearer: None, headers: Vec::new(), http: None, misplaced: None }))
+    }
+
+    fn at(place: Place) -> Self {
+        Server { place, name: None, connect: Duration::from_secs(60), call: None }
+    }
+
+    /// A name of one's own. It stands before the names of the server's tools, as `name__tool`, and in errors.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// A variable for the program's environment.
+    pub fn env(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.program("env", |program| program.variables.push((name.into(), SecretString::from(value.into()))))
+    }
+
+    /// Hands all variables of this process to the program, keys too. Otherwise it gets the few that programs need.
+    pub fn inherit_env(self) -> Self {
+        self.program("inherit_env", |program| program.inherits = true)
+    }
+
+    /// The program's working directory, in place of this process's own.
+    pub fn current_dir(self, folder: impl Into<PathBuf>) -> Self {
+        self.program("current_dir", |program| program.folder = Some(folder.into()))
+    }
+
+    /// A key, sent as `Authorization: Bearer …`.
+    pub fn bearer(self, key: impl Into<Key>) -> Self {
+        self.remote("bearer", |remote| remote.bearer = Some(key.into()))
+    }
+
+    /// A header for every request.
+    pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.remote("header", |remote| remote.headers.push((name.into(), SecretString::from(value.into()))))
+    }
+
+    /// Another set-up of HTTP: proxies, certificates.
+    pub fn http(self, http: HttpBuilder) -> Self {
+        self.remote("http", |remote| remote.http = Some(http))
+    }
+
+    /// How long the server may take until it is ready, and for each page of its list of tools: 60 seconds unless said
+    /// otherwise. A program that is fetched first, as `npx` does, takes its time.
+    pub fn connect_timeout(mut self, limit: Duration) -> Self {
+        self.connect = limit;
+        self
+    }
+
+    /// How long one call of a tool may take, in place of what [`Model::tool_timeout`](crate::Model::tool_timeout) says.
+    pub fn call_timeout(mut self, limit: Duration) -> Self {
+        self.call = Some(limit);
+        self
+    }
+
+    /// Starts the program, or connects to the address, and waits until the server is ready.
+    ///
+    /// # Errors
+    /// When there is no such program, nobody answers, or what answers is no MCP server. The error says how to mend it, and
+    /// has the last lines that a program wrote to its standard error.
+    pub async fn connect(self) -> Result<Connection, Error> {
+        let (misplaced, here, there) = match &self.place {
+            Place::Program(program) => (program.misplaced, "a program", "servers at an address"),
+            Place::Remote(remote) => (remote.misplaced, "at an address", "servers that are programs"),
+        };
+        if let Some(what) = misplaced {
+            let told = format!("`{what}` is for {there}; the MCP server {} is {here}", self.label());
+            return Err(Reason::Unsupported(told).into());
+        }
+        Connection::open(self).await
+    }
+
+    /// What the server is called in errors: its name, or where it is.
+    pub(super) fn label(&self) -> String {
+        match &self.name {
+            Some(name) => format!("`{name}` ({})", self.place),
+            None => format!("`{}`", self.place),
+        }
+    }
+
+    fn program(mut self, setting: &'static str, change: impl FnOnce(&mut Program)) -> Self {
+        match &mut self.place {
+            Place::Program(program) => change(program),
+            Place::Remote(remote) => remote.misplaced = Some(setting),
+        }
+        self
+    }
+
+    fn remote(mut self, setting: &'static str, change: impl FnOnce(&mut Remote)) -> Self {
+        match &mut self.place {
+            Place::Remote(remote) => change(remote),
+            Place::Program(program) => program.misplaced = Some(setting),
+        }
+        self
+    }
+}
+
+/// The command, or the address without what may be a key in it.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Program(program) => {
+                write!(f, "{}", program.program.to_string_lossy())?;
+                program.arguments.iter().try_for_each(|argument| write!(f, " {}", argument.to_string_lossy()))
+            }
+            Place::Remote(remote) => f.write_str(&bare(&remote.url)),
+        }
+    }
+}
+
+/// An address without its query, and without a name and a password in it.
+fn bare(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or(url);
+    match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let (authority, path) = rest.find('/').map_or((rest, ""), |at| rest.split_at(at));
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+            format!("{scheme}://{host}{path}")
+        }
+        None => url.to_owned(),
+    }
+}
+
+/// Names of variables and headers without their values: some of them are keys.
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |pairs: &[(String, SecretString)]| pairs.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        let mut shown = f.debug_struct("Server");
+        shown.field("name", &self.name).field("place", &self.place.to_string());
+        match &self.place {
+            Place::Program(program) => {
+                shown.field("env", &names(&program.variables)).field("current_dir", &program.folder)
+            }
+            Place::Remote(remote) => shown.field("bearer", &remote.bearer).field("headers", &names(&remote.headers)),
+        };
+        shown.field("connect_timeout", &self.connect).field("call_timeout", &self.call).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn nothing_secret_is_shown() {
+        let program = Server::command("npx", ["-y", "some-server"]).env("TOKEN", "very-secret-token-1234");
+        let remote = Server::url("https://ada:hunter2hunter2@example.org:8443/mcp?key=query-secret")
+            .bearer("bearer-secret-5678")
+            .header("x-key", "header-secret")
+            .name("web");
+        let shown = format!("{program:?} {remote:?} {} {}", program.label(), remote.label());
+        for secret in ["very-secret-token", "hunter2", "query-secret", "bearer-secret", "header-secret"] {
+            assert!(!shown.contains(secret), "{secret} in {shown}");
+        }
+        assert_eq!(program.label(), "`npx -y some-server`");
+        assert_eq!(remote.label(), "`web` (https://example.org:8443/mcp)");
+    }
+
+    #[tokio::test]
+    async fn a_setting_in_the_wrong_place_is_an_error() {
+        let error = Server::url("http://localhost/mcp").env("A", "b").connect().await.unwrap_err();
+        let told = "`env` is for servers that are programs; the MCP server `http://localhost/mcp` is at an address";
+        assert_eq!(error.to_string(), told);
+        let error = Server::command("cat", ["-"]).bearer("b").connect().await.unwrap_err();
+        let told = "`bearer` is for servers at an address; the MCP server `cat -` is a program";
+        assert_eq!(error.to_string(), told);
+    }
+}
