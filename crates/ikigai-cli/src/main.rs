@@ -9,6 +9,8 @@ mod exit;
 mod man;
 mod models;
 mod output;
+#[expect(dead_code, unused_imports, reason = "the chat that uses it comes next")]
+mod screen;
 mod sim;
 mod table;
 mod wire;
