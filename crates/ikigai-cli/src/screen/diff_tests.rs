@@ -60,7 +60,13 @@ fn new_and_unchanged_files() {
 
 #[test]
 fn long_lines_are_broken_and_nothing_is_wider() {
-    let shown = diff("", "some words that are longer than twenty columns 日本語日本語日本語\n", "a/path/that/is/long/too", Lines(9), plain(20));
+    let shown = diff(
+        "",
+        "some words that are longer than twenty columns 日本語日本語日本語\n",
+        "a/path/that/is/long/too",
+        Lines(9),
+        plain(20),
+    );
     assert_snapshot!(shown, @"
     a/path/that/is/long/
     too  +1 -0

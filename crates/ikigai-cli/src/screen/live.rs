@@ -134,7 +134,8 @@ impl<W: Write> Live<W> {
 
     /// The terminal has another size now.
     pub(crate) fn resize(&mut self, size: Size) {
-        let rows = |line: &String| if self.reflows { visible_width(line).div_ceil(size.columns.max(1)).max(1) } else { 1 };
+        let rows =
+            |line: &String| if self.reflows { visible_width(line).div_ceil(size.columns.max(1)).max(1) } else { 1 };
         self.height = self.shown.iter().map(rows).sum();
         self.size = size;
     }
@@ -182,7 +183,9 @@ fn parts(line: &str) -> impl Iterator<Item = &str> {
         }
         let end = match rest.strip_prefix("\x1b[") {
             Some(sequence) => sequence.find(|end: char| ('@'..='~').contains(&end)).map_or(rest.len(), |end| end + 3),
-            None => rest.char_indices().skip(1).find(|(_, start)| *start == '\x1b').map_or(rest.len(), |(place, _)| place),
+            None => {
+                rest.char_indices().skip(1).find(|(_, start)| *start == '\x1b').map_or(rest.len(), |(place, _)| place)
+            }
         };
         let (part, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
         rest = after;

@@ -153,7 +153,10 @@ fn a_terminal_that_breaks_its_lines_anew_is_followed() {
     screen.terminal = terminal(10, 20);
     screen.terminal.process(b"done\r\na line of more than twenty columns\r\nand another one of these");
     screen.live.resize(Size { columns: 20, rows: 10 });
-    assert_eq!(screen.draw("", &["a line of more than", "twenty columns"]), "done\na line of more than\ntwenty columns");
+    assert_eq!(
+        screen.draw("", &["a line of more than", "twenty columns"]),
+        "done\na line of more than\ntwenty columns"
+    );
 }
 
 #[test]
@@ -168,10 +171,12 @@ fn where_nothing_can_be_drawn_over_only_finished_text_is_written() {
 
 #[test]
 fn the_terminal_decides_on_the_region() {
-    let detect = |is_terminal, term: Option<&str>| Region::detect(is_terminal, |name| {
-        assert_eq!(name, "TERM");
-        term.map(str::to_owned)
-    });
+    let detect = |is_terminal, term: Option<&str>| {
+        Region::detect(is_terminal, |name| {
+            assert_eq!(name, "TERM");
+            term.map(str::to_owned)
+        })
+    };
     assert_eq!(detect(true, Some("xterm-256color")), Region::Live);
     assert_eq!(detect(true, None), Region::Live);
     assert_eq!(detect(true, Some("dumb")), Region::Plain);
@@ -222,5 +227,38 @@ fn a_streamed_document_ends_up_whole() {
         screen.draw(&rest, &[]);
         let expected = anstream::adapter::strip_str(&crate::screen::markdown(text, look)).to_string();
         assert_eq!(screen.everything(), expected.trim_end(), "at {columns} columns");
+    }
+}
+
+/// A window that is made narrower and wider while text comes in: below what is final there are the open lines, and no rest
+/// of earlier ones.
+#[test]
+fn a_window_that_changes_while_text_comes_in() {
+    let text = include_str!("markdown/samples/everything.md");
+    let mut screen = Screen::new(80, 24);
+    let mut renderer = Renderer::new(coloured(80));
+    let characters: Vec<char> = text.chars().collect();
+    for (place, piece) in characters.chunks(7).enumerate() {
+        let size = [(80, 24), (40, 12), (120, 30)].into_iter().cycle().nth(place / 20);
+        if let Some((columns, rows)) = size.filter(|_| place % 20 == 0) {
+            screen.terminal.screen_mut().set_size(cells(rows), cells(columns));
+            screen.live.resize(Size { columns: usize::from(columns), rows: usize::from(rows) });
+            renderer.resize(usize::from(columns));
+        }
+        renderer.push(&piece.iter().collect::<String>());
+        let Frame { finished, open } = renderer.frame();
+        let open: Vec<&str> = open.iter().map(String::as_str).collect();
+        screen.draw(&finished, &open);
+        let columns = screen.terminal.screen().size().1.get();
+        let (row, _) = screen.terminal.screen().cursor_position();
+        let shown: Vec<String> = screen.terminal.screen().rows(0, columns).collect();
+        let first = usize::from(row + 1).saturating_sub(open.len().max(1));
+        let expected = open.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect::<Vec<_>>();
+        if open.is_empty() {
+            assert_eq!(shown[usize::from(row)], "");
+        } else {
+            assert_eq!(shown[first..=usize::from(row)], expected);
+        }
+        assert!(shown[usize::from(row) + 1..].iter().all(String::is_empty), "{shown:#?}");
     }
 }

@@ -17,7 +17,7 @@ pub(crate) mod thinking;
 pub(crate) use clean::clean;
 pub(crate) use live::{Live, Region, Size};
 pub(crate) use look::Look;
-pub(crate) use markdown::{Frame, Renderer, markdown};
+pub(crate) use markdown::{Frame, Renderer, acknowledgements, markdown};
 pub(crate) use text::wrap;
 
 #[cfg(test)]

@@ -33,7 +33,13 @@ pub(crate) fn success(what: &str, more: &[&str], look: Look) -> String {
     for line in more {
         match line.strip_prefix('⚠') {
             Some(warning) => {
-                text.push_str(&hanging(&format!("  {} ", look.sign("⚠", "!")), YELLOW, warning.trim_start(), Style::new(), look));
+                text.push_str(&hanging(
+                    &format!("  {} ", look.sign("⚠", "!")),
+                    YELLOW,
+                    warning.trim_start(),
+                    Style::new(),
+                    look,
+                ));
             }
             None => text.push_str(&hanging("  ", DIM, line, Style::new(), look)),
         }
@@ -149,11 +155,8 @@ fn hanging(start: &str, start_style: Style, text: &str, style: Style, look: Look
     let indent = width(start);
     let mut shown = String::new();
     for (place, row) in fill(&[Inline::new(text, style)], look.width - indent).into_iter().enumerate() {
-        let mut line: Row = if place == 0 {
-            vec![Span::new(start, start_style)]
-        } else {
-            vec![Span::plain(&" ".repeat(indent))]
-        };
+        let mut line: Row =
+            if place == 0 { vec![Span::new(start, start_style)] } else { vec![Span::plain(&" ".repeat(indent))] };
         line.extend(row);
         shown.push_str(&paint(&line, look));
         shown.push('\n');

@@ -31,9 +31,8 @@ fn it_fits_the_width() {
 
 #[test]
 fn it_moves_where_it_may() {
-    let signs = |look: Look| -> String {
-        (0..12).filter_map(|tick| busy("x", INTERVAL * tick, look).chars().next()).collect()
-    };
+    let signs =
+        |look: Look| -> String { (0..12).filter_map(|tick| busy("x", INTERVAL * tick, look).chars().next()).collect() };
     assert_eq!(signs(plain(80)), "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏⠋⠙");
     assert_eq!(signs(Look { unicode: false, ..plain(80) }), "|/-\\|/-\\|/-\\");
     assert_eq!(signs(Look { motion: false, ..plain(80) }), "•".repeat(12));

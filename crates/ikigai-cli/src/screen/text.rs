@@ -99,6 +99,11 @@ pub(super) fn chop(text: &[Span], width: usize) -> Vec<Row> {
     let mut row = Row::new();
     let mut taken = 0;
     for span in text {
+        if span.text.is_ascii() && taken + span.text.len() <= width {
+            append(&mut row, &span.text, span.style);
+            taken += span.text.len();
+            continue;
+        }
         for part in pieces(&span.text, width) {
             let part_width = part.width();
             if taken + part_width > width && taken > 0 {
@@ -185,24 +190,56 @@ impl Filler {
     }
 
     fn span(&mut self, span: &Span) {
+        if span.text.is_ascii() {
+            return self.ascii(span);
+        }
         for part in pieces(&span.text, self.width) {
-            if matches!(part, " " | "\n" | "\t" | "\r\n") {
+            self.part(part, span.style);
+        }
+    }
+
+    fn part(&mut self, part: &str, style: Style) {
+        if matches!(part, " " | "\n" | "\t" | "\r\n") {
+            return self.set_space(style);
+        }
+        let part_width = part.width();
+        let wide = part_width > 1;
+        if (wide || self.wide) && !clings(part) {
+            self.end_word();
+        }
+        if self.word_width + part_width > self.width {
+            self.break_word();
+        }
+        append(&mut self.word, part, style);
+        self.word_width += part_width;
+        self.wide = wide;
+    }
+
+    fn set_space(&mut self, style: Style) {
+        self.end_word();
+        self.space = Some(style);
+        self.wide = false;
+    }
+
+    /// The same, word by word: most text is of this kind.
+    fn ascii(&mut self, span: &Span) {
+        for (place, word) in span.text.split([' ', '\n', '\t']).enumerate() {
+            if place > 0 {
+                self.set_space(span.style);
+            }
+            if std::mem::take(&mut self.wide) && !word.is_empty() && !clings(word) {
                 self.end_word();
-                self.space = Some(span.style);
-                self.wide = false;
-                continue;
             }
-            let part_width = part.width();
-            let wide = part_width > 1;
-            if (wide || self.wide) && !clings(part) {
-                self.end_word();
+            let mut rest = word;
+            while !rest.is_empty() {
+                let (part, after) = rest.split_at_checked(self.width - self.word_width).unwrap_or((rest, ""));
+                append(&mut self.word, part, span.style);
+                self.word_width += part.len();
+                rest = after;
+                if !rest.is_empty() {
+                    self.break_word();
+                }
             }
-            if self.word_width + part_width > self.width {
-                self.break_word();
-            }
-            append(&mut self.word, part, span.style);
-            self.word_width += part_width;
-            self.wide = wide;
         }
     }
 
@@ -252,8 +289,28 @@ impl Filler {
 /// Whether a character stays with the one before it although that one is wide: a line must not begin with these.
 fn clings(part: &str) -> bool {
     part.chars().next().is_some_and(|character| {
-        matches!(character, '、' | '。' | '，' | '．' | '：' | '；' | '！' | '？' | '）' | '」' | '』' | '】' | '》' | '〉' | '〕' | '］' | '｝' | 'ー' | '々' | '…')
-            || character.is_ascii_punctuation() && !matches!(character, '(' | '[' | '{' | '<')
+        matches!(
+            character,
+            '、' | '。'
+                | '，'
+                | '．'
+                | '：'
+                | '；'
+                | '！'
+                | '？'
+                | '）'
+                | '」'
+                | '』'
+                | '】'
+                | '》'
+                | '〉'
+                | '〕'
+                | '］'
+                | '｝'
+                | 'ー'
+                | '々'
+                | '…'
+        ) || character.is_ascii_punctuation() && !matches!(character, '(' | '[' | '{' | '<')
     })
 }
 

@@ -66,3 +66,18 @@ fn what_is_too_long_is_cut() {
     assert_eq!(shorten("one two three", 8, Look { unicode: false, ..look }), "one t...");
     assert_eq!(shorten("a\nb\tc\x1b", 80, look), "a b c␛");
 }
+
+proptest::proptest! {
+    #![proptest_config(proptest::test_runner::Config { failure_persistence: None, ..Default::default() })]
+
+    /// The short way for ASCII breaks lines as the long way does.
+    #[test]
+    fn ascii_is_no_different(text in "[ -~]{0,80}", width in 2_usize..30) {
+        let parts = [Inline::new(&text, Style::new())];
+        let mut long = Filler::new(width);
+        for part in text.graphemes(true) {
+            long.part(part, Style::new());
+        }
+        proptest::prop_assert_eq!(fill(&parts, width), long.finish());
+    }
+}

@@ -18,13 +18,19 @@ fn one_line_tells_how_long_and_how_much() {
     assert_eq!(line(thought(TEXT, None, 1)), "▸ Thought · 1 token\n");
     assert_eq!(line(thought(TEXT, None, None)), "▸ Thought\n");
     assert_eq!(line(thought(TEXT, 72_000, 0)), "▸ Thought for 1 min 12 s\n");
-    assert_eq!(readable(&collapsed(&thought(TEXT, 4000, 1234), coloured(80))), "‹dim›▸ Thought for 4 s · 1,234 tokens‹›\n");
+    assert_eq!(
+        readable(&collapsed(&thought(TEXT, 4000, 1234), coloured(80))),
+        "‹dim›▸ Thought for 4 s · 1,234 tokens‹›\n"
+    );
 }
 
 #[test]
 fn seconds_are_rounded_and_never_none() {
     let line = |milliseconds: u64| collapsed(&thought(TEXT, milliseconds, None), plain(80));
-    assert_eq!([0, 400, 1499, 1500, 59_700].map(line), ["1 s", "1 s", "1 s", "2 s", "1 min"].map(|time| format!("▸ Thought for {time}\n")));
+    assert_eq!(
+        [0, 400, 1499, 1500, 59_700].map(line),
+        ["1 s", "1 s", "1 s", "2 s", "1 min"].map(|time| format!("▸ Thought for {time}\n"))
+    );
 }
 
 #[test]

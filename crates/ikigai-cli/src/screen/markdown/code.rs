@@ -97,6 +97,11 @@ fn style(found: syntect::highlighting::Style) -> Style {
     style
 }
 
+/// Who wrote the grammars and the theme, and under which licences, in Markdown. They ask for being named.
+pub(crate) fn acknowledgements() -> String {
+    two_face::acknowledgement::listing().to_md()
+}
+
 /// The terminal's colours, by their numbers.
 const PALETTE: [AnsiColor; 16] = [
     AnsiColor::Black,
@@ -125,8 +130,14 @@ mod tests {
 
     #[test]
     fn the_language_is_found_in_what_people_write() {
-        let all = ["rust", "rust,ignore", "{.python .numbers}", "language-js title=\"x\"", "c++", "", "  "].map(language);
+        let all =
+            ["rust", "rust,ignore", "{.python .numbers}", "language-js title=\"x\"", "c++", "", "  "].map(language);
         assert_eq!(all, ["rust", "rust", "python", "js", "c++", "", ""]);
+    }
+
+    #[test]
+    fn the_authors_are_named() {
+        assert!(acknowledgements().contains("Permission is hereby granted"));
     }
 
     #[test]

@@ -6,15 +6,14 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::LONGEST;
-use super::inline::{Links, completed, key};
+use super::inline::{Links, key};
 use super::leaf::{Code, Html, Leaf, Paragraph, heading};
 use super::nest::{Container, Nest};
 use super::starts::{self, HtmlEnd, ListItem};
 use super::table::Table;
 use crate::screen::clean::clean;
 use crate::screen::look::{DIM, Look};
-use crate::screen::text::{Inline, Row, Span, fill, paint, shorten, width};
+use crate::screen::text::{Inline, Row, Span, fill, paint, width};
 
 /// Code by indentation begins this far in.
 const CODE: usize = 4;
@@ -22,13 +21,13 @@ const CODE: usize = 4;
 /// A document as far as it has been read, and what of it is drawn.
 #[derive(Debug, Clone)]
 pub(super) struct Document {
-    look: Look,
-    nest: Nest,
-    leaf: Leaf,
-    links: Arc<Links>,
-    drawn: String,
+    pub(super) look: Look,
+    pub(super) nest: Nest,
+    pub(super) leaf: Leaf,
+    pub(super) links: Arc<Links>,
+    pub(super) drawn: String,
     /// This is a copy that looks ahead: what is not whole gets a placeholder.
-    ahead: bool,
+    pub(super) ahead: bool,
 }
 
 impl Document {
@@ -48,37 +47,6 @@ impl Document {
     /// The lines drawn since the last time.
     pub(super) fn take(&mut self) -> String {
         std::mem::take(&mut self.drawn)
-    }
-
-    /// The lines of what is open, if the last line were `line`.
-    pub(super) fn preview(&self, line: &str, begun: bool) -> Vec<String> {
-        let mut ahead = Document { drawn: String::new(), ahead: true, ..self.copy() };
-        if begun {
-            ahead.last_part(line);
-        } else if !ahead.is_unclear(line) {
-            ahead.line(line);
-        }
-        ahead.end();
-        ahead.drawn.lines().map(str::to_owned).collect()
-    }
-
-    fn copy(&self) -> Document {
-        let Document { look, nest, leaf, links, drawn: _, ahead } = self;
-        let (nest, leaf, links) = (nest.clone(), leaf.clone(), links.clone());
-        Document { look: *look, nest, leaf, links, drawn: String::new(), ahead: *ahead }
-    }
-
-    /// Whether the beginning of a line may still become many things: showing one of them would make the text jump.
-    fn is_unclear(&self, line: &str) -> bool {
-        match &self.leaf {
-            Leaf::Code(Code { fence: Some(fence), .. }) => {
-                line.is_empty() || fence.may_be_closed_by(line.trim_start_matches([' ', '>']))
-            }
-            Leaf::Table(_) => true,
-            Leaf::None | Leaf::Paragraph(_) | Leaf::Code(_) | Leaf::Html(_) | Leaf::Definitions => {
-                line.chars().all(|sign| " \t-=*+#`~_|:>.)[<".contains(sign) || sign.is_ascii_digit())
-            }
-        }
     }
 
     /// The end of the text.
@@ -143,12 +111,9 @@ impl Document {
                 }
                 rows
             }
-            Leaf::None
-            | Leaf::Paragraph(_)
-            | Leaf::Code(_)
-            | Leaf::Html(_)
-            | Leaf::Table(_)
-            | Leaf::Definitions => return false,
+            Leaf::None | Leaf::Paragraph(_) | Leaf::Code(_) | Leaf::Html(_) | Leaf::Table(_) | Leaf::Definitions => {
+                return false;
+            }
         };
         self.draw(rows);
         true
@@ -181,9 +146,7 @@ impl Document {
                 self.nest.leave_list();
                 self.nest.push(Container::Quote { used: false });
                 rest = inner;
-            } else if let Some(item) =
-                starts::list_item(text, at_paragraph).filter(|_| self.nest.has_room(matched))
-            {
+            } else if let Some(item) = starts::list_item(text, at_paragraph).filter(|_| self.nest.has_room(matched)) {
                 rest = item.content;
                 self.open_item(matched, indent, &item);
             } else {
@@ -295,77 +258,8 @@ impl Document {
         self.leaf = Leaf::Table(Arc::new(table));
     }
 
-    /// The first part of a line that is too long to wait for its end.
-    pub(super) fn first_part(&mut self, text: &str) {
-        let text = untabbed(&clean(text)).into_owned();
-        let (matched, rest) = self.nest.follow(&text);
-        if matched == self.nest.len() && self.part(rest) {
-            return;
-        }
-        self.line(&text);
-    }
-
-    /// A part in the middle of such a line.
-    pub(super) fn next_part(&mut self, text: &str) {
-        let text = untabbed(&clean(text)).into_owned();
-        if !self.part(&text) {
-            self.more(&text);
-        }
-    }
-
-    /// Its last part.
-    pub(super) fn last_part(&mut self, text: &str) {
-        let text = untabbed(&clean(text)).into_owned();
-        let width = self.width();
-        let rows = match &mut self.leaf {
-            Leaf::Code(code) => code.line(&text, width),
-            Leaf::Html(html) => html.line(&text, width),
-            Leaf::None | Leaf::Paragraph(_) | Leaf::Table(_) | Leaf::Definitions => return self.more(&text),
-        };
-        self.draw(rows);
-    }
-
-    /// Takes a part of a line if the open block shows its text as it is.
-    fn part(&mut self, text: &str) -> bool {
-        let width = self.width();
-        let rows = match &mut self.leaf {
-            Leaf::Code(code) => code.part(text, width),
-            Leaf::Html(html) => html.part(text, width),
-            Leaf::None | Leaf::Paragraph(_) | Leaf::Table(_) | Leaf::Definitions => return false,
-        };
-        self.draw(rows);
-        true
-    }
-
-    /// More of a long line that is no code.
-    fn more(&mut self, text: &str) {
-        match &mut self.leaf {
-            Leaf::Paragraph(paragraph) => paragraph.more(text),
-            Leaf::Table(table) => {
-                let table = Arc::make_mut(table);
-                table.rows.last_mut().unwrap_or(&mut table.heading).push_str(text);
-            }
-            Leaf::None | Leaf::Definitions | Leaf::Code(_) | Leaf::Html(_) => {
-                self.open(self.nest.len());
-                self.leaf = Leaf::Paragraph(Paragraph::new(text));
-            }
-        }
-        self.draw_long();
-    }
-
-    /// Draws what there is of a long paragraph.
-    fn draw_long(&mut self) {
-        let width = self.width();
-        if let Leaf::Paragraph(paragraph) = &mut self.leaf
-            && paragraph.text.len() >= LONGEST
-        {
-            let rows = paragraph.draw_part(width, &self.links);
-            self.draw(rows);
-        }
-    }
-
     /// Makes room for a block of text in the innermost of `matched` containers.
-    fn open(&mut self, matched: usize) {
+    pub(super) fn open(&mut self, matched: usize) {
         self.close_to(matched);
         self.close_leaf();
         self.nest.leave_list();
@@ -397,19 +291,8 @@ impl Document {
     fn close_leaf(&mut self) {
         let width = self.width();
         let rows = match std::mem::take(&mut self.leaf) {
-            Leaf::Paragraph(paragraph) if self.ahead && is_table_row(&paragraph) => {
-                let mut paragraph = paragraph;
-                paragraph.split_last_line();
-                let mut rows = if paragraph.is_empty() { Vec::new() } else { paragraph.draw(width, &self.links) };
-                rows.push(self.placeholder(0));
-                rows
-            }
-            Leaf::Paragraph(mut paragraph) => {
-                if self.ahead {
-                    paragraph.text = completed(&paragraph.text).into_owned();
-                }
-                paragraph.draw(width, &self.links)
-            }
+            Leaf::Paragraph(paragraph) if self.ahead => self.preview_paragraph(paragraph),
+            Leaf::Paragraph(paragraph) => paragraph.draw(width, &self.links),
             Leaf::Table(table) if self.ahead => vec![self.placeholder(table.rows.len())],
             Leaf::Table(table) => table.draw(width, &self.links, self.look),
             Leaf::None | Leaf::Code(_) | Leaf::Html(_) | Leaf::Definitions => return,
@@ -417,23 +300,12 @@ impl Document {
         self.draw(rows);
     }
 
-    /// What stands for a table that is not whole yet.
-    fn placeholder(&self, rows: usize) -> Row {
-        let sign = self.look.sign("┄", "-");
-        let text = match rows {
-            0 => format!("{sign} table"),
-            1 => format!("{sign} table, 1 row so far"),
-            rows => format!("{sign} table, {rows} rows so far"),
-        };
-        vec![Span::new(&shorten(&text, self.width(), self.look), DIM)]
-    }
-
     /// The columns left to a block of text.
-    fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         self.nest.inner_width(self.look)
     }
 
-    fn draw(&mut self, rows: Vec<Row>) {
+    pub(super) fn draw(&mut self, rows: Vec<Row>) {
         for row in rows {
             for line in self.nest.place(row, self.look) {
                 self.drawn.push_str(&paint(&line, self.look));
@@ -459,13 +331,8 @@ fn table(paragraph: &mut Paragraph, line: &str) -> Option<Table> {
     Some(Table { sides, heading: paragraph.split_last_line(), rows: Vec::new() })
 }
 
-/// Whether a paragraph ends in what looks like the heading of a table.
-fn is_table_row(paragraph: &Paragraph) -> bool {
-    paragraph.last_line().is_some_and(|line| line.starts_with('|'))
-}
-
 /// The line with spaces for its tabs.
-fn untabbed(line: &str) -> Cow<'_, str> {
+pub(super) fn untabbed(line: &str) -> Cow<'_, str> {
     if !line.contains('\t') {
         return Cow::Borrowed(line);
     }

@@ -72,7 +72,9 @@ pub(super) fn completed(text: &str) -> Cow<'_, str> {
                 }
                 rest = after;
             }
-            _ => rest = rest.get(1..).map(|rest| rest.strip_prefix(['`', '*', '\\']).unwrap_or(rest)).unwrap_or_default(),
+            _ => {
+                rest = rest.get(1..).map(|rest| rest.strip_prefix(['`', '*', '\\']).unwrap_or(rest)).unwrap_or_default()
+            }
         }
     }
     let Some(start) = bold else { return Cow::Borrowed(text) };
@@ -171,7 +173,8 @@ impl Parts {
                 Inline::Break => shown.push(' '),
             }
         }
-        let same = [target, target.trim_start_matches("mailto:"), target.trim_end_matches('/')].contains(&shown.as_str());
+        let same =
+            [target, target.trim_start_matches("mailto:"), target.trim_end_matches('/')].contains(&shown.as_str());
         if !same && !target.is_empty() {
             let style = self.with(DIM);
             let space = if shown.is_empty() { "" } else { " " };

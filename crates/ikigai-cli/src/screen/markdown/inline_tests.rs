@@ -36,8 +36,33 @@ fn line_breaks_are_kept_where_they_are_meant() {
 
 #[test]
 fn open_marks_are_closed_for_the_moment() {
-    let texts = ["a **b", "a **b*", "a **", "**a** and **", "`a", "``a`", "a `", "`**`", "**a** b", r"\**a \`b", "*a", "a ** b"];
-    let expected =
-        ["a **b**", "a **b**", "a ", "**a** and ", "`a`", "``a``", "a ", "`**`", "**a** b", r"\**a \`b", "*a", "a ** b**"];
+    let texts = [
+        "a **b",
+        "a **b*",
+        "a **",
+        "**a** and **",
+        "`a",
+        "``a`",
+        "a `",
+        "`**`",
+        "**a** b",
+        r"\**a \`b",
+        "*a",
+        "a ** b",
+    ];
+    let expected = [
+        "a **b**",
+        "a **b**",
+        "a ",
+        "**a** and ",
+        "`a`",
+        "``a``",
+        "a ",
+        "`**`",
+        "**a** b",
+        r"\**a \`b",
+        "*a",
+        "a ** b**",
+    ];
     assert_eq!(texts.map(|text| completed(text).into_owned()), expected);
 }

@@ -228,9 +228,13 @@ fn the_cost_is_linear() {
         start.elapsed()
     };
     let time = |text: &str| (0..3).map(|_| once(text)).min().unwrap_or(Duration::MAX);
-    for unit in ["word *and* more ", "- item\n", "> quote\n", "```\ncode\n```\n", "a\n\n", "| a | b |\n|--|--|\n| 1 | 2 |\n"] {
-        let small = time(&unit.repeat(20_000 / unit.len()));
-        let large = time(&unit.repeat(320_000 / unit.len()));
+    let text =
+        ["word *and* more ", "- item\n", "> quote\n", "```\ncode\n```\n", "a\n\n", "| a | b |\n|--|--|\n| 1 | 2 |\n"];
+    // What makes parsers try again and again.
+    let traps = ["[", "*a ", "**", "`a``b", "<a ", "![](", "$", "_a", "&", "\\", "[a]: b\n", "> - ", "~a"];
+    for unit in text.into_iter().chain(traps) {
+        let small = time(&unit.repeat(10_000 / unit.len()));
+        let large = time(&unit.repeat(310_000 / unit.len()));
         assert!(large < small * 64 + Duration::from_millis(50), "{unit:?}: {small:?}, then {large:?}");
     }
 }
@@ -239,7 +243,7 @@ fn the_cost_is_linear() {
 fn a_frame_costs_the_same_late_in_a_long_paragraph() {
     let mut renderer = Renderer::new(plain(80));
     let mut tallest = 0;
-    for _ in 0..200 {
+    for _ in 0..40 {
         renderer.push(&"some *words* of a long paragraph ".repeat(100));
         tallest = tallest.max(renderer.frame().open.len());
     }
@@ -289,15 +293,16 @@ fn letters(text: &str) -> Vec<char> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_document_in_any_cut_at_any_width(text in document(), size in 1_usize..9, width in 20_usize..100) {
         let whole = shown(&text, width);
         prop_assert_eq!(&streamed(&text, size, plain(width)), &whole);
         prop_assert!(widest(&whole) <= width, "{} of {}: {}", widest(&whole), width, whole);
-        let with = markdown(&text, coloured(width));
-        prop_assert_eq!(anstream::adapter::strip_str(&with).to_string(), whole);
+        // Without a language: the grammars are slow when they are not optimised.
+        let with = markdown(&text.replace("rust", ""), coloured(width));
+        prop_assert_eq!(anstream::adapter::strip_str(&with).to_string(), shown(&text.replace("rust", ""), width));
     }
 
     #[test]

@@ -16,11 +16,14 @@ mod code;
 mod document;
 mod inline;
 mod leaf;
+mod long;
 mod nest;
+mod preview;
 mod starts;
 mod table;
 
 use anstyle::Style;
+pub(crate) use code::acknowledgements;
 use document::Document;
 
 use super::look::Look;

@@ -195,7 +195,8 @@ impl Nest {
     /// A row with what stands before it. Markers that leave no room for it get a line of their own.
     pub(super) fn place(&mut self, row: Row, look: Look) -> Vec<Row> {
         let (outer, inner) = self.parts(look);
-        let markers: Vec<Inline> = outer.into_iter().filter(|part| part.is_marker).map(|part| Inline::Text(part.span)).collect();
+        let markers: Vec<Inline> =
+            outer.into_iter().filter(|part| part.is_marker).map(|part| Inline::Text(part.span)).collect();
         let mut rows = if markers.is_empty() { Vec::new() } else { fill(&markers, look.width) };
         rows.push(inner.into_iter().map(|part| part.span).chain(row).collect());
         for container in &mut self.open {

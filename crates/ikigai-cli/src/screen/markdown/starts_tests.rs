@@ -5,8 +5,7 @@ use super::*;
 #[test]
 fn headings() {
     let all = ["# a", "#", "### a b ##", "# a#", "####### a", "#a", "## #"].map(heading);
-    let expected =
-        [Some((1, "a")), Some((1, "")), Some((3, "a b")), Some((1, "a#")), None, None, Some((2, ""))];
+    let expected = [Some((1, "a")), Some((1, "")), Some((3, "a b")), Some((1, "a#")), None, None, Some((2, ""))];
     assert_eq!(all, expected);
 }
 
@@ -22,14 +21,16 @@ fn fences() {
     let all = ["```", "~~~~ rust x", "``", "``` a`b", "~~~ a`b"].map(info);
     assert_eq!(all, [Some((3, "")), Some((4, "rust x")), None, None, Some((3, "a`b"))]);
     let (open, _) = fence("````").expect("a fence");
-    let closed = ["````", "   `````  ", "```", "    ````", "~~~~", "```` x", "> ````"].map(|line| open.is_closed_by(line));
+    let closed =
+        ["````", "   `````  ", "```", "    ````", "~~~~", "```` x", "> ````"].map(|line| open.is_closed_by(line));
     assert_eq!(closed, [true, true, false, false, false, false, false]);
     assert_eq!(["`", "``", "`a", ""].map(|line| open.may_be_closed_by(line)), [true, true, false, false]);
 }
 
 #[test]
 fn items() {
-    let item = |line, paragraph| list_item(line, paragraph).map(|item| (item.kind, item.number, item.indent, item.content));
+    let item =
+        |line, paragraph| list_item(line, paragraph).map(|item| (item.kind, item.number, item.indent, item.content));
     let all = ["- a", "12)   b", "-", "-a", "1.", "1234567890. a", "*      code"].map(|line| item(line, false));
     assert_eq!(
         all,
@@ -49,7 +50,18 @@ fn items() {
 #[test]
 fn blocks_of_html() {
     use HtmlEnd::{BlankLine, RawElement, Text};
-    let lines = ["<!-- x", "<?php", "<!DOCTYPE html>", "<pre class=x>", "</div", "<P/>", "<x-y a=1>", "<b> text", "< a", "<a@b.c>"];
+    let lines = [
+        "<!-- x",
+        "<?php",
+        "<!DOCTYPE html>",
+        "<pre class=x>",
+        "</div",
+        "<P/>",
+        "<x-y a=1>",
+        "<b> text",
+        "< a",
+        "<a@b.c>",
+    ];
     let expected = [
         Some(Text("-->")),
         Some(Text("?>")),

@@ -57,8 +57,7 @@ impl Table {
         let border = |left, middle, right, ascii| {
             let dash = look.sign("─", "-");
             let cells: Vec<String> = widths.iter().map(|width| dash.repeat(width + 2)).collect();
-            let (left, middle, right) =
-                if look.unicode { (left, middle, right) } else { (ascii, ascii, ascii) };
+            let (left, middle, right) = if look.unicode { (left, middle, right) } else { (ascii, ascii, ascii) };
             vec![Span::new(&format!("{left}{}{right}", cells.join(middle)), DIM)]
         };
         let mut drawn = vec![border("┌", "┬", "┐", "+")];

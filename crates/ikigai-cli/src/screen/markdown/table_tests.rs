@@ -7,7 +7,8 @@ use crate::screen::testing::{coloured, plain, readable};
 
 #[test]
 fn wide_characters_line_up() {
-    let text = "| 名前 | Größe | 絵 |\n|:--|--:|:-:|\n| 日本語のテキスト | 1 | 👍 |\n| é | 1,000 | 👩‍🚀 |\n| שלום | | x |";
+    let text =
+        "| 名前 | Größe | 絵 |\n|:--|--:|:-:|\n| 日本語のテキスト | 1 | 👍 |\n| é | 1,000 | 👩‍🚀 |\n| שלום | | x |";
     assert_snapshot!(markdown(text, plain(80)), @"
     ┌──────────────────┬───────┬────┐
     │ 名前             │ Größe │ 絵 │
