@@ -58,6 +58,7 @@ pub(crate) struct Live<W> {
 impl<W: Write> Live<W> {
     /// A region that begins where the cursor is, which has to be at the beginning of a line.
     pub(crate) fn new(writer: W, size: Size, region: Region) -> Self {
+        let size = Size { columns: size.columns.max(1), rows: size.rows.max(1) };
         Live { writer, size, region, reflows: true, shown: Vec::new(), height: 0 }
     }
 
@@ -96,25 +97,32 @@ impl<W: Write> Live<W> {
         }
         // The cursor cannot stand below the last line, so that one is drawn again when it is all that stays.
         let same = same.min(open.len().saturating_sub(1)).min(self.shown.len().saturating_sub(1));
+        let old_rows = self.height - same;
+        let mut rows = open.len() - same;
         let mut text = String::from(BEGIN);
-        text.push_str(&up(self.height.saturating_sub(1).saturating_sub(same)));
+        text.push_str(&up(old_rows.saturating_sub(1)));
         for line in finished.lines() {
-            // A line that is wider than the screen takes more of the rows that have old text in them.
-            text.push_str(if visible_width(line) > self.size.columns { CLEAR_BELOW } else { CLEAR_LINE });
+            let width = visible_width(line);
+            rows += self.rows_of(width);
+            // Cleared before it is drawn: after a full line the cursor is still on its last character. Of a line that the
+            // terminal has to break, the rows before the last are full.
+            text.push_str(CLEAR_LINE);
             text.push_str(line);
+            if width > self.size.columns && !width.is_multiple_of(self.size.columns) {
+                text.push_str(CLEAR_LINE);
+            }
             text.push_str("\r\n");
         }
         text.push_str(NO_WRAP);
-        let mut lines = open.iter().skip(same).peekable();
-        if lines.peek().is_none() {
-            text.push_str(CLEAR_BELOW);
-        }
-        while let Some(line) = lines.next() {
-            // Cleared before it is drawn: after a full line the cursor is on its last character.
-            let last = lines.peek().is_none();
-            text.push_str(if last { CLEAR_BELOW } else { CLEAR_LINE });
+        text.push_str(CLEAR_LINE);
+        for (place, line) in open.iter().skip(same).enumerate() {
+            text.push_str(if place == 0 { "" } else { "\r\n\x1b[K" });
             text.push_str(line);
-            text.push_str(if last { "" } else { "\r\n" });
+        }
+        if old_rows > rows.max(1) {
+            // From the row below: tmux keeps all that is cleared from the first cell of the screen in its history.
+            let end = open.last().map_or(0, |line| visible_width(line)).min(self.size.columns.saturating_sub(1));
+            text.push_str(&format!("\r\n{CLEAR_BELOW}\x1b[A\x1b[{}G", end + 1));
         }
         text.push_str(WRAP);
         text.push_str(END);
@@ -134,10 +142,14 @@ impl<W: Write> Live<W> {
 
     /// The terminal has another size now.
     pub(crate) fn resize(&mut self, size: Size) {
-        let rows =
-            |line: &String| if self.reflows { visible_width(line).div_ceil(size.columns.max(1)).max(1) } else { 1 };
+        self.size = Size { columns: size.columns.max(1), rows: size.rows.max(1) };
+        let rows = |line: &String| if self.reflows { self.rows_of(visible_width(line)) } else { 1 };
         self.height = self.shown.iter().map(rows).sum();
-        self.size = size;
+    }
+
+    /// How many rows a line of this width takes.
+    fn rows_of(&self, width: usize) -> usize {
+        width.div_ceil(self.size.columns).max(1)
     }
 }
 

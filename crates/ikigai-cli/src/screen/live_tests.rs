@@ -85,6 +85,19 @@ fn shorter_and_fewer_lines_leave_nothing_behind() {
     assert_eq!(screen.draw("", &[]), "z");
 }
 
+/// tmux keeps a screen that is cleared from its first cell in the history, and so would every frame be kept.
+#[test]
+fn the_screen_is_never_cleared_from_its_first_cell() {
+    let mut screen = Screen::new(20, 10);
+    for open in [&["a"][..], &["b", "c", "d"], &["e"], &[], &["f", "g"], &[]] {
+        screen.draw("", open);
+    }
+    let written = String::from_utf8_lossy(&screen.written).into_owned();
+    assert_eq!(written.matches("\x1b[J").count(), 2, "{written:?}");
+    assert_eq!(written.matches("\r\n\x1b[J").count(), 2, "{written:?}");
+    assert_eq!((screen.contents(), screen.terminal.screen().cursor_position()), (String::new(), (0, 0)));
+}
+
 #[test]
 fn a_line_without_end_gets_one() {
     let mut screen = Screen::new(20, 10);
@@ -100,7 +113,7 @@ fn only_what_changed_is_written() {
     assert_eq!(screen.written.len(), before);
     assert_eq!(screen.draw("", &["first", "second", "third"]), "first\nsecond\nthird");
     let last = String::from_utf8_lossy(&screen.written[before..]).into_owned();
-    assert_eq!(last, "\x1b[?2026h\r\x1b[?7l\x1b[Jthird\x1b[?7h\x1b[?2026l");
+    assert_eq!(last, "\x1b[?2026h\r\x1b[?7l\x1b[Kthird\x1b[?7h\x1b[?2026l");
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::inline::{Links, key};
+use super::inline::{Links, completed, key};
 use super::leaf::{Code, Html, Leaf, Paragraph, heading};
 use super::nest::{Container, Nest};
 use super::starts::{self, HtmlEnd, ListItem};
@@ -163,7 +163,8 @@ impl Document {
     fn starts_leaf(&mut self, matched: usize, text: &str, indent: usize, at_paragraph: bool) -> bool {
         if let Some((level, title)) = starts::heading(text) {
             self.open(matched);
-            let rows = heading(level, title, self.width(), &self.links);
+            let title = if self.ahead { completed(title) } else { title.into() };
+            let rows = heading(level, &title, self.width(), &self.links);
             self.draw(rows);
         } else if let Some((fence, info)) = starts::fence(text) {
             self.open(matched);

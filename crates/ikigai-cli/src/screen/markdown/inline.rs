@@ -46,9 +46,14 @@ pub(super) fn inline(text: &str, base: Style, links: &Links) -> Vec<Inline> {
     parts.found
 }
 
-/// Text of which more will come, with the code and the bold type that are open at its end closed: they are shown as what
-/// they will most likely be, and nothing jumps when they are.
+/// Text of which more will come, with the code, the bold type or the link that is open at its end closed: it is shown as
+/// what it will most likely be, and nothing jumps when it is.
 pub(super) fn completed(text: &str) -> Cow<'_, str> {
+    if let Some((_, target)) = text.rsplit_once("](")
+        && !target.contains([')', ' ', '\n', '<'])
+    {
+        return Cow::Owned(format!("{text})"));
+    }
     let mut rest = text;
     // Where the bold type that is still open begins.
     let mut bold = None;

@@ -1,4 +1,4 @@
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use insta::assert_snapshot;
 use pretty_assertions::assert_eq;
@@ -147,6 +147,7 @@ fn what_is_open_is_shown_as_what_it_will_be() {
     assert_eq!(open(" item"), "Some ‹bold›bold‹› and ‹cyan›code‹›\n\n• item");
     // Only the end of the line makes it certain.
     assert_eq!(open("\n"), "• item");
+    assert_eq!(open("\n# Head **"), "\n‹bold underline›Head‹›");
 }
 
 #[test]
@@ -190,7 +191,7 @@ fn nothing_in_the_text_reaches_the_terminal_as_a_command() {
 
 #[test]
 fn a_long_paragraph_is_drawn_in_parts_and_nothing_is_lost() {
-    let words: Vec<String> = (0..40_000).map(|number| format!("word{number}")).collect();
+    let words: Vec<String> = (0..10_000).map(|number| format!("word{number}")).collect();
     for text in [words.join(" "), words.join("\n")] {
         let all = streamed(&text, 30_011, plain(77));
         assert_eq!(all.split_whitespace().collect::<Vec<_>>(), words);
@@ -215,10 +216,12 @@ fn long_lines_of_every_kind_are_kept() {
     assert_eq!(shown(&format!("```\n{solid}"), 100).matches('x').count(), 30_000);
 }
 
-/// The time per byte must not grow with the text. Timed as a ratio, with room for a busy machine.
+/// The time per byte must not grow with the text. On a machine that is busy with other things eight times the text may take
+/// thirty-two times as long, but only a cost that grows with the square does so five times out of five.
 #[test]
 fn the_cost_is_linear() {
-    let once = |text: &str| {
+    let time = |unit: &str, size: usize| {
+        let text = unit.repeat(size / unit.len());
         let start = Instant::now();
         let mut renderer = Renderer::new(plain(80));
         for piece in text.as_bytes().chunks(4) {
@@ -227,15 +230,20 @@ fn the_cost_is_linear() {
         std::hint::black_box(renderer.finish());
         start.elapsed()
     };
-    let time = |text: &str| (0..3).map(|_| once(text)).min().unwrap_or(Duration::MAX);
     let text =
         ["word *and* more ", "- item\n", "> quote\n", "```\ncode\n```\n", "a\n\n", "| a | b |\n|--|--|\n| 1 | 2 |\n"];
     // What makes parsers try again and again.
     let traps = ["[", "*a ", "**", "`a``b", "<a ", "![](", "$", "_a", "&", "\\", "[a]: b\n", "> - ", "~a"];
     for unit in text.into_iter().chain(traps) {
-        let small = time(&unit.repeat(10_000 / unit.len()));
-        let large = time(&unit.repeat(310_000 / unit.len()));
-        assert!(large < small * 64 + Duration::from_millis(50), "{unit:?}: {small:?}, then {large:?}");
+        let mut slow = Vec::new();
+        while slow.len() < 5 {
+            let (small, large) = (time(unit, 2 * LONGEST), time(unit, 16 * LONGEST));
+            if large < small * 32 {
+                break;
+            }
+            slow.push((small, large));
+        }
+        assert!(slow.len() < 5, "{unit:?}: {slow:?}");
     }
 }
 
