@@ -74,7 +74,7 @@ fn without_unicode_our_own_signs_are_ascii() {
 fn any_cut_gives_the_same() {
     for look in [plain(40), coloured(80)] {
         let whole = markdown(EVERYTHING, look);
-        for size in [1, 2, 3, 7, 64, 1000] {
+        for size in [1, 3, 7, 1000] {
             assert_eq!(streamed(EVERYTHING, size, look), whole, "in pieces of {size}");
         }
     }
@@ -301,7 +301,7 @@ fn letters(text: &str) -> Vec<char> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_document_in_any_cut_at_any_width(text in document(), size in 1_usize..9, width in 20_usize..100) {
