@@ -1,0 +1,70 @@
+//! Text from elsewhere, made safe for a terminal.
+
+use std::borrow::Cow;
+
+/// The text without anything that a terminal would obey: control characters become their pictures (`␛`), and the marks
+/// that turn the reading direction are spelt out, so that text cannot pose as other text. Line ends and tabs stay.
+///
+/// Joiners and the plain direction marks stay too: scripts and emoji need them.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_harmful) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match picture(character) {
+            Some(picture) => safe.push(picture),
+            None if is_turn(character) => safe.push_str(&format!("<U+{:04X}>", u32::from(character))),
+            None if character == SOFT_HYPHEN => {}
+            None => safe.push(character),
+        }
+    }
+    Cow::Owned(safe)
+}
+
+/// Shown by some terminals and not by others, so that no width is right for it.
+const SOFT_HYPHEN: char = '\u{ad}';
+
+fn is_harmful(character: char) -> bool {
+    picture(character).is_some() || is_turn(character) || character == SOFT_HYPHEN
+}
+
+/// What stands for a control character.
+fn picture(character: char) -> Option<char> {
+    match character {
+        '\n' | '\t' => None,
+        '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(character)),
+        '\x7f' => Some('␡'),
+        // The second set: in UTF-8 some terminals obey these too.
+        '\u{80}'..='\u{9f}' => Some('\u{fffd}'),
+        // Line and paragraph separators are no line ends for a terminal.
+        '\u{2028}' | '\u{2029}' => Some(' '),
+        _ => None,
+    }
+}
+
+/// Embeddings, overrides and isolates of the reading direction.
+fn is_turn(character: char) -> bool {
+    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn plain_text_is_not_copied() {
+        let text = "Größe 日本 👩‍🚀 שלום\n\tdone";
+        assert!(matches!(clean(text), Cow::Borrowed(same) if same == text));
+    }
+
+    #[test]
+    fn nothing_that_a_terminal_obeys_is_left() {
+        assert_eq!(clean("\x1b[31mred\x1b]0;title\x07\r\u{8}\0"), "␛[31mred␛]0;title␇␍␈␀");
+        assert_eq!(clean("\u{9b}31m \u{90}x\u{9c} \x7f\u{85}"), "\u{fffd}31m \u{fffd}x\u{fffd} ␡\u{fffd}");
+        assert_eq!(clean("a\u{202e}b\u{2066}c\u{2069}"), "a<U+202E>b<U+2066>c<U+2069>");
+        assert_eq!(clean("a\u{2028}b co\u{ad}op"), "a b coop");
+    }
+}

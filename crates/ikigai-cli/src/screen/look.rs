@@ -1,0 +1,93 @@
+//! How wide, with colours or without, with which signs.
+
+use anstyle::{AnsiColor, Style};
+
+use crate::output;
+
+/// What matters less.
+pub(super) const DIM: Style = output::DIM;
+/// Headings of documents, tables and records.
+pub(super) const HEADING: Style = output::HEADING;
+/// Code in running text.
+pub(super) const CODE: Style = output::NAME;
+/// Something failed, or a line was taken out.
+pub(super) const RED: Style = AnsiColor::Red.on_default();
+/// Something went well, or a line was put in.
+pub(super) const GREEN: Style = AnsiColor::Green.on_default();
+/// Something to look at.
+pub(super) const YELLOW: Style = AnsiColor::Yellow.on_default();
+
+/// Narrower than this and the text is laid out for this width all the same.
+const NARROWEST: usize = 20;
+
+/// How everything on the screen looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// How many columns a line may take.
+    pub(crate) width: usize,
+    /// Whether styles and colours are written.
+    pub(crate) colour: bool,
+    /// Whether the terminal shows more than ASCII. Only our own signs depend on it, not the text.
+    pub(crate) unicode: bool,
+    /// Whether anything may move.
+    pub(crate) motion: bool,
+}
+
+impl Look {
+    /// The look for a terminal of `width` columns, with the rest from the environment: `LC_ALL`, `LC_CTYPE` or `LANG` say
+    /// whether it shows UTF-8, `TERM=dumb` that nothing should move.
+    pub(crate) fn new(width: usize, colour: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
+        let dumb = variable("TERM").is_some_and(|term| term == "dumb");
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(&variable).find(|value| !value.is_empty());
+        let unicode = match locale {
+            Some(locale) => {
+                let locale = locale.to_ascii_lowercase();
+                locale.contains("utf-8") || locale.contains("utf8")
+            }
+            // Nothing set says nothing on macOS and Windows, where terminals show UTF-8; elsewhere it means plain C.
+            None => cfg!(any(target_os = "macos", windows)),
+        };
+        Look { width: width.max(NARROWEST), colour, unicode, motion: !dumb }
+    }
+
+    /// The same look at another width.
+    pub(crate) fn with_width(self, width: usize) -> Self {
+        Look { width: width.max(NARROWEST), ..self }
+    }
+
+    /// The first sign, or the second where there is only ASCII.
+    pub(super) fn sign(self, unicode: &'static str, ascii: &'static str) -> &'static str {
+        if self.unicode { unicode } else { ascii }
+    }
+
+    /// `text` in a style, where styles are wanted.
+    pub(super) fn paint(self, style: Style, text: &str) -> String {
+        if self.colour && style != Style::new() && !text.is_empty() {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn look(variables: &[(&str, &str)]) -> Look {
+        let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        Look::new(80, true, find)
+    }
+
+    #[test]
+    fn the_environment_decides_on_signs_and_motion() {
+        assert_eq!(look(&[("LANG", "en_GB.UTF-8")]), Look { width: 80, colour: true, unicode: true, motion: true });
+        assert!(look(&[("LC_ALL", "C.utf8"), ("LANG", "C")]).unicode);
+        assert!(!look(&[("LC_ALL", "C"), ("LANG", "en_GB.UTF-8")]).unicode);
+        assert!(look(&[("LC_ALL", ""), ("LANG", "en_GB.UTF-8")]).unicode);
+        assert!(!look(&[("TERM", "dumb"), ("LANG", "en_GB.UTF-8")]).motion);
+        assert_eq!(look(&[]).with_width(3).width, 20);
+    }
+}

@@ -1,0 +1,24 @@
+//! What the chat shows: Markdown while it streams, the thinking, a status line, notices.
+//!
+//! Everything but [`Live`] is pure: text in, text out. The colours are in that text or they are not, as [`Look`] says,
+//! so that it can be written as it is. Text from a model, a tool or a file never reaches the terminal with control
+//! characters in it: every piece passes through [`clean`].
+
+mod clean;
+mod diff;
+mod live;
+mod look;
+mod markdown;
+pub(crate) mod notice;
+pub(crate) mod spinner;
+mod text;
+pub(crate) mod thinking;
+
+pub(crate) use clean::clean;
+pub(crate) use live::{Live, Region, Size};
+pub(crate) use look::Look;
+pub(crate) use markdown::{Frame, Renderer, acknowledgements, markdown};
+pub(crate) use text::wrap;
+
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,169 @@
+//! The small things that the chat says, and how it writes numbers.
+
+use std::time::Duration;
+
+use anstyle::Style;
+
+pub(crate) use super::diff::diff;
+use super::look::{DIM, GREEN, Look, RED, YELLOW};
+use super::text::{Inline, Row, Span, fill, paint, shorten, width};
+use crate::table::thousands;
+
+/// At most so many lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lines(pub(crate) usize);
+
+/// `✗ …` in red, and below it the way out.
+pub(crate) fn error(what: &str, hint: Option<&str>, look: Look) -> String {
+    let mut text = signed(look.sign("✗", "x"), RED, what, RED, look);
+    for line in hint.unwrap_or_default().lines() {
+        text.push_str(&hanging("  ", DIM, line, DIM, look));
+    }
+    text
+}
+
+/// `⚠ …`
+pub(crate) fn warning(what: &str, look: Look) -> String {
+    signed(look.sign("⚠", "!"), YELLOW, what, Style::new(), look)
+}
+
+/// `✓ …`, and more lines two columns in. A line that begins with `⚠` is a warning there.
+pub(crate) fn success(what: &str, more: &[&str], look: Look) -> String {
+    let mut text = signed(look.sign("✓", "+"), GREEN, what, Style::new(), look);
+    for line in more {
+        match line.strip_prefix('⚠') {
+            Some(warning) => {
+                text.push_str(&hanging(
+                    &format!("  {} ", look.sign("⚠", "!")),
+                    YELLOW,
+                    warning.trim_start(),
+                    Style::new(),
+                    look,
+                ));
+            }
+            None => text.push_str(&hanging("  ", DIM, line, Style::new(), look)),
+        }
+    }
+    text
+}
+
+/// Something by the way.
+pub(crate) fn info(what: &str, look: Look) -> String {
+    what.lines().map(|line| hanging("", DIM, line, DIM, look)).collect()
+}
+
+/// The first lines of a text, two columns in and cut to the width, and how many more there are.
+pub(crate) fn folded(text: &str, most: Lines, look: Look) -> String {
+    let mut lines = text.trim_end().lines();
+    let mut shown = String::new();
+    for line in lines.by_ref().take(most.0) {
+        let line = shorten(&line.replace('\t', "    "), look.width - 2, look);
+        shown.push_str(format!("  {}", look.paint(DIM, &line)).trim_end());
+        shown.push('\n');
+    }
+    shown.push_str(&more_lines(lines.count(), look));
+    shown
+}
+
+/// `  … 42 more lines`, or nothing.
+pub(super) fn more_lines(count: usize, look: Look) -> String {
+    let sign = look.sign("…", "...");
+    let text = match count {
+        0 => return String::new(),
+        1 => format!("{sign} 1 more line"),
+        many => format!("{sign} {} more lines", count_of(many)),
+    };
+    format!("  {}\n", look.paint(DIM, &text))
+}
+
+/// A number with commas between the thousands.
+pub(crate) fn count(number: u64) -> String {
+    thousands(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+fn count_of(number: usize) -> String {
+    count(u64::try_from(number).unwrap_or(u64::MAX))
+}
+
+/// `1 token`, `1,234 tokens`
+pub(crate) fn tokens(number: u64) -> String {
+    format!("{} {}", count(number), if number == 1 { "token" } else { "tokens" })
+}
+
+/// Whole units that have passed: `4 s`, `1 min 12 s`, `2 h 5 min`.
+pub(crate) fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, 0) => format!("{minutes} min"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, 0, _) => format!("{} h", count(hours)),
+        (hours, minutes, _) => format!("{} h {minutes} min", count(hours)),
+    }
+}
+
+/// Dollars: with cents from a dollar on, below with four places, so that a single answer is not free.
+pub(crate) fn money(dollars: f64) -> String {
+    match dollars {
+        zero if zero.is_nan() || zero <= 0.0 => "$0".to_owned(),
+        small if small < 0.0001 => "<$0.0001".to_owned(),
+        small if small < 0.99995 => format!("${small:.4}"),
+        large => {
+            let text = format!("{large:.2}");
+            match text.split_once('.') {
+                Some((whole, cents)) => format!("${}.{cents}", whole.parse().map_or(whole.to_owned(), count)),
+                None => format!("${text}"),
+            }
+        }
+    }
+}
+
+/// Bytes: `512 B`, `1.5 KiB`, `20 MiB`.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let mut tenths = u128::from(bytes) * 10 / 1024;
+    let mut unit = UNITS[0];
+    for larger in &UNITS[1..] {
+        if tenths < 10 * 1024 {
+            break;
+        }
+        tenths /= 1024;
+        unit = larger;
+    }
+    if tenths < 100 && !tenths.is_multiple_of(10) {
+        format!("{}.{} {unit}", tenths / 10, tenths % 10)
+    } else {
+        format!("{} {unit}", tenths / 10)
+    }
+}
+
+/// A sign, then text that is lined up after it.
+fn signed(sign: &str, sign_style: Style, text: &str, style: Style, look: Look) -> String {
+    let mut lines = text.trim_end().lines();
+    let mut shown = hanging(&format!("{sign} "), sign_style, lines.next().unwrap_or_default(), style, look);
+    for line in lines {
+        shown.push_str(&hanging("  ", sign_style, line, style, look));
+    }
+    shown
+}
+
+/// A line of text, lined up after what it begins with.
+fn hanging(start: &str, start_style: Style, text: &str, style: Style, look: Look) -> String {
+    let indent = width(start);
+    let mut shown = String::new();
+    for (place, row) in fill(&[Inline::new(text, style)], look.width - indent).into_iter().enumerate() {
+        let mut line: Row =
+            if place == 0 { vec![Span::new(start, start_style)] } else { vec![Span::plain(&" ".repeat(indent))] };
+        line.extend(row);
+        shown.push_str(&paint(&line, look));
+        shown.push('\n');
+    }
+    shown
+}
+
+#[cfg(test)]
+#[path = "notice_tests.rs"]
+mod tests;

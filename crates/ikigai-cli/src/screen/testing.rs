@@ -1,0 +1,49 @@
+//! For the tests of this folder.
+
+use super::Look;
+
+/// Without colours.
+pub(super) fn plain(width: usize) -> Look {
+    Look { width, colour: false, unicode: true, motion: true }
+}
+
+/// With colours.
+pub(super) fn coloured(width: usize) -> Look {
+    Look { colour: true, ..plain(width) }
+}
+
+/// The styles written out, so that a snapshot can be read: `‹bold›text‹›`.
+pub(super) fn readable(text: &str) -> String {
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some((before, sequence)) = rest.split_once("\x1b[") {
+        let (codes, after) = sequence.split_once('m').expect("only styles are written");
+        shown.push_str(before);
+        shown.push('‹');
+        shown.push_str(name(codes));
+        shown.push('›');
+        rest = after;
+    }
+    shown.push_str(rest);
+    // One style right after another: its end says nothing, and two at once are one.
+    shown.replace("‹›‹", "‹").replace("›‹", " ")
+}
+
+fn name(codes: &str) -> &str {
+    match codes {
+        "0" => "",
+        "1" => "bold",
+        "2" => "dim",
+        "3" => "italic",
+        "4" => "underline",
+        "9" => "strike",
+        "31" => "red",
+        "32" => "green",
+        "33" => "yellow",
+        "34" => "blue",
+        "35" => "magenta",
+        "36" => "cyan",
+        "90" => "grey",
+        other => other,
+    }
+}

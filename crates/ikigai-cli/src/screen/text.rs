@@ -1,0 +1,319 @@
+//! Styled text in lines: how wide it is, where it may break, how it is written.
+
+use anstyle::Style;
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::clean::clean;
+use super::look::Look;
+
+/// A run of text in one style. It never holds control characters.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Span {
+    text: String,
+    style: Style,
+}
+
+impl Span {
+    pub(super) fn new(text: &str, style: Style) -> Self {
+        Span { text: clean(text).into_owned(), style }
+    }
+
+    pub(super) fn plain(text: &str) -> Self {
+        Span::new(text, Style::new())
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// One line of the screen.
+pub(super) type Row = Vec<Span>;
+
+/// A part of running text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Inline {
+    Text(Span),
+    /// A line break that the author asked for.
+    Break,
+}
+
+impl Inline {
+    pub(super) fn new(text: &str, style: Style) -> Self {
+        Inline::Text(Span::new(text, style))
+    }
+}
+
+/// How many columns a text takes.
+///
+/// The sum over what a reader sees as characters: terminals place those one by one.
+pub(super) fn width(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.graphemes(true).map(|part| part.width()).sum() }
+}
+
+/// How many columns a row takes.
+pub(super) fn row_width(row: &[Span]) -> usize {
+    row.iter().map(|span| width(&span.text)).sum()
+}
+
+/// A row as it is written. Nobody sees spaces at its end, but they would be copied along: they are left out.
+pub(super) fn paint(row: &[Span], look: Look) -> String {
+    let mut left: usize = row.iter().map(|span| span.text.len()).sum();
+    for span in row.iter().rev() {
+        let text = span.text.trim_end_matches(' ');
+        left -= span.text.len() - text.len();
+        if !text.is_empty() {
+            break;
+        }
+    }
+    let mut line = String::with_capacity(left);
+    let mut spans = row.iter().peekable();
+    while let Some(span) = spans.next() {
+        let mut text = span.text.clone();
+        while let Some(next) = spans.next_if(|next| next.style == span.style) {
+            text.push_str(&next.text);
+        }
+        text.truncate(left);
+        left -= text.len();
+        line.push_str(&look.paint(span.style, &text));
+    }
+    line
+}
+
+/// Running text in rows of at most `width` columns.
+pub(super) fn fill(text: &[Inline], width: usize) -> Vec<Row> {
+    let mut filler = Filler::new(width);
+    for part in text {
+        match part {
+            Inline::Text(span) => filler.span(span),
+            Inline::Break => filler.next_row(),
+        }
+    }
+    filler.finish()
+}
+
+/// Text with its spaces kept, cut into rows of at most `width` columns. There is one row at least.
+pub(super) fn chop(text: &[Span], width: usize) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut row = Row::new();
+    let mut taken = 0;
+    for span in text {
+        if span.text.is_ascii() && taken + span.text.len() <= width {
+            append(&mut row, &span.text, span.style);
+            taken += span.text.len();
+            continue;
+        }
+        for part in pieces(&span.text, width) {
+            let part_width = part.width();
+            if taken + part_width > width && taken > 0 {
+                rows.push(std::mem::take(&mut row));
+                taken = 0;
+            }
+            append(&mut row, part, span.style);
+            taken += part_width;
+        }
+    }
+    rows.push(row);
+    rows
+}
+
+/// Plain text in lines of at most the look's width; its own line ends stay.
+pub(crate) fn wrap(text: &str, look: Look) -> Vec<String> {
+    let rows = text.lines().flat_map(|line| fill(&[Inline::new(line, Style::new())], look.width));
+    rows.map(|row| paint(&row, look)).collect()
+}
+
+/// Text of one line cut to `width` columns, with a sign where something is missing.
+pub(super) fn shorten(text: &str, most: usize, look: Look) -> String {
+    let text = clean(text).replace(['\n', '\t'], " ");
+    if width(&text) <= most {
+        return text;
+    }
+    let sign = look.sign("…", "...");
+    let mut left = most.saturating_sub(width(sign));
+    let mut short = String::new();
+    for part in text.graphemes(true) {
+        left = match left.checked_sub(part.width()) {
+            Some(left) => left,
+            None => break,
+        };
+        short.push_str(part);
+    }
+    short.truncate(short.trim_end().len());
+    short.push_str(sign);
+    short
+}
+
+/// What a reader sees as characters; what is wider than a whole line falls apart.
+fn pieces(text: &str, width: usize) -> impl Iterator<Item = &str> {
+    text.graphemes(true).flat_map(move |part| {
+        let whole = (part.width() <= width).then_some(part);
+        let split = if whole.is_some() { "" } else { part };
+        whole.into_iter().chain(split.split("").filter(|character| !character.is_empty()))
+    })
+}
+
+fn append(row: &mut Row, text: &str, style: Style) {
+    match row.last_mut() {
+        Some(last) if last.style == style => last.text.push_str(text),
+        Some(_) | None => row.push(Span { text: text.to_owned(), style }),
+    }
+}
+
+struct Filler {
+    width: usize,
+    rows: Vec<Row>,
+    row: Row,
+    row_width: usize,
+    /// The word that is being gathered.
+    word: Row,
+    word_width: usize,
+    /// A space that is waiting for the word after it.
+    space: Option<Style>,
+    /// Whether a line may end after what came last, without a space.
+    wide: bool,
+}
+
+impl Filler {
+    fn new(width: usize) -> Self {
+        Filler {
+            width: width.max(2),
+            rows: Vec::new(),
+            row: Row::new(),
+            row_width: 0,
+            word: Row::new(),
+            word_width: 0,
+            space: None,
+            wide: false,
+        }
+    }
+
+    fn span(&mut self, span: &Span) {
+        if span.text.is_ascii() {
+            return self.ascii(span);
+        }
+        for part in pieces(&span.text, self.width) {
+            self.part(part, span.style);
+        }
+    }
+
+    fn part(&mut self, part: &str, style: Style) {
+        if matches!(part, " " | "\n" | "\t" | "\r\n") {
+            return self.set_space(style);
+        }
+        let part_width = part.width();
+        let wide = part_width > 1;
+        if (wide || self.wide) && !clings(part) {
+            self.end_word();
+        }
+        if self.word_width + part_width > self.width {
+            self.break_word();
+        }
+        append(&mut self.word, part, style);
+        self.word_width += part_width;
+        self.wide = wide;
+    }
+
+    fn set_space(&mut self, style: Style) {
+        self.end_word();
+        self.space = Some(style);
+        self.wide = false;
+    }
+
+    /// The same, word by word: most text is of this kind.
+    fn ascii(&mut self, span: &Span) {
+        for (place, word) in span.text.split([' ', '\n', '\t']).enumerate() {
+            if place > 0 {
+                self.set_space(span.style);
+            }
+            if std::mem::take(&mut self.wide) && !word.is_empty() && !clings(word) {
+                self.end_word();
+            }
+            let mut rest = word;
+            while !rest.is_empty() {
+                let (part, after) = rest.split_at_checked(self.width - self.word_width).unwrap_or((rest, ""));
+                append(&mut self.word, part, span.style);
+                self.word_width += part.len();
+                rest = after;
+                if !rest.is_empty() {
+                    self.break_word();
+                }
+            }
+        }
+    }
+
+    fn end_word(&mut self) {
+        if self.word.is_empty() {
+            return;
+        }
+        let space = usize::from(self.space.is_some() && !self.row.is_empty());
+        if self.row_width + space + self.word_width > self.width && !self.row.is_empty() {
+            self.rows.push(std::mem::take(&mut self.row));
+            self.row_width = 0;
+        }
+        if let Some(style) = self.space.take().filter(|_| !self.row.is_empty()) {
+            append(&mut self.row, " ", style);
+            self.row_width += 1;
+        }
+        for span in std::mem::take(&mut self.word) {
+            append(&mut self.row, &span.text, span.style);
+        }
+        self.row_width += std::mem::take(&mut self.word_width);
+    }
+
+    /// A word that is longer than a line: what there is of it becomes a row of its own.
+    fn break_word(&mut self) {
+        self.end_word();
+        self.rows.push(std::mem::take(&mut self.row));
+        self.row_width = 0;
+    }
+
+    fn next_row(&mut self) {
+        self.end_word();
+        self.rows.push(std::mem::take(&mut self.row));
+        self.row_width = 0;
+        self.space = None;
+        self.wide = false;
+    }
+
+    fn finish(mut self) -> Vec<Row> {
+        self.end_word();
+        if !self.row.is_empty() || self.rows.is_empty() {
+            self.rows.push(self.row);
+        }
+        self.rows
+    }
+}
+
+/// Whether a character stays with the one before it although that one is wide: a line must not begin with these.
+fn clings(part: &str) -> bool {
+    part.chars().next().is_some_and(|character| {
+        matches!(
+            character,
+            '、' | '。'
+                | '，'
+                | '．'
+                | '：'
+                | '；'
+                | '！'
+                | '？'
+                | '）'
+                | '」'
+                | '』'
+                | '】'
+                | '》'
+                | '〉'
+                | '〕'
+                | '］'
+                | '｝'
+                | 'ー'
+                | '々'
+                | '…'
+        ) || character.is_ascii_punctuation() && !matches!(character, '(' | '[' | '{' | '<')
+    })
+}
+
+#[cfg(test)]
+#[path = "text_tests.rs"]
+mod tests;
