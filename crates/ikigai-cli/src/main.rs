@@ -4,17 +4,19 @@
 
 mod cli;
 mod completions;
+mod doctor;
 mod exit;
 mod files;
+mod keys;
 mod man;
 mod models;
 mod output;
 mod places;
-#[expect(dead_code, reason = "the chat reads the settings, and is not here yet")]
 mod settings;
 mod sim;
 mod table;
-#[cfg_attr(not(test), expect(dead_code, unused_imports, reason = "the chat uses the tools, and is not here yet"))]
+#[cfg_attr(not(test), expect(dead_code, reason = "the chat uses the tools, and is not here yet"))]
+#[expect(unused_imports, reason = "the chat uses the tools, and is not here yet")]
 mod tools;
 mod wire;
 
@@ -60,6 +62,9 @@ fn run(arguments: Vec<OsString>, out: &mut Out) -> Result<Exit, Failure> {
         Some(Command::Models(models)) => models::run(models, out)?,
         Some(Command::Wire(wire)) => wire::run(wire, out)?,
         Some(Command::Sim(sim)) => sim::run(sim, out)?,
+        Some(Command::Keys(keys)) => keys::run(keys, out)?,
+        Some(Command::Config(config)) => settings::run(config, out)?,
+        Some(Command::Doctor(doctor)) => return doctor::run(&doctor, out),
         Some(Command::Completions(completions)) => completions::run(completions, out)?,
         Some(Command::Man(man)) => man::run(&man, out)?,
     }

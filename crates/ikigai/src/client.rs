@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use ikigai_core::{Context, ModelName, Registry};
 
 use crate::answer::Answer;
-use crate::config::{Environment, Key};
+use crate::config::{Environment, Found, Key, KeySource, Lookup};
 use crate::error::{Error, Reason};
 use crate::hook::{Hook, Hooks};
 use crate::model::Model;
@@ -130,6 +130,21 @@ impl Client {
     /// The tables of providers and models.
     pub fn registry(&self) -> &Registry {
         &self.shared.registry
+    }
+
+    /// The key that a request to a provider would carry, and where it is from; none when there is none.
+    ///
+    /// # Errors
+    /// When the name means no provider, or a file of keys is broken.
+    pub fn key_of(&self, provider: &str) -> Result<Option<Found>, Error> {
+        let provider = self.registry().providers.find(provider).ok_or_else(|| {
+            let nearest = self.registry().providers.nearest(provider).map(str::to_owned);
+            Reason::from(ikigai_core::ProviderError::Unknown { name: provider.to_owned(), nearest })
+        })?;
+        match self.key_in_memory(&provider.id) {
+            Some(key) => Ok(Some(Found { key: key.clone(), from: KeySource::Memory })),
+            None => Ok(Lookup::new(self.environment()).key(provider)?),
+        }
     }
 
     /// Where keys and settings come from.

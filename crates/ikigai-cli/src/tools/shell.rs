@@ -53,8 +53,11 @@ pub(crate) struct Shell {
     folder: PathBuf,
     timeout: Duration,
     keys: Keys,
-    watch: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+    watch: Option<Arc<Watch>>,
 }
+
+/// What is told the output as it comes.
+type Watch = dyn Fn(&str) + Send + Sync;
 
 /// Whether a command sees the keys of providers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -303,6 +306,7 @@ impl Drop for Group {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 #[path = "shell_tests.rs"]
 mod tests;
