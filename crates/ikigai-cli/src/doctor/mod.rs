@@ -211,7 +211,7 @@ fn database(places: Option<&Places>) -> Vec<Finding> {
 fn size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} bytes"),
-        0..1_048_576 => format!("{} KB", bytes.div_ceil(1024)),
+        1024..1_048_576 => format!("{} KB", bytes.div_ceil(1024)),
         _ => format!("{} MB", bytes.div_ceil(1_048_576)),
     }
 }

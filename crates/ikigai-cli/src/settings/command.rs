@@ -29,7 +29,7 @@ The settings, in config.toml:
   thinking_display  hide (folded to one line) or show; hide unless set
   keys              emacs or vi, for the line editor; emacs unless set
   tools             whether the model may use tools; true unless set
-  database          where conversations are kept: a file, or postgres://…; IKIGAI_DATABASE goes before it
+  database          where conversations are kept: a file or postgres://…, unless IKIGAI_DATABASE says
   save              whether conversations are kept; true unless set
   [mcp.NAME]        an MCP server: command = [\"program\", \"argument\"] with env = { NAME = \"value\" },
                     or url = \"https://…\" with headers = { name = \"value\" }";
