@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::{Parser, Subcommand};
 
 use crate::output::{Color, HEADING, NAME};
-use crate::{chat, completions, man, models, sim, wire};
+use crate::{chat, completions, doctor, keys, man, models, settings, sim, wire};
 
 const STYLES: Styles = Styles::styled().header(HEADING).usage(HEADING).literal(NAME).placeholder(NAME);
 
@@ -39,6 +39,10 @@ Examples:
       What each thinking level means for a model.
   ikigai wire translate --from openai-chat --to anthropic --kind request < request.json
       A request in another provider's format; what was lost is on standard error.
+  ikigai keys set anthropic
+      Stores a key, read without showing it.
+  ikigai doctor
+      What works, what does not, and what to do about it.
   ikigai sim
       An offline provider in all four dialects, for tests and first steps.
 
@@ -68,6 +72,9 @@ pub(crate) enum Command {
     Models(models::Models),
     Wire(wire::Wire),
     Sim(sim::Sim),
+    Keys(keys::Keys),
+    Config(settings::Config),
+    Doctor(doctor::Doctor),
     Completions(completions::Completions),
     Man(man::Man),
 }

@@ -20,6 +20,7 @@ pub(crate) enum Exit {
     /// The provider refused to answer: a filter or a policy.
     Refused,
     /// The answer was cut off by the limit on its length, and that was to be an error.
+    #[expect(dead_code, reason = "`ask` is not here yet")]
     CutOff,
     /// The answer does not match the schema.
     Mismatch,
@@ -161,9 +162,10 @@ fn hint(error: &ikigai::Error) -> Option<String> {
         _ => {}
     }
     match error.kind() {
-        ErrorKind::Auth => {
-            Some(format!("Where the key comes from: ikigai keys list; to try it: ikigai keys check{}", at(error)))
-        }
+        ErrorKind::Auth => Some(format!(
+            "`ikigai keys list` tells where the key is from; store another with: ikigai keys set {}",
+            error.provider().unwrap_or("PROVIDER")
+        )),
         ErrorKind::Permission => {
             Some("The key is good, but not for this: the provider's console says for what.".into())
         }
@@ -181,10 +183,6 @@ fn hint(error: &ikigai::Error) -> Option<String> {
         ErrorKind::InvalidRequest | ErrorKind::Server | ErrorKind::Protocol | ErrorKind::Cancelled => None,
         _ => None,
     }
-}
-
-fn at(error: &ikigai::Error) -> String {
-    error.provider().map(|provider| format!(" {provider}")).unwrap_or_default()
 }
 
 #[cfg(test)]

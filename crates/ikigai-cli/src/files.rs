@@ -36,7 +36,8 @@ pub(crate) fn replace(file: &Path, bytes: &[u8], mode: Mode) -> std::io::Result<
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 

@@ -7,8 +7,10 @@ mod chat;
 mod cli;
 mod completions;
 mod conversations;
+mod doctor;
 mod exit;
 mod files;
+mod keys;
 mod man;
 mod models;
 mod output;
@@ -65,6 +67,9 @@ fn run(arguments: Vec<OsString>, out: &mut Out) -> Result<Exit, Failure> {
         Some(Command::Models(models)) => models::run(models, out)?,
         Some(Command::Wire(wire)) => wire::run(wire, out)?,
         Some(Command::Sim(sim)) => sim::run(sim, out)?,
+        Some(Command::Keys(keys)) => keys::run(keys, out)?,
+        Some(Command::Config(config)) => settings::run(config, out)?,
+        Some(Command::Doctor(doctor)) => return doctor::run(&doctor, out),
         Some(Command::Completions(completions)) => completions::run(completions, out)?,
         Some(Command::Man(man)) => man::run(&man, out)?,
     }

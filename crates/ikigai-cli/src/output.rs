@@ -18,8 +18,12 @@ pub(crate) const HEADING: Style = Style::new().bold();
 pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
 /// What matters less.
 pub(crate) const DIM: Style = Style::new().dimmed();
-const ERROR: Style = AnsiColor::Red.on_default().bold();
-const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+/// What is broken.
+pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+/// What deserves a look.
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+/// What works.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 
 /// Standard output and standard error.
 #[derive(Debug)]

@@ -104,9 +104,10 @@ fn what_cannot_be_read_is_an_error_with_its_place() {
 fn the_database_is_a_file_or_an_address_and_shows_no_password() {
     let places = Places::below(std::path::Path::new("/home/me/ikigai"));
     let of = |text: Option<&str>| {
-        Settings { database: text.map(str::to_owned), ..Settings::default() }.database(&places).shown()
+        Settings { database: text.map(str::to_owned), ..Settings::default() }.database_or(None, &places).shown()
     };
     assert_eq!(of(None), "/home/me/ikigai/ikigai.db");
+    assert_eq!(Settings::default().database_or(Some("/srv/other.db"), &places), Database::File("/srv/other.db".into()));
     assert_eq!(of(Some(" ")), "/home/me/ikigai/ikigai.db");
     assert_eq!(of(Some("chats.db")), "/home/me/ikigai/chats.db");
     assert_eq!(of(Some("/srv/chats.db")), "/srv/chats.db");

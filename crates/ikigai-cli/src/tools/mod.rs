@@ -65,7 +65,7 @@ pub(crate) fn all(scope: &Arc<Scope>) -> Vec<Callable> {
     vec![
         ikigai::tool(move |arguments: read::ReadFile| {
             let scope = read.clone();
-            blocking(move |_| read::read_file(&scope, &arguments))
+            blocking(move |stop| read::read_file(&scope, &arguments, stop))
         })
         .timeout(FILES_TIMEOUT),
         ikigai::tool(move |arguments: read::ListDir| {

@@ -7,9 +7,9 @@ use ikigai::schemars::{self, JsonSchema};
 use ikigai::{Block, tools::Output};
 use serde::Deserialize;
 
-use super::LIMIT;
 use super::scope::{Scope, plain};
 use super::text::{is_text, next_line};
+use super::{LIMIT, Stop};
 
 /// The most lines that are read unless the model says otherwise.
 const LINES: usize = 2000;
@@ -39,7 +39,7 @@ pub(super) struct ListDir {
     pub(super) path: Option<String>,
 }
 
-pub(super) fn read_file(scope: &Scope, arguments: &ReadFile) -> Result<Output, String> {
+pub(super) fn read_file(scope: &Scope, arguments: &ReadFile, stop: &Stop) -> Result<Output, String> {
     let path = scope.resolve(&arguments.path)?;
     let shown = scope.shown(&path);
     let file = scope.open(&path)?;
@@ -72,6 +72,9 @@ pub(super) fn read_file(scope: &Scope, arguments: &ReadFile) -> Result<Output, S
     let (mut number, mut characters, mut taken) = (0, 0, 0);
     while let Some(line) = next_line(&mut reader, LINE).map_err(broken)? {
         number += 1;
+        if stop.is_set() {
+            return Err("stopped".to_owned());
+        }
         if number < first {
             continue;
         }

@@ -161,6 +161,7 @@ pub(super) fn plain(error: &io::Error) -> String {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 #[path = "scope_tests.rs"]
 mod tests;

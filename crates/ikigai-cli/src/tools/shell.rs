@@ -25,8 +25,8 @@ const LONGEST: Duration = Duration::from_secs(600);
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Runs a command in the working folder, by bash (cmd on Windows), and gives its output and exit code. It gets no input, and
-/// is stopped after 120 seconds unless timeout_seconds says otherwise; nothing that it starts goes on after it. The keys of
-/// model providers are not in its environment.
+/// is stopped after 120 seconds unless timeout_seconds says otherwise; nothing that it starts goes on after it. Variables
+/// that end in _API_KEY are not in its environment.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ShellArguments {
     /// The command, as it would be typed.
@@ -53,8 +53,11 @@ pub(crate) struct Shell {
     folder: PathBuf,
     timeout: Duration,
     keys: Keys,
-    watch: Option<Arc<dyn Fn(&str) + Send + Sync>>,
+    watch: Option<Arc<Watch>>,
 }
+
+/// What is told the output as it comes.
+type Watch = dyn Fn(&str) + Send + Sync;
 
 /// Whether a command sees the keys of providers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,10 +214,9 @@ impl Shell {
             command.env(name, value);
         }
         if self.keys == Keys::Hidden {
-            let rows = ikigai_core::Providers::shared().iter();
-            rows.flat_map(|row| row.key_env.iter()).for_each(|name| {
-                command.env_remove(name.as_ref());
-            });
+            for (name, _) in std::env::vars_os().filter(|(name, _)| is_key(name)) {
+                command.env_remove(name);
+            }
         }
         command
     }
@@ -224,6 +226,11 @@ impl fmt::Debug for Shell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shell").field("folder", &self.folder).field("timeout", &self.timeout).finish_non_exhaustive()
     }
+}
+
+/// Does a variable hold a provider's key? Tokens that programs such as `gh` need have other names.
+fn is_key(name: &std::ffi::OsStr) -> bool {
+    name.to_string_lossy().ends_with("_API_KEY")
 }
 
 /// bash, or sh where there is none.
@@ -303,6 +310,7 @@ impl Drop for Group {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 #[path = "shell_tests.rs"]
 mod tests;

@@ -22,7 +22,7 @@ fn lives(id: &str) -> bool {
 async fn until_gone(id: &str) {
     let began = Instant::now();
     while lives(id) {
-        assert!(began.elapsed() < Duration::from_secs(5), "process {id} goes on");
+        assert!(began.elapsed() < Duration::from_secs(20), "process {id} goes on");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -30,7 +30,7 @@ async fn until_gone(id: &str) {
 #[tokio::test]
 async fn both_outputs_and_the_exit_code_come_back() {
     assert_eq!(
-        run("echo out; sleep 0.1; echo err >&2; sleep 0.1; echo ü; exit 3").await,
+        run("echo out; sleep 0.4; echo err >&2; sleep 0.4; echo ü; exit 3").await,
         output("out\nerr\nü\n", Ended::Code(3))
     );
     assert_eq!(run("pwd").await, output("/\n", Ended::Code(0)));
@@ -51,15 +51,16 @@ async fn what_the_model_is_told() {
 async fn there_is_no_input_and_no_key() {
     let began = Instant::now();
     assert_eq!(run("cat; echo end").await, output("end\n", Ended::Code(0)));
-    assert!(began.elapsed() < Duration::from_secs(5));
-    let shell = Shell::new(Path::new("/"));
-    let hidden = |shell: &Shell| {
-        let command = shell.command("true");
-        let changes: Vec<_> =
-            command.as_std().get_envs().map(|(name, value)| (name.to_owned(), value.is_none())).collect();
-        changes.contains(&("ANTHROPIC_API_KEY".into(), true))
-    };
-    assert_eq!((hidden(&shell), hidden(&shell.with_keys())), (true, false));
+    assert!(began.elapsed() < Duration::from_secs(20));
+    // What the person types sees everything.
+    let typed = Shell::new(Path::new("/")).with_keys();
+    let takes_away = typed.command("true").as_std().get_envs().any(|(_, value)| value.is_none());
+    assert!(!takes_away);
+    for (name, is_hidden) in
+        [("ANTHROPIC_API_KEY", true), ("MINE_API_KEY", true), ("GITHUB_TOKEN", false), ("KEY", false), ("PATH", false)]
+    {
+        assert_eq!(is_key(name.as_ref()), is_hidden, "{name}");
+    }
 }
 
 #[tokio::test]
@@ -75,13 +76,13 @@ async fn of_huge_output_the_beginning_and_the_end_are_kept() {
 #[tokio::test]
 async fn a_command_that_takes_too_long_is_ended_with_all_that_it_started() {
     let folder = tempfile::tempdir().unwrap();
-    let shell = Shell::new(folder.path()).timeout(Duration::from_millis(700));
+    let shell = Shell::new(folder.path()).timeout(Duration::from_millis(2500));
     let command = "echo begun; (trap '' TERM; sleep 300 & echo $! > id; wait) & sleep 300";
     let began = Instant::now();
-    let ended = Ended::TimedOut(Duration::from_millis(700));
+    let ended = Ended::TimedOut(Duration::from_millis(2500));
     assert_eq!(shell.run(command).await.unwrap(), output("begun\n", ended));
-    assert!(began.elapsed() < Duration::from_secs(5));
-    assert_eq!(ended.to_string(), "stopped after 0.7 s, with everything that it had started");
+    assert!(began.elapsed() < Duration::from_secs(20));
+    assert_eq!(ended.to_string(), "stopped after 2.5 s, with everything that it had started");
     until_gone(&std::fs::read_to_string(folder.path().join("id")).unwrap()).await;
 }
 
@@ -109,7 +110,7 @@ async fn what_goes_on_in_the_background_neither_holds_the_call_nor_stays() {
     let folder = tempfile::tempdir().unwrap();
     let began = Instant::now();
     let output = Shell::new(folder.path()).run("sleep 300 & echo $! | tee id; echo done").await.unwrap();
-    assert!(began.elapsed() < Duration::from_secs(5));
+    assert!(began.elapsed() < Duration::from_secs(20));
     let id = std::fs::read_to_string(folder.path().join("id")).unwrap();
     assert_eq!((output.text, output.ended), (format!("{id}done\n"), Ended::Code(0)));
     until_gone(&id).await;

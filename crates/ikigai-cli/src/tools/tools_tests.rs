@@ -43,7 +43,7 @@ impl House {
     fn given(&self, name: &str, arguments: Value) -> Given {
         let (scope, stop) = (&self.scope, &Stop::default());
         match name {
-            "read_file" => read::read_file(scope, &read(arguments)).into_output(),
+            "read_file" => read::read_file(scope, &read(arguments), stop).into_output(),
             "list_dir" => read::list_dir(scope, &read(arguments)).into_output(),
             "glob" => find::glob(scope, &read(arguments), stop).into_output(),
             "grep" => find::grep(scope, &read(arguments), stop).into_output(),
@@ -258,6 +258,33 @@ fn modes_and_links_are_kept_and_what_may_only_be_read_stays() {
 }
 
 #[test]
+#[cfg(unix)]
+fn nothing_outside_is_read_or_changed_by_any_tool_in_any_way() {
+    use std::os::unix::fs::symlink;
+    let house = house(&[("a.txt", b"a")]);
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("secret.txt");
+    std::fs::write(&secret, "needle").unwrap();
+    symlink(&secret, house.path("file-link")).unwrap();
+    symlink(outside.path(), house.path("folder-link")).unwrap();
+    let up = format!("../{}/secret.txt", outside.path().file_name().unwrap().to_str().unwrap());
+    let ways = [secret.to_str().unwrap(), &up, "file-link", "folder-link/secret.txt", "folder-link/new.txt"];
+    for path in ways {
+        for name in NAMES.iter().filter(|name| **name != "shell") {
+            let arguments = json!({
+                "path": path, "pattern": "needle", "content": "x", "old_text": "needle", "new_text": "x",
+            });
+            let error = house.call(name, arguments.clone()).unwrap_err();
+            assert!(error.contains("is outside the working folder"), "{name} {path}: {error}");
+            let told = describe(&house.scope, name, arguments.as_object().unwrap());
+            assert_eq!((told.fails, told.preview), (Some(error), None), "{name} {path}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(&secret).unwrap(), "needle");
+    assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1);
+}
+
+#[test]
 fn text_is_replaced_where_it_stands() {
     let house = house(&[("a.rs", b"let a = 1;\nlet b = 1;\nlet \xff = 2;\n"), ("dos.txt", b"one\r\ntwo\r\nthree\r\n")]);
     let edit = |path: &str, old: &str, new: &str, all: Option<bool>| {
@@ -390,18 +417,52 @@ fn calls_are_described_before_they_are_made() {
 }
 
 #[tokio::test]
-async fn a_model_uses_the_tools() {
+async fn models_of_every_dialect_use_the_tools() {
     let house = house(&[("a.txt", b"the text of a")]);
     let sim = ikigai_sim::Sim::start().await.unwrap();
-    let variables = [("ANTHROPIC_API_KEY", "key".to_owned()), ("ANTHROPIC_BASE_URL", sim.url())];
+    let variables = [
+        ("ANTHROPIC_API_KEY", "key".to_owned()),
+        ("ANTHROPIC_BASE_URL", sim.url()),
+        ("OPENAI_API_KEY", "key".to_owned()),
+        ("OPENAI_BASE_URL", format!("{}/v1", sim.url())),
+        ("GEMINI_API_KEY", "key".to_owned()),
+        ("GEMINI_BASE_URL", sim.url()),
+    ];
     let client = ikigai::Client::builder()
         .transport(ikigai::transport::Http::builder().no_proxy().build().unwrap())
         .environment(ikigai::config::Environment::of(variables))
         .build()
         .unwrap();
-    let model = client.model("claude-haiku-4-5").unwrap().tools(all(&house.scope));
-    let answer = model.ask("Call read_file with path=\"a.txt\"").await.unwrap().to_string();
-    assert!(answer.contains("the text of a"), "{answer}");
-    let answer = model.ask("Call shell with command=\"echo $((6*7))\"").await.unwrap().to_string();
-    assert!(answer.contains("42"), "{answer}");
+    let chat = ikigai::Dialect::OpenaiChat;
+    let models = [
+        client.model("claude-haiku-4-5").unwrap(),
+        client.model("gpt-5.4").unwrap(),
+        client.model("gpt-4.1").unwrap().dialect(chat),
+        client.model("gemini-2.5-flash").unwrap(),
+    ];
+    for model in models {
+        let model = model.tools(all(&house.scope));
+        let answer = model.ask("Call read_file with path=\"a.txt\"").await.unwrap().to_string();
+        assert!(answer.contains("the text of a"), "{}: {answer}", model.name());
+        let answer = model.ask("Call shell with command=\"echo $((6*7))\"").await.unwrap().to_string();
+        assert!(answer.contains("42"), "{}: {answer}", model.name());
+        let answer = model.ask("Call read_file with path=\"/etc/passwd\"").await.unwrap().to_string();
+        assert!(answer.contains("outside the working folder"), "{}: {answer}", model.name());
+    }
+}
+
+#[test]
+fn work_that_nobody_waits_for_stops() {
+    let house = house(&[("a.txt", b"needle\n")]);
+    let stop = Stop::default();
+    stop.0.store(true, Ordering::Relaxed);
+    let stopped = Err("stopped".to_owned());
+    assert_eq!(find::grep(&house.scope, &read(json!({"pattern": "needle"})), &stop), stopped);
+    assert_eq!(find::glob(&house.scope, &read(json!({"pattern": "*"})), &stop), stopped);
+    assert_eq!(read::read_file(&house.scope, &read(json!({"path": "a.txt"})), &stop).unwrap_err(), "stopped");
+    let write = json!({"path": "a.txt", "content": "new"});
+    assert_eq!(change::write_file(&house.scope, &read(write), &stop), stopped);
+    let edit = json!({"path": "a.txt", "old_text": "needle", "new_text": "x"});
+    assert_eq!(change::edit_file(&house.scope, &read(edit), &stop), stopped);
+    assert_eq!(house.bytes("a.txt"), b"needle\n");
 }

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use crate::support::{ikigai, printed, said};
 
 /// Every command, as it is typed.
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 26] = [
     &[],
     &["models"],
     &["models", "list"],
@@ -15,6 +15,21 @@ const COMMANDS: [&[&str]; 11] = [
     &["wire", "decode"],
     &["wire", "encode"],
     &["wire", "translate"],
+    &["sim"],
+    &["keys"],
+    &["keys", "set"],
+    &["keys", "list"],
+    &["keys", "remove"],
+    &["keys", "check"],
+    &["config"],
+    &["config", "path"],
+    &["config", "show"],
+    &["config", "get"],
+    &["config", "set"],
+    &["config", "unset"],
+    &["config", "edit"],
+    &["config", "check"],
+    &["doctor"],
     &["completions"],
     &["man"],
 ];

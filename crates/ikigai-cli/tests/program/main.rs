@@ -4,8 +4,11 @@
 
 mod batch;
 mod color;
+mod config;
+mod doctor;
 mod exit;
 mod help;
+mod keys;
 mod models;
 mod pages;
 mod sim;

@@ -1,6 +1,8 @@
 //! The program, run in a clean house.
 
-use std::path::Path;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 
 use assert_cmd::Command;
 
@@ -41,4 +43,94 @@ pub(crate) fn printed(arguments: &[&str]) -> String {
 /// What it says to an input.
 pub(crate) fn piped(arguments: &[&str], input: &str) -> Said {
     said(ikigai(arguments).write_stdin(input))
+}
+
+/// A home with files in it, for a program that runs several times.
+pub(crate) struct Home {
+    folder: tempfile::TempDir,
+    variables: Vec<(String, String)>,
+}
+
+impl Home {
+    pub(crate) fn new() -> Self {
+        Home { folder: tempfile::tempdir().unwrap(), variables: Vec::new() }
+    }
+
+    /// With a file.
+    pub(crate) fn file(self, name: &str, text: &str) -> Self {
+        std::fs::write(self.path(name), text).unwrap();
+        self
+    }
+
+    /// With a variable.
+    pub(crate) fn variable(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.variables.push((name.to_owned(), value.into()));
+        self
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// The program in this home; its working folder is empty.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let work = self.path("work");
+        std::fs::create_dir_all(&work).unwrap();
+        let mut command = ikigai(arguments);
+        command.env("IKIGAI_HOME", self.folder.path()).current_dir(work);
+        self.variables.iter().for_each(|(name, value)| {
+            command.env(name, value);
+        });
+        command
+    }
+
+    /// What the program says; the home is called HOME in it.
+    pub(crate) fn said(&self, arguments: &[&str]) -> Said {
+        self.plain(said(&mut self.command(arguments)))
+    }
+
+    /// What the program says to an input.
+    pub(crate) fn piped(&self, arguments: &[&str], input: &str) -> Said {
+        self.plain(said(self.command(arguments).write_stdin(input)))
+    }
+
+    fn plain(&self, said: Said) -> Said {
+        let home = self.folder.path().to_str().unwrap();
+        Said { code: said.code, stdout: said.stdout.replace(home, "HOME"), stderr: said.stderr.replace(home, "HOME") }
+    }
+}
+
+/// A running simulator, which ends with this.
+pub(crate) struct Simulator {
+    child: Child,
+    url: String,
+}
+
+impl Simulator {
+    /// One that accepts this key and no other.
+    pub(crate) fn start(key: &str) -> Self {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_ikigai"))
+            .args(["sim", "--port", "0", "--key", key])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
+        Simulator { child, url: url.trim().to_owned() }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        self.url.clone()
+    }
+}
+
+impl Drop for Simulator {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }

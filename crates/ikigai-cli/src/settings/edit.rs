@@ -1,0 +1,236 @@
+//! Changing the settings: by a command, or in an editor.
+
+use std::process::Command;
+
+use ikigai_core::near;
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+
+use super::read::{self, KEYS, SERVER_KEYS};
+use crate::exit::Failure;
+use crate::files::Mode;
+use crate::places::{self, Places};
+
+/// What a new file holds.
+const TEMPLATE: &str = "\
+# Settings of ikigai. Take the # away from a line to make it count.
+
+# model = \"claude-sonnet-4-5/med\"   # the model to begin with: [PROVIDER:]MODEL[/LEVEL]
+# system = \"Be brief.\"              # the system prompt
+# thinking_display = \"hide\"         # or \"show\"
+# keys = \"emacs\"                    # or \"vi\"
+# tools = true                      # whether the model may use tools
+# save = true                       # whether conversations are kept
+# database = \"~/chats.db\"           # or \"postgres://…\"
+
+# [mcp.files]
+# command = [\"npx\", \"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"]
+# env = { NAME = \"value\" }
+
+# [mcp.search]
+# url = \"https://example.com/mcp\"
+# headers = { authorization = \"Bearer …\" }
+";
+
+/// The parts of a key; an unknown one is a usage error.
+pub(super) fn key(text: &str) -> Result<Vec<&str>, Failure> {
+    let parts: Vec<&str> = text.split('.').collect();
+    let unknown = |word: &str, known: &[&'static str]| {
+        let failure = Failure::usage(format!("`{word}` is no setting"));
+        match near::close(word, known.iter().copied()) {
+            Some(close) => failure.hint(format!("Did you mean `{close}`?")),
+            None => failure.hint(format!("The settings are {}.", known.join(", "))),
+        }
+    };
+    match parts.as_slice() {
+        parts if parts.iter().any(|part| part.trim().is_empty()) => {
+            Err(Failure::usage(format!("`{text}` is no setting")))
+        }
+        ["mcp"] | ["mcp", _] => Ok(parts),
+        ["mcp", _, field, rest @ ..] => match (SERVER_KEYS.contains(field), *field, rest) {
+            (false, ..) => Err(unknown(field, &SERVER_KEYS)),
+            (true, "env" | "headers", [] | [_]) | (true, _, []) => Ok(parts),
+            (true, ..) => Err(Failure::usage(format!("`{text}` is no setting"))),
+        },
+        [word] if KEYS.contains(word) => Ok(parts),
+        [word, ..] if !KEYS.contains(word) => Err(unknown(word, &KEYS)),
+        _ => Err(Failure::usage(format!("`{text}` is no setting"))),
+    }
+}
+
+/// Changes one setting.
+pub(super) fn set(places: &Places, text: &str, value: &str) -> Result<(), Failure> {
+    let parts = key(text)?;
+    let value = read_value(&parts, value)?;
+    let mut document = document(places)?;
+    put(document.as_table_mut(), &parts, value)
+        .ok_or_else(|| Failure::new(format!("{text}: the file has something else in its place")))?;
+    save(places, &document)
+}
+
+/// Takes one setting out.
+pub(super) fn unset(places: &Places, text: &str) -> Result<(), Failure> {
+    let parts = key(text)?;
+    let mut document = document(places)?;
+    let mut table: Option<&mut dyn TableLike> = Some(document.as_table_mut());
+    let (last, above) = parts.split_last().map_or(("", [].as_slice()), |(last, above)| (*last, above));
+    for part in above {
+        table = table.and_then(|table| table.get_mut(part)).and_then(Item::as_table_like_mut);
+    }
+    if table.and_then(|table| table.remove(last)).is_none() {
+        return Err(Failure::new(format!("{text} is not set")));
+    }
+    save(places, &document)
+}
+
+/// The value that a text means for a setting.
+fn read_value(parts: &[&str], text: &str) -> Result<Value, Failure> {
+    let key = parts.join(".");
+    match parts {
+        ["tools" | "save"] => match text.trim().to_lowercase().as_str() {
+            "true" | "yes" | "on" => Ok(Value::from(true)),
+            "false" | "no" | "off" => Ok(Value::from(false)),
+            _ => Err(Failure::usage(format!("{key} is true or false, not `{text}`"))),
+        },
+        ["mcp", _, "command"] if text.trim_start().starts_with('[') => text.trim().parse().map_err(|_| {
+            Failure::usage(format!("`{text}` is no list of words"))
+                .hint("Such as: '[\"npx\", \"server-files\", \".\"]'")
+        }),
+        ["mcp", _, "command"] => Ok(Value::from(text.split_whitespace().collect::<Array>())),
+        ["mcp"] | ["mcp", _] | ["mcp", _, "env" | "headers"] => {
+            Err(Failure::usage(format!("{key} is a table")).hint(format!("Set what is in it, such as {key}.…")))
+        }
+        ["model"] => {
+            let (registry, _) = places::registry_and_problems(Places::find().as_ref());
+            match registry.parse(text) {
+                Ok(_) => Ok(Value::from(text.trim())),
+                Err(error) => Err(Failure::new(error.to_string()).hint("`ikigai models list` lists the models.")),
+            }
+        }
+        _ => Ok(Value::from(text)),
+    }
+}
+
+/// Puts a value in, with the tables above it; none when there is something else in the way. A comment stays.
+fn put(table: &mut dyn TableLike, parts: &[&str], value: Value) -> Option<()> {
+    match parts {
+        [] => None,
+        [name] => {
+            replace(table, name, value);
+            Some(())
+        }
+        [name, rest @ ..] => {
+            if !table.contains_key(name) {
+                let mut fresh = Table::new();
+                // `[mcp.files]` needs no `[mcp]` before it.
+                fresh.set_implicit(*name == "mcp");
+                let is_inline = matches!(*name, "env" | "headers");
+                let fresh = if is_inline { Item::Value(InlineTable::new().into()) } else { Item::Table(fresh) };
+                table.insert(name, fresh);
+            }
+            put(table.get_mut(name)?.as_table_like_mut()?, rest, value)
+        }
+    }
+}
+
+/// Puts a value in; the comments above and beside the old one stay.
+pub(crate) fn replace(table: &mut dyn TableLike, name: &str, mut value: Value) {
+    match table.get_mut(name) {
+        Some(item) => {
+            if let Some(before) = item.as_value() {
+                *value.decor_mut() = before.decor().clone();
+            }
+            *item = Item::Value(value);
+        }
+        None => {
+            table.insert(name, Item::Value(value));
+        }
+    }
+}
+
+fn document(places: &Places) -> Result<DocumentMut, Failure> {
+    let file = places.settings();
+    let text = places::read(&file).map_err(Failure::new)?.unwrap_or_default();
+    // As it is read everywhere else, for the same words about what is broken.
+    read::read(&file.display().to_string(), &text)?;
+    text.parse().map_err(|error: toml_edit::TomlError| Failure::new(format!("{}: {}", file.display(), error.message())))
+}
+
+/// Writes the file, if it still makes sense.
+fn save(places: &Places, document: &DocumentMut) -> Result<(), Failure> {
+    let (file, text) = (places.settings(), document.to_string());
+    read::read(&file.display().to_string(), &text).map_err(|failure| failure.hint("The file stays as it was."))?;
+    places::write(&file, &text, Mode::Kept)
+}
+
+/// Opens the file in an editor, and waits.
+pub(super) fn edit(places: &Places) -> Result<(), Failure> {
+    let file = places.settings();
+    if !file.exists() {
+        places::write(&file, TEMPLATE, Mode::Kept)?;
+    }
+    let editor =
+        ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|text| !text.trim().is_empty()));
+    let editor = editor.unwrap_or_else(|| if cfg!(windows) { "notepad".to_owned() } else { "vi".to_owned() });
+    let mut command = if cfg!(windows) {
+        let mut words = editor.split_whitespace();
+        let mut command = Command::new(words.next().unwrap_or("notepad"));
+        command.args(words);
+        command
+    } else {
+        // The variable may hold arguments and quotes, as a shell reads them.
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{editor} \"$@\""), "sh"]);
+        command
+    };
+    let status =
+        command.arg(&file).status().map_err(|error| Failure::new(format!("cannot start {editor}: {error}")))?;
+    if !status.success() {
+        return Err(Failure::new(format!("{editor} ended with {status}")).hint("Set EDITOR to the editor you want."));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn the_template_is_a_file_of_settings_and_so_is_it_without_its_marks() {
+        let (settings, warnings) = read::read("config.toml", TEMPLATE).unwrap();
+        assert_eq!((settings, warnings), (crate::settings::Settings::default(), Vec::new()));
+        let bare: String =
+            TEMPLATE.lines().skip(2).map(|line| format!("{}\n", line.trim_start_matches("# "))).collect();
+        let (settings, warnings) = read::read("config.toml", &bare).unwrap();
+        assert_eq!((settings.mcp.len(), settings.model.is_some(), warnings), (2, true, Vec::new()));
+    }
+
+    fn changed(text: &str, key: &str, value: &str) -> String {
+        let mut document: DocumentMut = text.parse().unwrap();
+        let parts = super::key(key).unwrap();
+        put(document.as_table_mut(), &parts, read_value(&parts, value).unwrap()).unwrap();
+        document.to_string()
+    }
+
+    #[test]
+    fn one_setting_is_changed_and_everything_else_stays() {
+        let text = "# mine\ntools = true # for now\n\n[mcp.a]\n# old\ncommand = [\"x\"]\n";
+        assert_eq!(changed(text, "tools", "off"), text.replace("true", "false"));
+        assert_eq!(changed(text, "system", "say \"hi\""), text.replace("now\n", "now\nsystem = 'say \"hi\"'\n"));
+        assert_eq!(changed(text, "mcp.a.command", "y z"), text.replace("[\"x\"]", "[\"y\", \"z\"]"));
+        assert_eq!(changed(text, "mcp.a.env.B", "1"), format!("{text}env = {{ B = \"1\" }}\n"));
+        assert_eq!(changed("", "mcp.b.url", "https://b"), "[mcp.b]\nurl = \"https://b\"\n");
+    }
+
+    #[test]
+    fn keys_that_do_not_exist_are_told_with_the_nearest() {
+        let told = |text: &'static str| key(text).map_err(|failure| failure.hint.unwrap_or_default());
+        assert_eq!(told("modle"), Err("Did you mean `model`?".to_owned()));
+        assert_eq!(told("mcp.a.comand"), Err("Did you mean `command`?".to_owned()));
+        assert_eq!(told("mcp.a.env.X"), Ok(vec!["mcp", "a", "env", "X"]));
+        for text in ["", "model.x", "mcp.", "mcp.a.url.x", "mcp.a.env.x.y", "."] {
+            assert!(key(text).is_err(), "{text}");
+        }
+    }
+}
