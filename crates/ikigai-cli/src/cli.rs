@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::{Parser, Subcommand};
 
 use crate::output::{Color, HEADING, NAME};
-use crate::{chat, completions, doctor, keys, man, models, settings, sim, wire};
+use crate::{ask, chat, completions, doctor, keys, man, models, settings, sim, wire};
 
 const STYLES: Styles = Styles::styled().header(HEADING).usage(HEADING).literal(NAME).placeholder(NAME);
 
@@ -69,6 +69,7 @@ Exit codes:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Chat(chat::Chat),
+    Ask(Box<ask::Ask>),
     Models(models::Models),
     Wire(wire::Wire),
     Sim(sim::Sim),

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod ask;
 mod chat;
 mod cli;
 mod completions;
@@ -10,6 +11,7 @@ mod conversations;
 mod doctor;
 mod exit;
 mod files;
+mod flow;
 mod keys;
 mod man;
 mod models;
@@ -64,6 +66,7 @@ fn run(arguments: Vec<OsString>, out: &mut Out) -> Result<Exit, Failure> {
     match cli.command {
         None => chat::run(cli.chat, out)?,
         Some(Command::Chat(chat)) => chat::run(chat, out)?,
+        Some(Command::Ask(ask)) => return ask::run(*ask, out),
         Some(Command::Models(models)) => models::run(models, out)?,
         Some(Command::Wire(wire)) => wire::run(wire, out)?,
         Some(Command::Sim(sim)) => sim::run(sim, out)?,

@@ -31,7 +31,6 @@ pub(crate) struct Agents {
 pub(crate) struct Agent {
     pub(crate) choice: Choice,
     pub(crate) prompt: String,
-    pub(crate) conversation: ConversationId,
     status: Arc<Mutex<Status>>,
     began: Instant,
     task: JoinHandle<()>,
@@ -78,9 +77,9 @@ impl Agents {
             printer: self.printer.clone(),
             number,
         };
-        let (choice, prompt, conversation) = (task.choice.clone(), task.prompt.clone(), task.conversation);
+        let (choice, prompt) = (task.choice.clone(), task.prompt.clone());
         let task = tokio::spawn(worker.work(task));
-        self.all.push(Agent { choice, prompt, conversation, status, began: Instant::now(), task });
+        self.all.push(Agent { choice, prompt, status, began: Instant::now(), task });
         Ok(number)
     }
 

@@ -28,6 +28,8 @@ const FENCE: &str = "\"\"\"";
 pub(crate) enum Typed {
     /// A line, or several.
     Line(String),
+    /// A key that stands for a command.
+    Shortcut(String),
     /// Ctrl-C.
     Interrupt,
     /// Ctrl-D on an empty line.
@@ -88,7 +90,8 @@ impl Editor {
         let prompt = Line { status: status.to_owned(), look: self.look };
         match self.reedline.read_line(&prompt) {
             Ok(Signal::Success(line)) => Ok(Typed::Line(unfenced(&line))),
-            Ok(Signal::HostCommand(line) | Signal::ExternalBreak(line)) => Ok(Typed::Line(line)),
+            Ok(Signal::HostCommand(line)) => Ok(Typed::Shortcut(line)),
+            Ok(Signal::ExternalBreak(line)) => Ok(Typed::Line(line)),
             Ok(Signal::CtrlC) => Ok(Typed::Interrupt),
             Ok(Signal::CtrlD) => Ok(Typed::End),
             // Signals that are yet to come.

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use ikigai::Callable;
 use ikigai::mcp::{Connection, Server};
 
 use crate::settings::McpServer;
+
+/// How often a server that is connecting is looked at.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// The servers, each in its state.
 #[derive(Debug, Clone, Default)]
@@ -62,6 +66,13 @@ impl Servers {
             State::Failed(words) => Err(words.clone()),
         };
         states.iter().map(|(name, state)| (name.clone(), words(state))).collect()
+    }
+
+    /// Waits until each is there or has failed.
+    pub(crate) async fn settled(&self) {
+        while self.states().values().any(|state| matches!(state, State::Connecting)) {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
     }
 
     fn set(&self, name: &str, state: State) {

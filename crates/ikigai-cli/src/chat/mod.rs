@@ -26,12 +26,12 @@ use self::commands::Next;
 use self::complete::Completion;
 use self::editor::{Editor, REMEMBERED, Typed};
 use self::keys::Keys;
-use self::mcp::Servers;
-pub(crate) use self::session::Choice;
-use self::session::Session;
-use self::tooling::Tooling;
+pub(crate) use self::mcp::Servers;
+use self::session::Choice;
+pub(crate) use self::session::Session;
+pub(crate) use self::tooling::Tooling;
 use self::turn::{Ended, Outcome};
-use self::view::View;
+pub(crate) use self::view::View;
 use crate::access::Access;
 use crate::exit::Failure;
 use crate::output::Out;
@@ -179,6 +179,12 @@ impl Talk {
                 }
                 None => self.read()?,
             };
+            match &line {
+                Typed::Line(line) => self.session.store.remember_prompt(line).await?,
+                // The cursor still stands on the line.
+                Typed::Shortcut(_) => self.print("\n")?,
+                Typed::Interrupt | Typed::End => {}
+            }
             match line {
                 Typed::End => return Ok(()),
                 Typed::Interrupt if interrupted => return Ok(()),
@@ -187,9 +193,8 @@ impl Talk {
                     self.print(&notice::info("Ctrl-C once more leaves, and so does Ctrl-D.", self.look))?;
                     continue;
                 }
-                Typed::Line(line) => {
+                Typed::Line(line) | Typed::Shortcut(line) => {
                     interrupted = false;
-                    self.session.store.remember_prompt(&line).await?;
                     match self.heard(&line).await {
                         Ok(Next::Prompt) => {}
                         Ok(Next::Ask) => self.ask().await?,
@@ -276,7 +281,7 @@ impl Talk {
         if let Some((used, window)) = self.session.context_used() {
             parts.push(format!("{}%", used.saturating_mul(100).div_ceil(window.max(1))));
         }
-        parts.extend(self.session.cost().map(|cost| cost.to_string()));
+        parts.extend(self.session.cost().map(|cost| format!("{cost:.4}")));
         parts.extend(self.agents.status());
         parts.join(" · ")
     }

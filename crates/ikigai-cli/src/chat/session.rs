@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ikigai::{Block, Client, Level, Message, Model, ModelName, Role, Thinking};
-use ikigai_store::{Conversation, ConversationId, Details, ModelChoice, Point, State, Store, Stored};
+use ikigai::{Block, Client, Message, Model, ModelName, Role, Thinking};
+use ikigai_store::{Conversation, ConversationId, Details, ModelChoice, Point, Store, Stored};
 
 use super::tooling::Tooling;
 use crate::access::Access;
@@ -311,13 +311,4 @@ impl Session {
         Some(known.fold(ikigai::Money::ZERO, |sum, cost| sum + cost))
     }
 
-    /// Was the last answer cut off?
-    pub(crate) fn is_cut(&self) -> bool {
-        self.thread.last().is_some_and(|stored| stored.entry.state != State::Complete)
-    }
-
-    /// The level that the next answer is asked at.
-    pub(crate) fn level(&self) -> Option<Level> {
-        self.choice.as_ref().and_then(|choice| choice.name.level)
-    }
 }

@@ -32,7 +32,7 @@ impl Talk {
         let Some((text, tokens)) = last else {
             return self.print(&notice::info("There is no thinking to show.", self.look));
         };
-        let thought = thinking::Thought { text: &text, elapsed: None, tokens };
+        let thought = thinking::Thought { text: &text, elapsed: None, tokens, estimated: false };
         self.print(&thinking::expanded(&thought, self.look))
     }
 }
@@ -67,7 +67,7 @@ pub(crate) fn show(stored: &Stored, look: Look) -> String {
         }
         Role::Assistant => {
             if let Some((text, tokens)) = thought(stored) {
-                let thought = thinking::Thought { text: &text, elapsed: None, tokens };
+                let thought = thinking::Thought { text: &text, elapsed: None, tokens, estimated: false };
                 shown.push_str(&thinking::collapsed(&thought, look));
             }
             shown.push_str(&screen::markdown(&message.text(), look));

@@ -1,17 +1,16 @@
 //! One turn of the chat: the model is asked, what comes is drawn and kept, keys are heard.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ikigai::{Approval, ErrorKind, Event, Message, Model, Response, Stream, ToolCall, Usage};
+use ikigai::{Approval, ErrorKind, Event, ToolCall, Usage};
 use tokio::sync::oneshot;
 
 use super::keys::{Key, Keys};
 use super::session::Session;
 use super::view::View;
 use crate::exit::Failure;
+use crate::flow::Flow;
 use crate::record::Recorder;
 use crate::tools::{Answer, Decision};
 use crate::watch::{Note, Paid};
@@ -244,37 +243,6 @@ impl Turn {
         }
         self.outcome.typed = self.typed;
         Ok(self.outcome)
-    }
-}
-
-/// A request on its way, and the answer that comes of it.
-enum Flow {
-    Opening(Pin<Box<dyn Future<Output = Result<Stream, ikigai::Error>> + Send>>),
-    Open(Box<Stream>),
-}
-
-impl Flow {
-    fn open(model: Model, history: Vec<Message>) -> Self {
-        Flow::Opening(Box::pin(async move { model.stream(history).await }))
-    }
-
-    /// The next event. It may be given up and called again.
-    async fn next(&mut self) -> Result<Option<Event>, ikigai::Error> {
-        if let Flow::Opening(opening) = self {
-            let stream = opening.as_mut().await?;
-            *self = Flow::Open(Box::new(stream));
-        }
-        match self {
-            Flow::Open(stream) => stream.next_event().await,
-            Flow::Opening(_) => Ok(None),
-        }
-    }
-
-    fn so_far(&self) -> Option<Response> {
-        match self {
-            Flow::Open(stream) => Some(stream.so_far().clone()),
-            Flow::Opening(_) => None,
-        }
     }
 }
 

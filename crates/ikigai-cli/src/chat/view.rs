@@ -14,6 +14,9 @@ const RESULT_LINES: notice::Lines = notice::Lines(4);
 /// So many lines of a change are shown before it is allowed.
 const DIFF_LINES: notice::Lines = notice::Lines(40);
 
+/// About so many bytes are a token.
+const BYTES_A_TOKEN: u64 = 4;
+
 /// What a person sees while a turn runs.
 pub(crate) struct View {
     look: Look,
@@ -228,23 +231,10 @@ impl View {
 
     /// What the turn took, in one line.
     pub(crate) fn summary(&mut self, usage: Option<&Usage>, cost: Option<ikigai::Money>) -> Result<(), Failure> {
-        let mut parts = Vec::new();
-        if let Some(usage) = usage {
-            parts.push(format!("{} in", notice::count(usage.prompt_tokens())));
-            if usage.cached_tokens() > 0 {
-                parts.push(format!("{} cached", notice::count(usage.cached_tokens())));
-            }
-            parts.push(format!("{} out", notice::count(usage.output_tokens)));
-            if usage.thinking_tokens > 0 {
-                parts.push(format!("{} thinking", notice::count(usage.thinking_tokens)));
-            }
-        }
-        parts.extend(cost.map(|cost| cost.to_string()));
-        let took = notice::duration(self.began.elapsed());
-        parts.push(match self.first_text {
-            Some(first) => format!("{took}, first text after {}", notice::duration(first)),
-            None => took,
-        });
+        let mut parts = notice::usage(usage);
+        parts.extend(cost.map(|cost| format!("{cost:.4}")));
+        parts.push(format!("{:.1} s", self.began.elapsed().as_secs_f64()));
+        parts.extend(self.first_text.map(|first| format!("first text after {:.1} s", first.as_secs_f64())));
         self.print(&notice::info(&parts.join(" · "), self.look))
     }
 
@@ -256,7 +246,13 @@ impl View {
             return Ok(());
         }
         let text = std::mem::take(&mut self.thought.text);
-        let thought = thinking::Thought { text: &text, elapsed: Some(self.thought.took), tokens: self.thought.tokens };
+        let tokens = self.thought.tokens.unwrap_or(text.len() as u64 / BYTES_A_TOKEN);
+        let thought = thinking::Thought {
+            text: &text,
+            elapsed: Some(self.thought.took),
+            tokens: Some(tokens),
+            estimated: self.thought.tokens.is_none(),
+        };
         let shown = if self.show_thinking {
             thinking::expanded(&thought, self.look)
         } else {

@@ -6,6 +6,7 @@
 
 mod clean;
 mod diff;
+mod fences;
 mod live;
 mod look;
 mod markdown;
@@ -15,6 +16,7 @@ mod text;
 pub(crate) mod thinking;
 
 pub(crate) use clean::clean;
+pub(crate) use fences::blocks;
 pub(crate) use live::{Live, Region, Size};
 pub(crate) use look::Look;
 pub(crate) use markdown::{Frame, Renderer, acknowledgements, markdown};

@@ -102,20 +102,18 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
-/// Dollars: with cents from a dollar on, below with four places, so that a single answer is not free.
-pub(crate) fn money(dollars: f64) -> String {
-    match dollars {
-        zero if zero.is_nan() || zero <= 0.0 => "$0".to_owned(),
-        small if small < 0.0001 => "<$0.0001".to_owned(),
-        small if small < 0.99995 => format!("${small:.4}"),
-        large => {
-            let text = format!("{large:.2}");
-            match text.split_once('.') {
-                Some((whole, cents)) => format!("${}.{cents}", whole.parse().map_or(whole.to_owned(), count)),
-                None => format!("${text}"),
-            }
-        }
+/// What an answer took, piece by piece: `1,020 in`, `11 out`, `13 thinking`.
+pub(crate) fn usage(usage: Option<&ikigai::Usage>) -> Vec<String> {
+    let Some(usage) = usage else { return Vec::new() };
+    let mut parts = vec![format!("{} in", count(usage.prompt_tokens()))];
+    if usage.cached_tokens() > 0 {
+        parts.push(format!("{} cached", count(usage.cached_tokens())));
     }
+    parts.push(format!("{} out", count(usage.output_tokens)));
+    if usage.thinking_tokens > 0 {
+        parts.push(format!("{} thinking", count(usage.thinking_tokens)));
+    }
+    parts
 }
 
 /// Bytes: `512 B`, `1.5 KiB`, `20 MiB`.

@@ -13,6 +13,8 @@ pub(crate) struct Thought<'a> {
     pub(crate) text: &'a str,
     pub(crate) elapsed: Option<Duration>,
     pub(crate) tokens: Option<u64>,
+    /// The number of tokens is reckoned from the text: most providers count at the end of the answer.
+    pub(crate) estimated: bool,
 }
 
 /// One line: `▸ Thought for 4 s · 1,234 tokens`. Nothing when there is neither text nor a count.
@@ -53,7 +55,8 @@ impl Thought<'_> {
             title.push_str(&format!(" for {}", notice::duration(Duration::from_secs(seconds))));
         }
         if let Some(tokens) = self.tokens.filter(|tokens| *tokens > 0) {
-            title.push_str(&format!(" {} {}", look.sign("·", "-"), notice::tokens(tokens)));
+            let about = if self.estimated { "~" } else { "" };
+            title.push_str(&format!(" {} {about}{}", look.sign("·", "-"), notice::tokens(tokens)));
         }
         format!("{}\n", look.paint(DIM, &shorten(&title, look.width, look)))
     }

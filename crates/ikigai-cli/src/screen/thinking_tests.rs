@@ -7,7 +7,7 @@ use crate::screen::testing::{coloured, plain, readable};
 const TEXT: &str = "\n**Plan**\n\nFirst I read the file, then I think about what to change in it.\x1b[2J\n";
 
 fn thought(text: &str, milliseconds: impl Into<Option<u64>>, tokens: impl Into<Option<u64>>) -> Thought<'_> {
-    Thought { text, elapsed: milliseconds.into().map(Duration::from_millis), tokens: tokens.into() }
+    Thought { text, elapsed: milliseconds.into().map(Duration::from_millis), tokens: tokens.into(), estimated: false }
 }
 
 #[test]

@@ -168,7 +168,6 @@ fn without_password(url: &str) -> String {
 /// The settings of this user, and what in their file means nothing. Without a file, or a place for one: the defaults.
 ///
 /// A file that cannot be read is an error that names the place.
-#[expect(dead_code, reason = "the chat is not here yet")]
 pub(crate) fn load() -> Result<(Settings, Vec<Warning>), Failure> {
     match Places::find() {
         Some(places) => load_from(&places),

@@ -20,7 +20,8 @@ impl Talk {
         let Some(name) = name else {
             return match self.session.choice.clone() {
                 Some(choice) => {
-                    self.print(&notice::info(&format!("{} answers.", self.banner(&choice)?.1), self.look))?;
+                    let words = format!("{}:{} answers.", choice.name.provider, choice.short());
+                    self.print(&notice::info(&words, self.look))?;
                     self.session.prefill = Some("/model ".to_owned());
                     self.print(&notice::info("Another one: /model NAME/LEVEL; Tab shows the names.", self.look))
                 }
@@ -28,17 +29,15 @@ impl Talk {
             };
         };
         let choice = Choice { budget, ..self.session.parse(&name)? };
-        let (banner, _) = self.banner(&choice)?;
+        let banner = self.banner(&choice, typed(&name, &choice))?;
         self.session.switch(choice).await?;
         self.print(&self.styled(&banner))
     }
 
-    /// What a person sees when the model is switched; and the provider's name with the model's.
-    fn banner(&self, choice: &Choice) -> Result<(String, String), Failure> {
+    /// What a person sees when the model is switched, by the name that they gave it.
+    fn banner(&self, choice: &Choice, name: &str) -> Result<String, Failure> {
         let route = self.session.access.registry().route(&choice.name).map_err(ikigai::Error::from)?;
-        let provider = route.provider.name.to_string();
-        let banner = switch_banner(&provider, &choice.name.id, route.dialect, choice.thinking().as_ref());
-        Ok((banner, format!("{provider} {}", choice.short())))
+        Ok(switch_banner(&route.provider.name, name, route.dialect, choice.thinking().as_ref()))
     }
 
     /// A banner in the colours of the screen: its words are what they are, so nothing is wrapped.
@@ -95,6 +94,18 @@ impl Talk {
                 self.print(&notice::success("System prompt set.", &[], self.look))
             }
         }
+    }
+}
+
+/// The model's name as a person wrote it, without provider and level.
+fn typed<'a>(name: &'a str, choice: &Choice) -> &'a str {
+    let name = match name.split_once(':') {
+        Some((provider, rest)) if !choice.name.id.starts_with(provider) => rest,
+        _ => name,
+    };
+    match (choice.name.level, name.rsplit_once('/')) {
+        (Some(_), Some((model, _))) => model,
+        _ => name,
     }
 }
 

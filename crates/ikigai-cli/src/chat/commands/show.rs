@@ -140,7 +140,7 @@ impl Talk {
         let text = answer.entry.message.text();
         let text = match what {
             "" => text,
-            "code" => last_code(&text).ok_or_else(|| Failure::new("the last answer has no code block"))?,
+            "code" => crate::screen::blocks(&text).pop().ok_or_else(|| Failure::new("the last answer has no code block"))?,
             other => return Err(Failure::new(format!("/copy takes `code` or nothing, not `{other}`"))),
         };
         self.print(&format!("\x1b]52;c;{}\x07", STANDARD.encode(&text)))?;
@@ -178,35 +178,3 @@ fn pretty(value: &impl serde::Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value).map_err(|error| Failure::new(format!("cannot print it: {error}")))
 }
 
-/// The last fenced block of a text, without its fences.
-fn last_code(text: &str) -> Option<String> {
-    let mut last = None;
-    let mut open: Option<Vec<&str>> = None;
-    for line in text.lines() {
-        let is_fence = line.trim_start().starts_with("```");
-        match (&mut open, is_fence) {
-            (None, true) => open = Some(Vec::new()),
-            (Some(lines), true) => {
-                last = Some(lines.join("\n"));
-                open = None;
-            }
-            (Some(lines), false) => lines.push(line),
-            (None, false) => {}
-        }
-    }
-    last
-}
-
-#[cfg(test)]
-mod tests {
-    use pretty_assertions::assert_eq;
-
-    use super::*;
-
-    #[test]
-    fn the_last_code_block_is_found() {
-        assert_eq!(last_code("a\n```rust\none\n```\nb\n```\ntwo\nthree\n```\nc").as_deref(), Some("two\nthree"));
-        assert_eq!(last_code("no code"), None);
-        assert_eq!(last_code("```\nhalf"), None);
-    }
-}

@@ -1,0 +1,235 @@
+//! Where the answer goes: standard output has the answer, standard error everything else.
+
+use std::time::{Duration, Instant};
+
+use anstream::{AutoStream, ColorChoice};
+use ikigai::{Answer, Attempt, Event, Money, Response, ToolCall, ToolResult, Usage};
+use serde_json::Value;
+
+use super::{Ask, Format, on_terminal};
+use crate::chat::View;
+use crate::exit::Failure;
+use crate::output::Out;
+use crate::screen::{self, Look, Region, notice};
+
+/// Where the answer goes, and in which form.
+pub(super) struct Emit<'o> {
+    out: &'o mut Out,
+    format: Format,
+    /// Draws the answer on a terminal.
+    view: Option<View>,
+    look: Look,
+    thinking: bool,
+    usage: bool,
+    extract: bool,
+    /// The text is kept back until it is whole, or was printed as it came.
+    streams: bool,
+    began: Instant,
+    /// What was printed last ends a line.
+    at_line_start: bool,
+    /// Thinking was the last thing on standard error.
+    in_thinking: bool,
+}
+
+impl<'o> Emit<'o> {
+    pub(super) fn new(ask: &Ask, out: &'o mut Out) -> Self {
+        let format = match (ask.format, ask.json) {
+            (Some(format), _) => format,
+            (None, true) => Format::Json,
+            (None, false) if on_terminal() => Format::Markdown,
+            (None, false) => Format::Text,
+        };
+        let size = crate::chat::size();
+        let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
+        let look = Look::new(size.columns, colour, |name| std::env::var(name).ok());
+        let draws = format == Format::Markdown && !ask.no_stream && !ask.extract && ask.schema.is_none();
+        let region = Region::detect(on_terminal(), |name| std::env::var(name).ok());
+        let view = draws.then(|| View::new(look, size, region, ask.thinking));
+        Emit {
+            out,
+            format,
+            view,
+            look,
+            thinking: ask.thinking,
+            usage: ask.usage,
+            extract: ask.extract,
+            streams: !ask.no_stream && !ask.extract && ask.schema.is_none(),
+            began: Instant::now(),
+            at_line_start: true,
+            in_thinking: false,
+        }
+    }
+
+    pub(super) fn begin(&mut self, model: &str) -> Result<(), Failure> {
+        match &mut self.view {
+            Some(view) => view.begin(model),
+            None => Ok(()),
+        }
+    }
+
+    /// The next event of the answer.
+    pub(super) fn event(&mut self, event: &Event) -> Result<(), Failure> {
+        if let Some(view) = &mut self.view {
+            return view.event(event);
+        }
+        match (self.format, event) {
+            (Format::Jsonl, event) => {
+                self.out.json_line(event)?;
+                self.out.flush()
+            }
+            (Format::Text, Event::TextDelta { text, .. }) if self.streams => {
+                self.end_thinking();
+                self.at_line_start = text.ends_with('\n');
+                self.out.data(text.as_bytes())?;
+                self.out.flush()
+            }
+            (_, Event::ThinkingDelta { text, .. }) if self.thinking => {
+                self.in_thinking = true;
+                self.out.note(&screen::clean(text));
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An answer that came whole.
+    pub(super) fn whole(&mut self, answer: &Answer) -> Result<(), Failure> {
+        if self.thinking && !answer.thinking().is_empty() {
+            self.out.note(&format!("{}\n", screen::clean(&answer.thinking())));
+        }
+        match self.format {
+            Format::Jsonl => ikigai_core::events(answer.response()).iter().try_for_each(|event| self.out.json_line(event)),
+            Format::Text | Format::Markdown | Format::Json => Ok(()),
+        }
+    }
+
+    /// A value that matches a schema.
+    pub(super) fn value(&mut self, value: &Value, answer: &Answer) -> Result<(), Failure> {
+        match self.format {
+            Format::Json => Ok(()),
+            Format::Jsonl => self.whole(answer),
+            Format::Text | Format::Markdown => {
+                // The value is the answer; nothing more is printed at the end.
+                self.streams = true;
+                self.out.json(value)
+            }
+        }
+    }
+
+    /// The answer is whole.
+    pub(super) fn end(&mut self, response: &Response, cost: Option<Money>, provider: &str) -> Result<(), Failure> {
+        self.end_thinking();
+        if let Some(view) = &mut self.view {
+            view.end()?;
+        }
+        let text = response.text();
+        match self.format {
+            Format::Json => {
+                let mut value = serde_json::to_value(response)
+                    .map_err(|error| Failure::new(format!("cannot print the result as JSON: {error}")))?;
+                if let Some(fields) = value.as_object_mut() {
+                    fields.insert("provider".to_owned(), provider.into());
+                    if let Ok(cost) = serde_json::to_value(cost) {
+                        fields.insert("cost".to_owned(), cost);
+                    }
+                }
+                self.out.json(&value)?;
+            }
+            Format::Jsonl => {}
+            Format::Text | Format::Markdown if self.extract => {
+                let code = screen::blocks(&text).into_iter().next();
+                let code = code
+                    .ok_or_else(|| Failure::new("the answer has no code block").hint("Leave out -x to see it."))?;
+                self.out.data(code.as_bytes())?;
+                self.out.data(b"\n")?;
+            }
+            Format::Text if self.streams => {
+                if !self.at_line_start {
+                    self.out.data(b"\n")?;
+                }
+            }
+            Format::Markdown if self.streams => {}
+            Format::Text => self.out.data(format!("{}\n", text.trim_end_matches('\n')).as_bytes())?,
+            Format::Markdown => self.out.data(screen::markdown(&text, self.look).as_bytes())?,
+        }
+        self.out.flush()?;
+        if self.usage {
+            self.out.note(&format!("{}\n", took(response.usage.as_ref(), cost, self.began.elapsed())));
+        }
+        Ok(())
+    }
+
+    /// The answer will not come to its end; what came is on the screen.
+    pub(super) fn broken(&mut self) -> Result<(), Failure> {
+        self.end_thinking();
+        match &mut self.view {
+            Some(view) => view.end(),
+            None => {
+                if !self.at_line_start {
+                    // Whether that reaches anybody does not matter any more.
+                    let _ = self.out.data(b"\n");
+                }
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn draw(&mut self) -> Result<(), Failure> {
+        match &mut self.view {
+            Some(view) => view.draw(),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn retry(&mut self, attempt: &Attempt, wait: Duration, made: u32, most: u32) {
+        match &mut self.view {
+            Some(view) => view.retry(attempt, wait, made, most),
+            None => {
+                let status = attempt.status.map(|status| format!(" ({status})")).unwrap_or_default();
+                let words = format!(
+                    "{}{status}: retrying in {:.1} s, attempt {} of {most}",
+                    attempt.kind,
+                    wait.as_secs_f64(),
+                    made + 1
+                );
+                self.out.warning(&words);
+            }
+        }
+    }
+
+    pub(super) fn call(&mut self, line: &str, allowed: bool) -> Result<(), Failure> {
+        let words = if allowed { "" } else { " · not allowed" };
+        match &mut self.view {
+            Some(view) => view.running(&format!("{line}{words}")),
+            None => {
+                self.out.note(&format!("● {line}{words}\n"));
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn result(&mut self, call: &ToolCall, result: &ToolResult) -> Result<(), Failure> {
+        match &mut self.view {
+            Some(view) => view.result(call, result),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn warning(&mut self, words: &str) {
+        self.out.warning(words);
+    }
+
+    fn end_thinking(&mut self) {
+        if std::mem::take(&mut self.in_thinking) {
+            self.out.note("\n");
+        }
+    }
+}
+
+/// What an answer took, in one line.
+fn took(usage: Option<&Usage>, cost: Option<Money>, elapsed: Duration) -> String {
+    let mut parts = notice::usage(usage);
+    parts.extend(cost.map(|cost| cost.to_string()));
+    parts.push(format!("{:.1} s", elapsed.as_secs_f64()));
+    parts.join(" · ")
+}

@@ -1,0 +1,455 @@
+//! `ikigai ask`: one question, one answer, in pipes and scripts.
+
+mod emit;
+mod options;
+mod prompt;
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use ikigai::{Answer, Approval, ErrorKind, Event, FinishReason, Model, Response};
+use serde_json::Value;
+
+use self::emit::Emit;
+use crate::access::Access;
+use crate::chat::{Servers, Session, Tooling};
+use crate::exit::{Exit, Failure};
+use crate::flow::Flow;
+use crate::output::Out;
+use crate::record::Recorder;
+use crate::tools::{self, Decision, Kind};
+use crate::watch::{Note, Paid};
+use crate::{conversations, settings};
+
+/// Ask once, and print the answer
+///
+/// The question comes from the command line, from a pipe, or from both. The answer, and nothing else, goes to standard
+/// output; everything else goes to standard error. In a pipe it is the plain text of the model.
+#[derive(Debug, Args)]
+#[command(after_long_help = AFTER_LONG_HELP)]
+pub(crate) struct Ask {
+    /// The question; `-` stands for what is piped in
+    #[arg(value_name = "WORDS")]
+    words: Vec<String>,
+    /// The model: [PROVIDER:]MODEL[/LEVEL]
+    #[arg(short, long, value_name = "MODEL")]
+    model: Option<String>,
+    /// The system prompt
+    #[arg(short, long, value_name = "TEXT")]
+    system: Option<String>,
+    /// A file to go with it, an address, or - for what is piped in
+    #[arg(short, long = "attach", value_name = "FILE")]
+    attach: Vec<String>,
+    /// JSON that matches a JSON Schema
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["extract", "tools"])]
+    schema: Option<PathBuf>,
+    /// The form of the answer
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
+    format: Option<Format>,
+    /// The whole response in the canonical form, as --format json
+    #[arg(long)]
+    json: bool,
+    /// Print the answer as it is written; so it is unless --no-stream is given
+    #[arg(long, overrides_with = "no_stream")]
+    stream: bool,
+    /// Print the answer when it is whole
+    #[arg(long)]
+    no_stream: bool,
+    /// Show the thinking, on standard error
+    #[arg(long)]
+    thinking: bool,
+    /// Go on with the last conversation
+    #[arg(short, long = "continue", conflicts_with = "cid")]
+    continue_last: bool,
+    /// Go on with a conversation, by the beginning or the end of its id
+    #[arg(long, value_name = "ID")]
+    cid: Option<String>,
+    /// Keep nothing of it
+    #[arg(long)]
+    no_save: bool,
+    /// Let the model use tools: those that only read run, others need --allow
+    #[arg(long)]
+    tools: bool,
+    /// A tool that may run, or `all`
+    #[arg(long, value_name = "TOOL", requires = "tools")]
+    allow: Vec<String>,
+    /// Print the request that would be sent, without its key, and send nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Say what it took, on standard error
+    #[arg(short, long)]
+    usage: bool,
+    /// Print only the first code block of the answer
+    #[arg(short = 'x', long)]
+    extract: bool,
+    /// An answer that is cut off by its length is an error
+    #[arg(long)]
+    fail_on_length: bool,
+    /// Give up after so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// temperature, top_p, seed, max_output_tokens, thinking_budget or stop, and its value
+    #[arg(short = 'o', long = "option", value_names = ["KEY", "VALUE"], num_args = 2)]
+    options: Vec<String>,
+}
+
+const AFTER_LONG_HELP: &str = "\
+Examples:
+  ikigai ask Why is the sky blue
+  git diff | ikigai ask \"review this\"
+  ikigai ask -m gemini-2.5-pro/high -a chart.png \"What does it show?\"
+  ikigai ask --schema invoice.json \"Invoice 4711 of 3 May, 120 euros\" | jq .amount
+  ikigai ask -c \"And in French?\"
+      Goes on with the last conversation.
+  ikigai ask --json hi | jq .usage
+  ikigai ask --dry-run -m o3/high hi
+      The request as it would be sent.
+
+Exit codes:
+  0 it worked · 1 an error · 2 the command line makes no sense · 3 no key, or not accepted
+  4 rate limit, quota or overload after all tries · 5 refused by a filter
+  6 cut off by its length (with --fail-on-length) · 7 no match for the schema
+  130 Ctrl-C · 141 the reader went away";
+
+/// The form of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// The text of the model as it is
+    Text,
+    /// The text drawn for a terminal; so it is on a terminal
+    Markdown,
+    /// The whole response in the canonical form
+    Json,
+    /// The events of the stream in the canonical form, one a line
+    Jsonl,
+}
+
+pub(crate) fn run(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
+    let limit = ask.timeout.map(Duration::from_secs);
+    let outcome = runtime.block_on(async {
+        let asking = answer(ask, out);
+        match limit {
+            None => asking.await,
+            Some(limit) => tokio::time::timeout(limit, asking)
+                .await
+                .unwrap_or_else(|_| Err(Failure::new(format!("there is no answer after {} s", limit.as_secs())))),
+        }
+    });
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn answer(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
+    // First what needs no network and no database: a question that makes no sense fails at once.
+    let schema = ask.schema.as_deref().map(read_schema).transpose()?;
+    let message = prompt::compose(&ask.words, prompt::piped()?, &ask.attach)?;
+    let (settings, warnings) = settings::load()?;
+    for warning in warnings {
+        out.warning(&warning.to_string());
+    }
+    let access = Access::open(out).await?;
+    if let Some(notice) = access.notice() {
+        out.note(&format!("{notice}\n"));
+    }
+    let store = conversations::open(&settings, ask.no_save || ask.dry_run).await?;
+    let folder = std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
+    let mut tooling = Tooling::new(&folder, &[], ask.tools)?;
+    if ask.tools {
+        let servers = Servers::begin(settings.mcp.clone());
+        servers.settled().await;
+        for (name, words) in servers.list() {
+            if let Err(words) = words {
+                out.warning(&format!("MCP server {name}: {words}"));
+            }
+        }
+        tooling.borrow(servers.tools());
+    }
+    let mut session = Session::new(access, settings, Arc::clone(&store), tooling, folder)?;
+    choose(&mut session, &ask).await?;
+    let model = options::set(session.model()?, &ask.options)?;
+    prompt::readable(&message, model.facts(), session.access.registry())?;
+    if ask.dry_run {
+        session.say(message).await?;
+        return dry_run(&model, &session, out);
+    }
+    session.say(message).await?;
+    let mut asked = Asked { emit: Emit::new(&ask, out), paid: Paid::default(), ask: &ask };
+    let outcome = asked.run(model, schema, &mut session).await;
+    let closed = store.close().await;
+    let exit = outcome?;
+    closed?;
+    Ok(exit)
+}
+
+/// The conversation and the model.
+async fn choose(session: &mut Session, ask: &Ask) -> Result<(), Failure> {
+    let id = match (&ask.cid, ask.continue_last) {
+        (Some(part), _) => Some(conversations::find(&*session.store, part).await?),
+        (None, true) => {
+            let last = session.store.latest().await?;
+            Some(last.ok_or_else(|| Failure::new("there is no conversation to go on with"))?.id)
+        }
+        (None, false) => None,
+    };
+    if let Some(id) = id {
+        session.open(id).await?;
+    }
+    match &ask.model {
+        Some(name) => {
+            let choice = session.parse(name)?;
+            session.choice = Some(choice);
+        }
+        None if session.choice.is_none() => session.choose_first(None).await?,
+        None => {}
+    }
+    if session.choice.is_none() {
+        let example = |name: &str| format!("ikigai ask -m {name} \"…\"");
+        return session.access.default_model(example).map(drop);
+    }
+    if let Some(system) = &ask.system {
+        session.set_system(Some(system.clone())).await?;
+    }
+    Ok(())
+}
+
+fn dry_run(model: &Model, session: &Session, out: &mut Out) -> Result<Exit, Failure> {
+    let preview = model.preview(session.history())?;
+    let headers: serde_json::Map<String, Value> =
+        preview.headers.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
+    for loss in &preview.losses {
+        out.loss(loss);
+    }
+    out.json(&serde_json::json!({
+        "method": preview.method,
+        "url": preview.url,
+        "headers": headers,
+        "body": preview.body,
+    }))?;
+    Ok(Exit::Ok)
+}
+
+fn read_schema(file: &Path) -> Result<Value, Failure> {
+    let text = std::fs::read_to_string(file).map_err(|error| Failure::file("read", file, &error))?;
+    serde_json::from_str(&text).map_err(|error| Failure::new(format!("{}: {error}", file.display())))
+}
+
+/// A question on its way.
+struct Asked<'a, 'o> {
+    emit: Emit<'o>,
+    paid: Paid,
+    ask: &'a Ask,
+}
+
+impl Asked<'_, '_> {
+    async fn run(&mut self, model: Model, schema: Option<Value>, session: &mut Session) -> Result<Exit, Failure> {
+        match schema {
+            Some(schema) => self.extract(model, schema, session).await,
+            None if self.ask.no_stream => self.whole(model, session).await,
+            None => self.streamed(model, session).await,
+        }
+    }
+
+    /// The answer as it is written, kept as it grows.
+    async fn streamed(&mut self, model: Model, session: &mut Session) -> Result<Exit, Failure> {
+        let conversation = session.conversation().await?;
+        let mut recorder = Recorder::new(Arc::clone(&session.store), conversation, model.name().clone());
+        self.emit.begin(&model.name().id)?;
+        let mut flow = Flow::open(model, session.history());
+        let mut last = None;
+        let mut cost = None;
+        let mut frames = tokio::time::interval(Duration::from_millis(33));
+        let outcome = loop {
+            let next = tokio::select! {
+                biased;
+                Some(note) = session.notes.recv() => {
+                    self.note(note, session, Some(&mut recorder))?;
+                    continue;
+                }
+                _ = tokio::signal::ctrl_c() => break Err(Stop::Interrupted),
+                next = flow.next() => next,
+                _ = frames.tick() => {
+                    self.emit.draw()?;
+                    continue;
+                }
+            };
+            while let Ok(note) = session.notes.try_recv() {
+                self.note(note, session, Some(&mut recorder))?;
+            }
+            match next {
+                Ok(Some(event)) => {
+                    if let Err(failure) = self.emit.event(&event) {
+                        break Err(Stop::Output(failure));
+                    }
+                    if !matches!(event, Event::Done { .. }) {
+                        recorder.event(&event).await?;
+                    } else if let Some(response) = flow.so_far() {
+                        let paid = std::mem::take(&mut self.paid);
+                        cost = sum(cost, paid.cost);
+                        recorder.answer(response.clone(), paid).await?;
+                        last = Some(response);
+                    }
+                }
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(Stop::Failed(Box::new(error))),
+            }
+        };
+        let partial = match &outcome {
+            Ok(()) => None,
+            Err(Stop::Failed(error)) => error.partial().cloned(),
+            Err(Stop::Interrupted | Stop::Output(_)) => flow.so_far(),
+        };
+        drop(flow);
+        recorder.end(partial).await?;
+        match outcome {
+            Ok(()) => self.finish(last.unwrap_or_default(), cost, session),
+            Err(stop) => {
+                self.emit.broken()?;
+                Err(stop.into())
+            }
+        }
+    }
+
+    /// The answer when it is whole.
+    async fn whole(&mut self, model: Model, session: &mut Session) -> Result<Exit, Failure> {
+        let history = session.history();
+        let asking = async { model.ask(history).await };
+        let answer = self.wait(asking, session).await?;
+        self.keep(&answer, session).await?;
+        let cost = answer.cost().map(|cost| cost.total());
+        self.emit.whole(&answer)?;
+        self.finish(answer.into_response(), cost, session)
+    }
+
+    /// JSON that matches a schema.
+    async fn extract(&mut self, model: Model, schema: Value, session: &mut Session) -> Result<Exit, Failure> {
+        let history = session.history();
+        let asking = async { model.extract_json_stream(schema, history).await?.finish_with_answer::<Value>().await };
+        let (value, answer) = self.wait(asking, session).await?;
+        self.keep(&answer, session).await?;
+        let cost = answer.cost().map(|cost| cost.total());
+        self.emit.value(&value, &answer)?;
+        self.finish(answer.into_response(), cost, session)
+    }
+
+    /// Waits for an answer, hears Ctrl-C, and tells what happens meanwhile.
+    async fn wait<T>(
+        &mut self,
+        asking: impl Future<Output = Result<T, ikigai::Error>>,
+        session: &mut Session,
+    ) -> Result<T, Failure> {
+        tokio::pin!(asking);
+        loop {
+            tokio::select! {
+                biased;
+                Some(note) = session.notes.recv() => self.note(note, session, None)?,
+                _ = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
+                outcome = &mut asking => return Ok(outcome?),
+            }
+        }
+    }
+
+    /// Keeps a whole turn.
+    async fn keep(&mut self, answer: &Answer, session: &mut Session) -> Result<(), Failure> {
+        let conversation = session.conversation().await?;
+        let count = answer.messages().len();
+        let entries = answer.messages().iter().enumerate().map(|(place, message)| {
+            let mut entry = ikigai_store::Entry::new(message.clone());
+            if place + 1 == count {
+                entry.usage = answer.usage();
+                entry.cost = answer.cost().map(|cost| cost.total());
+                entry.finish_reason = Some(answer.finish_reason());
+            }
+            entry
+        });
+        session.store.append_all(conversation, entries.collect()).await?;
+        Ok(())
+    }
+
+    fn note(&mut self, note: Note, session: &Session, recorder: Option<&mut Recorder>) -> Result<(), Failure> {
+        match note {
+            Note::Retry { attempt, wait, made, most } => self.emit.retry(&attempt, wait, made, most),
+            Note::Step(paid) => self.paid = paid,
+            Note::Result(call, result) => {
+                if let Some(recorder) = recorder {
+                    recorder.result(&result);
+                }
+                self.emit.result(&call, &result)?;
+            }
+            Note::Approve(call, answer) => {
+                let named = self.ask.allow.iter().any(|name| *name == call.name || name == "all");
+                let allowed = named
+                    || match session.tooling.decide(&call.name) {
+                        Decision::Allow => true,
+                        Decision::Deny => false,
+                        Decision::Ask => tools::kind(&call.name) == Kind::Reads,
+                    };
+                self.emit.call(&session.tooling.describe(&call).line, allowed)?;
+                let _ = answer.send(if allowed {
+                    Approval::Allow
+                } else {
+                    Approval::Deny(format!("nobody allowed it; --allow {} would", call.name))
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// What remains to be said, and how the program ends.
+    fn finish(&mut self, response: Response, cost: Option<ikigai::Money>, session: &Session) -> Result<Exit, Failure> {
+        let provider = session.choice.as_ref().map(|choice| choice.name.provider.as_str());
+        self.emit.end(&response, cost, provider.unwrap_or_default())?;
+        match response.finish_reason {
+            FinishReason::ContentFilter => Err(Failure::new("the provider refused to answer")
+                .exit(Exit::Refused)
+                .hint("Sending it again will not help; other words may.")),
+            FinishReason::Length if self.ask.fail_on_length => {
+                Err(Failure::new("the answer was cut off by its length")
+                    .exit(Exit::CutOff)
+                    .hint("Allow more: -o max_output_tokens 16000"))
+            }
+            FinishReason::Length => {
+                self.emit.warning("the answer was cut off by its length; -o max_output_tokens N allows more");
+                Ok(Exit::Ok)
+            }
+            _ => Ok(Exit::Ok),
+        }
+    }
+}
+
+/// Why an answer did not come to its end.
+enum Stop {
+    Interrupted,
+    Output(Failure),
+    Failed(Box<ikigai::Error>),
+}
+
+impl From<Stop> for Failure {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Interrupted => Failure::interrupted(),
+            Stop::Output(failure) => failure,
+            Stop::Failed(error) if error.kind() == ErrorKind::Cancelled => Failure::interrupted(),
+            Stop::Failed(error) => Failure::from(*error),
+        }
+    }
+}
+
+fn sum(before: Option<ikigai::Money>, cost: Option<ikigai::Money>) -> Option<ikigai::Money> {
+    match (before, cost) {
+        (Some(before), Some(cost)) => Some(before + cost),
+        (before, cost) => before.or(cost),
+    }
+}
+
+/// Is standard output a terminal?
+fn on_terminal() -> bool {
+    std::io::stdout().is_terminal()
+}

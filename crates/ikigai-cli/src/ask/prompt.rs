@@ -1,0 +1,153 @@
+//! What is asked: the words of the command line, what is piped in, files.
+
+use std::io::{IsTerminal as _, Read as _};
+
+use ikigai::{Attach as _, Block, BlockKind, Facts, Message, Modality, Registry, Role, Source};
+
+use crate::exit::Failure;
+
+/// More than any provider takes.
+const LARGEST: u64 = 100 << 20;
+/// The word that means standard input.
+pub(super) const STDIN: &str = "-";
+
+/// What was piped in; none on a terminal, or when it is empty.
+pub(super) fn piped() -> Result<Option<Vec<u8>>, Failure> {
+    let stdin = std::io::stdin();
+    if stdin.is_terminal() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    let read = stdin.lock().take(LARGEST + 1).read_to_end(&mut bytes);
+    read.map_err(|error| Failure::new(format!("cannot read standard input: {error}")))?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(Failure::new(format!("standard input is longer than {LARGEST} bytes")));
+    }
+    Ok((!bytes.is_empty()).then_some(bytes))
+}
+
+/// The message: the words, then what was piped in, then the files.
+pub(super) fn compose(words: &[String], piped: Option<Vec<u8>>, files: &[String]) -> Result<Message, Failure> {
+    let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != STDIN).collect();
+    let words = words.join(" ");
+    let mut message = Message::new(Role::User, Vec::<Block>::new());
+    let mut piped = piped;
+    for file in files {
+        if file == STDIN {
+            let bytes = piped.take().ok_or_else(|| Failure::usage("-a - attaches what is piped in, and nothing is"))?;
+            message.content.push(Block::file(&bytes, "stdin"));
+        } else {
+            message = message.attach(file)?;
+        }
+    }
+    let text = match piped.map(String::from_utf8) {
+        None => words,
+        Some(Ok(text)) if words.trim().is_empty() => text,
+        Some(Ok(text)) => format!("{words}\n\n{}", fenced(&text)),
+        Some(Err(bytes)) => {
+            message.content.push(Block::file(bytes.as_bytes(), "stdin"));
+            words
+        }
+    };
+    if text.trim().is_empty() && message.content.is_empty() {
+        return Err(Failure::usage("there is nothing to ask")
+            .hint("ikigai ask \"Why is the sky blue?\", or pipe something in: git diff | ikigai ask \"review this\""));
+    }
+    if !text.trim().is_empty() {
+        message.content.insert(0, Block::text(text));
+    }
+    Ok(message)
+}
+
+/// A text between fences that it does not hold itself.
+fn fenced(text: &str) -> String {
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("{fence}stdin\n{}\n{fence}", text.trim_end_matches('\n'))
+}
+
+/// Refuses what the model cannot read, before anything is sent; and names models that can.
+pub(super) fn readable(message: &Message, facts: Option<&Facts>, registry: &Registry) -> Result<(), Failure> {
+    let Some(facts) = facts.filter(|facts| !facts.input.is_empty()) else { return Ok(()) };
+    for block in &message.content {
+        let Some((modality, what)) = needed(block) else { continue };
+        if facts.input.contains(&modality) {
+            continue;
+        }
+        let same = registry.catalog.models().filter(|other| other.input.contains(&modality));
+        let mut others: Vec<String> = same
+            .filter(|other| registry.parse(&other.id).is_ok_and(|name| name.provider == other.provider))
+            .map(|other| other.id.to_string())
+            .collect();
+        others.sort_by_key(|name| (!name.starts_with("claude") && !name.starts_with("gpt"), name.len()));
+        others.truncate(3);
+        return Err(Failure::usage(format!("{} reads no {what}", facts.id))
+            .hint(format!("Models that do: {}", others.join(", "))));
+    }
+    Ok(())
+}
+
+/// What a model must be able to read for a block, and its name for people.
+fn needed(block: &Block) -> Option<(Modality, &'static str)> {
+    match block.kind() {
+        BlockKind::Image => Some((Modality::Image, "pictures")),
+        BlockKind::Audio => Some((Modality::Audio, "sounds")),
+        BlockKind::Document => match block {
+            Block::Document(document) if is_pdf(&document.source) => Some((Modality::Pdf, "PDF documents")),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_pdf(source: &Source) -> bool {
+    source.media_type() == Some("application/pdf")
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn texts(words: &[&str], piped: Option<&str>) -> Result<Vec<String>, String> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let message = compose(&words, piped.map(|text| text.as_bytes().to_vec()), &[]);
+        message.map(|message| message.content.iter().filter_map(Block::as_text).map(str::to_owned).collect())
+            .map_err(|failure| failure.what)
+    }
+
+    #[test]
+    fn words_and_what_is_piped_in_are_one_message() {
+        assert_eq!(texts(&["why", "is it"], None), Ok(vec!["why is it".to_owned()]));
+        assert_eq!(texts(&[], Some("hi\n")), Ok(vec!["hi\n".to_owned()]));
+        assert_eq!(texts(&["-"], Some("hi")), Ok(vec!["hi".to_owned()]));
+        assert_eq!(texts(&["review"], Some("a\nb\n")), Ok(vec!["review\n\n```stdin\na\nb\n```".to_owned()]));
+        assert_eq!(texts(&["x"], Some("a ```` b")), Ok(vec!["x\n\n`````stdin\na ```` b\n`````".to_owned()]));
+        assert_eq!(texts(&[], None), Err("there is nothing to ask".to_owned()));
+        assert_eq!(texts(&[" "], None), Err("there is nothing to ask".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_text_is_attached() {
+        let png = b"\x89PNG\r\n\x1a\n\xff\xff".to_vec();
+        let message = compose(&["what is it".to_owned()], Some(png.clone()), &[]).unwrap();
+        let kinds: Vec<BlockKind> = message.content.iter().map(Block::kind).collect();
+        assert_eq!(kinds, [BlockKind::Text, BlockKind::Image]);
+        let message = compose(&[], Some(png), &["-".to_owned()]).unwrap();
+        assert_eq!(message.content.len(), 1);
+    }
+
+    #[test]
+    fn a_model_that_cannot_read_it_is_refused_with_others_that_can() {
+        let registry = Registry::default();
+        let message = compose(&["look".to_owned()], Some(b"\x89PNG\r\n\x1a\n\xff".to_vec()), &[]).unwrap();
+        let name = registry.parse("o3-mini").unwrap();
+        let facts = registry.route(&name).unwrap().facts;
+        let failure = readable(&message, facts, &registry).unwrap_err();
+        assert_eq!(failure.what, "o3-mini reads no pictures");
+        assert!(failure.hint.is_some_and(|hint| hint.contains("claude")));
+        let name = registry.parse("claude-sonnet-4-5").unwrap();
+        readable(&message, registry.route(&name).unwrap().facts, &registry).unwrap();
+    }
+}
