@@ -47,11 +47,12 @@ pub(crate) async fn run(import: &Import, store: &dyn Store, out: &mut Out) -> Re
 
 fn told(imported: Imported) -> String {
     let Imported { conversations, messages, already } = imported;
-    let mut text = format!("{} with {} came in", count(conversations, "conversation"), count(messages, "message"));
-    match already {
-        0 => {}
-        1 => text.push_str("; 1 was here already"),
-        several => text.push_str(&format!("; {several} were here already")),
+    let new = format!("{} with {} came in", count(conversations, "conversation"), count(messages, "message"));
+    match (conversations, already) {
+        (_, 0) => new,
+        (0, 1) => "Nothing is new: 1 conversation was here already".to_owned(),
+        (0, several) => format!("Nothing is new: {several} conversations were here already"),
+        (_, 1) => format!("{new}; 1 was here already"),
+        (_, several) => format!("{new}; {several} were here already"),
     }
-    text
 }

@@ -186,7 +186,7 @@ impl Page {
         let tokens = stored.entry.usage.as_ref().map(|usage| usage.thinking_tokens);
         let thought = thinking::Thought { text: &text, elapsed: None, tokens, estimated: false };
         match self.thinking {
-            true => thinking::expanded(&thought, self.look),
+            true => thinking::expanded(&thought, self.look) + if text.is_empty() { "" } else { "\n" },
             false => thinking::collapsed(&thought, self.look),
         }
     }

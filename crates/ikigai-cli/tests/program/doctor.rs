@@ -8,6 +8,8 @@ use crate::support::{Home, Said, Simulator};
 
 const KEY: &str = "sk-ant-api03-very-secret-key-7Qxz";
 
+const SAMPLE: &str = include_str!("samples/two-conversations.jsonl");
+
 /// What it says, without what differs from build to build.
 fn plain(said: &Said) -> String {
     let lines = said.stdout.lines().map(|line| match line.split_once("ikigai 0.") {
@@ -22,16 +24,18 @@ fn a_set_up_that_works() {
     let sim = Simulator::start(KEY);
     let home = Home::new()
         .file("config.toml", "tools = true\n")
-        .file("ikigai.db", &"x".repeat(5000))
         .variable("ANTHROPIC_API_KEY", KEY)
         .variable("ANTHROPIC_BASE_URL", sim.url())
         .variable("NO_PROXY", "127.0.0.1")
         .variable("LANG", "C.UTF-8");
+    assert_eq!(home.piped(&["history", "import", "-"], SAMPLE).code, Some(0));
     let said = home.said(&["doctor"]);
     assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""));
     let text = plain(&said).replace(&sim.url(), "SIM");
     let models = text.split("answers, ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
-    assert_snapshot!(text.replace(&format!("answers, {models} "), "answers, N "), @r"
+    let version = text.split("SQLite ").nth(1).and_then(|rest| rest.split(',').next()).unwrap().to_owned();
+    let text = text.replace(&format!("answers, {models} "), "answers, N ").replace(&version, "VERSION");
+    assert_snapshot!(text, @r"
     program
       ok      ikigai VERSION
     files
@@ -51,7 +55,7 @@ fn a_set_up_that_works() {
       ok      colours off: the output goes to no terminal
       ok      UTF-8: LANG=C.UTF-8
     database
-      ok      HOME/ikigai.db, 5 KB
+      ok      HOME/ikigai.db: SQLite VERSION, schema 2, 2 conversations, 3 messages, 112 KiB
 
     Nothing is broken.
     ");
@@ -108,4 +112,49 @@ fn a_certificate_file_that_is_not_there_is_found() {
     let said = Home::new().variable("SSL_CERT_FILE", "/nowhere.pem").said(&["doctor", "--offline"]);
     assert_eq!(said.code, Some(1));
     assert!(said.stdout.contains("SSL_CERT_FILE=/nowhere.pem is not there"), "{}", said.stdout);
+}
+
+/// What it found about the database: the state, the words, and the way out.
+fn database(home: &Home) -> (Option<i32>, Vec<[Value; 3]>) {
+    let said = home.said(&["doctor", "--offline", "--json"]);
+    let report: Value = serde_json::from_str(&said.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap().iter().filter(|finding| finding["area"] == "database");
+    (said.code, findings.map(|finding| ["state", "what", "hint"].map(|name| finding[name].clone())).collect())
+}
+
+#[test]
+fn a_database_that_is_not_there_is_not_made() {
+    let home = Home::new();
+    assert_eq!(database(&home), (Some(0), vec![[json!("info"), json!("HOME/ikigai.db is not there yet"), Value::Null]]));
+    assert!(!home.path("ikigai.db").exists());
+}
+
+#[test]
+fn a_broken_database_is_told_with_the_way_out_and_left_as_it_is() {
+    let home = Home::new().file("ikigai.db", &"x".repeat(5000));
+    let (code, findings) = database(&home);
+    assert_eq!((code, findings.len()), (Some(1), 1));
+    let [state, what, hint] = &findings[0];
+    assert_eq!(state, &json!("broken"));
+    assert!(what.as_str().unwrap().starts_with("HOME/ikigai.db: "), "{what}");
+    assert!(hint.as_str().unwrap().contains("Nothing was overwritten"), "{hint}");
+    assert_eq!(home.text("ikigai.db"), "x".repeat(5000));
+
+    let home = Home::new();
+    std::fs::create_dir(home.path("ikigai.db")).unwrap();
+    let (code, findings) = database(&home);
+    assert_eq!((code, &findings[0][1]), (Some(1), &json!("HOME/ikigai.db is no file")));
+}
+
+#[test]
+fn a_server_is_not_asked_offline_and_else_told_to_be_unreachable() {
+    let home = Home::new().variable("IKIGAI_DATABASE", "postgres://me:very-secret@127.0.0.1:9/chats");
+    let shown = "postgres://me:…@127.0.0.1:9/chats";
+    let (code, findings) = database(&home);
+    assert_eq!((code, &findings[0][1]), (Some(0), &json!(format!("{shown}: not asked (--offline)"))));
+    let said = home.said(&["doctor"]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.stdout.contains(&format!("broken  {shown}: ")), "{}", said.stdout);
+    assert!(said.stdout.contains("Check that the server runs"), "{}", said.stdout);
+    assert!(!said.stdout.contains("very-secret"), "{}", said.stdout);
 }

@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use crate::support::{ikigai, printed, said};
 
 /// Every command, as it is typed.
-const COMMANDS: [&[&str]; 26] = [
+const COMMANDS: [&[&str]; 34] = [
     &[],
     &["models"],
     &["models", "list"],
@@ -30,6 +30,14 @@ const COMMANDS: [&[&str]; 26] = [
     &["config", "edit"],
     &["config", "check"],
     &["doctor"],
+    &["history"],
+    &["history", "list"],
+    &["history", "show"],
+    &["history", "search"],
+    &["history", "export"],
+    &["history", "import"],
+    &["history", "delete"],
+    &["licenses"],
     &["completions"],
     &["man"],
 ];

@@ -8,6 +8,7 @@ mod config;
 mod doctor;
 mod exit;
 mod help;
+mod history;
 mod keys;
 mod models;
 mod pages;
