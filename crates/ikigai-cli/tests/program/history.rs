@@ -197,7 +197,9 @@ fn as_json_a_conversation_has_everything() {
 fn a_conversation_that_is_not_there_or_not_one_is_told_with_the_way_out() {
     let home = filled();
     let missing = "error: there is no conversation `nope`\n  `ikigai history list` lists them.\n";
-    for arguments in [&["show", "nope"][..], &["export", "nope"], &["export", "last", "nope"], &["delete", "nope", "-y"]] {
+    for arguments in
+        [&["show", "nope"][..], &["export", "nope"], &["export", "last", "nope"], &["delete", "nope", "-y"]]
+    {
         let arguments = [&["history"], arguments].concat();
         assert_eq!(home.said(&arguments), said(1, "", missing), "{arguments:?}");
     }
