@@ -146,7 +146,7 @@ mod tests {
         let facts = registry.route(&name).unwrap().facts;
         let failure = readable(&message, facts, &registry).unwrap_err();
         assert_eq!(failure.what, "o3-mini reads no pictures");
-        assert!(failure.hint.is_some_and(|hint| hint.contains("claude")));
+        assert!(failure.hint.is_some_and(|hint| hint.contains("gpt-4o")));
         let name = registry.parse("claude-sonnet-4-5").unwrap();
         readable(&message, registry.route(&name).unwrap().facts, &registry).unwrap();
     }

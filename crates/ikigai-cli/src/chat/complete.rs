@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn commands_models_levels_and_files_are_offered() {
-        assert_eq!(offers("/mo"), ["/model"]);
+        assert_eq!(offers("/mo"), ["/model", "/models"]);
         assert_eq!(offers("/model gem"), ["gemini-2.5-pro", "gemini-2.5-flash"]);
         assert_eq!(offers("/model flash"), ["gemini-2.5-flash"]);
         assert_eq!(offers("/model claude-sonnet-4-5/m"), ["claude-sonnet-4-5/minimal", "claude-sonnet-4-5/med", "claude-sonnet-4-5/max"]);

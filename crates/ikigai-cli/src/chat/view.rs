@@ -58,7 +58,7 @@ impl View {
     pub(crate) fn new(look: Look, size: Size, region: Region, show_thinking: bool) -> Self {
         View {
             look,
-            live: Live::new(std::io::stdout(), size, region),
+            live: Live::new(std::io::stdout(), size, region).reflows(std::env::var_os("XTERM_VERSION").is_none()),
             markdown: Renderer::new(look),
             phase: Phase::Waiting,
             model: String::new(),

@@ -95,10 +95,10 @@ impl Talk {
         if number.is_empty() {
             let mut text = String::new();
             for (place, branch) in family.iter().enumerate() {
-                let mark = if branch.id == here { "→" } else { " " };
+                let mark = if branch.id == here { " · here" } else { "" };
                 let title = branch.title.as_deref().unwrap_or("untitled");
                 let model = branch.model.model.as_deref().unwrap_or("no model");
-                let words = format!("{mark} {}  {title} · {model} · {} messages", place + 1, branch.messages);
+                let words = format!("{}. {title} · {model} · {} messages{mark}", place + 1, branch.messages);
                 text.push_str(&notice::info(&words, self.look));
             }
             text.push_str(&notice::info("/branch NUMBER goes there.", self.look));

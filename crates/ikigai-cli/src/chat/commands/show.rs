@@ -54,7 +54,7 @@ impl Talk {
             let Some(usage) = &stored.entry.usage else { continue };
             let model = stored.entry.message.model.as_deref().unwrap_or("unknown model");
             let words = format!(
-                "{:>3}  {model} · {} in · {} cached · {} out · {} thinking",
+                "{}. {model} · {} in · {} cached · {} out · {} thinking",
                 stored.position,
                 notice::count(usage.input_tokens),
                 notice::count(usage.cached_tokens()),
