@@ -74,8 +74,13 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Types a line and sends it.
+    /// Types a line at the prompt and sends it.
     pub(crate) fn line(&self, text: &str) {
+        let began = Instant::now();
+        while !self.screen().lines().last().is_some_and(|line| line.starts_with('›')) {
+            assert!(began.elapsed() < PATIENCE, "there is no prompt:\n{}", self.screen());
+            std::thread::sleep(Duration::from_millis(30));
+        }
         self.text(text);
         self.key("Enter");
     }
@@ -83,6 +88,16 @@ impl Terminal {
     /// Types letters.
     pub(crate) fn text(&self, text: &str) {
         self.tmux(&["send-keys", "-l", text]).unwrap();
+    }
+
+    /// Clears the screen but for the prompt.
+    pub(crate) fn clear(&self) {
+        self.key("C-l");
+        let began = Instant::now();
+        while self.screen().lines().count() > 1 {
+            assert!(began.elapsed() < PATIENCE, "the screen is not cleared:\n{}", self.screen());
+            std::thread::sleep(Duration::from_millis(30));
+        }
     }
 
     /// Presses a key, by tmux's name for it.
