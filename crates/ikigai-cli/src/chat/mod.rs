@@ -135,6 +135,9 @@ async fn converse(chat: Chat, out: &mut Out) -> Result<(), Failure> {
         Talk { session, look, region, editor, agents, servers, listed: Vec::new(), queued: Default::default() };
     talk.greet(resumed)?;
     let outcome = talk.talk().await;
+    if outcome.is_ok() {
+        talk.part()?;
+    }
     let closed = talk.session.store.close().await;
     outcome?;
     Ok(closed?)
@@ -304,6 +307,17 @@ impl Talk {
             self.show_transcript()?;
         }
         self.print("\n")
+    }
+
+    /// The way back to the conversation, for whoever leaves it.
+    fn part(&self) -> Result<(), Failure> {
+        match &self.session.conversation {
+            Some(conversation) if !self.session.thread.is_empty() && self.session.store.place() != "memory" => {
+                let words = format!("Go on with: ikigai --resume {}", conversations::short(conversation.id));
+                self.print(&notice::info(&words, self.look))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes to the terminal, colours and all as they are.

@@ -21,11 +21,13 @@ impl Talk {
         let Some(question) = self.session.last(Role::User).cloned() else {
             return Err(Failure::new("there is no question yet"));
         };
-        if !name.is_empty() {
-            self.model(&[name.to_owned()]).await?;
-        }
+        // Before anything is changed: the name may mean no model.
+        let choice = if name.is_empty() { None } else { Some(self.session.parse(name)?) };
         if self.session.thread.last().is_some_and(|last| last.id != question.id) {
-            self.session.branch(Point::After(question.id), None).await?;
+            self.session.branch(Point::After(question.id), choice.as_ref()).await?;
+        }
+        if choice.is_some() {
+            self.model(&[name.to_owned()]).await?;
         }
         Ok(Next::Ask)
     }
