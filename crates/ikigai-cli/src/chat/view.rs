@@ -175,6 +175,11 @@ impl View {
         self.live.draw(text, &[]).map_err(|error| Failure::writing(&error))
     }
 
+    /// Something to know.
+    pub(crate) fn warn(&mut self, words: &str) -> Result<(), Failure> {
+        self.print(&notice::warning(words, self.look))
+    }
+
     /// Something that cannot be done now.
     pub(crate) fn refuse(&mut self, what: &str, hint: &str) -> Result<(), Failure> {
         self.print(&notice::error(what, Some(hint), self.look))?;

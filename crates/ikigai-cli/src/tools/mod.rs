@@ -63,7 +63,7 @@ pub(crate) fn all(scope: &Arc<Scope>) -> Vec<Callable> {
     let write = scope.clone();
     let edit = scope.clone();
     let shell = scope.clone();
-    vec![
+    let tools = [
         ikigai::tool(move |arguments: read::ReadFile| {
             let scope = read.clone();
             blocking(move |stop| read::read_file(&scope, &arguments, stop))
@@ -98,7 +98,9 @@ pub(crate) fn all(scope: &Arc<Scope>) -> Vec<Callable> {
         ikigai::tool(move |arguments: shell::ShellArguments| shell::run(shell.clone(), arguments))
             .named("shell")
             .no_timeout(),
-    ]
+    ];
+    // Optional arguments are no part of what providers call strict.
+    tools.into_iter().map(Callable::lenient).collect()
 }
 
 /// Is the work still wanted? Whoever waited for it may have gone.
