@@ -422,6 +422,12 @@ impl<'a> Fitting<'a> {
 
 /// A tool that can be offered here.
 #[derive(Debug, Clone, Copy)]
+enum Offered<'a> {
+    Function(&'a Function),
+    /// A tool of this dialect's own.
+    Own(&'a Value),
+}
+
 /// Takes `additionalProperties: false` out of a schema, at every depth. Was there any?
 fn opened(schema: &mut Value) -> bool {
     match schema {
@@ -435,12 +441,6 @@ fn opened(schema: &mut Value) -> bool {
         Value::Array(items) => items.iter_mut().fold(false, |found, inner| opened(inner) || found),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
-}
-
-enum Offered<'a> {
-    Function(&'a Function),
-    /// A tool of this dialect's own.
-    Own(&'a Value),
 }
 
 /// A mark that asks a relay to cache up to here.
