@@ -167,12 +167,14 @@ async fn a_turn_that_is_dropped_cancels_its_call() {
 #[tokio::test]
 async fn a_program_ends_with_its_connection() {
     let server = connected("orphan").await;
-    let pid = about(&server).await["pid"].as_u64().unwrap();
+    let about = about(&server).await;
+    let (pid, child) = (about["pid"].as_u64().unwrap(), about["child"].as_u64().unwrap());
     let tools = server.tools().await.unwrap();
     drop(server);
-    assert!(runs(pid), "its tools still need it");
+    assert!(runs(pid) && runs(child), "its tools still need it");
     drop(tools);
     until("the end of the program", || !runs(pid)).await;
+    until("the end of what it has started", || !runs(child)).await;
 }
 
 #[tokio::test]

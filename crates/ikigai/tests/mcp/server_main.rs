@@ -6,6 +6,7 @@
     clippy::panic,
     clippy::print_stderr,
     clippy::print_stdout,
+    clippy::zombie_processes,
     reason = "a server that fails is a test that fails"
 )]
 
@@ -36,7 +37,7 @@ async fn main() {
         "endless" => server.endless = true,
         // A program that starts another one, which holds its output open.
         "orphan" => {
-            std::process::Command::new("sleep").arg("600").spawn().unwrap();
+            server.child = Some(std::process::Command::new("sleep").arg("600").spawn().unwrap().id());
         }
         _ => {}
     }

@@ -430,17 +430,25 @@ enum Offered<'a> {
 
 /// Takes `additionalProperties: false` out of a schema, at every depth. Was there any?
 fn opened(schema: &mut Value) -> bool {
+    let mut found = false;
     match schema {
         Value::Object(fields) => {
-            let closed = fields.get("additionalProperties") == Some(&Value::Bool(false));
-            if closed {
+            if fields.get("additionalProperties") == Some(&Value::Bool(false)) {
                 fields.shift_remove("additionalProperties");
+                found = true;
             }
-            fields.values_mut().fold(closed, |found, inner| opened(inner) || found)
+            for inner in fields.values_mut() {
+                found |= opened(inner);
+            }
         }
-        Value::Array(items) => items.iter_mut().fold(false, |found, inner| opened(inner) || found),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        Value::Array(items) => {
+            for inner in items {
+                found |= opened(inner);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+    found
 }
 
 /// A mark that asks a relay to cache up to here.
