@@ -6,7 +6,6 @@
     clippy::panic,
     clippy::print_stderr,
     clippy::print_stdout,
-    clippy::zombie_processes,
     reason = "a server that fails is a test that fails"
 )]
 
