@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::{Parser, Subcommand};
 
 use crate::output::{Color, HEADING, NAME};
-use crate::{ask, chat, completions, doctor, keys, man, models, settings, sim, wire};
+use crate::{ask, chat, completions, doctor, history, keys, licenses, man, models, settings, sim, wire};
 
 const STYLES: Styles = Styles::styled().header(HEADING).usage(HEADING).literal(NAME).placeholder(NAME);
 
@@ -73,9 +73,12 @@ pub(crate) enum Command {
     Models(models::Models),
     Wire(wire::Wire),
     Sim(sim::Sim),
+    History(history::History),
     Keys(keys::Keys),
     Config(settings::Config),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),
     Man(man::Man),
+    #[command(hide = true)]
+    Licenses(licenses::Licenses),
 }

@@ -12,7 +12,9 @@ mod doctor;
 mod exit;
 mod files;
 mod flow;
+mod history;
 mod keys;
+mod licenses;
 mod man;
 mod models;
 mod output;
@@ -70,10 +72,12 @@ fn run(arguments: Vec<OsString>, out: &mut Out) -> Result<Exit, Failure> {
         Some(Command::Models(models)) => models::run(models, out)?,
         Some(Command::Wire(wire)) => wire::run(wire, out)?,
         Some(Command::Sim(sim)) => sim::run(sim, out)?,
+        Some(Command::History(history)) => history::run(history, out)?,
         Some(Command::Keys(keys)) => keys::run(keys, out)?,
         Some(Command::Config(config)) => settings::run(config, out)?,
         Some(Command::Doctor(doctor)) => return doctor::run(&doctor, out),
         Some(Command::Completions(completions)) => completions::run(completions, out)?,
+        Some(Command::Licenses(licenses)) => licenses::run(&licenses, out)?,
         Some(Command::Man(man)) => man::run(&man, out)?,
     }
     Ok(Exit::Ok)

@@ -1,5 +1,6 @@
 //! `ikigai doctor`: what works, what does not, and what to do about it.
 
+mod database;
 mod network;
 mod terminal;
 
@@ -12,7 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::keys;
 use crate::output::{DIM, ERROR, GOOD, HEADING, Out, WARNING};
 use crate::places::{self, Places};
-use crate::settings::{self, Checked, Database, State};
+use crate::settings::{self, Checked, State};
 
 /// Check the set-up: keys, files, network, terminal, database
 ///
@@ -27,7 +28,7 @@ Examples:
 
 The exit code is 1 when something is broken; what only deserves a look is no reason for that.")]
 pub(crate) struct Doctor {
-    /// Ask no provider
+    /// Ask no provider, and no database on a server
     #[arg(long)]
     offline: bool,
     /// Print a JSON object
@@ -92,7 +93,7 @@ pub(crate) fn run(doctor: &Doctor, out: &mut Out) -> Result<Exit, Failure> {
     }
     findings.extend(network::variables());
     findings.extend(terminal::look());
-    findings.extend(database(places.as_ref()));
+    findings.extend(database::look(places.as_ref(), doctor.offline)?);
     // Each area stands together, in the order in which it was first looked at.
     let mut areas: Vec<&str> = Vec::new();
     findings.iter().for_each(|finding| {
@@ -181,37 +182,4 @@ fn keys(client: &Client) -> Vec<Finding> {
         Finding::new("keys", Health::Good, what)
     };
     keys.iter().map(of).collect()
-}
-
-/// Where conversations are kept.
-fn database(places: Option<&Places>) -> Vec<Finding> {
-    let Some(places) = places else { return Vec::new() };
-    // Broken settings are told among the files.
-    let settings = settings::load_from(places).map(|(settings, _)| settings).unwrap_or_default();
-    let database = settings.database(places);
-    let shown = database.shown();
-    let finding = match &database {
-        Database::Postgres(_) => Finding::new("database", Health::Info, format!("PostgreSQL at {shown}")),
-        Database::File(path) => match std::fs::metadata(path) {
-            Ok(metadata) if metadata.is_file() => {
-                Finding::new("database", Health::Good, format!("{shown}, {}", size(metadata.len())))
-            }
-            Ok(_) => Finding::new("database", Health::Broken, format!("{shown} is no file"))
-                .hint("Set another place: ikigai config set database …"),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Finding::new("database", Health::Info, format!("{shown} is not there yet"))
-            }
-            Err(error) => Finding::new("database", Health::Broken, format!("{shown}: {error}")),
-        },
-    };
-    vec![finding]
-}
-
-/// A size for people.
-fn size(bytes: u64) -> String {
-    match bytes {
-        0..1024 => format!("{bytes} bytes"),
-        1024..1_048_576 => format!("{} KB", bytes.div_ceil(1024)),
-        _ => format!("{} MB", bytes.div_ceil(1_048_576)),
-    }
 }

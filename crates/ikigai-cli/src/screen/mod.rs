@@ -20,7 +20,7 @@ pub(crate) use fences::blocks;
 pub(crate) use live::{Live, Region, Size};
 pub(crate) use look::Look;
 pub(crate) use markdown::{Frame, Renderer, acknowledgements, markdown};
-pub(crate) use text::wrap;
+pub(crate) use text::{shorten, width, wrap};
 
 #[cfg(test)]
 mod testing;

@@ -48,7 +48,7 @@ impl Inline {
 /// How many columns a text takes.
 ///
 /// The sum over what a reader sees as characters: terminals place those one by one.
-pub(super) fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.graphemes(true).map(|part| part.width()).sum() }
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn wrap(text: &str, look: Look) -> Vec<String> {
 }
 
 /// Text of one line cut to `width` columns, with a sign where something is missing.
-pub(super) fn shorten(text: &str, most: usize, look: Look) -> String {
+pub(crate) fn shorten(text: &str, most: usize, look: Look) -> String {
     let text = clean(text).replace(['\n', '\t'], " ");
     if width(&text) <= most {
         return text;

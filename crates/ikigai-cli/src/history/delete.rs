@@ -1,0 +1,91 @@
+//! `ikigai history delete`.
+
+use std::io::IsTerminal as _;
+
+use clap::Args;
+use ikigai_store::{ConversationId, ErrorKind, Store};
+
+use super::{count, which};
+use crate::conversations;
+use crate::exit::Failure;
+use crate::output::Out;
+use crate::screen;
+
+/// Delete conversations for good
+///
+/// Their messages are overwritten in the database, and attachments that no other conversation needs go with them. Forks
+/// stay whole: what they share with a deleted conversation is theirs.
+#[derive(Debug, Args)]
+#[command(
+    visible_alias = "rm",
+    group = clap::ArgGroup::new("chosen").required(true).args(["ids", "all"]),
+    after_long_help = "\
+Examples:
+  ikigai history delete 6c2a1b3d
+  ikigai history delete last --yes
+  ikigai history delete --all --yes
+
+On a terminal it asks first; elsewhere it needs --yes. There is no way back: `ikigai history export` keeps a copy."
+)]
+pub(crate) struct Delete {
+    /// Which conversations: the beginnings or the ends of their ids, or `last`
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    /// Every conversation; needs --yes
+    #[arg(long, requires = "yes")]
+    all: bool,
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
+}
+
+pub(crate) async fn run(delete: &Delete, store: &dyn Store, out: &mut Out) -> Result<(), Failure> {
+    let mut ids: Vec<ConversationId> = Vec::new();
+    if delete.all {
+        // Forks before what they hang on: then nothing has to be handed on to them.
+        ids = store.outline().await?.into_iter().rev().map(|(id, _)| id).collect();
+    }
+    for word in &delete.ids {
+        let id = which(store, word).await?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    if !delete.yes && !agreed(store, &ids, out).await? {
+        out.note("Nothing was deleted.\n");
+        return Ok(());
+    }
+    let mut gone: u64 = 0;
+    for id in ids {
+        match store.delete(id).await {
+            Ok(()) => gone += 1,
+            // Somebody else was faster.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => {
+                return Err(Failure::from(error).hint(format!("{} deleted before that.", count(gone, "conversation"))));
+            }
+        }
+    }
+    out.text(&match gone {
+        0 => "There was nothing to delete.\n".to_owned(),
+        1 => "1 conversation is deleted, and really gone.\n".to_owned(),
+        several => format!("{} are deleted, and really gone.\n", count(several, "conversation")),
+    })
+}
+
+/// Does the person want that?
+async fn agreed(store: &dyn Store, ids: &[ConversationId], out: &mut Out) -> Result<bool, Failure> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Err(Failure::usage("nobody is here to ask").hint("To delete without being asked, add --yes."));
+    }
+    for id in ids {
+        let line = conversations::line(&store.conversation(*id).await?);
+        out.note(&format!("  {}\n", screen::clean(&line)));
+    }
+    let these = if ids.len() == 1 { "this conversation" } else { "these conversations" };
+    out.note(&format!("Delete {these} for good? [y/N] "));
+    let mut answer = String::new();
+    let read = std::io::stdin().read_line(&mut answer);
+    read.map_err(|error| Failure::new(format!("cannot read the answer: {error}")))?;
+    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
