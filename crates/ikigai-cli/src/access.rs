@@ -83,9 +83,7 @@ impl Access {
             return Ok(SIMULATED.to_owned());
         }
         let examples: Vec<String> = USUAL.iter().map(|(_, model)| format!("  {}", choose(model))).collect();
-        Err(Failure::new("no model is chosen")
-            .exit(Exit::Usage)
-            .hint(format!("Choose one:\n{}", examples.join("\n"))))
+        Err(Failure::new("no model is chosen").exit(Exit::Usage).hint(format!("Choose one:\n{}", examples.join("\n"))))
     }
 }
 

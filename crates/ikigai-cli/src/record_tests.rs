@@ -38,7 +38,11 @@ async fn a_turn_with_tools_is_kept_message_by_message() {
     let asks = answer(vec![Block::ToolCall(call)], FinishReason::ToolUse);
     record(&mut recorder, &asks).await;
     recorder.answer(asks, Paid::default()).await.unwrap();
-    recorder.result(&ToolResult { tool_call_id: "c1".to_owned(), content: vec!["seen".into()], ..ToolResult::default() });
+    recorder.result(&ToolResult {
+        tool_call_id: "c1".to_owned(),
+        content: vec!["seen".into()],
+        ..ToolResult::default()
+    });
     let says = answer(vec!["Done.".into()], FinishReason::Stop);
     record(&mut recorder, &says).await;
     recorder.answer(says, Paid::default()).await.unwrap();
@@ -75,7 +79,8 @@ async fn an_answer_of_which_nothing_came_leaves_nothing() {
 #[tokio::test]
 async fn calls_that_nobody_answered_are_answered_before_the_next_message() {
     let (store, id) = store().await;
-    let call = |id: &str| Block::ToolCall(ToolCall { id: id.to_owned(), name: "look".to_owned(), ..ToolCall::default() });
+    let call =
+        |id: &str| Block::ToolCall(ToolCall { id: id.to_owned(), name: "look".to_owned(), ..ToolCall::default() });
     let asks = Message::new(Role::Assistant, vec![call("c1"), call("c2")]);
     let seen = ToolResult { tool_call_id: "c1".to_owned(), content: vec!["seen".into()], ..ToolResult::default() };
     let results = Message::new(Role::Tool, vec![Block::ToolResult(seen)]);

@@ -162,7 +162,8 @@ async fn answer(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     let fresh = !ask.continue_last && ask.cid.is_none();
     // A dry run writes nothing, but may go on with what was kept.
     let store = conversations::open(&settings, ask.no_save || (ask.dry_run && fresh)).await?;
-    let folder = std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
+    let folder =
+        std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
     let mut tooling = Tooling::new(&folder, &[], ask.tools)?;
     if ask.tools {
         let servers = Servers::begin(settings.mcp.clone());

@@ -113,7 +113,8 @@ mod tests {
     fn texts(words: &[&str], piped: Option<&str>) -> Result<Vec<String>, String> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let message = compose(&words, piped.map(|text| text.as_bytes().to_vec()), &[]);
-        message.map(|message| message.content.iter().filter_map(Block::as_text).map(str::to_owned).collect())
+        message
+            .map(|message| message.content.iter().filter_map(Block::as_text).map(str::to_owned).collect())
             .map_err(|failure| failure.what)
     }
 

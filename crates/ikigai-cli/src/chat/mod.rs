@@ -117,7 +117,8 @@ async fn converse(chat: Chat, out: &mut Out) -> Result<(), Failure> {
     }
     let access = Access::open(out).await?;
     let store = conversations::open(&settings, chat.no_save).await?;
-    let folder = std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
+    let folder =
+        std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
     let tooling = Tooling::new(&folder, &chat.allowed, settings.tools && !chat.no_tools)?;
     let servers = Servers::begin(if tooling.is_on() { settings.mcp.clone() } else { Default::default() });
     let mut session = Session::new(access, settings, Arc::clone(&store), tooling, folder.clone())?;

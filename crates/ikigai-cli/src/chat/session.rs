@@ -42,7 +42,7 @@ impl Choice {
     }
 
     pub(crate) fn thinking(&self) -> Option<Thinking> {
-        (self.name.level.is_some() || self.budget.is_some()).then(|| Thinking {
+        (self.name.level.is_some() || self.budget.is_some()).then_some(Thinking {
             level: self.name.level,
             budget: self.budget,
             include_summary: true,
@@ -314,5 +314,4 @@ impl Session {
         known.peek()?;
         Some(known.fold(ikigai::Money::ZERO, |sum, cost| sum + cost))
     }
-
 }

@@ -253,10 +253,15 @@ impl Turn {
         }
         match self.finish_reason {
             Some(FinishReason::ContentFilter) => {
-                view.refuse("The provider's filter stopped this answer.", "The same again will not help; other words may.")?;
+                view.refuse(
+                    "The provider's filter stopped this answer.",
+                    "The same again will not help; other words may.",
+                )?;
                 view.end()?;
             }
-            Some(FinishReason::Length) => view.warn("The answer was cut off by its length. `go on` asks for the rest.")?,
+            Some(FinishReason::Length) => {
+                view.warn("The answer was cut off by its length. `go on` asks for the rest.")?
+            }
             _ => {}
         }
         self.outcome.typed = self.typed;

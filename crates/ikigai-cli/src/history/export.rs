@@ -93,7 +93,8 @@ pub(crate) async fn run(export: &Export, store: &dyn Store, out: &mut Out) -> Re
             _ => failed(&error.error),
         })?;
     }
-    let (conversations, messages) = (count(exported.conversations, "conversation"), count(exported.messages, "message"));
+    let (conversations, messages) =
+        (count(exported.conversations, "conversation"), count(exported.messages, "message"));
     out.text(&format!("{conversations} with {messages} in {}\n", path.display()))
 }
 

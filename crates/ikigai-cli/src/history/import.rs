@@ -38,8 +38,9 @@ pub(crate) async fn run(import: &Import, store: &dyn Store, out: &mut Out) -> Re
         Box::new(BufReader::new(file))
     };
     let imported = ikigai_store::import(store, &mut *from).await.map_err(|error| match error.kind() {
-        ErrorKind::Import => Failure::new(format!("{name}: {}", error.message()))
-            .hint("The conversations before that line are in. Mend it and import the file again: they stay as they are."),
+        ErrorKind::Import => Failure::new(format!("{name}: {}", error.message())).hint(
+            "The conversations before that line are in. Mend it and import the file again: they stay as they are.",
+        ),
         _ => Failure::from(error),
     })?;
     out.text(&format!("{}\n", told(imported)))

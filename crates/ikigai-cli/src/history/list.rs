@@ -76,7 +76,8 @@ fn table(page: &Page, width: Option<usize>) -> Table {
     let (least, most) = TITLE;
     // The title gives way, so that the others fit.
     let widest = |text: fn(&[String; 4]) -> &String| rows.iter().map(|row| screen::width(text(row))).max().unwrap_or(0);
-    let others = widest(|[id, ..]| id) + widest(|[_, when, ..]| when) + widest(|[.., model]| model) + "MESSAGES".len() + 8;
+    let others =
+        widest(|[id, ..]| id) + widest(|[_, when, ..]| when) + widest(|[.., model]| model) + "MESSAGES".len() + 8;
     let look = Look::new(width.unwrap_or(most), false, |name| std::env::var(name).ok());
     let room = width.map_or(most, |width| width.saturating_sub(others).clamp(least, most));
     let mut table = Table::new([

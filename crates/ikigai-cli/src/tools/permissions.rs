@@ -58,7 +58,6 @@ impl Permissions {
     pub(crate) fn forget(&mut self, tool: &str) {
         self.answers.remove(tool);
     }
-
 }
 
 #[cfg(test)]
