@@ -37,6 +37,11 @@ impl Access {
         Ok(Access { registry, simulator })
     }
 
+    /// The way to the providers themselves, for whoever sends nothing.
+    pub(crate) fn unsent(out: &mut Out) -> Self {
+        Access { registry: places::registry(out), simulator: None }
+    }
+
     /// A client of its own, with its own connections.
     pub(crate) fn client(&self, hook: impl Hook) -> Result<Client, Failure> {
         let mut builder = Client::builder().registry(self.registry.clone()).hook(hook);
@@ -78,9 +83,7 @@ impl Access {
             return Ok(SIMULATED.to_owned());
         }
         let examples: Vec<String> = USUAL.iter().map(|(_, model)| format!("  {}", choose(model))).collect();
-        Err(Failure::new("no model is chosen")
-            .exit(Exit::Usage)
-            .hint(format!("Choose one:\n{}", examples.join("\n"))))
+        Err(Failure::new("no model is chosen").exit(Exit::Usage).hint(format!("Choose one:\n{}", examples.join("\n"))))
     }
 }
 

@@ -45,5 +45,5 @@ pub(crate) fn line(conversation: &Conversation) -> String {
     let fork = if conversation.parent.is_some() { "↳ " } else { "" };
     let title = conversation.title.as_deref().unwrap_or("untitled");
     let model = conversation.model.model.as_deref().unwrap_or("no model");
-    format!("{}  {fork}{title} · {model} · {} messages", short(conversation.id), conversation.messages)
+    format!("{} {fork}{title} · {model} · {} messages", short(conversation.id), conversation.messages)
 }

@@ -20,7 +20,6 @@ pub(crate) enum Exit {
     /// The provider refused to answer: a filter or a policy.
     Refused,
     /// The answer was cut off by the limit on its length, and that was to be an error.
-    #[expect(dead_code, reason = "`ask` is not here yet")]
     CutOff,
     /// The answer does not match the schema.
     Mismatch,

@@ -1,0 +1,111 @@
+use std::sync::Arc;
+
+use ikigai::{Block, Event, FinishReason, Message, ModelName, Response, Role, ToolCall, ToolResult};
+use ikigai_core::events;
+use ikigai_store::{Details, Sqlite, State, Store};
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+fn name() -> ModelName {
+    ModelName::new("anthropic", "claude-sonnet-4-5")
+}
+
+fn answer(content: Vec<Block>, finish_reason: FinishReason) -> Response {
+    Response { model: "claude-sonnet-4-5".to_owned(), content, finish_reason, ..Response::default() }
+}
+
+async fn store() -> (Arc<dyn Store>, ConversationId) {
+    let store: Arc<dyn Store> = Arc::new(Sqlite::memory().await.unwrap());
+    let id = store.create(Details::default()).await.unwrap().id;
+    store.append(id, Message::new(Role::User, "Hi").into()).await.unwrap();
+    (store, id)
+}
+
+async fn record(recorder: &mut Recorder, response: &Response) {
+    for event in events(response) {
+        if !matches!(event, Event::Done { .. }) {
+            recorder.event(&event).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_turn_with_tools_is_kept_message_by_message() {
+    let (store, id) = store().await;
+    let mut recorder = Recorder::new(Arc::clone(&store), id, name());
+    let call = ToolCall { id: "c1".to_owned(), name: "look".to_owned(), ..ToolCall::default() };
+    let asks = answer(vec![Block::ToolCall(call)], FinishReason::ToolUse);
+    record(&mut recorder, &asks).await;
+    recorder.answer(asks, Paid::default()).await.unwrap();
+    recorder.result(&ToolResult {
+        tool_call_id: "c1".to_owned(),
+        content: vec!["seen".into()],
+        ..ToolResult::default()
+    });
+    let says = answer(vec!["Done.".into()], FinishReason::Stop);
+    record(&mut recorder, &says).await;
+    recorder.answer(says, Paid::default()).await.unwrap();
+    let stored = recorder.end(None).await.unwrap();
+
+    let thread = store.thread(id).await.unwrap();
+    assert_eq!(stored, thread[1..]);
+    let roles: Vec<Role> = thread.iter().map(|stored| stored.entry.message.role).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::Assistant]);
+    assert!(thread.iter().all(|stored| stored.entry.state == State::Complete));
+    assert_eq!(sendable(&thread).len(), 4);
+}
+
+#[tokio::test]
+async fn what_was_cut_off_is_kept_and_marked() {
+    let (store, id) = store().await;
+    let mut recorder = Recorder::new(Arc::clone(&store), id, name());
+    let half = answer(vec!["Hel".into()], FinishReason::Error);
+    record(&mut recorder, &half).await;
+    recorder.end(Some(half)).await.unwrap();
+    let thread = store.thread(id).await.unwrap();
+    assert_eq!((thread[1].entry.state, thread[1].entry.message.text().as_str()), (State::Cut, "Hel"));
+}
+
+#[tokio::test]
+async fn an_answer_of_which_nothing_came_leaves_nothing() {
+    let (store, id) = store().await;
+    let mut recorder = Recorder::new(Arc::clone(&store), id, name());
+    recorder.event(&Event::Start { id: None, model: None, provider_data: Default::default() }).await.unwrap();
+    recorder.end(Some(Response::default())).await.unwrap();
+    assert_eq!(store.thread(id).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn calls_that_nobody_answered_are_answered_before_the_next_message() {
+    let (store, id) = store().await;
+    let call =
+        |id: &str| Block::ToolCall(ToolCall { id: id.to_owned(), name: "look".to_owned(), ..ToolCall::default() });
+    let asks = Message::new(Role::Assistant, vec![call("c1"), call("c2")]);
+    let seen = ToolResult { tool_call_id: "c1".to_owned(), content: vec!["seen".into()], ..ToolResult::default() };
+    let results = Message::new(Role::Tool, vec![Block::ToolResult(seen)]);
+    let entries = vec![asks.into(), results.into(), Message::new(Role::User, "And now?").into()];
+    store.append_all(id, entries).await.unwrap();
+    let messages = sendable(&store.thread(id).await.unwrap());
+    let roles: Vec<Role> = messages.iter().map(|message| message.role).collect();
+    assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool, Role::User]);
+    let answered: Vec<&str> = messages[2]
+        .content
+        .iter()
+        .filter_map(|block| match block {
+            Block::ToolResult(result) => Some(result.tool_call_id.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(answered, ["c1", "c2"]);
+}
+
+#[tokio::test]
+async fn half_a_thought_is_not_sent_again() {
+    let (store, id) = store().await;
+    let mut entry = Entry::new(Message::new(Role::Assistant, vec![Block::thinking("Hm"), Block::text("Hel")]));
+    entry.state = State::Cut;
+    store.append(id, entry).await.unwrap();
+    let messages = sendable(&store.thread(id).await.unwrap());
+    assert_eq!(messages[1].content, [Block::text("Hel")]);
+}

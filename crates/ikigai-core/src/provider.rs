@@ -246,6 +246,10 @@ pub struct Quirks {
     pub tool_choice_required: RequiredWord,
     /// Chat: `tool_choice` cannot name a tool.
     pub no_specific_tool: bool,
+    /// Chat: tools beside `tool_choice: none` are called all the same; they are left out.
+    pub no_tools_on_none: bool,
+    /// Chat: `additionalProperties: false` in a tool's schema is refused; it is left out.
+    pub no_closed_schemas: bool,
     /// Chat: how thinking is asked for.
     pub reasoning_request: ReasoningRequest,
     /// Chat: the field that thinking comes in and goes back in.
@@ -284,6 +288,8 @@ impl Quirks {
         no_json_schema: false,
         tool_choice_required: RequiredWord::Required,
         no_specific_tool: false,
+        no_tools_on_none: false,
+        no_closed_schemas: false,
         reasoning_request: ReasoningRequest::Effort,
         reasoning_field: ReasoningField::Nothing,
         replay_reasoning: ReplayReasoning::Never,
@@ -342,6 +348,8 @@ pub enum ReasoningRequest {
     /// `reasoning_effort: "low"`.
     #[default]
     Effort,
+    /// `reasoning_effort: "low"`, and `reasoning_format` says whether thinking comes in its own field or not at all.
+    EffortAndFormat,
     /// `reasoning: {"effort": …, "max_tokens": …, "exclude": …}`.
     ReasoningObject,
     /// `thinking: {"type": "enabled" | "disabled"}`.

@@ -33,6 +33,9 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(not(any(feature = "sqlite", feature = "postgres")))]
+compile_error!("ikigai-store needs an engine: the feature `sqlite` or `postgres`");
+
 mod attachments;
 mod care;
 mod conversation;

@@ -49,6 +49,8 @@ const WAITING: usize = 4096;
 pub struct Recording {
     id: MessageId,
     store: Arc<dyn Store>,
+    /// Who answers.
+    answers: Message,
     steps: mpsc::Sender<Step>,
     /// None once its outcome was told.
     keeper: Option<JoinHandle<Result<()>>>,
@@ -68,10 +70,10 @@ impl Recording {
     /// When there is no such conversation, or the database fails.
     pub async fn begin(store: Arc<dyn Store>, conversation: ConversationId, mut answers: Message) -> Result<Recording> {
         answers.content.clear();
-        let id = store.begin(conversation, answers).await?;
+        let id = store.begin(conversation, answers.clone()).await?;
         let (steps, coming) = mpsc::channel(WAITING);
         let keeper = tokio::spawn(keep(Arc::clone(&store), id, coming));
-        Ok(Recording { id, store, steps, keeper: Some(keeper) })
+        Ok(Recording { id, store, answers, steps, keeper: Some(keeper) })
     }
 
     /// The answer's id.
@@ -90,14 +92,19 @@ impl Recording {
         }
     }
 
-    /// Puts the whole answer in place of what had grown.
+    /// Puts the whole answer in place of what had grown. Where it does not say who answered, and at which level, that is
+    /// as it was begun.
     ///
     /// # Errors
     /// When the database fails, or the conversation was deleted meanwhile.
-    pub async fn finish(mut self, entry: Entry) -> Result<Stored> {
+    pub async fn finish(mut self, mut entry: Entry) -> Result<Stored> {
         // Whether the pieces could be kept does not matter any more.
         let _ = self.steps.send(Step::End).await;
         let _ = self.outcome().await;
+        let Message { provider, model, thinking, .. } = &mut entry.message;
+        *provider = provider.take().or(self.answers.provider.take());
+        *model = model.take().or(self.answers.model.take());
+        *thinking = thinking.or(self.answers.thinking);
         self.store.finish(self.id, entry).await
     }
 
@@ -106,7 +113,7 @@ impl Recording {
     /// # Errors
     /// When the database fails, or the conversation was deleted meanwhile.
     pub async fn cut(self) -> Result<Stored> {
-        let Recording { id, store, steps, keeper } = self;
+        let Recording { id, store, steps, keeper, .. } = self;
         drop(steps);
         if let Some(keeper) = keeper {
             ended(keeper.await)?;

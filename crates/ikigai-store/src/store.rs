@@ -60,7 +60,7 @@ pub enum Restored {
 ///
 /// let fork = store.fork(chat.id, Point::After(question.id), Details::default()).await?;
 /// assert_eq!(store.thread(fork.id).await?.len(), 1);
-/// assert_eq!(store.search(Search::new("sky")).await?[0].conversation, chat.id);
+/// assert_eq!(store.search(Search::new("scattering")).await?[0].conversation, chat.id);
 /// # Ok::<(), ikigai_store::Error>(()) }).unwrap();
 /// ```
 pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {

@@ -134,6 +134,11 @@ pub fn model(name: &str) -> Result<Model, Error> {
     Client::shared()?.model(name)
 }
 
+/// The page about the library: its snippets are compiled with the other examples.
+#[cfg(all(doctest, feature = "mcp", feature = "schema"))]
+#[doc = include_str!("../../../docs/library.md")]
+struct Page;
+
 #[cfg(test)]
 mod testing;
 

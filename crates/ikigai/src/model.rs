@@ -212,6 +212,15 @@ impl Model {
         })
     }
 
+    /// Without the tools it has: before others are added, when a server's list has changed.
+    #[must_use]
+    pub fn without_tools(self) -> Self {
+        self.change(|plan| {
+            plan.request.tools.clear();
+            plan.settings.tools.clear();
+        })
+    }
+
     /// Must the model use a tool? In a turn of several steps this holds for the first one.
     #[must_use]
     pub fn tool_choice(self, choice: ToolChoice) -> Self {

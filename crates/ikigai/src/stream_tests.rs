@@ -358,7 +358,7 @@ async fn what_is_said_is_in_traces_when_that_is_asked_for() {
             Reply::whole(Dialect::Anthropic, &calls(&[("c1", "clock", serde_json::json!({"zone": "Oslo"}))])),
             Reply::whole(Dialect::Anthropic, &hello()),
         ]);
-        let client = scripted.builder().content_in_traces().build().unwrap();
+        let client = scripted.builder(TestClock::skipping()).content_in_traces().build().unwrap();
         let clock = crate::Callable::new(crate::Tool::new("clock", "Tells the time."), |_| async { "12:00" });
         client.model(CLAUDE).unwrap().tool(clock).ask("Hi there").await.unwrap();
     })

@@ -98,7 +98,9 @@ impl<'o> Emit<'o> {
             self.out.note(&format!("{}\n", screen::clean(&answer.thinking())));
         }
         match self.format {
-            Format::Jsonl => ikigai_core::events(answer.response()).iter().try_for_each(|event| self.out.json_line(event)),
+            Format::Jsonl => {
+                ikigai_core::events(answer.response()).iter().try_for_each(|event| self.out.json_line(event))
+            }
             Format::Text | Format::Markdown | Format::Json => Ok(()),
         }
     }
@@ -138,8 +140,8 @@ impl<'o> Emit<'o> {
             Format::Jsonl => {}
             Format::Text | Format::Markdown if self.extract => {
                 let code = screen::blocks(&text).into_iter().next();
-                let code = code
-                    .ok_or_else(|| Failure::new("the answer has no code block").hint("Leave out -x to see it."))?;
+                let code =
+                    code.ok_or_else(|| Failure::new("the answer has no code block").hint("Leave out -x to see it."))?;
                 self.out.data(code.as_bytes())?;
                 self.out.data(b"\n")?;
             }

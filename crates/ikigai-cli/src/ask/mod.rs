@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use ikigai::{Answer, Approval, ErrorKind, Event, FinishReason, Model, Response};
+use ikigai::{Answer, Approval, ErrorKind, Event, FinishReason, Message, Model, Response};
 use serde_json::Value;
 
 use self::emit::Emit;
@@ -155,12 +155,15 @@ async fn answer(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     for warning in warnings {
         out.warning(&warning.to_string());
     }
-    let access = Access::open(out).await?;
+    let access = if ask.dry_run { Access::unsent(out) } else { Access::open(out).await? };
     if let Some(notice) = access.notice() {
         out.note(&format!("{notice}\n"));
     }
-    let store = conversations::open(&settings, ask.no_save || ask.dry_run).await?;
-    let folder = std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
+    let fresh = !ask.continue_last && ask.cid.is_none();
+    // A dry run writes nothing, but may go on with what was kept.
+    let store = conversations::open(&settings, ask.no_save || (ask.dry_run && fresh)).await?;
+    let folder =
+        std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
     let mut tooling = Tooling::new(&folder, &[], ask.tools)?;
     if ask.tools {
         let servers = Servers::begin(settings.mcp.clone());
@@ -177,8 +180,9 @@ async fn answer(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     let model = options::set(session.model()?, &ask.options)?;
     prompt::readable(&message, model.facts(), session.access.registry())?;
     if ask.dry_run {
-        session.say(message).await?;
-        return dry_run(&model, &session, out);
+        let mut history = session.history();
+        history.push(message);
+        return dry_run(&model, history, out);
     }
     session.say(message).await?;
     let mut asked = Asked { emit: Emit::new(&ask, out), paid: Paid::default(), ask: &ask };
@@ -214,14 +218,16 @@ async fn choose(session: &mut Session, ask: &Ask) -> Result<(), Failure> {
         let example = |name: &str| format!("ikigai ask -m {name} \"…\"");
         return session.access.default_model(example).map(drop);
     }
-    if let Some(system) = &ask.system {
-        session.set_system(Some(system.clone())).await?;
+    match &ask.system {
+        None => {}
+        Some(system) if ask.dry_run => session.system = Some(system.clone()),
+        Some(system) => session.set_system(Some(system.clone())).await?,
     }
     Ok(())
 }
 
-fn dry_run(model: &Model, session: &Session, out: &mut Out) -> Result<Exit, Failure> {
-    let preview = model.preview(session.history())?;
+fn dry_run(model: &Model, history: Vec<Message>, out: &mut Out) -> Result<Exit, Failure> {
+    let preview = model.preview(history)?;
     let headers: serde_json::Map<String, Value> =
         preview.headers.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
     for loss in &preview.losses {

@@ -113,7 +113,8 @@ mod tests {
     fn texts(words: &[&str], piped: Option<&str>) -> Result<Vec<String>, String> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         let message = compose(&words, piped.map(|text| text.as_bytes().to_vec()), &[]);
-        message.map(|message| message.content.iter().filter_map(Block::as_text).map(str::to_owned).collect())
+        message
+            .map(|message| message.content.iter().filter_map(Block::as_text).map(str::to_owned).collect())
             .map_err(|failure| failure.what)
     }
 
@@ -146,7 +147,7 @@ mod tests {
         let facts = registry.route(&name).unwrap().facts;
         let failure = readable(&message, facts, &registry).unwrap_err();
         assert_eq!(failure.what, "o3-mini reads no pictures");
-        assert!(failure.hint.is_some_and(|hint| hint.contains("claude")));
+        assert!(failure.hint.is_some_and(|hint| hint.contains("gpt-4o")));
         let name = registry.parse("claude-sonnet-4-5").unwrap();
         readable(&message, registry.route(&name).unwrap().facts, &registry).unwrap();
     }

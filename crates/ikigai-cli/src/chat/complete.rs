@@ -35,7 +35,8 @@ impl Completion {
 
     /// What fits the word at the end of a line; and where that word begins.
     fn offers(&self, line: &str) -> (usize, Vec<Offer>) {
-        let start = line.rfind(char::is_whitespace).map_or(0, |at| at + line[at..].chars().next().map_or(1, char::len_utf8));
+        let start =
+            line.rfind(char::is_whitespace).map_or(0, |at| at + line[at..].chars().next().map_or(1, char::len_utf8));
         let word = line.get(start..).unwrap_or_default();
         let command = line.split_whitespace().next().unwrap_or_default();
         let offers = if start == 0 && word.starts_with('/') {
@@ -58,7 +59,10 @@ impl Completion {
             && models.iter().any(|known| known == model)
         {
             let levels = Level::ALL.iter().map(|known| known.as_str());
-            return levels.filter(|known| known.starts_with(level)).map(|level| (format!("{model}/{level}"), None)).collect();
+            return levels
+                .filter(|known| known.starts_with(level))
+                .map(|level| (format!("{model}/{level}"), None))
+                .collect();
         }
         let begins = models.iter().filter(|name| name.starts_with(word));
         let holds = models.iter().filter(|name| !name.starts_with(word) && name.contains(word));
@@ -140,10 +144,13 @@ mod tests {
 
     #[test]
     fn commands_models_levels_and_files_are_offered() {
-        assert_eq!(offers("/mo"), ["/model"]);
+        assert_eq!(offers("/mo"), ["/model", "/models"]);
         assert_eq!(offers("/model gem"), ["gemini-2.5-pro", "gemini-2.5-flash"]);
         assert_eq!(offers("/model flash"), ["gemini-2.5-flash"]);
-        assert_eq!(offers("/model claude-sonnet-4-5/m"), ["claude-sonnet-4-5/minimal", "claude-sonnet-4-5/med", "claude-sonnet-4-5/max"]);
+        assert_eq!(
+            offers("/model claude-sonnet-4-5/m"),
+            ["claude-sonnet-4-5/minimal", "claude-sonnet-4-5/med", "claude-sonnet-4-5/max"]
+        );
         assert_eq!(offers("/fork --model gemini-2.5-p"), ["gemini-2.5-pro"]);
         assert_eq!(offers("look at @s"), ["@setup.md", "@src/"]);
         assert_eq!(offers("look at @src/"), ["@src/main.rs"]);

@@ -1,5 +1,7 @@
 //! The keyboard while a turn runs.
 
+use std::time::Duration;
+
 use crossterm::event::{
     DisableBracketedPaste, EnableBracketedPaste, Event, EventStream, KeyCode, KeyEventKind, KeyModifiers,
 };
@@ -84,6 +86,8 @@ impl Keys {
 impl Drop for Keys {
     fn drop(&mut self) {
         if self.events.take().is_some() {
+            // Its end wakes whoever waits for keys next, and that one would take it for a failure.
+            let _ = crossterm::event::poll(Duration::ZERO);
             let _ = crossterm::execute!(std::io::stdout(), DisableBracketedPaste);
             let _ = crossterm::terminal::disable_raw_mode();
         }

@@ -117,7 +117,8 @@ async fn converse(chat: Chat, out: &mut Out) -> Result<(), Failure> {
     }
     let access = Access::open(out).await?;
     let store = conversations::open(&settings, chat.no_save).await?;
-    let folder = std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
+    let folder =
+        std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
     let tooling = Tooling::new(&folder, &chat.allowed, settings.tools && !chat.no_tools)?;
     let servers = Servers::begin(if tooling.is_on() { settings.mcp.clone() } else { Default::default() });
     let mut session = Session::new(access, settings, Arc::clone(&store), tooling, folder.clone())?;
@@ -135,6 +136,9 @@ async fn converse(chat: Chat, out: &mut Out) -> Result<(), Failure> {
         Talk { session, look, region, editor, agents, servers, listed: Vec::new(), queued: Default::default() };
     talk.greet(resumed)?;
     let outcome = talk.talk().await;
+    if outcome.is_ok() {
+        talk.part()?;
+    }
     let closed = talk.session.store.close().await;
     outcome?;
     Ok(closed?)
@@ -304,6 +308,17 @@ impl Talk {
             self.show_transcript()?;
         }
         self.print("\n")
+    }
+
+    /// The way back to the conversation, for whoever leaves it.
+    fn part(&self) -> Result<(), Failure> {
+        match &self.session.conversation {
+            Some(conversation) if !self.session.thread.is_empty() && self.session.store.place() != "memory" => {
+                let words = format!("Go on with: ikigai --resume {}", conversations::short(conversation.id));
+                self.print(&notice::info(&words, self.look))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Writes to the terminal, colours and all as they are.

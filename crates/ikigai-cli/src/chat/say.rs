@@ -1,5 +1,6 @@
 //! What a person says: text, files after `@`, the output of `!command`.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -48,13 +49,17 @@ impl Talk {
 
     /// Runs a command of the person's own, and puts its output in front of the model with the next message.
     pub(crate) async fn shell(&mut self, command: &str) -> Result<Next, Failure> {
+        let look = self.look;
         let shell = Shell::new(self.session.tooling.scope().root()).timeout(SHELL_LIMIT).with_keys();
+        // What it says is shown as it comes.
+        let shell = shell.watched(move |text| {
+            let _ = std::io::stdout().write_all(notice::info(text, look).as_bytes());
+        });
         let running = shell.run(command);
         let output = tokio::select! {
             output = running => output.map_err(|error| Failure::new(format!("cannot run it: {error}")))?,
             _ = tokio::signal::ctrl_c() => return Err(Failure::new("stopped")),
         };
-        self.print(&notice::folded(output.text.trim_end(), notice::Lines(20), self.look))?;
         if !output.ended.is_ok() {
             self.print(&notice::warning(&output.ended.to_string(), self.look))?;
         }

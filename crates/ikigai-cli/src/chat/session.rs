@@ -1,5 +1,6 @@
 //! A conversation as the chat holds it: what was said, who answers next, and where it is kept.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ impl Choice {
     }
 
     pub(crate) fn thinking(&self) -> Option<Thinking> {
-        (self.name.level.is_some() || self.budget.is_some()).then(|| Thinking {
+        (self.name.level.is_some() || self.budget.is_some()).then_some(Thinking {
             level: self.name.level,
             budget: self.budget,
             include_summary: true,
@@ -82,6 +83,8 @@ pub(crate) struct Session {
     pub(crate) attached: Vec<Block>,
     /// The message that the next one takes the place of, in a branch of its own.
     pub(crate) editing: Option<Stored>,
+    /// What requests could not carry, as far as the person was told.
+    pub(crate) told: HashSet<String>,
     /// What the line editor opens with.
     pub(crate) prefill: Option<String>,
     pub(crate) tooling: Tooling,
@@ -110,6 +113,7 @@ impl Session {
             thread: Vec::new(),
             attached: Vec::new(),
             editing: None,
+            told: HashSet::new(),
             prefill: None,
             tooling,
             show_thinking: settings.thinking_display == ThinkingDisplay::Show,
@@ -310,5 +314,4 @@ impl Session {
         known.peek()?;
         Some(known.fold(ikigai::Money::ZERO, |sum, cost| sum + cost))
     }
-
 }

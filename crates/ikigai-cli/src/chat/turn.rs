@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ikigai::{Approval, ErrorKind, Event, ToolCall, Usage};
+use ikigai::{Approval, ErrorKind, Event, FinishReason, Severity, ToolCall, Usage};
 use tokio::sync::oneshot;
 
 use super::keys::{Key, Keys};
@@ -55,6 +55,7 @@ pub(crate) async fn run(session: &mut Session, view: &mut View, keys: &mut Keys)
         paid: Paid::default(),
         usage: None,
         cost: None,
+        finish_reason: None,
         typed: String::new(),
         outcome: Outcome { ended: Ended::Whole, lines: Vec::new(), typed: String::new(), show_thinking: false },
     };
@@ -70,6 +71,7 @@ struct Turn {
     paid: Paid,
     usage: Option<Usage>,
     cost: Option<ikigai::Money>,
+    finish_reason: Option<FinishReason>,
     typed: String,
     outcome: Outcome,
 }
@@ -94,7 +96,7 @@ impl Turn {
                         self.note(note, session, view)?;
                     }
                     match next {
-                        Ok(Some(event)) => self.event(&event, view).await?,
+                        Ok(Some(event)) => self.event(&event, session, view).await?,
                         Ok(None) => return Ok(()),
                         Err(error) => {
                             self.outcome.ended = Ended::Failed(error);
@@ -107,12 +109,20 @@ impl Turn {
         }
     }
 
-    async fn event(&mut self, event: &Event, view: &mut View) -> Result<(), Failure> {
+    async fn event(&mut self, event: &Event, session: &mut Session, view: &mut View) -> Result<(), Failure> {
         view.event(event)?;
         if !matches!(event, Event::Done { .. }) {
             return Ok(self.recorder.event(event).await?);
         }
         let Some(response) = self.flow.so_far() else { return Ok(()) };
+        self.finish_reason = Some(response.finish_reason);
+        for loss in response.warnings.iter().filter(|loss| loss.severity == Severity::Loss) {
+            // Once is enough: in a conversation that was switched the same is left out of every request.
+            let words = loss.to_string();
+            if session.told.insert(words.clone()) {
+                view.warn(&words)?;
+            }
+        }
         if let Some(usage) = &response.usage {
             self.usage = Some(sum(self.usage.take(), usage));
         }
@@ -240,6 +250,19 @@ impl Turn {
         session.refresh().await?;
         if self.usage.is_some() || matches!(self.outcome.ended, Ended::Whole) {
             view.summary(self.usage.as_ref(), self.cost)?;
+        }
+        match self.finish_reason {
+            Some(FinishReason::ContentFilter) => {
+                view.refuse(
+                    "The provider's filter stopped this answer.",
+                    "The same again will not help; other words may.",
+                )?;
+                view.end()?;
+            }
+            Some(FinishReason::Length) => {
+                view.warn("The answer was cut off by its length. `go on` asks for the rest.")?
+            }
+            _ => {}
         }
         self.outcome.typed = self.typed;
         Ok(self.outcome)

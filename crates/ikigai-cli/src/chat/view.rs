@@ -58,7 +58,7 @@ impl View {
     pub(crate) fn new(look: Look, size: Size, region: Region, show_thinking: bool) -> Self {
         View {
             look,
-            live: Live::new(std::io::stdout(), size, region),
+            live: Live::new(std::io::stdout(), size, region).reflows(std::env::var_os("XTERM_VERSION").is_none()),
             markdown: Renderer::new(look),
             phase: Phase::Waiting,
             model: String::new(),
@@ -173,6 +173,11 @@ impl View {
     /// Something to be said above what changes.
     pub(crate) fn print(&mut self, text: &str) -> Result<(), Failure> {
         self.live.draw(text, &[]).map_err(|error| Failure::writing(&error))
+    }
+
+    /// Something to know.
+    pub(crate) fn warn(&mut self, words: &str) -> Result<(), Failure> {
+        self.print(&notice::warning(words, self.look))
     }
 
     /// Something that cannot be done now.

@@ -68,7 +68,8 @@ impl<W: Write> Live<W> {
         Live { reflows, ..self }
     }
 
-    /// The writer, for what is drawn by others. The region should be cleared before.
+    /// The writer, to see what was written.
+    #[cfg(test)]
     pub(crate) fn writer(&mut self) -> &mut W {
         &mut self.writer
     }

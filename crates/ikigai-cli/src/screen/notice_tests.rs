@@ -80,8 +80,6 @@ fn numbers() {
     let time = |seconds| duration(Duration::from_secs(seconds));
     assert_eq!([0, 4, 60, 72, 3600, 7500].map(time), ["0 s", "4 s", "1 min", "1 min 12 s", "1 h", "2 h 5 min"]);
     assert_eq!(duration(Duration::from_millis(4999)), "4 s");
-    let sums = [0.0, f64::NAN, -1.0, 0.000_04, 0.0123, 0.5, 0.999_99, 1.0, 12.345, 1234.5].map(money);
-    assert_eq!(sums, ["$0", "$0", "$0", "<$0.0001", "$0.0123", "$0.5000", "$1.00", "$1.00", "$12.35", "$1,234.50"]);
     let sizes = [0, 1023, 1024, 1536, 10_240, 1_048_575, 1_048_576, 20 << 20, 3 << 40, u64::MAX].map(size);
     assert_eq!(
         sizes,

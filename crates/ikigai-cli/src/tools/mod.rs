@@ -22,7 +22,7 @@ use ikigai::Callable;
 pub(crate) use self::describe::{Described, Preview, describe};
 pub(crate) use self::permissions::{Answer, Decision, Permissions};
 pub(crate) use self::scope::Scope;
-pub(crate) use self::shell::{Ended, Output, Shell};
+pub(crate) use self::shell::Shell;
 
 /// The most characters that a tool gives back, but for a line or two around them.
 pub(crate) const LIMIT: usize = 30_000;
@@ -31,7 +31,8 @@ pub(crate) const LIMIT: usize = 30_000;
 const FILES_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The names of the tools.
-pub(crate) const NAMES: [&str; 7] = ["read_file", "list_dir", "glob", "grep", "write_file", "edit_file", "shell"];
+#[cfg(test)]
+const NAMES: [&str; 7] = ["read_file", "list_dir", "glob", "grep", "write_file", "edit_file", "shell"];
 
 /// What a tool does to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +63,7 @@ pub(crate) fn all(scope: &Arc<Scope>) -> Vec<Callable> {
     let write = scope.clone();
     let edit = scope.clone();
     let shell = scope.clone();
-    vec![
+    let tools = [
         ikigai::tool(move |arguments: read::ReadFile| {
             let scope = read.clone();
             blocking(move |stop| read::read_file(&scope, &arguments, stop))
@@ -97,7 +98,9 @@ pub(crate) fn all(scope: &Arc<Scope>) -> Vec<Callable> {
         ikigai::tool(move |arguments: shell::ShellArguments| shell::run(shell.clone(), arguments))
             .named("shell")
             .no_timeout(),
-    ]
+    ];
+    // Optional arguments are no part of what providers call strict.
+    tools.into_iter().map(Callable::lenient).collect()
 }
 
 /// Is the work still wanted? Whoever waited for it may have gone.

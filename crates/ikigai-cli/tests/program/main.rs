@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may panic as tests may")]
 
+mod ask;
 mod batch;
 mod color;
 mod config;

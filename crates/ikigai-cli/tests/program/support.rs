@@ -68,6 +68,11 @@ impl Home {
         self
     }
 
+    /// The variables, for a program that is started by hand.
+    pub(crate) fn variables(&self) -> Vec<(String, String)> {
+        self.variables.clone()
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -113,8 +118,14 @@ pub(crate) struct Simulator {
 impl Simulator {
     /// One that accepts this key and no other.
     pub(crate) fn start(key: &str) -> Self {
+        Simulator::with(&["--key", key])
+    }
+
+    /// One with these arguments.
+    pub(crate) fn with(arguments: &[&str]) -> Self {
         let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_ikigai"))
-            .args(["sim", "--port", "0", "--key", key])
+            .args(["sim", "--port", "0"])
+            .args(arguments)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();

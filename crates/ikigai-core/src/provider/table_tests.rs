@@ -152,6 +152,7 @@ fn quirks_of_the_providers_that_differ_most() {
         no_stream_options: true,
         tool_choice_required: RequiredWord::Any,
         no_specific_tool: true,
+        no_tools_on_none: true,
         tool_ids_of_nine: true,
         no_user_after_tool: true,
         reasoning_field: super::super::ReasoningField::ContentPart,
@@ -159,6 +160,8 @@ fn quirks_of_the_providers_that_differ_most() {
         ..Quirks::default()
     };
     assert_eq!(row("mistral").quirks, mistral);
+    assert!(row("xai").quirks.no_closed_schemas);
+    assert_eq!(row("groq").quirks.reasoning_request, super::super::ReasoningRequest::EffortAndFormat);
     for id in ["anthropic", "openai", "google", "azure", "github-models"] {
         assert_eq!(row(id).quirks, Quirks::default(), "{id}");
     }

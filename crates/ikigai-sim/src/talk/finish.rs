@@ -5,8 +5,12 @@ use ikigai_core::{Block, Dialect, FinishReason, Ids, Request, Response, rules_fo
 use super::{Talk, thoughts, tokens};
 
 /// Makes content into the whole answer.
-pub(crate) fn finish(content: Vec<Block>, reason: FinishReason, request: &Request, talk: &Talk<'_>) -> Response {
+pub(crate) fn finish(mut content: Vec<Block>, reason: FinishReason, request: &Request, talk: &Talk<'_>) -> Response {
     let thoughts = thoughts::about(request, &content, talk);
+    if thoughts.happened {
+        // What a script thinks is in them, sealed.
+        content.retain(|block| !matches!(block, Block::Thinking(_)));
+    }
     let mut answer = Limited { content, reason, stopped_by: None };
     answer.stop_at(&request.stop);
     thoughts::sign(&mut answer.content, thoughts.happened, request, talk);

@@ -68,6 +68,13 @@ fn thinks(request: &Request) -> bool {
 }
 
 fn text(request: &Request, content: &[Block]) -> String {
+    let scripted = content.iter().find_map(|block| match block {
+        Block::Thinking(thinking) => Some(thinking.text.clone()),
+        _ => None,
+    });
+    if let Some(scripted) = scripted {
+        return scripted;
+    }
     let said: String = prompt(request).chars().take(120).collect();
     let calls: Vec<&str> = content.iter().filter_map(Block::as_tool_call).map(|call| call.name.as_str()).collect();
     let plan =

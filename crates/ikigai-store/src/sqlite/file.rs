@@ -165,11 +165,10 @@ fn refuse_lost_log(path: &Path) -> Result<()> {
 
 /// Gives free pages back and empties the log, in which older states of pages may be; was all of it possible? What was
 /// deleted has been overwritten already.
-pub(super) fn scrub(connection: &Connection) -> bool {
+pub(super) fn scrub(connection: &Connection, patience: Duration) -> bool {
     let truncated = || -> Result<bool> {
         pragma(connection, "PRAGMA incremental_vacuum")?;
-        // Not for long: a program that reads would keep us from writing.
-        connection.busy_timeout(Duration::from_secs(1)).map_err(fault)?;
+        connection.busy_timeout(patience).map_err(fault)?;
         number(connection, "PRAGMA wal_checkpoint(TRUNCATE)").map(|busy| busy == 0)
     };
     let done = truncated().unwrap_or(false);

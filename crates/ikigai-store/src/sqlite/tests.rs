@@ -377,6 +377,16 @@ fn a_reader_elsewhere_only_delays_the_scrubbing() {
         other.execute_batch("COMMIT").unwrap();
         store.set("anything", 1.into()).await.unwrap();
         assert_eq!(holds(&bytes(&folder), "Xylophone"), Vec::<String>::new());
+
+        // Where no write follows, closing does it, although the other program still has the file open.
+        let chat = store.create(Details::default().title("Glockenspiel")).await.unwrap().id;
+        other.execute_batch("BEGIN; SELECT count(*) FROM conversations").unwrap();
+        store.delete(chat).await.unwrap();
+        assert_ne!(holds(&bytes(&folder), "Glockenspiel"), Vec::<String>::new());
+        other.execute_batch("COMMIT").unwrap();
+        store.close().await.unwrap();
+        assert_eq!(holds(&bytes(&folder), "Glockenspiel"), Vec::<String>::new());
+        drop(other);
     });
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
@@ -68,10 +69,15 @@ impl Worker {
 
     /// Removes what was deleted from the files. When another program is reading, this waits for the next write.
     pub(super) fn scrub(&mut self) {
+        // A program that reads for long must not hold up an answer that is to be kept every second.
+        self.scrub_within(Duration::from_millis(100));
+    }
+
+    fn scrub_within(&mut self, patience: Duration) {
         if self.scrub
-            && let Some(connection) = &mut self.connection
+            && let Some(connection) = &self.connection
         {
-            self.scrub = !file::scrub(connection);
+            self.scrub = !file::scrub(connection, patience);
         }
     }
 }
@@ -117,6 +123,8 @@ impl Pool {
                     while let Some(Order::Do(job)) = next(&waiting) {
                         job(&mut worker);
                     }
+                    // The last chance, so that it may take a while.
+                    worker.scrub_within(Duration::from_secs(2));
                     // The connection is closed before anyone is told.
                     drop(worker);
                     drop(waiting);

@@ -74,7 +74,8 @@ fn window(text: &str, found: &[Range<usize>]) -> Range<usize> {
     if start > 0 {
         // Not in the middle of a word, where that costs little.
         let before = text.get(start..anchor).unwrap_or_default();
-        start += before.find(char::is_whitespace).map_or(0, |blank| blank + 1);
+        let blank = before.char_indices().find(|(_, character)| character.is_whitespace());
+        start += blank.map_or(0, |(at, blank)| at + blank.len_utf8());
     }
     start..forward(text, start, WIDTH)
 }
@@ -129,6 +130,14 @@ mod tests {
             "…lorem ipsum lorem ipsum lorem ipsum [cat] and [dog] dolor sit dolor sit dolor sit dolor sit dolor sit dolor \
              sit dolor sit dolor sit dolor sit dolor sit dolor sit do…"
         );
+    }
+
+    #[test]
+    fn blanks_may_be_of_any_length() {
+        let text = format!("{}\u{2028}a cat{}", "x".repeat(50), " dolor sit".repeat(50));
+        let shown = marked(&text, "cat");
+        assert!(shown.starts_with("…a [cat] dolor sit"), "{shown}");
+        assert_eq!(shown.chars().count(), WIDTH + 2 + 2);
     }
 
     proptest! {

@@ -99,6 +99,9 @@ pub(crate) async fn a_recording_keeps_what_was_pushed(store: Arc<dyn Store>) {
     let mut entry = whole(&events);
     entry.usage = Some(Usage { output_tokens: 3, ..Usage::default() });
     let finished = recording.finish(entry.clone()).await.unwrap();
+    // An answer does not say at which level it was asked for.
+    assert_eq!((entry.message.thinking, entry.message.model.as_deref()), (None, Some("m-1")));
+    entry.message.thinking = Some(Level::Low);
     assert_eq!(finished.entry, entry);
 }
 

@@ -85,6 +85,40 @@ async fn gemini_and_claude_answer_to_a_service_account() {
     assert_eq!(answer.text(), "Hello.");
 }
 
+/// What a machine in Google's cloud finds: a server that gives tokens. The variables are those of a whole process, so the
+/// question is asked by a program of its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_googles_machines_the_machine_has_the_token() {
+    let server = Server::start(|request| {
+        let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+        match request.uri().path() {
+            "/computeMetadata/v1/instance/service-accounts/default/token" if header("metadata-flavor").is_some() => {
+                Answer::ok(
+                    json!({"access_token": "ya29.machine", "expires_in": 3600, "token_type": "Bearer"}).to_string(),
+                )
+                .header("content-type", "application/json")
+            }
+            "/v1/models/gemini-2.5-flash:generateContent" if header("authorization") == Some("Bearer ya29.machine") => {
+                Answer::ok(whole(Dialect::Gemini))
+            }
+            _ => Answer::new(401, "{}"),
+        }
+    })
+    .await;
+    let mut program = std::env::current_exe().unwrap();
+    program.pop();
+    program.pop();
+    let program = program.join("examples").join(format!("ask{}", std::env::consts::EXE_SUFFIX));
+    assert!(program.exists(), "{} is not built; run the tests of the whole package", program.display());
+    let mut command = std::process::Command::new(program);
+    command.args(["vertex:gemini-2.5-flash", "Hi"]).env_clear().env("IKIGAI_HOME", "/nowhere").env("HOME", "/nowhere");
+    command.env("GOOGLE_CLOUD_PROJECT", "p").env("VERTEX_BASE_URL", format!("{}/v1", server.url()));
+    command.env("GCE_METADATA_HOST", format!("127.0.0.1:{}", server.port()));
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((String::from_utf8_lossy(&output.stdout).as_ref(), errors.as_str()), ("Hello.\n", ""));
+}
+
 #[tokio::test]
 async fn a_token_that_is_given_is_used_and_a_bad_file_is_named() {
     let server = Server::start(|request| match request.headers().get("authorization") {

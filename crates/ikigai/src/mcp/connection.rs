@@ -8,26 +8,31 @@ use std::time::Duration;
 use ikigai_core::{Tool, ToolCall};
 use rmcp::ClientHandler;
 use rmcp::model::{
-    CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation, PaginatedRequestParams, ProtocolVersion,
+    CallToolRequestParams, ClientCapabilities, ClientConfig, ErrorCode, Implementation, PaginatedRequestParams,
+    ProtocolVersion,
 };
 use rmcp::service::{
     ClientLifecycleMode, NotificationContext, RoleClient, RunningService, ServiceError, serve_client_with_lifecycle,
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
 use super::fault::{Secrets, Told};
 use super::process::{Life, Log};
 use super::server::{Place, Server};
 use super::{content, names, process, remote};
-use crate::error::{Error, ServerFault};
+use crate::error::{Error, ServerFault, beginning};
 use crate::tools::{Callable, Hints, Output};
 
 /// The longest message of a server.
 pub(super) const LONGEST: usize = 64 << 20;
 /// The longest list of tools: a server that has more is broken.
 const MOST_TOOLS: usize = 10_000;
+/// How much of a schema that cannot be used stands in a description.
+const LONGEST_SCHEMA: usize = 4000;
+/// How many of a program's last lines the model is told.
+const LINES_FOR_THE_MODEL: usize = 5;
 /// How long to wait for the last words and the status of a program that has ended.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
@@ -46,6 +51,8 @@ struct Link {
     service: RunningService<RoleClient, Handler>,
     /// What it is called in errors.
     label: String,
+    /// What a model calls it.
+    short: String,
     /// As the user named it.
     name: Option<String>,
     connect: Duration,
@@ -119,8 +126,9 @@ impl Connection {
                 closing.cancel();
             });
         }
+        let short = server.short();
         let Server { name, connect, call, .. } = server;
-        let link = Link { service, label, name, connect, call, log, life, secrets };
+        let link = Link { service, label, short, name, connect, call, log, life, secrets };
         Ok(Connection { link: Arc::new(link), changes })
     }
 
@@ -148,6 +156,16 @@ impl Connection {
 
     /// Waits until the server says that its tools have changed; [`tools`](Connection::tools) gives others then. False when
     /// the server has ended: there will be no more changes.
+    ///
+    /// ```no_run
+    /// # async fn f(mut server: ikigai::mcp::Connection, mut chat: ikigai::Chat) -> Result<(), ikigai::Error> {
+    /// if server.changed().await {
+    ///     let model = chat.model().clone().without_tools().tools(server.tools().await?);
+    ///     chat.switch_to(model);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub async fn changed(&mut self) -> bool {
         let ended = ended(self.link.life.as_ref());
         tokio::select! {
@@ -176,6 +194,10 @@ impl Connection {
                 self.link.service.list_tools(Some(PaginatedRequestParams::default().with_cursor(cursor.clone())));
             let page = match tokio::time::timeout(self.link.connect, asked).await {
                 Ok(Ok(page)) => page,
+                // A server without tools.
+                Ok(Err(ServiceError::McpError(error))) if error.code == ErrorCode::METHOD_NOT_FOUND => {
+                    return Ok(tools);
+                }
                 Ok(Err(error)) => return Err(self.link.fault(&error).await.into()),
                 Err(_) => return Err(self.link.told(Told::too_slow(self.link.connect)).into()),
             };
@@ -193,9 +215,7 @@ impl Connection {
     /// A tool of the server under a name.
     fn callable(&self, tool: rmcp::model::Tool, name: String) -> Callable {
         let link = Arc::clone(&self.link);
-        let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
-        // The schema is the server's: it is not bent to what a provider calls strict.
-        let definition = Tool::new(name, description).parameters(schema(&tool.input_schema)).lenient();
+        let definition = definition(&tool, name);
         let own = tool.name.clone();
         let callable = Callable::new(definition, move |call: ToolCall| {
             let (link, own) = (Arc::clone(&link), own.clone());
@@ -217,7 +237,13 @@ impl Link {
             Ok(result) => content::output(result),
             // The server's own words about this call, not a failure of the server.
             Err(ServiceError::McpError(error)) => Output::error(self.secrets.redact(&error.message)),
-            Err(error) => Output::error(self.fault(&error).await.to_string()),
+            Err(error) => {
+                let mut fault = self.fault(&error).await;
+                // Not the whole command: what stands in it is nothing for a model.
+                fault.server.clone_from(&self.short);
+                fault.log = fault.log.split_off(fault.log.len().saturating_sub(LINES_FOR_THE_MODEL));
+                Output::error(fault.to_string())
+            }
         }
     }
 
@@ -261,13 +287,25 @@ fn ended(life: Option<&Life>) -> impl Future<Output = String> + Send + use<> {
     }
 }
 
-/// A schema as providers want it: of an object, and saying so.
-fn schema(given: &Map<String, Value>) -> Value {
-    let mut schema = given.clone();
-    if !schema.contains_key("type") {
-        schema.insert("type".to_owned(), Value::from("object"));
+/// A tool as the model sees it.
+fn definition(tool: &rmcp::model::Tool, name: String) -> Tool {
+    let mut description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default().to_owned();
+    let mut schema = tool.input_schema.as_ref().clone();
+    // Providers want to be told that arguments are an object; some servers leave it out.
+    schema.entry("type").or_insert_with(|| Value::from("object"));
+    let schema = Value::Object(schema);
+    // The schema is the server's: it is not bent to what a provider calls strict.
+    let definition = Tool::new(name, description.as_str()).parameters(schema.clone()).lenient();
+    let fits = schema.get("type") == Some(&Value::from("object"))
+        && definition.as_function().is_none_or(|function| function.argument_checker().is_ok());
+    if fits {
+        return definition;
     }
-    Value::Object(schema)
+    // One bad schema must not keep the others from being used: the model reads it, and the server judges the arguments.
+    let told = schema.to_string();
+    description.push_str("\n\nThe JSON Schema of its arguments: ");
+    description.push_str(beginning(&told, LONGEST_SCHEMA));
+    Tool::new(definition.name().unwrap_or_default(), description).parameters(json!({"type": "object"})).lenient()
 }
 
 fn hints(tool: &rmcp::model::Tool) -> Hints {
@@ -317,5 +355,34 @@ impl fmt::Debug for Connection {
             .field("server", &self.link.label)
             .field("connected", &self.is_connected())
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn defined(schema: Value) -> (String, Value) {
+        let given = json!({"name": "t", "description": "Does it.", "inputSchema": schema});
+        let tool = definition(&serde_json::from_value(given).unwrap(), "t".to_owned());
+        let function = tool.as_function().unwrap();
+        (function.description.clone().unwrap(), function.parameters.clone())
+    }
+
+    #[test]
+    fn a_schema_is_kept_and_one_that_nobody_can_use_is_told_in_words() {
+        let good = json!({"properties": {"a": {"type": "string"}}, "type": "object"});
+        assert_eq!(defined(good.clone()), ("Does it.".to_owned(), good));
+        assert_eq!(defined(json!({})), ("Does it.".to_owned(), json!({"type": "object"})));
+        for bad in [
+            json!({"type": "array"}),
+            json!({"type": "object", "properties": 7}),
+            json!({"type": "object", "properties": {"a": {"$ref": "https://example.org/schema.json"}}}),
+        ] {
+            let told = format!("Does it.\n\nThe JSON Schema of its arguments: {bad}");
+            assert_eq!(defined(bad), (told, json!({"type": "object"})));
+        }
     }
 }

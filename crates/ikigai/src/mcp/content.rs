@@ -11,7 +11,7 @@ pub(super) fn output(result: CallToolResult) -> Output {
     let is_error = result.is_error == Some(true);
     let mut blocks: Vec<Block> = result.content.into_iter().map(block).collect();
     if let Some(structured) = result.structured_content
-        && !blocks.iter().any(|block| says(block, &structured))
+        && !say(&blocks, &structured)
     {
         blocks.push(Block::text(structured.to_string()));
     }
@@ -23,11 +23,30 @@ pub(super) fn output(result: CallToolResult) -> Output {
     output
 }
 
-/// Is this text the same value? Servers write structured content a second time, for clients that do not know it.
-fn says(block: &Block, value: &Value) -> bool {
-    match block {
-        Block::Text(text) => serde_json::from_str::<Value>(&text.text).is_ok_and(|told| told == *value),
-        _ => false,
+/// Do the blocks say this value already? Servers write structured content a second time, for clients that do not know it.
+/// The official SDKs put what is no object into one, as `{"result": …}`, and write a list as a text for each of its items.
+fn say(blocks: &[Block], value: &Value) -> bool {
+    let texts: Vec<&str> = blocks
+        .iter()
+        .filter_map(|block| match block {
+            Block::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        })
+        .collect();
+    let same = |text: &str, value: &Value| match value {
+        Value::String(told) if told == text => true,
+        value => serde_json::from_str::<Value>(text).is_ok_and(|told| told == *value),
+    };
+    if texts.iter().any(|text| same(text, value)) {
+        return true;
+    }
+    let wrapped = value.as_object().filter(|fields| fields.len() == 1).and_then(|fields| fields.get("result"));
+    match wrapped {
+        Some(Value::Array(items)) if items.len() == texts.len() => {
+            items.iter().zip(&texts).all(|(item, text)| same(text, item))
+        }
+        Some(inner) => texts.iter().any(|text| same(text, inner)),
+        None => false,
     }
 }
 
@@ -118,6 +137,18 @@ mod tests {
         assert_eq!(alone.content, [Block::text(r#"{"degrees":4,"sky":"grey"}"#)]);
         let twice = of(json!({"content": [text("{\"sky\": \"grey\",\n\"degrees\": 4}")], "structuredContent": value}));
         assert_eq!(twice.content.len(), 1, "the text says the same");
+        for (texts, result) in [
+            (vec!["hello"], json!("hello")),
+            (vec!["4"], json!(4)),
+            (vec!["a", "b"], json!(["a", "b"])),
+            (vec!["{\"a\":1}", "2"], json!([{"a": 1}, 2])),
+        ] {
+            let content: Vec<Value> = texts.iter().map(|told| text(told)).collect();
+            let wrapped = of(json!({"content": content, "structuredContent": {"result": result}}));
+            assert_eq!(wrapped.content.len(), texts.len(), "as the official SDKs wrap {result}");
+        }
+        let more = of(json!({"content": [text("hello")], "structuredContent": {"result": "hello", "more": 1}}));
+        assert_eq!(more.content.len(), 2);
         let beside = of(json!({"content": [text("4 degrees")], "structuredContent": value}));
         assert_eq!(beside.content.len(), 2);
     }

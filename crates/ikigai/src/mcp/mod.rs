@@ -34,6 +34,9 @@
 //! that lie there; [`Server::env`] adds to them. What it writes to its standard error is kept for error messages, and never
 //! reaches the terminal. Its requests for models and for a person's answers are turned down. What it says about its tools is
 //! in [`Callable::hints`](crate::Callable::hints): hints, not promises.
+//!
+//! A program is killed when its connection and the last of its tools are gone. Should this process be killed itself, a
+//! program sees the end of its input; one that does not care for that goes on.
 
 mod connection;
 mod content;

@@ -159,6 +159,22 @@ impl Server {
         }
     }
 
+    /// The same in short, for a model: what stands in a command or an address is none of its business.
+    pub(super) fn short(&self) -> String {
+        let of = match (&self.name, &self.place) {
+            (Some(name), _) => name.clone(),
+            (None, Place::Program(program)) => {
+                let file = std::path::Path::new(&program.program).file_name().unwrap_or(&program.program);
+                file.to_string_lossy().into_owned()
+            }
+            (None, Place::Remote(remote)) => {
+                let host = remote.url.parse::<http::Uri>().ok().and_then(|uri| uri.host().map(str::to_owned));
+                host.unwrap_or_else(|| "at an address".to_owned())
+            }
+        };
+        format!("`{of}`")
+    }
+
     fn program(mut self, setting: &'static str, change: impl FnOnce(&mut Program)) -> Self {
         match &mut self.place {
             Place::Program(program) => change(program),

@@ -7,10 +7,10 @@ use std::task::Poll;
 use bytes::Bytes;
 use ikigai_core::{Block, Dialect, FinishReason, Response, StreamEncoder, Usage, events};
 
-use crate::Client;
 use crate::config::Environment;
 use crate::testing::TestClock;
 use crate::transport::{Body, Failure, Sending, Transport, TransportError};
+use crate::{Client, ClientBuilder};
 
 /// What one request is answered with.
 pub(crate) enum Reply {
@@ -115,13 +115,15 @@ impl Scripted {
     }
 
     pub(crate) fn client_with(&self, clock: TestClock) -> Client {
+        self.builder(clock).build().unwrap()
+    }
+
+    pub(crate) fn builder(&self, clock: TestClock) -> ClientBuilder {
         let keys = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY"];
         Client::builder()
             .transport(self.clone())
             .clock(clock)
             .environment(Environment::of(keys.map(|name| (name, format!("sk-secret-of-{name}")))))
-            .build()
-            .unwrap()
     }
 
     pub(crate) fn requests(&self) -> Vec<http::Request<Bytes>> {

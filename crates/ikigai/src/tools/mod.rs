@@ -123,6 +123,14 @@ impl Callable {
         self
     }
 
+    /// The provider need not hold the model to the schema, which may then say more than providers bear. Arguments are
+    /// checked here all the same.
+    #[must_use]
+    pub fn lenient(mut self) -> Self {
+        self.tool = self.tool.lenient();
+        self
+    }
+
     /// How long one call may take. Longer, and the model is told that it took too long.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {

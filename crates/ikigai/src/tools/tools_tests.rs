@@ -208,6 +208,14 @@ async fn without_code_and_in_manual_mode_calls_are_the_callers() {
 }
 
 #[tokio::test]
+async fn tools_can_be_taken_away_again() {
+    let scripted = Scripted::new([whole(&says("Hello."))]);
+    let model = scripted.client().model(CLAUDE).unwrap().tool(weather()).without_tools();
+    model.ask("Go").await.unwrap();
+    assert_eq!(scripted.body(0).get("tools"), None);
+}
+
+#[tokio::test]
 async fn a_call_that_was_cut_off_is_never_run() {
     let ran = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&ran);

@@ -165,7 +165,7 @@ async fn a_server_that_goes_away_in_a_call_is_an_error_and_no_hang() {
     let hung = hung.await.unwrap();
     assert!(hung.is_error, "{hung:?}");
     let told = text(&hung);
-    assert!(told.starts_with("the MCP server `web` (http://127.0.0.1:"), "{told}");
+    assert!(told.starts_with("the MCP server `web` "), "{told}");
     let after = call(&tools, "web__echo with text=\"hello\"").await;
     assert!(after.is_error && text(&after).contains("the MCP server `web`"), "{after:?}");
 }

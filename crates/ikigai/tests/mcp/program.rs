@@ -124,10 +124,8 @@ async fn a_server_that_dies_is_an_error_for_the_model_and_says_so() {
     let tools = server.tools().await.unwrap();
     let died = call(&tools, "box__die").await;
     let told = text(&died);
-    let command = program().display().to_string();
-    let expected =
-        format!("the MCP server `box` ({command} ) has ended (exit status: 7); the last it wrote:\n  the disk is full");
-    assert_eq!((told.as_str(), died.is_error), (expected.as_str(), true));
+    let expected = "the MCP server `box` has ended (exit status: 7); the last it wrote:\n  the disk is full";
+    assert_eq!((told.as_str(), died.is_error), (expected, true));
     // And so is every call after it.
     let again = call(&tools, "box__echo with text=\"hello\"").await;
     assert!(again.is_error && text(&again).contains("has ended (exit status: 7)"), "{again:?}");
@@ -135,6 +133,8 @@ async fn a_server_that_dies_is_an_error_for_the_model_and_says_so() {
     assert!(!server.changed().await, "nothing will change any more");
     let error = server.tools().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Network);
+    let command = program().display().to_string();
+    assert!(error.to_string().starts_with(&format!("the MCP server `box` ({command} ) has ended")), "{error}");
 }
 
 #[tokio::test]
@@ -167,12 +167,14 @@ async fn a_turn_that_is_dropped_cancels_its_call() {
 #[tokio::test]
 async fn a_program_ends_with_its_connection() {
     let server = connected("orphan").await;
-    let pid = about(&server).await["pid"].as_u64().unwrap();
+    let about = about(&server).await;
+    let (pid, child) = (about["pid"].as_u64().unwrap(), about["child"].as_u64().unwrap());
     let tools = server.tools().await.unwrap();
     drop(server);
-    assert!(runs(pid), "its tools still need it");
+    assert!(runs(pid) && runs(child), "its tools still need it");
     drop(tools);
     until("the end of the program", || !runs(pid)).await;
+    until("the end of what it has started", || !runs(child)).await;
 }
 
 #[tokio::test]

@@ -20,6 +20,8 @@ pub(crate) struct TestServer {
     pub(crate) grown: Arc<AtomicBool>,
     /// Where a call that nobody waits for any more leaves a note.
     pub(crate) note: Option<PathBuf>,
+    /// A program that this one has started.
+    pub(crate) child: Option<u32>,
     /// Does every page of the list lead to the same next one?
     pub(crate) endless: bool,
 }
@@ -117,7 +119,10 @@ impl ServerHandler for TestServer {
                 let mut names: Vec<String> = std::env::vars().map(|(name, _)| name).collect();
                 names.sort();
                 let folder = std::env::current_dir().unwrap();
-                text(json!({"pid": std::process::id(), "variables": names, "folder": folder}).to_string())
+                text(
+                    json!({"pid": std::process::id(), "child": self.child, "variables": names, "folder": folder})
+                        .to_string(),
+                )
             }
             "grow" => {
                 self.grown.store(true, Ordering::SeqCst);

@@ -36,7 +36,7 @@ async fn main() {
         "endless" => server.endless = true,
         // A program that starts another one, which holds its output open.
         "orphan" => {
-            std::process::Command::new("sleep").arg("600").spawn().unwrap();
+            server.child = Some(std::process::Command::new("sleep").arg("600").spawn().unwrap().id());
         }
         _ => {}
     }

@@ -10,4 +10,5 @@
 mod conversation;
 mod examples;
 mod faults;
+mod pages;
 mod support;

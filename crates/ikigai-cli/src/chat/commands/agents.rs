@@ -44,7 +44,7 @@ impl Talk {
     fn list_agents(&self) -> Result<(), Failure> {
         let mut text = String::new();
         for (number, agent) in self.agents.iter() {
-            text.push_str(&notice::info(&format!("{number}  {}", agent.line()), self.look));
+            text.push_str(&notice::info(&format!("{number}. {}", agent.line()), self.look));
         }
         if text.is_empty() {
             text = notice::info("There are no sub-agents. /fork \"prompt\" begins one.", self.look);

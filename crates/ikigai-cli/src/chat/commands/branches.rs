@@ -21,11 +21,13 @@ impl Talk {
         let Some(question) = self.session.last(Role::User).cloned() else {
             return Err(Failure::new("there is no question yet"));
         };
-        if !name.is_empty() {
-            self.model(&[name.to_owned()]).await?;
-        }
+        // Before anything is changed: the name may mean no model.
+        let choice = if name.is_empty() { None } else { Some(self.session.parse(name)?) };
         if self.session.thread.last().is_some_and(|last| last.id != question.id) {
-            self.session.branch(Point::After(question.id), None).await?;
+            self.session.branch(Point::After(question.id), choice.as_ref()).await?;
+        }
+        if choice.is_some() {
+            self.model(&[name.to_owned()]).await?;
         }
         Ok(Next::Ask)
     }
@@ -95,10 +97,10 @@ impl Talk {
         if number.is_empty() {
             let mut text = String::new();
             for (place, branch) in family.iter().enumerate() {
-                let mark = if branch.id == here { "→" } else { " " };
+                let mark = if branch.id == here { " · here" } else { "" };
                 let title = branch.title.as_deref().unwrap_or("untitled");
                 let model = branch.model.model.as_deref().unwrap_or("no model");
-                let words = format!("{mark} {}  {title} · {model} · {} messages", place + 1, branch.messages);
+                let words = format!("{}. {title} · {model} · {} messages{mark}", place + 1, branch.messages);
                 text.push_str(&notice::info(&words, self.look));
             }
             text.push_str(&notice::info("/branch NUMBER goes there.", self.look));

@@ -42,7 +42,7 @@ impl Talk {
             self.listed = page.conversations.iter().map(|conversation| conversation.id).collect();
             let mut text = String::new();
             for (place, conversation) in page.conversations.iter().enumerate() {
-                let words = format!("{:>2}  {}", place + 1, conversations::line(conversation));
+                let words = format!("{}. {}", place + 1, conversations::line(conversation));
                 text.push_str(&notice::info(&words, self.look));
             }
             self.session.prefill = Some("/resume ".to_owned());
@@ -71,7 +71,7 @@ impl Talk {
         let mut text = String::new();
         for (place, hit) in hits.iter().enumerate() {
             let title = hit.title.as_deref().unwrap_or("untitled");
-            let words = format!("{:>2}  {title} · {}", place + 1, hit.snippet.text);
+            let words = format!("{}. {title} · {}", place + 1, hit.snippet.text);
             text.push_str(&notice::info(&words, self.look));
         }
         text.push_str(&notice::info("/resume NUMBER opens one.", self.look));
@@ -94,7 +94,7 @@ impl Talk {
             };
             let said = message.text();
             let said = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("…");
-            text.push_str(&notice::info(&format!("{:>3}  {who}: {said}", stored.position), self.look));
+            text.push_str(&notice::info(&format!("{}. {who}: {said}", stored.position), self.look));
         }
         self.print(&text)
     }

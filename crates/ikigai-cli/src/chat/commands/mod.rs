@@ -19,12 +19,7 @@ pub(crate) struct Known {
     pub(crate) help: &'static str,
 }
 
-const fn known(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    takes: &'static str,
-    help: &'static str,
-) -> Known {
+const fn known(name: &'static str, aliases: &'static [&'static str], takes: &'static str, help: &'static str) -> Known {
     Known { name, aliases, takes, help }
 }
 
@@ -144,8 +139,10 @@ impl Talk {
 fn unknown(name: &str) -> Failure {
     let names = COMMANDS.iter().flat_map(|known| std::iter::once(known.name).chain(known.aliases.iter().copied()));
     let nearest = ikigai_core::near::nearest(name, names, 1).first().map(|name| format!("Did you mean /{name}? "));
-    Failure::new(format!("there is no command /{name}"))
-        .hint(format!("{}/help lists them. To say it to the model, put a blank before it.", nearest.unwrap_or_default()))
+    Failure::new(format!("there is no command /{name}")).hint(format!(
+        "{}/help lists them. To say it to the model, put a blank before it.",
+        nearest.unwrap_or_default()
+    ))
 }
 
 #[cfg(test)]
@@ -176,8 +173,10 @@ mod tests {
 
     #[test]
     fn no_name_means_two_commands() {
-        let mut names: Vec<&str> =
-            COMMANDS.iter().flat_map(|known| std::iter::once(known.name).chain(known.aliases.iter().copied())).collect();
+        let mut names: Vec<&str> = COMMANDS
+            .iter()
+            .flat_map(|known| std::iter::once(known.name).chain(known.aliases.iter().copied()))
+            .collect();
         names.sort_unstable();
         let all = names.len();
         names.dedup();

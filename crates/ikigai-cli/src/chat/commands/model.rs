@@ -3,9 +3,9 @@
 use anstyle::AnsiColor;
 use ikigai_core::switch_banner;
 
-use super::super::{Talk, painted};
 use super::super::complete;
 use super::super::session::Choice;
+use super::super::{Talk, painted};
 use crate::exit::Failure;
 use crate::screen::notice;
 

@@ -54,7 +54,7 @@ impl Talk {
             let Some(usage) = &stored.entry.usage else { continue };
             let model = stored.entry.message.model.as_deref().unwrap_or("unknown model");
             let words = format!(
-                "{:>3}  {model} · {} in · {} cached · {} out · {} thinking",
+                "{}. {model} · {} in · {} cached · {} out · {} thinking",
                 stored.position,
                 notice::count(usage.input_tokens),
                 notice::count(usage.cached_tokens()),
@@ -127,8 +127,7 @@ impl Talk {
             preview.url,
             pretty(&preview.body)?,
         );
-        let losses: String =
-            preview.losses.iter().map(|loss| notice::warning(&loss.to_string(), self.look)).collect();
+        let losses: String = preview.losses.iter().map(|loss| notice::warning(&loss.to_string(), self.look)).collect();
         self.print(&format!("{}\n{losses}", crate::screen::clean(&text)))
     }
 
@@ -140,11 +139,14 @@ impl Talk {
         let text = answer.entry.message.text();
         let text = match what {
             "" => text,
-            "code" => crate::screen::blocks(&text).pop().ok_or_else(|| Failure::new("the last answer has no code block"))?,
+            "code" => {
+                crate::screen::blocks(&text).pop().ok_or_else(|| Failure::new("the last answer has no code block"))?
+            }
             other => return Err(Failure::new(format!("/copy takes `code` or nothing, not `{other}`"))),
         };
         self.print(&format!("\x1b]52;c;{}\x07", STANDARD.encode(&text)))?;
-        let words = format!("{} characters copied, if your terminal allows it.", notice::count(text.chars().count() as u64));
+        let words =
+            format!("{} characters copied, if your terminal allows it.", notice::count(text.chars().count() as u64));
         self.print(&notice::success(&words, &[], self.look))
     }
 
@@ -177,4 +179,3 @@ fn unpriced(answers: u64) -> String {
 fn pretty(value: &impl serde::Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value).map_err(|error| Failure::new(format!("cannot print it: {error}")))
 }
-

@@ -81,15 +81,21 @@ pub(super) fn encode(
 ) -> Map<String, Value> {
     let mut fields = Map::new();
     let setting = plan.setting;
-    let cannot_hide = style != ReasoningRequest::ReasoningObject && rule.display == Display::Always;
+    let hides = matches!(style, ReasoningRequest::ReasoningObject | ReasoningRequest::EffortAndFormat);
+    let cannot_hide = !hides && rule.display == Display::Always;
     if !thinking.include_summary && cannot_hide && plan.thinks(rule) {
         let why = "thinking cannot be hidden here; the answer may show it";
         losses.push(Loss::info("thinking", "thinking.include_summary", why));
     }
     match style {
-        ReasoningRequest::Effort => {
+        ReasoningRequest::Effort | ReasoningRequest::EffortAndFormat => {
             if let Some(word) = effort_word(setting, rule, losses) {
                 fields.insert("reasoning_effort".to_owned(), word.into());
+            }
+            // Unsaid, some models write their thinking into the answer. A model that does not think refuses the field.
+            if style == ReasoningRequest::EffortAndFormat && plan.thinks(rule) {
+                let format = if thinking.include_summary { "parsed" } else { "hidden" };
+                fields.insert("reasoning_format".to_owned(), format.into());
             }
         }
         ReasoningRequest::ReasoningObject => {

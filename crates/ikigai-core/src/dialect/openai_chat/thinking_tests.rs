@@ -22,11 +22,15 @@ fn every_level_in_every_style() {
     let silent = rule(ThinkingKind::Effort, Off::Silence);
     let none = Thinking::from(Level::None);
     let med = Thinking::from(Level::Med);
+    let hidden = Thinking::from(Level::Med).hidden();
     let table = [
         (&none, &effort, Effort, json!({"reasoning_effort": "none"})),
         (&med, &effort, Effort, json!({"reasoning_effort": "medium"})),
         (&none, &silent, Effort, json!({})),
         (&med, &toggle, Effort, json!({"reasoning_effort": "default"})),
+        (&none, &effort, EffortAndFormat, json!({"reasoning_effort": "none"})),
+        (&med, &effort, EffortAndFormat, json!({"reasoning_effort": "medium", "reasoning_format": "parsed"})),
+        (&hidden, &effort, EffortAndFormat, json!({"reasoning_effort": "medium", "reasoning_format": "hidden"})),
         (&none, &effort, ReasoningObject, json!({"reasoning": {"effort": "none"}})),
         (&med, &effort, ReasoningObject, json!({"reasoning": {"effort": "medium", "enabled": true}})),
         (&med, &toggle, ReasoningObject, json!({"reasoning": {"enabled": true}})),

@@ -374,7 +374,7 @@ fn the_clouds_have_the_model_in_the_path() {
     assert_eq!(
         at("vertex-2023-10-16"),
         (
-            "/claude-sonnet-4-5@20250929:streamRawPredict".into(),
+            "/models/claude-sonnet-4-5@20250929:streamRawPredict".into(),
             betas.clone(),
             json!({"max_tokens": 9, "messages": messages, "anthropic_version": "vertex-2023-10-16"})
         )

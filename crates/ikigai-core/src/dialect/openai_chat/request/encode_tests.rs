@@ -131,6 +131,31 @@ fn tools_are_strict_where_their_schema_allows_it() {
 }
 
 #[test]
+fn schemas_are_opened_where_closed_ones_are_refused() {
+    let schema = json!({"type": "object", "additionalProperties": false, "required": ["a"], "properties": {
+        "a": {"type": "array", "items": {"type": "object", "properties": {}, "additionalProperties": false}},
+        "b": {"type": "object", "additionalProperties": {"type": "string"}}}});
+    let request = Request::new("m").user("x").tool(Tool::new("t", "d").parameters(schema).lenient()).tool(weather());
+    let quirks = Quirks { no_closed_schemas: true, ..Quirks::default() };
+    let (body, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
+    let expected = json!({"type": "object", "required": ["a"], "properties": {
+        "a": {"type": "array", "items": {"type": "object", "properties": {}}},
+        "b": {"type": "object", "additionalProperties": {"type": "string"}}}});
+    assert_eq!(body["tools"][0]["function"]["parameters"], expected);
+    assert!(!body["tools"][1].to_string().contains("additionalProperties"), "{body}");
+    assert_eq!(whats(&losses), [("parameters", "tools[0].parameters")], "what nobody asked for is no loss");
+}
+
+#[test]
+fn tools_that_may_not_be_used_are_left_out_where_they_would_be() {
+    let request = Request::new("m").user("x").tool(weather()).tool_choice(ToolChoice::None);
+    let quirks = Quirks { no_tools_on_none: true, ..Quirks::default() };
+    let (body, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
+    assert_eq!((body.get("tools"), body.get("tool_choice")), (None, None));
+    assert_eq!((whats(&losses), losses[0].severity), (vec![("tools", "tools")], crate::Severity::Info));
+}
+
+#[test]
 fn every_tool_choice_has_its_word() {
     let choice = |choice: ToolChoice, quirks: Quirks| {
         let request = Request::new("m").user("x").tool(weather()).tool(Tool::new("b", "d")).tool_choice(choice);

@@ -164,7 +164,12 @@ impl<'a> Fitting<'a> {
     }
 
     fn tools(&mut self, offered: &[(usize, Offered<'_>)], choice: Option<ToolChoice>, fields: &mut Map<String, Value>) {
-        if offered.is_empty() {
+        let withheld = choice == Some(ToolChoice::None) && self.target.quirks.no_tools_on_none;
+        if withheld && !offered.is_empty() {
+            let why = "this provider calls tools that it is told not to; none is offered";
+            self.losses.push(Loss::info("tools", "tools", why));
+        }
+        if withheld || offered.is_empty() {
             if self.request.parallel_tool_calls.is_some() {
                 let why = "it has no meaning without tools; it is left out";
                 self.losses.push(Loss::info("parallel_tool_calls", "parallel_tool_calls", why));
@@ -246,7 +251,16 @@ impl<'a> Fitting<'a> {
                 }
             },
         };
-        let mut tool = tools::wrap(function, tools::encode_function(function, parameters.into_owned(), strict));
+        let mut parameters = parameters.into_owned();
+        if self.target.quirks.no_closed_schemas {
+            let lost = opened(&mut function.parameters.clone());
+            opened(&mut parameters);
+            if lost {
+                let why = "this provider does not take `additionalProperties: false`; it is left out";
+                self.losses.push(Loss::info("parameters", format!("tools[{index}].parameters"), why));
+            }
+        }
+        let mut tool = tools::wrap(function, tools::encode_function(function, parameters, strict));
         self.tool_cache(index, function, &mut tool);
         tool
     }
@@ -412,6 +426,29 @@ enum Offered<'a> {
     Function(&'a Function),
     /// A tool of this dialect's own.
     Own(&'a Value),
+}
+
+/// Takes `additionalProperties: false` out of a schema, at every depth. Was there any?
+fn opened(schema: &mut Value) -> bool {
+    let mut found = false;
+    match schema {
+        Value::Object(fields) => {
+            if fields.get("additionalProperties") == Some(&Value::Bool(false)) {
+                fields.shift_remove("additionalProperties");
+                found = true;
+            }
+            for inner in fields.values_mut() {
+                found |= opened(inner);
+            }
+        }
+        Value::Array(items) => {
+            for inner in items {
+                found |= opened(inner);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+    found
 }
 
 /// A mark that asks a relay to cache up to here.

@@ -1,0 +1,247 @@
+//! `ikigai ask`: what a script gets, and how it ends.
+
+use std::io::{BufReader, Read as _};
+use std::process::{Command, Stdio};
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::support::{Home, Said, Simulator};
+
+const KEY: &str = "sk-test-0123456789";
+const NO_KEY: &str = "No key found (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY …): the built-in simulator answers. \
+                      `ikigai keys set PROVIDER` stores one.\n";
+
+/// A simulator that answers by a script, and a home that knows it.
+fn scripted(script: &str) -> (Simulator, Home) {
+    let home = Home::new().file("script.toml", script);
+    let simulator = Simulator::with(&["--script", home.path("script.toml").to_str().unwrap()]);
+    let url = simulator.url();
+    let home = home.variable("ANTHROPIC_API_KEY", KEY).variable("ANTHROPIC_BASE_URL", url.clone());
+    let home = home.variable("OPENAI_API_KEY", KEY).variable("OPENAI_BASE_URL", format!("{url}/v1"));
+    (simulator, home)
+}
+
+fn ask(home: &Home, more: &[&str]) -> Said {
+    let mut arguments = vec!["ask", "-m", "claude-haiku-4-5"];
+    arguments.extend(more);
+    home.piped(&arguments, "")
+}
+
+fn answered(text: &str) -> Said {
+    Said { code: Some(0), stdout: text.to_owned(), stderr: String::new() }
+}
+
+#[test]
+fn without_a_key_the_simulator_answers_and_it_says_so() {
+    let said = Home::new().piped(&["ask", "Why", "is the sky blue?"], "");
+    let stdout = "You said: “Why is the sky blue?” (5 words).\n".to_owned();
+    assert_eq!(said, Said { code: Some(0), stdout, stderr: NO_KEY.to_owned() });
+}
+
+#[test]
+fn what_is_piped_in_is_the_question_or_goes_with_it() {
+    let home = Home::new();
+    assert_eq!(home.piped(&["ask"], "2+2").stdout, "2+2 = 4\n");
+    assert_eq!(home.piped(&["ask", "-"], "2+2").stdout, "2+2 = 4\n");
+    let said = home.piped(&["ask", "review this"], "fn main() {}\n").stdout;
+    assert_eq!(said, "You said: “review this\n\n```stdin\nfn main() {}\n```” (7 words).\n");
+}
+
+#[test]
+fn json_is_the_canonical_response_with_its_cost() {
+    let said = Home::new().piped(&["ask", "--json"], "hi");
+    let value: Value = serde_json::from_str(&said.stdout).unwrap();
+    let usage = json!({
+        "input_tokens": 8, "output_tokens": 6, "thinking_tokens": 0, "cached_tokens": 0, "cache_read_tokens": 0,
+        "cache_write_tokens": 0, "total_tokens": 14,
+    });
+    assert_eq!(value["usage"], usage);
+    assert_eq!(value["content"], json!([{"type": "text", "text": "You said: “hi” (1 word)."}]));
+    assert_eq!((&value["provider"], &value["cost"]), (&json!("anthropic"), &json!(0.000114)));
+}
+
+#[test]
+fn json_lines_are_the_events() {
+    let said = Home::new().piped(&["ask", "--format", "jsonl"], "hi");
+    let events: Vec<Value> = said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!((kinds.first(), kinds.last()), (Some(&"start"), Some(&"done")));
+    let text: String = events.iter().filter_map(|event| event["text"].as_str()).collect();
+    assert_eq!(text, "You said: “hi” (1 word).");
+    let whole = Home::new().piped(&["ask", "--format", "jsonl", "--no-stream"], "hi");
+    assert_eq!((whole.code, whole.stdout.lines().last().is_some_and(|line| line.contains("done"))), (Some(0), true));
+}
+
+#[test]
+fn the_answer_when_it_is_whole_is_the_same() {
+    let (_simulator, home) = scripted("[[reply]]\ntimes = 0\ntext = \"one\\ntwo\"\n");
+    assert_eq!(ask(&home, &["hi"]), answered("one\ntwo\n"));
+    assert_eq!(ask(&home, &["--no-stream", "hi"]), answered("one\ntwo\n"));
+}
+
+#[test]
+fn thinking_and_what_it_took_go_to_standard_error() {
+    let (_simulator, home) = scripted("[[reply]]\ntimes = 0\nthinking = \"Hm.\"\ntext = \"Yes.\"\n");
+    let arguments = ["ask", "-m", "claude-haiku-4-5/low", "--thinking", "-u", "hi"];
+    let said = home.piped(&arguments, "");
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "Yes.\n"));
+    let lines: Vec<&str> = said.stderr.lines().collect();
+    assert_eq!(lines[0], "Hm.");
+    assert!(lines[1].contains(" in · ") && lines[1].contains(" out · ") && lines[1].contains(" · $"), "{lines:?}");
+}
+
+#[test]
+fn the_last_conversation_goes_on() {
+    let home = Home::new();
+    home.piped(&["ask", "My favourite number is 7."], "");
+    assert_eq!(home.piped(&["ask", "-c", "What is my favourite number?"], "").stdout, "Your favourite number is 7.\n");
+    let fresh = home.piped(&["ask", "--no-save", "What is my favourite number?"], "");
+    assert!(!fresh.stdout.contains('7'), "{}", fresh.stdout);
+    let nothing = Home::new().piped(&["ask", "-c", "hi"], "");
+    assert_eq!(nothing.code, Some(1));
+    assert!(nothing.stderr.ends_with("error: there is no conversation to go on with\n"), "{}", nothing.stderr);
+}
+
+#[test]
+fn another_model_goes_on_with_the_conversation() {
+    let home = Home::new();
+    home.piped(&["ask", "-m", "claude-sonnet-4-5/low", "My favourite number is 7."], "");
+    for model in ["o3/med", "gemini-2.5-pro", "openai:gpt-4o-mini"] {
+        let said = home.piped(&["ask", "-c", "-m", model, "What is my favourite number?"], "");
+        assert_eq!(said.stdout, "Your favourite number is 7.\n", "{model}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn a_schema_gives_a_value_that_matches() {
+    let schema = r#"{"type":"object","properties":{"amount":{"type":"number"}},"required":["amount"],"additionalProperties":false}"#;
+    let home = Home::new().file("invoice.json", schema);
+    let file = home.path("invoice.json");
+    let said = home.piped(&["ask", "--schema", file.to_str().unwrap(), "amount: 120"], "");
+    assert_eq!(serde_json::from_str::<Value>(&said.stdout).unwrap(), json!({"amount": 120.0}));
+}
+
+#[test]
+fn only_the_code_is_printed_on_request() {
+    let (_simulator, home) = scripted("[[reply]]\ntimes = 0\ntext = \"Here:\\n```sh\\nls -l\\n```\\nDone.\"\n");
+    assert_eq!(ask(&home, &["-x", "hi"]), answered("ls -l\n"));
+}
+
+#[test]
+fn tools_that_read_run_and_others_need_leave() {
+    let home = Home::new();
+    std::fs::create_dir_all(home.path("work")).unwrap();
+    std::fs::write(home.path("work/notes.txt"), "buy milk\n").unwrap();
+    let said = home.piped(&["ask", "--tools", "use read_file path=\"notes.txt\""], "");
+    assert!(said.stdout.contains("buy milk"), "{said:?}");
+    assert!(said.stderr.contains("● read_file notes.txt\n"), "{said:?}");
+    let said = home.piped(&["ask", "--tools", "use shell command=\"touch made\""], "");
+    assert!(said.stderr.contains("● shell touch made · not allowed\n"), "{said:?}");
+    assert!(!home.path("work/made").exists());
+    home.piped(&["ask", "--tools", "--allow", "shell", "use shell command=\"touch made\""], "");
+    assert!(home.path("work/made").exists());
+}
+
+#[test]
+fn a_dry_run_sends_nothing_and_shows_no_key() {
+    let home = Home::new().variable("ANTHROPIC_API_KEY", KEY).variable("ANTHROPIC_BASE_URL", "http://127.0.0.1:1");
+    let said = home.piped(&["ask", "--dry-run", "-m", "claude-sonnet-4-5/low", "-o", "top_p", "0.5", "hi"], "");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let shown: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(shown["url"], json!("http://127.0.0.1:1/v1/messages"));
+    assert_eq!(shown["headers"]["x-api-key"], json!("[key]"));
+    assert_eq!(shown["body"]["thinking"], json!({"type": "enabled", "budget_tokens": 22016}));
+    assert!(said.stderr.contains("top_p"), "the loss is told: {}", said.stderr);
+    assert!(!format!("{said:?}").contains(KEY));
+}
+
+#[test]
+fn a_provider_that_asks_to_wait_is_asked_again_and_it_is_told() {
+    let script = "[[reply]]\nfault = \"status=429,retry_after_ms=10\"\n[[reply]]\ntimes = 0\ntext = \"Yes.\"\n";
+    let (_simulator, home) = scripted(script);
+    let said = ask(&home, &["hi"]);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "Yes.\n"));
+    assert!(said.stderr.contains("(429): retrying in ") && said.stderr.contains("attempt 2 of 3"), "{}", said.stderr);
+}
+
+#[test]
+fn every_exit_code_is_what_help_says() {
+    let fault = |fault: &str| scripted(&format!("[[reply]]\ntimes = 0\nfault = \"{fault}\"\n"));
+    // 1: an error of the provider.
+    let (_simulator, home) = fault("status=404");
+    assert_eq!(ask(&home, &["hi"]).code, Some(1));
+    // 2: the command line makes no sense.
+    assert_eq!(ask(&home, &["--loud"]).code, Some(2));
+    assert_eq!(ask(&home, &[]).code, Some(2));
+    assert_eq!(ask(&home, &["-o", "tempereture", "1", "hi"]).code, Some(2));
+    // 3: no key, or one that is not accepted.
+    assert_eq!(home.piped(&["ask", "-m", "gemini-2.5-pro", "hi"], "").code, Some(3));
+    let (_simulator, home) = fault("status=401");
+    assert_eq!(ask(&home, &["hi"]).code, Some(3));
+    // 4: no room.
+    let (_simulator, home) = fault("status=429,retry_after_ms=1");
+    assert_eq!(ask(&home, &["hi"]).code, Some(4));
+    // 5: refused.
+    let (_simulator, home) = scripted("[[reply]]\ntimes = 0\ntext = \"I\"\nfinish_reason = \"content_filter\"\n");
+    assert_eq!(ask(&home, &["hi"]).code, Some(5));
+    // 6: cut off, and that is to be an error.
+    let (_simulator, home) = scripted("[[reply]]\ntimes = 0\ntext = \"Once\"\nfinish_reason = \"length\"\n");
+    assert_eq!(ask(&home, &["--fail-on-length", "hi"]).code, Some(6));
+    let said = ask(&home, &["hi"]);
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "Once\n"));
+    assert!(said.stderr.contains("cut off by its length"), "{}", said.stderr);
+    // 7: no match for the schema, not even when told.
+    let (_simulator, home) = scripted("[[reply]]\ntimes = 0\ntext = \"[]\"\n");
+    let home = home.file("schema.json", r#"{"type":"object","properties":{},"additionalProperties":false}"#);
+    let file = home.path("schema.json");
+    assert_eq!(ask(&home, &["--schema", file.to_str().unwrap(), "hi"]).code, Some(7));
+}
+
+/// A simulator whose answers drip, and the program asking it.
+fn dripping(home: &Home) -> std::process::Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ikigai"));
+    command.env_clear().env("IKIGAI_HOME", home.path("")).envs(home.variables());
+    command.args(["ask", "-m", "claude-haiku-4-5", "count"]).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+const DRIP: &str = "[[reply]]\ntimes = 0\ntext = \"one two three four five six seven eight nine ten eleven twelve\"\n\
+                    fault = \"slow_drip,ms=200\"\n";
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_ends_it_with_130_and_keeps_what_came() {
+    let (_simulator, home) = scripted(DRIP);
+    let mut child = dripping(&home);
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut [0; 3]).unwrap();
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let said = home.piped(&["ask", "-c", "--dry-run", "-m", "claude-haiku-4-5", "go on"], "");
+    let shown: Value = serde_json::from_str(&said.stdout).unwrap();
+    let messages = shown["body"]["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 3, "the question, what came, and what is asked now: {messages:?}");
+    assert!(messages[1].to_string().contains("one"), "{messages:?}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_quiet() {
+    let (_simulator, home) = scripted(DRIP);
+    let mut child = dripping(&home);
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut first = vec![0; 3];
+    stdout.read_exact(&mut first).unwrap();
+    drop(stdout);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap()), (Some(141), String::new()));
+}
+
+#[test]
+fn it_gives_up_when_told_to() {
+    let (_simulator, home) = scripted("[[reply]]\ntimes = 0\nfault = \"stall\"\ntext = \"one two\"\n");
+    let said = ask(&home, &["--timeout", "1", "hi"]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.stderr.contains("there is no answer after 1 s"), "{}", said.stderr);
+}

@@ -1,0 +1,7 @@
+//! Whole sessions in a real terminal: tmux shows what a person would see.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests may")]
+#![cfg(unix)]
+
+mod session;
+mod support;

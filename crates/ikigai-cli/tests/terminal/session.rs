@@ -1,0 +1,170 @@
+//! Whole sessions, at two widths.
+
+use crate::support::House;
+
+const SCRIPT: &str = r#"
+[[reply]]
+when = { text = "slowly" }
+times = 0
+text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+fault = "slow_drip,ms=300"
+
+[[reply]]
+when = { text = "show me" }
+times = 0
+text = """
+# A heading
+
+Some **bold** text, `code` and a [link](https://example.com).
+
+- one
+- two
+  1. nested
+
+```rust
+fn main() { println!("hi"); }
+```
+
+| name | size |
+| --- | ---: |
+| a | 1 |
+| bb | 22 |
+"""
+"#;
+
+/// What changes from run to run: times, ids.
+fn filters() -> insta::internals::SettingsBindDropGuard {
+    let mut settings = insta::Settings::clone_current();
+    settings.add_filter(r"\d+\.\d s", "[t] s");
+    settings.add_filter(r"Thought for \d+ s", "Thought for [t] s");
+    settings.add_filter(r"[0-9a-f]{8} ", "[id] ");
+    settings.bind_to_scope()
+}
+
+fn session(columns: u16) {
+    let _filters = filters();
+    let house = House::new(SCRIPT);
+    std::fs::write(house.work("notes.txt"), "buy milk\nbuy bread\n").unwrap();
+    let shot = |name: &str, screen: String| insta::assert_snapshot!(format!("{name}-{columns}"), screen);
+    let terminal = house.open(columns, 50, "-m claude-sonnet-4-5");
+    terminal.wait("/help lists the commands");
+
+    // The five banners, to the letter.
+    for (line, last) in [
+        ("/model claude-sonnet-4-5/med", "Thinking: medium (43,008 tokens)"),
+        ("/model gemini-2.5-pro/high", "Thinking: high (32,768 tokens)"),
+        ("/model gemini-3-pro/none", "Thinking: LOW level (minimum)"),
+        ("/model o3/med", "Recommended output buffer: 25,000 tokens"),
+        ("/model o3-mini/none", "Thinking: medium effort (default)"),
+    ] {
+        terminal.line(line);
+        terminal.wait(last);
+    }
+    shot("banners", terminal.settled("o3-mini/none"));
+
+    // Thinking: one line, then all of it.
+    terminal.line("/model claude-sonnet-4-5/low");
+    terminal.wait("low (22,016 tokens)");
+    terminal.line("/new");
+    terminal.wait("A new conversation.");
+    terminal.clear();
+    terminal.line("My favourite number is 7.");
+    terminal.wait("first text after");
+    terminal.key("C-t");
+    terminal.wait("▾ Thought");
+    shot("thinking", terminal.settled("▾ Thought"));
+
+    // A call that is allowed, and one that is not.
+    terminal.clear();
+    terminal.line("use read_file path=\"notes.txt\"");
+    terminal.wait("Allow read_file notes.txt?");
+    terminal.text("y");
+    terminal.wait("buy bread");
+    terminal.wait("first text after");
+    terminal.line("use shell command=\"touch made\"");
+    terminal.wait("Allow shell touch made?");
+    terminal.text("n");
+    terminal.wait("shell failed");
+    shot("tools", terminal.settled("$"));
+    assert!(!house.work("made").exists());
+
+    // Markdown.
+    terminal.clear();
+    terminal.line("show me");
+    shot("markdown", terminal.settled("first text after"));
+
+    // Ctrl-C keeps what came. While an answer is being written the model stays.
+    terminal.clear();
+    terminal.line("count slowly");
+    terminal.wait("three");
+    terminal.text("/model o3");
+    terminal.key("Enter");
+    terminal.wait("cannot be switched");
+    terminal.key("C-c");
+    let screen = terminal.settled("Stopped.");
+    assert!(screen.contains("one two three") && !screen.contains("seventeen"), "{screen}");
+
+    // Another model in a branch, with the history.
+    terminal.clear();
+    terminal.line("/fork --model gemini-2.5-pro/high");
+    terminal.wait("A branch from here.");
+    terminal.line("What is my favourite number?");
+    terminal.wait("Your favourite number is 7.");
+    terminal.wait("first text after");
+    shot("fork", terminal.settled("gemini-2.5-pro/high"));
+
+    // Leave: once is a hint, twice is the end.
+    terminal.key("C-c");
+    terminal.wait("Ctrl-C once more leaves");
+    terminal.key("C-c");
+    terminal.wait("ended with 0");
+
+    // And come back: the model and the level are as they were.
+    let terminal = house.open(columns, 50, "--continue");
+    shot("resumed", terminal.settled("gemini-2.5-pro/high ·"));
+    terminal.line("/search favourite -slowly");
+    terminal.wait("/resume NUMBER opens one.");
+    terminal.line("/branch");
+    terminal.wait("/branch NUMBER goes there.");
+    terminal.line("/modle o3");
+    terminal.wait("Did you mean /model?");
+    terminal.line("/model o3/hihg");
+    terminal.wait("is no thinking level");
+    terminal.key("C-d");
+    terminal.wait("ended with 0");
+}
+
+#[test]
+fn a_session_at_80_columns() {
+    session(80);
+}
+
+#[test]
+fn a_session_at_120_columns() {
+    session(120);
+}
+
+#[test]
+fn a_sub_agent_works_in_the_background_and_its_answer_comes_back() {
+    let house = House::new(SCRIPT);
+    let terminal = house.open(150, 200, "-m claude-sonnet-4-5 --no-tools");
+    terminal.wait("/help lists the commands");
+    terminal.line("My favourite number is 7.");
+    terminal.wait("first text after");
+    terminal.line("/fork --model openai:gpt-4o-mini \"What is my favourite number?\"");
+    terminal.wait("Agent 1 works with gpt-4o-mini");
+    terminal.wait("Agent 1 (gpt-4o-mini) is done");
+    terminal.line("/agents");
+    terminal.wait("1. gpt-4o-mini · done");
+    terminal.line("/agents show 1");
+    terminal.wait("Your favourite number is 7.");
+    terminal.line("/agents bring 1");
+    terminal.wait("goes with your next message");
+    terminal.line("thanks");
+    terminal.line("/raw");
+    terminal.wait("A sub-agent (gpt-4o-mini) was asked: What is my favourite number?");
+    terminal.line("/fork \"unclosed");
+    terminal.wait("a quote is not closed");
+    terminal.key("C-d");
+    terminal.wait("ended with 0");
+}

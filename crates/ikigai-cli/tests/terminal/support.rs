@@ -1,0 +1,163 @@
+//! A terminal that a test types into and reads.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// No screen takes this long to come.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a screen must stay as it is to be taken for finished.
+const CALM: Duration = Duration::from_millis(300);
+
+/// A simulator, a home, and terminals in it.
+pub(crate) struct House {
+    folder: tempfile::TempDir,
+    simulator: Child,
+    url: String,
+}
+
+impl House {
+    /// A home without anything, and a simulator with a script.
+    pub(crate) fn new(script: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("work")).unwrap();
+        std::fs::write(folder.path().join("script.toml"), script).unwrap();
+        let mut simulator = Command::new(env!("CARGO_BIN_EXE_ikigai"))
+            .args(["sim", "--port", "0", "--script"])
+            .arg(folder.path().join("script.toml"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut url = String::new();
+        BufReader::new(simulator.stdout.as_mut().unwrap()).read_line(&mut url).unwrap();
+        House { folder, simulator, url: url.trim().to_owned() }
+    }
+
+    /// A file in the working folder.
+    pub(crate) fn work(&self, name: &str) -> PathBuf {
+        self.folder.path().join("work").join(name)
+    }
+
+    /// The program in a terminal of this size.
+    pub(crate) fn open(&self, columns: u16, rows: u16, arguments: &str) -> Terminal {
+        let socket = self.folder.path().join(format!("tmux-{}", uuid()));
+        let home = self.folder.path().display();
+        let url = &self.url;
+        let program = env!("CARGO_BIN_EXE_ikigai");
+        // Through env, so that nothing of the person who runs the tests is in it.
+        let line = format!(
+            "cd {home}/work && env -i HOME={home} IKIGAI_HOME={home} PATH=\"$PATH\" TERM=screen-256color LANG=C.UTF-8 \
+             ANTHROPIC_API_KEY=sk-test-key-0001 ANTHROPIC_BASE_URL={url} OPENAI_API_KEY=sk-test-key-0002 \
+             OPENAI_BASE_URL={url}/v1 GEMINI_API_KEY=sk-test-key-0003 GOOGLE_GEMINI_BASE_URL={url} \
+             {program} {arguments}; echo \"ended with $?\"; sleep 600"
+        );
+        let terminal = Terminal { socket };
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        let arguments = ["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, &line];
+        let started = terminal.tmux(&arguments);
+        assert!(started.is_ok(), "tmux is needed for this test (apt-get install tmux): {started:?}");
+        terminal
+    }
+}
+
+impl Drop for House {
+    fn drop(&mut self) {
+        let _ = self.simulator.kill();
+        let _ = self.simulator.wait();
+    }
+}
+
+/// A terminal with the program in it.
+pub(crate) struct Terminal {
+    socket: PathBuf,
+}
+
+impl Terminal {
+    /// Types a line at the prompt and sends it.
+    pub(crate) fn line(&self, text: &str) {
+        let began = Instant::now();
+        while !self.screen().lines().last().is_some_and(|line| line.starts_with('›')) {
+            assert!(began.elapsed() < PATIENCE, "there is no prompt:\n{}", self.screen());
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        self.text(text);
+        self.key("Enter");
+    }
+
+    /// Types letters.
+    pub(crate) fn text(&self, text: &str) {
+        self.tmux(&["send-keys", "-l", text]).unwrap();
+    }
+
+    /// Clears the screen but for the prompt.
+    pub(crate) fn clear(&self) {
+        self.key("C-l");
+        let began = Instant::now();
+        while self.screen().lines().count() > 1 {
+            assert!(began.elapsed() < PATIENCE, "the screen is not cleared:\n{}", self.screen());
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    }
+
+    /// Presses a key, by tmux's name for it.
+    pub(crate) fn key(&self, name: &str) {
+        self.tmux(&["send-keys", name]).unwrap();
+    }
+
+    /// Waits until a text is on the screen.
+    pub(crate) fn wait(&self, text: &str) {
+        let began = Instant::now();
+        while !self.screen().contains(text) {
+            assert!(began.elapsed() < PATIENCE, "`{text}` does not come:\n{}", self.screen());
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    }
+
+    /// Waits for the prompt after a text, then for the screen to be still.
+    pub(crate) fn settled(&self, text: &str) -> String {
+        self.wait(text);
+        let began = Instant::now();
+        let mut screen = self.screen();
+        let mut since = Instant::now();
+        while since.elapsed() < CALM {
+            assert!(began.elapsed() < PATIENCE, "the screen does not come to rest:\n{screen}");
+            std::thread::sleep(Duration::from_millis(50));
+            let now = self.screen();
+            if now != screen {
+                (screen, since) = (now, Instant::now());
+            }
+        }
+        screen
+    }
+
+    /// What is on the screen, without blank ends.
+    pub(crate) fn screen(&self) -> String {
+        let screen = self.tmux(&["capture-pane", "-p"]).unwrap();
+        let lines: Vec<&str> = screen.lines().map(str::trim_end).collect();
+        lines.join("\n").trim_end().to_owned()
+    }
+
+    fn tmux(&self, arguments: &[&str]) -> Result<String, String> {
+        let output = Command::new("tmux").arg("-S").arg(&self.socket).args(arguments).output();
+        let output = output.map_err(|error| error.to_string())?;
+        if output.status.success() {
+            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).into_owned())
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.tmux(&["kill-server"]);
+    }
+}
+
+/// A name that no other terminal of this test has.
+fn uuid() -> u32 {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
