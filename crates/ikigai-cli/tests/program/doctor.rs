@@ -127,7 +127,10 @@ fn database(home: &Home) -> (Option<i32>, Vec<[Value; 3]>) {
 #[test]
 fn a_database_that_is_not_there_is_not_made() {
     let home = Home::new();
-    assert_eq!(database(&home), (Some(0), vec![[json!("info"), json!("HOME/ikigai.db is not there yet"), Value::Null]]));
+    assert_eq!(
+        database(&home),
+        (Some(0), vec![[json!("info"), json!("HOME/ikigai.db is not there yet"), Value::Null]])
+    );
     assert!(!home.path("ikigai.db").exists());
 }
 

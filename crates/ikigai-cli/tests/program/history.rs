@@ -208,8 +208,8 @@ fn a_conversation_that_is_not_there_or_not_one_is_told_with_the_way_out() {
     assert_snapshot!(several.stderr, @r"
     error: `0190` may be one of several
       These fit:
-      000000a2  ↳ Why is the sky blue? · gpt-5 · 2 messages
-      000000a1  Why is the sky blue? · claude-sonnet-4-5 · 2 messages
+      000000a2 ↳ Why is the sky blue? · gpt-5 · 2 messages
+      000000a1 Why is the sky blue? · claude-sonnet-4-5 · 2 messages
     ");
 }
 
