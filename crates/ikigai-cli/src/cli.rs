@@ -10,8 +10,9 @@ const STYLES: Styles = Styles::styled().header(HEADING).usage(HEADING).literal(N
 
 /// One format for every model
 ///
-/// ikigai translates between one superset format and the wire formats of Anthropic Messages, OpenAI Chat Completions,
-/// OpenAI Responses and Google Gemini, in both directions, and tells what a translation could not carry.
+/// Without a command, ikigai opens a chat with any model; without a key, with the built-in simulator. Underneath lies one
+/// superset format, and translations between it and the wire formats of Anthropic Messages, OpenAI Chat Completions, OpenAI
+/// Responses and Google Gemini, in both directions, that tell what they could not carry.
 #[derive(Debug, Parser)]
 #[command(
     name = "ikigai",
@@ -33,6 +34,10 @@ pub(crate) struct Cli {
 
 const AFTER_LONG_HELP: &str = "\
 Examples:
+  ikigai -m claude-sonnet-4-5/med
+      A chat; /model goes on with another model, /help lists the rest.
+  git diff | ikigai ask \"review this\"
+      One answer, for pipes and scripts.
   ikigai models show claude-sonnet-4-5
       Window, prices, what it reads and how it thinks.
   ikigai models thinking gemini-2.5-pro --json

@@ -5,8 +5,10 @@ use insta::assert_snapshot;
 use crate::support::{ikigai, printed, said};
 
 /// Every command, as it is typed.
-const COMMANDS: [&[&str]; 34] = [
+const COMMANDS: [&[&str]; 36] = [
     &[],
+    &["chat"],
+    &["ask"],
     &["models"],
     &["models", "list"],
     &["models", "show"],
@@ -43,8 +45,10 @@ const COMMANDS: [&[&str]; 34] = [
 ];
 
 #[test]
-fn the_short_help_is_printed_for_no_command_at_all() {
-    assert_eq!(printed(&[]), printed(&["-h"]));
+fn without_a_terminal_there_is_no_chat_but_a_way_out() {
+    let said = said(&mut ikigai(&[]));
+    let stderr = "error: a chat needs a terminal\n  For pipes and scripts: ikigai ask \"…\"\n\nFor more, try --help.\n";
+    assert_eq!((said.code, said.stdout.as_str(), said.stderr.as_str()), (Some(2), "", stderr));
 }
 
 #[test]

@@ -76,13 +76,18 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Types a line at the prompt and sends it.
     pub(crate) fn line(&self, text: &str) {
+        self.prompt();
+        self.text(text);
+        self.key("Enter");
+    }
+
+    /// Waits for the prompt.
+    fn prompt(&self) {
         let began = Instant::now();
         while !self.screen().lines().last().is_some_and(|line| line.starts_with('›')) {
             assert!(began.elapsed() < PATIENCE, "there is no prompt:\n{}", self.screen());
             std::thread::sleep(Duration::from_millis(30));
         }
-        self.text(text);
-        self.key("Enter");
     }
 
     /// Types letters.
@@ -114,9 +119,10 @@ impl Terminal {
         }
     }
 
-    /// Waits for the prompt after a text, then for the screen to be still.
+    /// Waits for a text, then for the prompt, then for the screen to be still.
     pub(crate) fn settled(&self, text: &str) -> String {
         self.wait(text);
+        self.prompt();
         let began = Instant::now();
         let mut screen = self.screen();
         let mut since = Instant::now();
