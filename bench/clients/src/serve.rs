@@ -1,0 +1,28 @@
+//! The simulator that all clients ask.
+
+use std::io::{Read as _, Write as _};
+
+use ikigai_sim::{Config, Script, Sim};
+
+use crate::Failure;
+
+/// Serves answers of so many words until the input ends. `whole`: as one piece, the way they come when the client is slower than
+/// the network; otherwise every event is a piece of its own, the way they come from a model.
+pub(crate) async fn serve(words: usize, whole: bool) -> Result<(), Failure> {
+    let text: Vec<String> = (0..words).map(|word| format!("word{}", word % 10)).collect();
+    let mut config = Config::default();
+    config.canned = whole;
+    config.script =
+        Script::from_toml(&format!("[[reply]]\ntimes = 0\ntext = \"{}\"\n", text.join(" ")), "the bench's script")?;
+    let sim = Sim::with(config).await?;
+    println!("{}", sim.url());
+    std::io::stdout().flush()?;
+    // The thread that waits for the end of the input keeps nobody from answering.
+    let (over, ended) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        let _ = over.send(());
+    });
+    ended.await?;
+    Ok(())
+}
