@@ -3,7 +3,7 @@
 //! Built once for each client, with that client's feature alone (see `run`):
 //!
 //! ```text
-//! ikigai-bench-clients serve WORDS whole|pieces      a simulator whose answers have so many words; prints its address
+//! ikigai-bench-clients serve DELTAS whole|pieces     a simulator whose answers have so many deltas; prints its address
 //! ikigai-bench-clients ask DIALECT ADDRESS           one streamed answer; prints what came, and the allocations
 //! ```
 
@@ -65,7 +65,7 @@ fn main() -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     match words.as_slice() {
         #[cfg(feature = "serve")]
-        ["serve", words, mode] => runtime.block_on(serve::serve(words.parse()?, *mode == "whole")),
+        ["serve", deltas, mode] => runtime.block_on(serve::serve(deltas.parse()?, *mode == "whole")),
         #[cfg(not(feature = "serve"))]
         ["ask", dialect, address] => {
             let dialect = match *dialect {

@@ -6,14 +6,18 @@ use ikigai_sim::{Config, Script, Sim};
 
 use crate::Failure;
 
-/// Serves answers of so many words until the input ends. `whole`: as one piece, the way they come when the client is slower than
-/// the network; otherwise every event is a piece of its own, the way they come from a model.
-pub(crate) async fn serve(words: usize, whole: bool) -> Result<(), Failure> {
-    let text: Vec<String> = (0..words).map(|word| format!("word{}", word % 10)).collect();
+/// What the simulator sends in one delta: twelve characters.
+const PIECE: &str = "some words, ";
+/// Every tenth one: JSON has to escape it.
+const LINE: &str = "some words.\\n";
+
+/// Serves answers of so many deltas until the input ends. `whole`: as one piece, the way they come when the client is
+/// slower than the network; otherwise every event is a piece of its own, the way they come from a model.
+pub(crate) async fn serve(deltas: usize, whole: bool) -> Result<(), Failure> {
+    let text: String = (1..=deltas).map(|delta| if delta % 10 == 0 { LINE } else { PIECE }).collect();
     let mut config = Config::default();
     config.canned = whole;
-    config.script =
-        Script::from_toml(&format!("[[reply]]\ntimes = 0\ntext = \"{}\"\n", text.join(" ")), "the bench's script")?;
+    config.script = Script::from_toml(&format!("[[reply]]\ntimes = 0\ntext = \"{}\"\n", text), "the bench's script")?;
     let sim = Sim::with(config).await?;
     println!("{}", sim.url());
     std::io::stdout().flush()?;
