@@ -69,7 +69,8 @@ impl Drop for Apart {
 }
 
 fn tell(line: &str) {
-    writeln!(std::io::stderr(), "{line}").unwrap();
+    let mut out = std::io::stderr();
+    writeln!(out, "{line}").unwrap();
 }
 
 /// Not a test: the simulator of the one below, in a process of its own.
