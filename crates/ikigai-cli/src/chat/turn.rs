@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ikigai::{Approval, ErrorKind, Event, FinishReason, Severity, ToolCall, Usage};
+use ikigai::{Approval, ErrorKind, Event, FinishReason, Loss, Severity, ToolCall, Usage};
 use tokio::sync::oneshot;
 
 use super::keys::{Key, Keys};
@@ -116,9 +116,8 @@ impl Turn {
         }
         let Some(response) = self.flow.so_far() else { return Ok(()) };
         self.finish_reason = Some(response.finish_reason);
-        for loss in response.warnings.iter().filter(|loss| loss.severity == Severity::Loss) {
+        for words in lost(&response.warnings) {
             // Once is enough: in a conversation that was switched the same is left out of every request.
-            let words = loss.to_string();
             if session.told.insert(words.clone()) {
                 view.warn(&words)?;
             }
@@ -271,6 +270,19 @@ impl Turn {
 
 fn refused() -> Approval {
     Approval::Deny("the person did not allow it".to_owned())
+}
+
+/// What a request could not carry, the same thing at several places once.
+fn lost(warnings: &[Loss]) -> Vec<String> {
+    let losses = warnings.iter().filter(|loss| loss.severity == Severity::Loss);
+    let mut words: Vec<String> = Vec::new();
+    for loss in losses {
+        let told = format!("{}: {}", loss.what, loss.why);
+        if !words.contains(&told) {
+            words.push(told);
+        }
+    }
+    words
 }
 
 /// The tokens of several steps together.

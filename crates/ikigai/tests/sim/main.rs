@@ -8,6 +8,7 @@
 )]
 
 mod conversation;
+mod crowd;
 mod examples;
 mod faults;
 mod pages;

@@ -4,6 +4,7 @@
 //! else begins; a call, when the next one begins and its arguments are whole, or else at the end. The end itself is only
 //! known at `[DONE]`, because counts come after the finish reason.
 
+mod alike;
 mod calls;
 mod kept;
 mod speech;
@@ -21,6 +22,7 @@ use crate::dialect::openai_chat::usage;
 use crate::dialect::{ReadFrames, openai_error};
 use crate::{Block, BlockKind, Error, Event, FinishReason, Ids, ProviderData, ThinkingBlock};
 
+use alike::{Alike, only_text};
 use calls::Calls;
 use kept::Kept;
 use speech::Speech;
@@ -30,6 +32,8 @@ use speech::Speech;
 pub(crate) struct Decoder {
     ids: Ids,
     frames: usize,
+    /// What the last chunk was like that brought only text.
+    alike: Alike,
     state: State,
     id: Option<String>,
     model: Option<String>,
@@ -76,6 +80,7 @@ impl Decoder {
         Decoder {
             ids,
             frames: 0,
+            alike: Alike::default(),
             state: State::Waiting,
             id: None,
             model: None,
@@ -97,6 +102,9 @@ impl Decoder {
     }
 
     fn chunk(&mut self, data: &str, out: &mut Vec<Event>) {
+        if let Some(text) = self.alike.read(data) {
+            return self.text(text.into_owned(), out);
+        }
         let mut chunk = Chunk::default();
         if let Err(error) = wire::read(data, &mut chunk) {
             return self.fail(unreadable(self.frames, data, &error), out);
@@ -114,6 +122,11 @@ impl Decoder {
         }
         if let Some(raw) = chunk.usage {
             raw.get().clone_into(&mut self.usage);
+        }
+        if self.state != State::Waiting
+            && let Some(text) = only_text(data, &chunk)
+        {
+            self.alike.learn(data, text);
         }
         let choices = chunk.choices.get_or_insert_default();
         if self.state == State::Waiting && choices.iter().any(|choice| choice.is_whole) {

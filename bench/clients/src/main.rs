@@ -1,0 +1,85 @@
+//! One streamed answer through one client, counted.
+//!
+//! Built once for each client, with that client's feature alone (see `run`):
+//!
+//! ```text
+//! ikigai-bench-clients serve DELTAS whole|pieces     a simulator whose answers have so many deltas; prints its address
+//! ikigai-bench-clients ask DIALECT ADDRESS           one streamed answer; prints what came, and the allocations
+//! ```
+
+#![forbid(unsafe_code)]
+
+use std::alloc::System;
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+
+#[cfg(feature = "async-openai")]
+#[path = "clients/async_openai.rs"]
+mod client;
+#[cfg(feature = "genai")]
+#[path = "clients/genai.rs"]
+mod client;
+#[cfg(feature = "ikigai")]
+#[path = "clients/ikigai.rs"]
+mod client;
+#[cfg(feature = "rig")]
+#[path = "clients/rig.rs"]
+mod client;
+#[cfg(feature = "serve")]
+mod serve;
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Which API is spoken.
+#[cfg_attr(feature = "serve", expect(dead_code, reason = "the simulator speaks both"))]
+#[derive(Debug, Clone, Copy)]
+enum Dialect {
+    Anthropic,
+    OpenaiChat,
+}
+
+/// What came of an answer.
+#[derive(Debug, Default)]
+struct Came {
+    deltas: usize,
+    bytes: usize,
+}
+
+impl Came {
+    #[cfg_attr(feature = "serve", expect(dead_code, reason = "the simulator reads no answers"))]
+    fn text(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.deltas += 1;
+            self.bytes += text.len();
+        }
+    }
+}
+
+fn main() -> Result<(), Failure> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    // One thread: what is counted is the work, not how it is spread.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    match words.as_slice() {
+        #[cfg(feature = "serve")]
+        ["serve", deltas, mode] => runtime.block_on(serve::serve(deltas.parse()?, *mode == "whole")),
+        #[cfg(not(feature = "serve"))]
+        ["ask", dialect, address] => {
+            let dialect = match *dialect {
+                "anthropic" => Dialect::Anthropic,
+                "openai-chat" => Dialect::OpenaiChat,
+                other => return Err(format!("no such dialect: {other}").into()),
+            };
+            let region = stats_alloc::Region::new(ALLOCATOR);
+            let came = runtime.block_on(client::ask(dialect, address))?;
+            let counted = region.change();
+            let allocations = counted.allocations + counted.reallocations;
+            println!("{} {} {allocations} {}", came.deltas, came.bytes, counted.bytes_allocated);
+            Ok(())
+        }
+        _ => Err("see the first lines of src/main.rs".into()),
+    }
+}
