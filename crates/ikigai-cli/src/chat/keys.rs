@@ -1,11 +1,12 @@
 //! The keyboard while a turn runs.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crossterm::event::{
-    DisableBracketedPaste, EnableBracketedPaste, Event, EventStream, KeyCode, KeyEventKind, KeyModifiers,
-};
-use futures_util::StreamExt as _;
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste, Event, KeyCode, KeyEventKind, KeyModifiers};
+use tokio::sync::mpsc;
 
 use crate::exit::Failure;
 use crate::screen::Size;
@@ -31,48 +32,77 @@ pub(crate) enum Key {
     Resized(Size),
 }
 
+/// How long the reader looks for a key before it looks whether it is still wanted. So long does the end of a turn wait.
+const LOOK: Duration = Duration::from_millis(20);
+
 /// The keyboard, read key by key. Dropped, it is as it was.
+///
+/// A thread of its own reads it, and has ended when this is dropped: nobody else is reading when the line editor asks the
+/// terminal where its cursor is.
 pub(crate) struct Keys {
-    /// None where there is no keyboard.
-    events: Option<EventStream>,
+    /// None when it is closed.
+    reader: Option<Reader>,
+}
+
+struct Reader {
+    events: mpsc::UnboundedReceiver<Event>,
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Keys {
-    /// Takes the keyboard, where there is one.
-    pub(crate) fn open(is_terminal: bool) -> Result<Self, Failure> {
-        if !is_terminal {
-            return Ok(Keys { events: None });
-        }
+    /// Takes the keyboard.
+    pub(crate) fn open() -> Result<Self, Failure> {
         let failed = |error: std::io::Error| Failure::new(format!("cannot read keys: {error}"));
         crossterm::terminal::enable_raw_mode().map_err(failed)?;
-        let keys = Keys { events: Some(EventStream::new()) };
+        let (sender, events) = mpsc::unbounded_channel();
+        let over = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&over);
+        let thread = std::thread::spawn(move || {
+            while !ended.load(Ordering::Relaxed) {
+                let read = match crossterm::event::poll(LOOK) {
+                    Ok(false) => continue,
+                    Ok(true) => crossterm::event::read(),
+                    Err(error) => Err(error),
+                };
+                // A keyboard that is gone, or nobody who listens.
+                if !read.is_ok_and(|event| sender.send(event).is_ok()) {
+                    break;
+                }
+            }
+        });
         // A terminal that does not know this ignores it.
         let _ = crossterm::execute!(std::io::stdout(), EnableBracketedPaste);
-        Ok(keys)
+        Ok(Keys { reader: Some(Reader { events, over, thread: Some(thread) }) })
     }
 
-    /// The next key that means something. Never ready where there is no keyboard.
+    /// The next key that means something.
     pub(crate) async fn next(&mut self) -> Key {
-        let Some(events) = &mut self.events else { return std::future::pending().await };
+        let Some(reader) = &mut self.reader else { return std::future::pending().await };
         loop {
-            match events.next().await {
-                Some(Ok(event)) => {
+            match reader.events.recv().await {
+                Some(event) => {
                     if let Some(key) = meaning(event) {
                         return key;
                     }
                 }
                 // The keyboard is gone, and with it the person.
-                Some(Err(_)) | None => return Key::Stop,
+                None => return Key::Stop,
             }
         }
+    }
+
+    /// Lets go of the keyboard, and gives the keys that nobody asked for yet.
+    pub(crate) fn close(mut self) -> Vec<Key> {
+        let Some(mut reader) = self.reader.take() else { return Vec::new() };
+        reader.end();
+        let late = std::iter::from_fn(|| reader.events.try_recv().ok());
+        late.filter_map(meaning).collect()
     }
 
     /// Lets go of the terminal while the program sleeps, and takes it again afterwards.
     #[cfg(unix)]
     pub(crate) fn suspend(&mut self) {
-        if self.events.is_none() {
-            return;
-        }
         let _ = crossterm::terminal::disable_raw_mode();
         let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
         let _ = crossterm::terminal::enable_raw_mode();
@@ -85,12 +115,21 @@ impl Keys {
 
 impl Drop for Keys {
     fn drop(&mut self) {
-        if self.events.take().is_some() {
-            // Its end wakes whoever waits for keys next, and that one would take it for a failure.
-            let _ = crossterm::event::poll(Duration::ZERO);
-            let _ = crossterm::execute!(std::io::stdout(), DisableBracketedPaste);
-            let _ = crossterm::terminal::disable_raw_mode();
+        if let Some(mut reader) = self.reader.take() {
+            reader.end();
         }
+    }
+}
+
+impl Reader {
+    /// Waits for the thread to end, and gives the terminal back.
+    fn end(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+        let _ = crossterm::execute!(std::io::stdout(), DisableBracketedPaste);
+        let _ = crossterm::terminal::disable_raw_mode();
     }
 }
 

@@ -6,6 +6,7 @@ mod complete;
 mod editor;
 mod keys;
 mod mcp;
+mod quiet;
 mod say;
 mod session;
 mod tooling;
@@ -27,6 +28,7 @@ use self::complete::Completion;
 use self::editor::{Editor, REMEMBERED, Typed};
 use self::keys::Keys;
 pub(crate) use self::mcp::Servers;
+use self::quiet::Quiet;
 use self::session::Choice;
 pub(crate) use self::session::Session;
 pub(crate) use self::tooling::Tooling;
@@ -104,7 +106,9 @@ pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
+    let quiet = Quiet::begin();
     let outcome = runtime.block_on(converse(chat, out));
+    drop(quiet);
     // An agent that still runs is not waited for.
     runtime.shutdown_background();
     outcome
@@ -239,11 +243,11 @@ impl Talk {
         self.warn_when_long()?;
         self.session.tooling.borrow(self.servers.tools());
         let mut view = View::new(self.look, size(), self.region, self.session.show_thinking);
-        let mut keys = Keys::open(true)?;
+        let mut keys = Keys::open()?;
         let outcome = turn::run(&mut self.session, &mut view, &mut keys).await;
-        drop(keys);
+        let late = keys.close();
         let Outcome { ended, lines, typed, show_thinking } = match outcome {
-            Ok(outcome) => outcome,
+            Ok(outcome) => outcome.with(late),
             Err(failure) => {
                 view.end()?;
                 return self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look));

@@ -40,6 +40,24 @@ pub(crate) struct Outcome {
     pub(crate) show_thinking: bool,
 }
 
+impl Outcome {
+    /// With the keys that were pressed when the turn was over already.
+    pub(crate) fn with(mut self, keys: Vec<Key>) -> Self {
+        for key in keys {
+            match key {
+                Key::Text(text) => self.typed.push_str(&text),
+                Key::Enter => self.lines.push(std::mem::take(&mut self.typed)),
+                Key::Back => drop(self.typed.pop()),
+                Key::Clear => self.typed.clear(),
+                Key::Thinking => self.show_thinking = true,
+                Key::Stop | Key::Suspend | Key::Resized(_) => {}
+            }
+        }
+        self.lines.retain(|line| !line.trim().is_empty());
+        self
+    }
+}
+
 /// Asks the model about the conversation as it stands.
 pub(crate) async fn run(session: &mut Session, view: &mut View, keys: &mut Keys) -> Result<Outcome, Failure> {
     let model = session.model()?;

@@ -70,7 +70,7 @@ fn session(columns: u16) {
     terminal.clear();
     terminal.line("My favourite number is 7.");
     terminal.wait("first text after");
-    terminal.key("C-t");
+    terminal.press("C-t");
     terminal.wait("▾ Thought");
     shot("thinking", terminal.settled("▾ Thought"));
 
@@ -114,9 +114,9 @@ fn session(columns: u16) {
     shot("fork", terminal.settled("gemini-2.5-pro/high"));
 
     // Leave: once is a hint, twice is the end.
-    terminal.key("C-c");
+    terminal.press("C-c");
     terminal.wait("Ctrl-C once more leaves");
-    terminal.key("C-c");
+    terminal.press("C-c");
     terminal.wait("ended with 0");
 
     // And come back: the model and the level are as they were.
@@ -130,7 +130,7 @@ fn session(columns: u16) {
     terminal.wait("Did you mean /model?");
     terminal.line("/model o3/hihg");
     terminal.wait("is no thinking level");
-    terminal.key("C-d");
+    terminal.press("C-d");
     terminal.wait("ended with 0");
 }
 
@@ -165,6 +165,6 @@ fn a_sub_agent_works_in_the_background_and_its_answer_comes_back() {
     terminal.wait("A sub-agent (gpt-4o-mini) was asked: What is my favourite number?");
     terminal.line("/fork \"unclosed");
     terminal.wait("a quote is not closed");
-    terminal.key("C-d");
+    terminal.press("C-d");
     terminal.wait("ended with 0");
 }

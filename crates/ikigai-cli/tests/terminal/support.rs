@@ -97,12 +97,18 @@ impl Terminal {
 
     /// Clears the screen but for the prompt.
     pub(crate) fn clear(&self) {
-        self.key("C-l");
+        self.press("C-l");
         let began = Instant::now();
         while self.screen().lines().count() > 1 {
             assert!(began.elapsed() < PATIENCE, "the screen is not cleared:\n{}", self.screen());
             std::thread::sleep(Duration::from_millis(30));
         }
+    }
+
+    /// Presses a key at the prompt.
+    pub(crate) fn press(&self, name: &str) {
+        self.prompt();
+        self.key(name);
     }
 
     /// Presses a key, by tmux's name for it.

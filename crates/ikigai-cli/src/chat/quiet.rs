@@ -1,0 +1,44 @@
+//! The terminal between two prompts.
+//!
+//! The line editor reads keys as they are pressed, and so does a turn. In between, a terminal would show what is typed at
+//! once, and hand over Enter as a line feed, which the line editor takes for Ctrl-J. So it is kept quiet: what is typed
+//! waits, unseen and unchanged, for the next prompt. Ctrl-C still interrupts.
+
+/// Keeps the terminal quiet until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Quiet {
+    #[cfg(unix)]
+    before: Option<rustix::termios::Termios>,
+}
+
+#[cfg(unix)]
+impl Quiet {
+    pub(crate) fn begin() -> Self {
+        use rustix::termios::{InputModes, LocalModes, OptionalActions, tcgetattr, tcsetattr};
+
+        let stdin = std::io::stdin();
+        // No terminal, nothing to keep quiet.
+        let Ok(before) = tcgetattr(&stdin) else { return Quiet { before: None } };
+        let mut quiet = before.clone();
+        quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
+        quiet.input_modes.remove(InputModes::ICRNL);
+        let _ = tcsetattr(&stdin, OptionalActions::Now, &quiet);
+        Quiet { before: Some(before) }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Quiet {
+    fn drop(&mut self) {
+        if let Some(before) = &self.before {
+            let _ = rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, before);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl Quiet {
+    pub(crate) fn begin() -> Self {
+        Quiet {}
+    }
+}
