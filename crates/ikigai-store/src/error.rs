@@ -70,6 +70,7 @@ pub struct Error {
     place: Option<Box<str>>,
     message: Box<str>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    #[cfg(feature = "postgres")]
     again: bool,
 }
 
@@ -90,7 +91,14 @@ impl Error {
     }
 
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Error { kind, place: None, message: message.into().into(), source: None, again: false }
+        Error {
+            kind,
+            place: None,
+            message: message.into().into(),
+            source: None,
+            #[cfg(feature = "postgres")]
+            again: false,
+        }
     }
 
     pub(crate) fn not_found(what: &str, id: impl fmt::Display) -> Self {

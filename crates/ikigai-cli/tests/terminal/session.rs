@@ -168,3 +168,127 @@ fn a_sub_agent_works_in_the_background_and_its_answer_comes_back() {
     terminal.press("C-d");
     terminal.wait("ended with 0");
 }
+
+const TROUBLES: &str = r#"
+[[reply]]
+when = { text = "break off" }
+text = "one two three four five six seven eight nine ten eleven twelve"
+fault = "cut_mid_event"
+
+[[reply]]
+when = { text = "busy" }
+fault = "status=429,retry_after_ms=2500"
+
+[[reply]]
+when = { text = "never" }
+times = 0
+fault = "status=401"
+
+[[reply]]
+when = { text = "forbidden" }
+text = "I"
+finish_reason = "content_filter"
+
+[[reply]]
+when = { text = "slowly" }
+times = 0
+text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+fault = "slow_drip,ms=300"
+"#;
+
+#[test]
+fn what_goes_wrong_is_told_with_the_way_out() {
+    let house = House::new(TROUBLES);
+    let terminal = house.open(100, 60, "-m claude-sonnet-4-5 --no-tools");
+    // A lost connection keeps what came.
+    terminal.line("break off");
+    terminal.wait("What had come is kept. /retry asks again.");
+    terminal.wait("one two");
+    terminal.line("/retry");
+    terminal.wait("You said: “break off”");
+    // A provider that asks to wait: a countdown, and which try it is.
+    terminal.line("busy");
+    terminal.wait("attempt 2 of 3");
+    terminal.wait("You said: “busy”");
+    terminal.line("never");
+    terminal.wait("ikigai keys set anthropic");
+    terminal.line("forbidden");
+    terminal.wait("The provider's filter stopped this answer.");
+    // A line that is typed while an answer comes waits for its turn.
+    terminal.line("count slowly");
+    terminal.wait("two");
+    terminal.text("2+2");
+    terminal.wait("› 2+2");
+    terminal.key("Enter");
+    terminal.wait("2+2 = 4");
+    // Unknown models and files.
+    terminal.line("/model cluade-sonnet-4-5");
+    terminal.wait("the nearest are claude-sonnet-4-5");
+    terminal.line("/attach nowhere.png");
+    terminal.wait("cannot attach");
+    terminal.press("C-d");
+    terminal.wait("ended with 0");
+}
+
+#[test]
+fn killed_in_the_middle_of_an_answer_it_is_there_the_next_time() {
+    let house = House::new(TROUBLES);
+    let terminal = house.open(100, 40, "-m claude-sonnet-4-5/low --no-tools");
+    terminal.line("count slowly");
+    terminal.wait("one two three");
+    // So much may be lost.
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    terminal.kill();
+    let terminal = house.open(100, 40, "--continue");
+    terminal.wait("This answer was cut off.");
+    let screen = terminal.settled("claude-sonnet-4-5/low");
+    assert!(screen.contains("› count slowly") && screen.contains("one two three"), "{screen}");
+    terminal.line("2+2");
+    terminal.wait("2+2 = 4");
+    terminal.press("C-d");
+    terminal.wait("ended with 0");
+}
+
+#[test]
+fn the_line_editor_completes_remembers_and_takes_several_lines() {
+    let house = House::new("");
+    std::fs::write(house.work("notes.txt"), "buy milk\n").unwrap();
+    let terminal = house.open(100, 40, "-m claude-sonnet-4-5 --no-tools");
+    terminal.wait("/help lists the commands");
+    // Several lines between quotes, and after Alt-Enter.
+    terminal.line("\"\"\"one");
+    terminal.text("two\"\"\"");
+    terminal.key("Enter");
+    terminal.wait("You said: “one");
+    terminal.wait("two” (2 words).");
+    terminal.clear();
+    terminal.text("three");
+    terminal.key("M-Enter");
+    terminal.text("four");
+    terminal.key("Enter");
+    terminal.wait("four” (2 words).");
+    // Tab completes a command, then a model; and a file after @.
+    terminal.clear();
+    terminal.text("/thin");
+    terminal.key("Tab");
+    terminal.wait("/thinking");
+    terminal.text("show");
+    terminal.key("Enter");
+    terminal.wait("Thinking is shown in full.");
+    terminal.clear();
+    terminal.text("look at @not");
+    terminal.key("Tab");
+    terminal.wait("@notes.txt");
+    terminal.key("Enter");
+    terminal.wait("I see a document notes.txt");
+    terminal.press("C-d");
+    terminal.wait("ended with 0");
+    // What was typed is there in the next session.
+    let terminal = house.open(100, 40, "--no-tools");
+    terminal.wait("/help lists the commands");
+    terminal.press("Up");
+    terminal.wait("› look at @notes.txt");
+    terminal.key("C-c");
+    terminal.press("C-d");
+    terminal.wait("ended with 0");
+}

@@ -150,6 +150,14 @@ impl Terminal {
         lines.join("\n").trim_end().to_owned()
     }
 
+    /// Kills the program as a power cut would.
+    pub(crate) fn kill(&self) {
+        let shell = self.tmux(&["list-panes", "-F", "#{pane_pid}"]).unwrap();
+        let killed = Command::new("pkill").args(["-KILL", "-P", shell.trim()]).status().unwrap();
+        assert!(killed.success(), "nothing was killed below {shell}");
+        self.wait("ended with 137");
+    }
+
     fn tmux(&self, arguments: &[&str]) -> Result<String, String> {
         let output = Command::new("tmux").arg("-S").arg(&self.socket).args(arguments).output();
         let output = output.map_err(|error| error.to_string())?;
