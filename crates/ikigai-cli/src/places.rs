@@ -23,7 +23,7 @@ pub(crate) struct Places {
     pub(crate) config: PathBuf,
     /// The database.
     pub(crate) data: PathBuf,
-    /// What a program remembers and nobody would miss much: the lines that were typed, logs.
+    /// What a program remembers and nobody would miss much.
     pub(crate) state: PathBuf,
     /// What can be made again.
     pub(crate) cache: PathBuf,
@@ -80,11 +80,6 @@ impl Places {
     /// The conversations, unless the settings say otherwise.
     pub(crate) fn database(&self) -> PathBuf {
         self.data.join("ikigai.db")
-    }
-
-    /// The lines that were typed.
-    pub(crate) fn history(&self) -> PathBuf {
-        self.state.join("history")
     }
 }
 

@@ -209,6 +209,10 @@ async fn choose(session: &mut Session, ask: &Ask) -> Result<(), Failure> {
     match &ask.model {
         Some(name) => {
             let choice = session.parse(name)?;
+            if let (Some(conversation), false) = (&session.conversation, ask.dry_run) {
+                let details = ikigai_store::Details::default().model(choice.kept());
+                session.conversation = Some(session.store.update(conversation.id, details).await?);
+            }
             session.choice = Some(choice);
         }
         None if session.choice.is_none() => session.choose_first(None).await?,
@@ -272,6 +276,9 @@ impl Asked<'_, '_> {
         let mut last = None;
         let mut cost = None;
         let mut frames = tokio::time::interval(Duration::from_millis(33));
+        // One for the whole answer: between two of them a Ctrl-C would be lost.
+        let interrupt = tokio::signal::ctrl_c();
+        tokio::pin!(interrupt);
         let outcome = loop {
             let next = tokio::select! {
                 biased;
@@ -279,7 +286,7 @@ impl Asked<'_, '_> {
                     self.note(note, session, Some(&mut recorder))?;
                     continue;
                 }
-                _ = tokio::signal::ctrl_c() => break Err(Stop::Interrupted),
+                _ = &mut interrupt => break Err(Stop::Interrupted),
                 next = flow.next() => next,
                 _ = frames.tick() => {
                     self.emit.draw()?;
@@ -352,11 +359,13 @@ impl Asked<'_, '_> {
         session: &mut Session,
     ) -> Result<T, Failure> {
         tokio::pin!(asking);
+        let interrupt = tokio::signal::ctrl_c();
+        tokio::pin!(interrupt);
         loop {
             tokio::select! {
                 biased;
                 Some(note) = session.notes.recv() => self.note(note, session, None)?,
-                _ = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
+                _ = &mut interrupt => return Err(Failure::interrupted()),
                 outcome = &mut asking => return Ok(outcome?),
             }
         }

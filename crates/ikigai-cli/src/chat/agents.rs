@@ -21,7 +21,6 @@ use crate::watch::{Note, Notes, Paid, Watch};
 #[derive(Debug)]
 pub(crate) struct Agents {
     access: Access,
-    store: Arc<dyn Store>,
     printer: SyncSender<String>,
     all: Vec<Agent>,
 }
@@ -51,6 +50,8 @@ pub(crate) struct Status {
 pub(crate) struct Task {
     pub(crate) choice: Choice,
     pub(crate) prompt: String,
+    /// Where its conversation is kept.
+    pub(crate) store: Arc<dyn Store>,
     pub(crate) conversation: ConversationId,
     pub(crate) thread: Vec<Stored>,
     pub(crate) system: Option<String>,
@@ -58,8 +59,8 @@ pub(crate) struct Task {
 }
 
 impl Agents {
-    pub(crate) fn new(access: Access, store: Arc<dyn Store>, printer: SyncSender<String>) -> Self {
-        Agents { access, store, printer, all: Vec::new() }
+    pub(crate) fn new(access: Access, printer: SyncSender<String>) -> Self {
+        Agents { access, printer, all: Vec::new() }
     }
 
     /// Sets an agent to work, with connections of its own. Its number.
@@ -72,7 +73,7 @@ impl Agents {
             client,
             notes,
             watch,
-            store: Arc::clone(&self.store),
+            store: Arc::clone(&task.store),
             status: Arc::clone(&status),
             printer: self.printer.clone(),
             number,

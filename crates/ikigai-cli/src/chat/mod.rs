@@ -135,7 +135,7 @@ async fn converse(chat: Chat, out: &mut Out) -> Result<(), Failure> {
     let remembered = store.prompts(REMEMBERED).await?;
     let completion = Completion::new(session.access.registry().clone(), folder);
     let editor = Editor::new(look, session.settings.keys, remembered, completion)?;
-    let agents = Agents::new(session.access.clone(), Arc::clone(&store), editor.printer());
+    let agents = Agents::new(session.access.clone(), editor.printer());
     let mut talk =
         Talk { session, look, region, editor, agents, servers, listed: Vec::new(), queued: Default::default() };
     talk.greet(resumed)?;

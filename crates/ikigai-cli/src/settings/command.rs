@@ -81,10 +81,8 @@ enum Which {
     Providers,
     /// models.toml
     Models,
-    /// Where conversations are kept
+    /// Where conversations are kept, and the lines that were typed
     Database,
-    /// The lines that were typed
-    History,
 }
 
 /// Print the settings as they count
@@ -204,7 +202,6 @@ fn path(arguments: &PathArguments, places: &Places, out: &mut Out) -> Result<(),
             Which::Providers => places.providers().display().to_string(),
             Which::Models => places.models().display().to_string(),
             Which::Database => database.clone(),
-            Which::History => places.history().display().to_string(),
         };
         let name = which.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
         (*which, name, path)

@@ -23,7 +23,6 @@ fn all_files_and_folders_are_told() {
     providers    HOME/providers.toml
     models       HOME/models.toml
     database     HOME/ikigai.db
-    history      HOME/history
     ");
     assert_eq!(home.said(&["config", "path", "settings"]).stdout, "HOME/config.toml\n");
     let json: Value = serde_json::from_str(&home.said(&["config", "path", "--json"]).stdout).unwrap();
@@ -53,7 +52,6 @@ fn without_a_home_of_its_own_they_are_where_the_system_says() {
     providers    /home/me/.config/ikigai/providers.toml
     models       /home/me/.config/ikigai/models.toml
     database     /home/me/.local/share/ikigai/ikigai.db
-    history      /home/me/.local/state/ikigai/history
     ");
     let moved =
         at(&[("XDG_CONFIG_HOME", "/c"), ("XDG_DATA_HOME", "/d"), ("XDG_STATE_HOME", "/s"), ("XDG_CACHE_HOME", "/k")]);

@@ -1,5 +1,7 @@
 //! `/retry`, `/undo`, `/edit`, `/fork`, `/branch`, `/compact`: other ways on from an earlier place.
 
+use std::sync::Arc;
+
 use ikigai::{Message, Role};
 use ikigai_store::{Details, Point};
 
@@ -77,6 +79,7 @@ impl Talk {
         let task = Task {
             choice: choice.clone(),
             prompt,
+            store: Arc::clone(&self.session.store),
             conversation: child.id,
             thread: self.session.store.thread(child.id).await?,
             system: self.session.system.clone(),
