@@ -33,7 +33,7 @@ mod usage;
 mod validate;
 
 pub use catalog::{
-    BoundState, Catalog, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Shown, Status,
+    BoundState, Catalog, ConverseFields, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Shown, Status,
     ThinkingKind, ThinkingRule, TierPrices, ToolsInChat, rules_for,
 };
 pub use content::{
