@@ -107,7 +107,8 @@ pub(super) fn image(fields: &Fields) -> Result<Value, String> {
 pub(super) fn document(fields: &Fields, names: &mut Names) -> Result<Value, String> {
     let source = fields.get("source").and_then(Value::as_object).ok_or("it has no source")?;
     let media_type = str_of(source, "media_type");
-    let by_type = || paper_format(media_type).ok_or_else(|| format!("Converse takes no documents of type {media_type}"));
+    let by_type =
+        || paper_format(media_type).ok_or_else(|| format!("Converse takes no documents of type {media_type}"));
     let (format, place) = match str_of(source, "type") {
         "base64" => (by_type()?.to_owned(), block("bytes", str_of(source, "data"))),
         "text" => (by_type()?.to_owned(), block("bytes", STANDARD.encode(str_of(source, "data")))),
@@ -129,7 +130,9 @@ pub(super) fn document(fields: &Fields, names: &mut Names) -> Result<Value, Stri
 /// What lies in Amazon's store: the end of its name, and its place.
 fn stored(url: &str) -> Result<(String, Value), String> {
     if !url.starts_with("s3://") {
-        return Err("Converse fetches nothing from the web; attach the file itself, or give an s3:// address".to_owned());
+        return Err(
+            "Converse fetches nothing from the web; attach the file itself, or give an s3:// address".to_owned()
+        );
     }
     let file = url.rsplit('/').next().unwrap_or_default();
     let Some((_, end)) = file.rsplit_once('.') else {

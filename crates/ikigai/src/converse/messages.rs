@@ -88,7 +88,9 @@ impl<'a> Messages<'a> {
         let is_paper = |block: &Value| block.get("document").is_some() || block.get("video").is_some();
         let end = out.iter().rposition(|block| !is_paper(block)).map_or(0, |last| last + 1);
         match end.checked_sub(1).and_then(|last| out.get(last)) {
-            None => self.lose("cache", place, "Converse caches no documents without a text before them; it is left out"),
+            None => {
+                self.lose("cache", place, "Converse caches no documents without a text before them; it is left out")
+            }
             Some(last) if last.get("cachePoint").is_some() => {}
             Some(_) => {
                 if end < out.len() {
@@ -151,7 +153,8 @@ impl<'a> Messages<'a> {
         if let (Some(title), Some(name)) = (fields.get("title").and_then(Value::as_str), name)
             && title != name
         {
-            let why = format!("Converse's names have letters, digits, blanks, - ( ) [ ], no two alike; `{name}` is sent");
+            let why =
+                format!("Converse's names have letters, digits, blanks, - ( ) [ ], no two alike; `{name}` is sent");
             self.losses.push(Loss::info("document.name", place, why));
         }
         Ok(wire)

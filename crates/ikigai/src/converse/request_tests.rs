@@ -49,13 +49,11 @@ impl With for Message {
 }
 
 fn text(text: &str) -> Block {
-    Block::Text(Text::from(text))
+    Block::Text(Text { text: text.to_owned(), ..Text::default() })
 }
 
 fn cached(words: &str) -> Block {
-    let mut text = Text::from(words);
-    text.cache = Some(CacheHint::default());
-    Block::Text(text)
+    Block::Text(Text { text: words.to_owned(), cache: Some(CacheHint::default()), ..Text::default() })
 }
 
 fn image(source: Source) -> Block {
@@ -72,10 +70,19 @@ fn document(media_type: &str, name: Option<&str>) -> Block {
     })
 }
 
-fn tool(name: &str) -> Tool {
-    let mut function = Function::new(name, json!({"type": "object", "properties": {}}));
-    function.strict = false;
-    Tool::Function(function)
+fn tool(name: &str, parameters: Value, strict: bool) -> Tool {
+    Tool::Function(Function {
+        name: name.to_owned(),
+        description: None,
+        parameters,
+        strict,
+        cache: None,
+        provider_data: ProviderData::default(),
+    })
+}
+
+fn look() -> Tool {
+    tool("look", json!({"type": "object", "properties": {}}), false)
 }
 
 /// A call and its result.
@@ -172,7 +179,7 @@ fn each_maker_has_its_own_word_for_thinking() {
 #[test]
 fn calls_need_their_tools() {
     let mut request = Request { messages: history(), ..Request::default() };
-    request.tools = vec![tool("look")];
+    request.tools = vec![look()];
     request.tool_choice = Some(ToolChoice::Specific("look".to_owned()));
     let messages = json!([
         {"role": "user", "content": [{"text": "Look."}]},
@@ -183,24 +190,23 @@ fn calls_need_their_tools() {
             "status": "error",
         }}]},
     ]);
-    let look =
-        json!({"toolSpec": {"name": "look", "inputSchema": {"json": {"type": "object", "properties": {}}}}});
-    let chosen = json!({"tools": [look], "toolChoice": {"tool": {"name": "look"}}});
+    let spec = json!({"toolSpec": {"name": "look", "inputSchema": {"json": {"type": "object", "properties": {}}}}});
+    let chosen = json!({"tools": [spec], "toolChoice": {"tool": {"name": "look"}}});
     assert_eq!(body(NOVA, request.clone()), json!({"messages": messages, "toolConfig": chosen}));
 
     request.tool_choice = Some(ToolChoice::None);
     let wire = encode(NOVA, request.clone());
-    assert_eq!(wire.body["toolConfig"], json!({"tools": [look]}));
+    assert_eq!(wire.body["toolConfig"], json!({"tools": [spec]}));
     assert!(told(&wire).join("").contains("Converse cannot forbid tools"), "{:?}", wire.losses);
 
     request.tools.clear();
     let wire = encode(NOVA, request.clone());
-    assert_eq!(wire.body["toolConfig"], json!({"tools": [look]}));
+    assert_eq!(wire.body["toolConfig"], json!({"tools": [spec]}));
     assert_eq!(told(&wire).len(), 1, "{:?}", wire.losses);
 
     // Without calls, tools that must not be called need not be there.
     request.messages.truncate(1);
-    request.tools = vec![tool("look")];
+    request.tools = vec![look()];
     request.tool_choice = Some(ToolChoice::None);
     assert_eq!(body(NOVA, request.clone()), json!({"messages": [messages[0]]}));
 
@@ -216,7 +222,7 @@ fn strict_tools_go_to_models_that_know_them() {
     let strict = |model: &str| {
         let mut request = asks(vec![text("Hi")]);
         let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
-        request.tools = vec![Tool::Function(Function::new("look", schema))];
+        request.tools = vec![tool("look", schema, true)];
         let wire = encode(model, request);
         (wire.body["toolConfig"]["tools"][0]["toolSpec"]["strict"].clone(), told(&wire).len())
     };
@@ -247,9 +253,7 @@ fn documents_keep_their_kind_and_get_names() {
         document("application/pdf", Some("q3 Report final docx")),
     ];
     let wire = encode(NOVA, asks(papers));
-    let paper = |name: &str, format: &str| {
-        json!({"document": {"name": name, "format": format, "source": {"bytes": "UEsDBA=="}}})
-    };
+    let paper = |name: &str, format: &str| json!({"document": {"name": name, "format": format, "source": {"bytes": "UEsDBA=="}}});
     assert_eq!(
         wire.body["messages"][0]["content"],
         json!([
@@ -315,8 +319,8 @@ fn thinking_goes_back_sealed_as_it_came() {
 fn a_schema_goes_with_its_name() {
     let mut request = asks(vec![text("Hi")]);
     let schema = json!({"type": "object", "properties": {}, "required": [], "additionalProperties": false});
-    let mut format = JsonSchemaFormat::new(schema.clone());
-    (format.name, format.description) = (Some("City".to_owned()), Some("A city.".to_owned()));
+    let mut format = JsonSchemaFormat::new("City", schema.clone());
+    format.description = Some("A city.".to_owned());
     request.output_format = Some(OutputFormat::JsonSchema(format));
     let definition = json!({"name": "City", "description": "A city.", "schema": schema.to_string()});
     let wanted = json!({"textFormat": {"type": "json_schema", "structure": {"jsonSchema": definition}}});
@@ -349,7 +353,7 @@ fn the_sides_come_in_turn_and_long_ids_are_cut_alike() {
             }
         }
     }
-    let wire = encode(NOVA, Request { messages, tools: vec![tool("look")], ..Request::default() });
+    let wire = encode(NOVA, Request { messages, tools: vec![look()], ..Request::default() });
     let messages = &wire.body["messages"];
     assert_eq!(messages.as_array().unwrap().len(), 3);
     assert_eq!(messages[0]["content"], json!([{"text": "Look."}, {"text": "Now."}]));

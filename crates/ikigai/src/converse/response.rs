@@ -70,8 +70,7 @@ pub(super) fn read_usage(mut counts: Fields) -> Value {
             let counts = details.iter().filter(|detail| detail.get("ttl").and_then(Value::as_str) == Some(ttl));
             counts.filter_map(|detail| detail.get("inputTokens")?.as_u64()).sum::<u64>()
         };
-        let split =
-            json!({"ephemeral_5m_input_tokens": lasting("5m"), "ephemeral_1h_input_tokens": lasting("1h")});
+        let split = json!({"ephemeral_5m_input_tokens": lasting("5m"), "ephemeral_1h_input_tokens": lasting("1h")});
         usage.insert("cache_creation".to_owned(), split);
     }
     counts.retain(|_, value| value.as_object().is_none_or(|inner| !inner.is_empty()));

@@ -231,3 +231,7 @@ fn write_raw(kind: &str, data: &str, out: &mut Vec<u8>) {
     out.extend(data.bytes().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }));
     out.extend_from_slice(b"\n\n");
 }
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;
