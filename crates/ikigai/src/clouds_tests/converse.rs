@@ -69,7 +69,7 @@ fn stream() -> Vec<Vec<u8>> {
 
 fn failed(status: u16, kind: &str, message: &str) -> Answer {
     Answer::new(status, json!({"message": message}).to_string())
-        .header("x-amzn-errortype", &format!("{kind}:http://internal.amazon.com/coral/com.amazon.bedrock/"))
+        .header("x-amzn-errortype", format!("{kind}:http://internal.amazon.com/coral/com.amazon.bedrock/"))
 }
 
 /// Answers as the real one does; what is said to it makes it fail.
