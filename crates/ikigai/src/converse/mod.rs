@@ -25,7 +25,7 @@ mod response;
 pub(crate) mod stream;
 mod tools;
 
-use ikigai_core::{ConverseFields, Dialect, Error, Request, Route, Rules, Target, WireRequest};
+use ikigai_core::{ConverseFields, Dialect, Error, ForcedTools, Request, Route, Rules, Target, WireRequest};
 use serde_json::{Map, Value};
 
 type Fields = Map<String, Value>;
@@ -48,7 +48,10 @@ impl Converse {
 
     /// The request in the words of Converse. What it cannot carry is among the losses.
     pub(crate) fn encode_request(&self, request: &Request, route: &Route<'_>) -> Result<WireRequest, Error> {
+        let forces = takes_choice(route.rules.converse);
         let rules = Rules {
+            // Few models let themselves be forced; the others refuse the request.
+            forced_tools: if forces { route.rules.forced_tools } else { ForcedTools::Refused },
             // There are none in the middle of a conversation.
             system_messages: false,
             // A tool that is strict is refused by models that do not know it.
@@ -70,6 +73,14 @@ impl Converse {
     #[cfg(feature = "bedrock")]
     pub(crate) fn reader(&self) -> stream::Reader {
         stream::Reader::new(&self.model)
+    }
+}
+
+/// Does the model take a choice among its tools?
+fn takes_choice(fields: ConverseFields) -> bool {
+    match fields {
+        ConverseFields::Anthropic | ConverseFields::Nova => true,
+        ConverseFields::Nothing | ConverseFields::ReasoningEffort | ConverseFields::ReasoningConfig => false,
     }
 }
 

@@ -322,6 +322,10 @@ fn plain(mut body: Value) -> Value {
     fields.retain(|_, value| {
         !(value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty))
     });
+    if let Some(config) = fields.get_mut("toolConfig").and_then(Value::as_object_mut) {
+        // A free choice is what there is without a word.
+        config.retain(|key, value| key != "toolChoice" || *value != json!({"auto": {}}));
+    }
     if let Some(definition) = fields.get_mut("outputConfig") {
         let definition = definition["textFormat"]["structure"]["jsonSchema"].as_object_mut().unwrap();
         let schema: Value = serde_json::from_str(definition["schema"].as_str().unwrap()).unwrap();

@@ -212,9 +212,15 @@ fn calls_need_their_tools() {
 
     request.tool_choice = Some(ToolChoice::Required);
     request.parallel_tool_calls = Some(false);
-    let wire = encode(NOVA, request);
+    let wire = encode(NOVA, request.clone());
     assert_eq!(wire.body["toolConfig"]["toolChoice"], json!({"any": {}}));
     assert!(told(&wire).join("").contains("one call at a time"), "{:?}", wire.losses);
+
+    // A model that is not known to be forced is left the choice.
+    request.parallel_tool_calls = None;
+    let wire = encode(LLAMA, request);
+    assert_eq!(wire.body["toolConfig"], json!({"tools": [spec]}));
+    assert!(told(&wire).join("").contains("the choice is left to the model"), "{:?}", wire.losses);
 }
 
 #[test]

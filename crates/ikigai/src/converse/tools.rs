@@ -4,7 +4,7 @@ use ikigai_core::{ConverseFields, Loss};
 use serde_json::{Value, json};
 
 use super::request::{Caching, cache_point};
-use super::{Fields, block, str_of};
+use super::{Fields, block, str_of, takes_choice};
 
 /// The tools that a conversation calls, in the order of their first call.
 pub(super) fn called(messages: &[Value]) -> Vec<String> {
@@ -75,6 +75,8 @@ pub(super) fn config(
     }
     let mut config = json!({"tools": specs});
     let chosen = match word {
+        // Which is what silence means, for models that take no choice at all.
+        "auto" if !takes_choice(caching.fields) => None,
         "auto" => Some(json!({"auto": {}})),
         "any" => Some(json!({"any": {}})),
         "tool" => choice.map(|choice| json!({"tool": {"name": str_of(choice, "name")}})),
