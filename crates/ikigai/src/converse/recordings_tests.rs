@@ -8,8 +8,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use ikigai_core::{
-    Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, ModelName, Registry, Response,
-    StreamDecoder,
+    Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Message, ModelName, Registry, Request,
+    Response, Role, StreamDecoder, user,
 };
 use serde_json::{Map, Value, json};
 
@@ -358,4 +358,44 @@ fn every_request_can_be_written() {
     }
     assert!(faults.is_empty(), "{} of {count} differ\n{}", faults.len(), faults.join("\n"));
     assert!(folder().is_none() || count == 82, "{count}");
+}
+
+/// What goes back of a recorded answer: all of it, without types that are the default.
+fn goes_back(content: &Value) -> Value {
+    let mut blocks = content.clone();
+    let calls = blocks.as_array_mut().unwrap().iter_mut();
+    for call in calls.filter_map(|block| block.get_mut("toolUse")?.as_object_mut()) {
+        call.retain(|key, value| key != "type" || value != "tool_use");
+    }
+    blocks
+}
+
+#[tokio::test]
+async fn every_answer_goes_back_as_it_came() {
+    let registry = Registry::shared();
+    let (mut count, mut faults) = (0, Vec::new());
+    for exchange in exchanges() {
+        let (body, Some(model)) = (&exchange["response"]["body"], exchange["model"].as_str()) else { continue };
+        let Some(content) = body.get("output").map(|output| &output["message"]["content"]) else { continue };
+        let wanted = goes_back(content);
+        let response = answer(&exchange).await.unwrap();
+        let said = Message {
+            role: Role::Assistant,
+            content: response.content,
+            provider: Some("bedrock-converse".to_owned()),
+            model: Some(model.to_owned()),
+            ..user("")
+        };
+        let request =
+            Request { model: model.to_owned(), messages: vec![user("Hi"), said, user("Go on.")], ..Request::default() };
+        let route = registry.route(&ModelName::new("bedrock-converse", model)).unwrap();
+        let wire = Converse::on(&route).unwrap().encode_request(&request, &route).unwrap();
+        if wire.body["messages"][1]["content"] != wanted {
+            let got = &wire.body["messages"][1]["content"];
+            faults.push(format!("{}\n  came: {wanted}\n  went: {got}", exchange["id"]));
+        }
+        count += 1;
+    }
+    assert!(faults.is_empty(), "{} of {count} differ\n{}", faults.len(), faults.join("\n"));
+    assert!(folder().is_none() || count > 60, "{count}");
 }

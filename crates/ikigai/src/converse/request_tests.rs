@@ -315,6 +315,19 @@ fn thinking_goes_back_sealed_as_it_came() {
             {"text": "Yes."},
         ])
     );
+    // Nor does another model of the same provider get what nobody signed.
+    let mut unsigned = request.clone();
+    let mut thought = ThinkingBlock { text: "Hm.".to_owned(), ..ThinkingBlock::default() };
+    thought.provider_data.set(Dialect::Anthropic, "unsigned", true);
+    unsigned.messages[1].content = vec![Block::Thinking(thought), text("Yes.")];
+    unsigned.messages[1].provider = Some("bedrock".to_owned());
+    unsigned.messages[1].model = Some("us.deepseek.r1-v1:0".to_owned());
+    let wire = encode(NOVA, unsigned.clone());
+    assert_eq!(wire.body["messages"][1]["content"], json!([{"text": "Yes."}]));
+    assert!(!wire.losses.is_empty());
+    let thought = json!({"reasoningContent": {"reasoningText": {"text": "Hm."}}});
+    let back = body("bedrock:us.deepseek.r1-v1:0", unsigned);
+    assert_eq!(back["messages"][1]["content"], json!([thought, {"text": "Yes."}]));
     // Another provider cannot read it.
     let wire = encode(LLAMA, request);
     assert_eq!(wire.body["messages"][1]["content"], json!([{"text": "Yes."}]));
