@@ -61,12 +61,12 @@ fn provider_table(providers: &Table) -> Result<String> {
         let (name, docs, key_page) = (field("name"), field("docs"), field("key_page"));
         let (aliases, key_env, base_url_env) = (field("aliases"), field("key_env"), field("base_url_env"));
         let (also, headers, prefixes) = (field("also"), field("headers"), field("prefixes"));
-        let (reaches, unsupported) = (field("reaches"), field("unsupported"));
+        let unsupported = field("unsupported");
         writeln!(
             rows,
             "    Provider {{ id: {}, name: {}, aliases: {}, dialect: {}, also: {}, base_url: {}, auth: Auth::{}, \
              key_env: {}, key_optional: {}, base_url_env: {}, docs: {}, key_page: {}, prefixes: {}, maker_dialect: {}, \
-             headers: {}, reaches: {}, unsupported: {}, quirks: {quirks} }},",
+             headers: {}, unsupported: {}, quirks: {quirks} }},",
             text(id),
             text(str_of(name.as_ref())?),
             texts(list(aliases.as_ref())?),
@@ -82,7 +82,6 @@ fn provider_table(providers: &Table) -> Result<String> {
             texts(list(prefixes.as_ref())?),
             flag(field("maker_dialect").as_ref())?,
             pairs(headers, text)?,
-            texts(list(reaches.as_ref())?),
             text(str_of(unsupported.as_ref())?),
         )?;
         if let Some(unknown) = row.keys().next() {
@@ -112,6 +111,10 @@ fn quirks(value: Option<Value>) -> Result<String> {
 fn assign_quirk(quirk: &str, value: &Value) -> Result<String> {
     if let Value::Boolean(value) = value {
         return Ok(format!(" quirks.{quirk} = {value};"));
+    }
+    if quirk == "converse_except" {
+        let value = texts(list(Some(value))?);
+        return Ok(format!(" std::mem::forget(quirks.{quirk}.replace({value}));"));
     }
     let word = str_of(Some(value))?;
     let kind = match quirk {

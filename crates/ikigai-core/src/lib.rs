@@ -33,8 +33,8 @@ mod usage;
 mod validate;
 
 pub use catalog::{
-    BoundState, Catalog, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Shown, Status,
-    ThinkingKind, ThinkingRule, TierPrices, ToolsInChat, rules_for,
+    BoundState, Catalog, ConverseFields, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Shown,
+    Status, ThinkingKind, ThinkingRule, TierPrices, ToolsInChat, rules_for,
 };
 pub use content::{
     Audio, Block, BlockKind, CacheHint, Document, Image, Other, Source, Text, ThinkingBlock, ToolCall, ToolResult,

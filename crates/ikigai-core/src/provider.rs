@@ -56,9 +56,6 @@ pub struct Provider {
     /// Headers sent with every request.
     #[serde(with = "pairs")]
     pub headers: Cow<'static, [(Cow<'static, str>, Cow<'static, str>)]>,
-    /// Parts of the ids of those models that our dialects reach. None: all of its models.
-    #[serde(deserialize_with = "list")]
-    pub reaches: Cow<'static, [Cow<'static, str>]>,
     /// Why it cannot be used, where it is known and that is all. Empty: it can.
     pub unsupported: Cow<'static, str>,
     /// How its API differs from the dialect's own.
@@ -90,7 +87,6 @@ impl Provider {
         prefixes: Cow::Borrowed(&[]),
         maker_dialect: false,
         headers: Cow::Borrowed(&[]),
-        reaches: Cow::Borrowed(&[]),
         unsupported: Cow::Borrowed(""),
         quirks: Quirks::NONE,
     };
@@ -113,17 +109,12 @@ impl Provider {
         std::iter::once(self.dialect).chain(self.also.iter().map(|(dialect, _)| *dialect))
     }
 
-    /// Can the model be reached in any dialect of ours? An id that says nothing about it can.
-    pub(crate) fn reach(&self, model: &str) -> Result<(), ProviderError> {
-        let unsupported = |why: String| Err(ProviderError::Unsupported { provider: self.id.to_string(), why });
-        if !self.unsupported.is_empty() {
-            unsupported(self.unsupported.to_string())
-        } else if !self.reaches.is_empty() && !self.reaches.iter().any(|part| model.contains(part.as_ref())) {
-            let parts = self.reaches.join("`, `");
-            unsupported(format!("`{model}` speaks no dialect of ours there; those with `{parts}` in their id do"))
-        } else {
-            Ok(())
+    /// Can it be used at all?
+    pub(crate) fn reach(&self) -> Result<(), ProviderError> {
+        if self.unsupported.is_empty() {
+            return Ok(());
         }
+        Err(ProviderError::Unsupported { provider: self.id.to_string(), why: self.unsupported.to_string() })
     }
 
     /// Does it need a key?
@@ -276,6 +267,8 @@ pub struct Quirks {
     pub openapi_schemas: bool,
     /// Anthropic: the model stands in the URL, and this goes into the body as `anthropic_version` (Bedrock, Vertex).
     pub anthropic_version: Option<Cow<'static, str>>,
+    /// Anthropic: models are spoken to over Amazon's Converse, except for those with one of these parts in their id.
+    pub converse_except: Option<Cow<'static, [Cow<'static, str>]>>,
 }
 
 impl Quirks {
@@ -303,7 +296,22 @@ impl Quirks {
         no_call_ids: false,
         openapi_schemas: false,
         anthropic_version: None,
+        converse_except: None,
     };
+
+    /// Is the model spoken to over Amazon's Converse, where the dialect is Anthropic's?
+    ///
+    /// ```
+    /// use ikigai_core::Providers;
+    ///
+    /// let bedrock = &Providers::shared().find("bedrock").unwrap().quirks;
+    /// assert!(bedrock.has_converse("us.amazon.nova-lite-v1:0"));
+    /// assert!(!bedrock.has_converse("us.anthropic.claude-sonnet-4-6"));
+    /// ```
+    pub fn has_converse(&self, model: &str) -> bool {
+        let except = |parts: &Cow<'_, [Cow<'_, str>]>| parts.iter().any(|part| model.contains(part.as_ref()));
+        self.converse_except.as_ref().is_some_and(|parts| !except(parts))
+    }
 }
 
 /// The name of the output limit in Chat Completions.

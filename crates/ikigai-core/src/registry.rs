@@ -111,7 +111,7 @@ impl Registry {
             name: id.to_owned(),
             nearest: self.providers.nearest(id).map(str::to_owned),
         })?;
-        provider.reach(&name.id)?;
+        provider.reach()?;
         Ok(provider)
     }
 

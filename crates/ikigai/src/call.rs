@@ -8,6 +8,7 @@ use ikigai_core::{Dialect, Event, Ids, Loss, ModelName, Request, Response, Strea
 
 use crate::client::Client;
 use crate::config::Key;
+use crate::converse::Converse;
 use crate::endpoint::Endpoint;
 use crate::error::{Attempt, Error, Reason};
 use crate::limits::{RateLimits, retry_date};
@@ -18,6 +19,8 @@ use crate::transport::{Body, Timeouts, idle_guard, within};
 const LONGEST: usize = 256 << 20;
 /// The longest failure that is read: its beginning says what failed.
 const LONGEST_FAILURE: usize = 64 << 10;
+/// The type of an answer in Amazon's frames.
+const FRAMES: &str = "application/vnd.amazon.eventstream";
 
 /// A request that is encoded and addressed.
 #[derive(Debug)]
@@ -27,6 +30,7 @@ pub(crate) struct Prepared {
     pub(crate) endpoint: Endpoint,
     pub(crate) losses: Vec<Loss>,
     pub(crate) request: http::Request<Bytes>,
+    converse: Option<Converse>,
     streaming: bool,
     timeouts: Timeouts,
 }
@@ -36,6 +40,8 @@ pub(crate) struct Prepared {
 pub(crate) struct Head {
     pub(crate) request_id: Option<String>,
     pub(crate) limits: RateLimits,
+    /// The body comes in Amazon's frames.
+    framed: bool,
 }
 
 /// An answer that has begun.
@@ -64,11 +70,12 @@ impl Client {
             Some(dialect) => registry.route_in(name, dialect)?,
             None => registry.route(name)?,
         };
-        let encoded = if settings.strict {
-            route.dialect.encode_request_strictly(request, &route.target())
-        } else {
-            route.dialect.encode_request(request, &route.target())
-        }?;
+        let converse = Converse::on(&route);
+        let encoded = match &converse {
+            Some(converse) => converse.encode_request(request, &route)?,
+            None => route.dialect.encode_request(request, &route.target())?,
+        };
+        let encoded = if settings.strict { encoded.strictly(route.dialect)? } else { encoded };
         let endpoint = Endpoint::find(self, route.provider, route.dialect, &name.id, settings)?;
         let body = serde_json::to_vec(&encoded.body)
             .map_err(|error| ikigai_core::Error::invalid_request(format!("the request has no JSON form: {error}")))?;
@@ -76,7 +83,8 @@ impl Client {
         let mut request = endpoint.request(Method::POST, &encoded.path, &encoded.headers, Some(body.into()))?;
         let headers = request.headers_mut();
         if streaming {
-            headers.entry(http::header::ACCEPT).or_insert(HeaderValue::from_static("text/event-stream"));
+            let events = if converse.is_some() { FRAMES } else { "text/event-stream" };
+            headers.entry(http::header::ACCEPT).or_insert(HeaderValue::from_static(events));
             // A stream that is compressed on its way comes in lumps.
             headers.insert(http::header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         } else {
@@ -88,6 +96,7 @@ impl Client {
             endpoint,
             losses: encoded.losses,
             request,
+            converse,
             streaming,
             timeouts: settings.timeouts,
         })
@@ -144,11 +153,16 @@ impl Client {
         let request = prepared.request.clone();
         let (head, body) =
             self.exchange(request, limit, prepared.timeouts, prepared.dialect, &prepared.endpoint).await?;
+        let body = unframed(body, &head, prepared.converse.as_ref())?;
         if prepared.streaming {
             begin(head, body, prepared.dialect, key).await
         } else {
             let bytes = body.read(LONGEST).await?;
             let body = serde_json::from_slice(&bytes).map_err(|fault| not_json(&bytes, &fault))?;
+            let body = match &prepared.converse {
+                Some(converse) => converse.rewrite_response(body),
+                None => body,
+            };
             let response = prepared.dialect.decode_response(body, &mut ids());
             let response = response.map_err(|error| failed(error, &head, key))?;
             Ok(Opened::Whole(Box::new((response, head))))
@@ -170,10 +184,13 @@ impl Client {
         let response = within(clock.as_ref(), to_head, self.transport().send(request)).await?;
         let (parts, body) = response.into_parts();
         let body = idle_guard(body, clock.clone(), timeouts.idle);
-        let head =
-            Head { request_id: request_id(&parts.headers), limits: RateLimits::read(&parts.headers, clock.today()) };
+        let head = Head {
+            request_id: request_id(&parts.headers),
+            limits: RateLimits::read(&parts.headers, clock.today()),
+            framed: is_framed(&parts.headers),
+        };
         if parts.status.is_success() {
-            return Ok((head, unframed(body, &parts.headers)?));
+            return Ok((head, body));
         }
         if parts.status.is_redirection() {
             return Err(moved(parts.status, &parts.headers));
@@ -229,16 +246,25 @@ impl Client {
     }
 }
 
+fn is_framed(headers: &HeaderMap) -> bool {
+    let media_type = headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    media_type.is_some_and(|media_type| media_type.starts_with(FRAMES))
+}
+
 /// The body of an answer, out of Amazon's frames when it came in them.
-fn unframed(body: Body, headers: &HeaderMap) -> Result<Body, Error> {
-    let media_type = headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if !media_type.starts_with("application/vnd.amazon.eventstream") {
+fn unframed(body: Body, head: &Head, converse: Option<&Converse>) -> Result<Body, Error> {
+    if !head.framed {
         return Ok(body);
     }
     #[cfg(feature = "bedrock")]
-    return Ok(crate::transport::eventstream::unframed(body));
+    {
+        use crate::transport::eventstream::{Inside, unframed};
+        let inside = converse.map_or(Inside::Events, |converse| Inside::Converse(converse.reader()));
+        Ok(unframed(body, inside))
+    }
     #[cfg(not(feature = "bedrock"))]
     {
+        let _ = converse;
         let told = "the answer comes in Amazon's frames, which this build cannot read (feature `bedrock`)";
         Err(Reason::Unsupported(told.to_owned()).into())
     }

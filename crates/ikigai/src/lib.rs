@@ -45,6 +45,7 @@ mod call;
 mod chat;
 mod client;
 pub mod config;
+mod converse;
 mod endpoint;
 mod error;
 mod extract;

@@ -19,10 +19,11 @@ use crate::tools::Output;
 use crate::verbs::Embeddings;
 
 /// What the conventions call a provider, where that is not its id.
-const PROVIDERS: [(&str, &str); 10] = [
+const PROVIDERS: [(&str, &str); 11] = [
     ("azure", "azure.ai.openai"),
     ("azure-cognitive-services", "azure.ai.openai"),
     ("bedrock", "aws.bedrock"),
+    ("bedrock-converse", "aws.bedrock"),
     ("google", "gcp.gemini"),
     ("mistral", "mistral_ai"),
     ("moonshot", "moonshot_ai"),

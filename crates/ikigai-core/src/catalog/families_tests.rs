@@ -103,6 +103,7 @@ fn an_id_is_known_in_every_dress() {
     {
         assert_eq!(rules_for(id), pro, "{id}");
     }
+    assert_eq!(rules_for("us.amazon.nova-lite-v1:0"), rules_for("nova-pro"));
     assert_eq!(rules_for("openai.gpt-oss-120b-1:0"), rules_for("gpt-oss:20b"));
     assert_eq!(rules_for("deepseek.r1-v1:0"), rules_for("deepseek-reasoner"));
     assert_eq!(rules_for("ft:gpt-4o-mini-2024-07-18:acme::abc"), rules_for("gpt-4o"));

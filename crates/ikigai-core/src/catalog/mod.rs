@@ -14,5 +14,6 @@ pub use families::rules_for;
 pub(crate) use lookup::Bare;
 pub use lookup::Catalog;
 pub use rules::{
-    BoundState, Display, ForcedTools, Off, Rules, Sampling, Shown, ThinkingKind, ThinkingRule, ToolsInChat,
+    BoundState, ConverseFields, Display, ForcedTools, Off, Rules, Sampling, Shown, ThinkingKind, ThinkingRule,
+    ToolsInChat,
 };

@@ -56,8 +56,27 @@ pub struct Rules {
     pub signatures_required: bool,
     /// Plain JSON Schema is taken for parameters (Gemini).
     pub json_schema_parameters: bool,
+    /// What Amazon's Converse takes for it beside the parameters of every model.
+    pub converse: ConverseFields,
     /// The longest answer when the catalogue does not know the model.
     pub max_output: Option<u32>,
+}
+
+/// What Amazon's Converse takes for a model beside the parameters of every model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConverseFields {
+    /// Nothing that is known.
+    #[default]
+    Nothing,
+    /// The fields of Anthropic's own API: `thinking`, `top_k` and the rest; and cache points everywhere.
+    Anthropic,
+    /// `reasoningConfig` with an effort, `topK`; and cache points, except among the tools.
+    Nova,
+    /// `reasoning_effort`, as OpenAI has it.
+    ReasoningEffort,
+    /// `reasoning_config: "high"` for thinking, nothing for none (Qwen).
+    ReasoningConfig,
 }
 
 /// How a family thinks, and how that is asked for.
@@ -240,6 +259,7 @@ impl Default for Rules {
             call_ids: false,
             signatures_required: false,
             json_schema_parameters: true,
+            converse: ConverseFields::Nothing,
             max_output: None,
         }
     }

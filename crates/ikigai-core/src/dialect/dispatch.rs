@@ -5,6 +5,21 @@ use serde_json::Value;
 use super::{Incoming, Reply, Target, WireError, WireRequest, anthropic, gemini, openai_chat, openai_responses};
 use crate::{Dialect, Error, Ids, Request, Response, Severity};
 
+impl WireRequest {
+    /// The request, or an error when something could not be carried.
+    ///
+    /// # Errors
+    /// When there is a loss; the message lists all of them.
+    pub fn strictly(self, dialect: Dialect) -> Result<Self, Error> {
+        let losses: Vec<String> =
+            self.losses.iter().filter(|loss| loss.severity == Severity::Loss).map(ToString::to_string).collect();
+        if losses.is_empty() {
+            return Ok(self);
+        }
+        Err(Error::invalid_request(format!("strict: {dialect} cannot carry everything: {}", losses.join("; "))))
+    }
+}
+
 impl Dialect {
     /// Encodes a request for a provider. What could not be carried is in [`WireRequest::losses`].
     ///
@@ -24,13 +39,7 @@ impl Dialect {
     /// # Errors
     /// When something of the request cannot be carried; the message lists all of it.
     pub fn encode_request_strictly(self, request: &Request, target: &Target<'_>) -> Result<WireRequest, Error> {
-        let encoded = self.encode_request(request, target)?;
-        let losses: Vec<String> =
-            encoded.losses.iter().filter(|loss| loss.severity == Severity::Loss).map(ToString::to_string).collect();
-        if losses.is_empty() {
-            return Ok(encoded);
-        }
-        Err(Error::invalid_request(format!("strict: {self} cannot carry everything: {}", losses.join("; "))))
+        self.encode_request(request, target)?.strictly(self)
     }
 
     /// Decodes what a client of this dialect sends.

@@ -14,7 +14,7 @@ use super::{client, whole};
 use crate::Client;
 use crate::testing::{Answer, Server, frames, says};
 
-const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
+pub(super) const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
 const MODEL: &str = "bedrock:anthropic.claude-haiku-4-5-20251001-v1:0";
 
 fn hex(bytes: impl AsRef<[u8]>) -> String {
@@ -33,7 +33,7 @@ fn escape(path: &str) -> String {
 }
 
 /// Is the request signed as Signature Version 4 says? Worked out here from the document, not with the library.
-fn is_signed(request: &http::Request<Bytes>, region: &str) -> Result<(), String> {
+pub(super) fn is_signed(request: &http::Request<Bytes>, region: &str) -> Result<(), String> {
     let header = |name: &str| {
         request.headers().get(name).and_then(|value| value.to_str().ok()).ok_or_else(|| format!("no {name}"))
     };
@@ -76,7 +76,7 @@ fn is_signed(request: &http::Request<Bytes>, region: &str) -> Result<(), String>
     if signature == expected { Ok(()) } else { Err(format!("{signature} is not {expected}\n{canonical}")) }
 }
 
-fn frame(headers: &[(&str, &str)], payload: &str) -> Vec<u8> {
+pub(super) fn frame(headers: &[(&str, &str)], payload: &str) -> Vec<u8> {
     let headers = headers
         .iter()
         .map(|(name, value)| Header::new((*name).to_owned(), HeaderValue::String(StrBytes::from((*value).to_owned()))));

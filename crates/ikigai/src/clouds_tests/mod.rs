@@ -3,6 +3,8 @@
 mod azure;
 #[cfg(feature = "bedrock")]
 mod bedrock;
+#[cfg(feature = "bedrock")]
+mod converse;
 #[cfg(feature = "vertex")]
 mod vertex;
 

@@ -7,6 +7,7 @@ use ikigai_core::{Context, Dialect, ErrorKind, WireRequest};
 use serde_json::{Map, Value, json};
 
 use super::estimate;
+use crate::converse::Converse;
 use crate::endpoint::Endpoint;
 use crate::error::Error;
 use crate::model::Model;
@@ -68,6 +69,9 @@ impl Model {
             Some(dialect) => registry.route_in(name, dialect)?,
             None => registry.route(name)?,
         };
+        if Converse::on(&route).is_some() {
+            return Ok(estimated);
+        }
         let encoded = route.dialect.encode_request(&request, &route.target())?;
         let Some((path, body)) = counting(route.dialect, &encoded) else { return Ok(estimated) };
         let endpoint = Endpoint::find(&self.client, route.provider, route.dialect, &name.id, settings)?;

@@ -71,7 +71,8 @@ fn classify(error_type: Option<&str>, code: Option<&str>, message: &str, status:
         Some("billing_error") => ErrorKind::Quota,
         Some("permission_error" | "AccessDeniedException") => ErrorKind::Permission,
         Some("not_found_error" | "ResourceNotFoundException") => ErrorKind::NotFound,
-        Some("conflict_error" | "api_error") => ErrorKind::Server,
+        Some("conflict_error" | "api_error" | "InternalServerException" | "ModelErrorException") => ErrorKind::Server,
+        Some("ModelStreamErrorException") => ErrorKind::Server,
         Some("request_too_large") => ErrorKind::InvalidRequest,
         Some("rate_limit_error" | "ThrottlingException") => match code {
             Some("enforced_spend_limit_reached") => ErrorKind::Quota,

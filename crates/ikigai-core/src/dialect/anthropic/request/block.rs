@@ -185,7 +185,8 @@ impl Writer<'_> {
             return Some(block::redacted(redacted, own));
         }
         // What came unsigned goes back unsigned to the one who sent it so.
-        let unsigned = data.flag(DIALECT, "unsigned") && (self.faithful && from.same_provider || from.surely_same);
+        let back = self.faithful && from.same_provider || from.surely_same && from.readable;
+        let unsigned = data.flag(DIALECT, "unsigned") && back;
         if signature.is_some() || unsigned {
             return Some(block::thinking(&thinking.text, signature, own));
         }
