@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::input::{LIST, lone_text};
 use super::{input, tools};
 use crate::dialect::Incoming;
 use crate::dialect::openai_responses::fields::{keep, take_list, take_object, take_text, text};
@@ -73,13 +74,16 @@ fn conversation(request: &mut Request, body: &mut Object) -> Result<(), Error> {
         Some(Value::String(_)) => {
             let text = take_text(body, "input").unwrap_or_default();
             request.messages.push(crate::Message::user(text));
-            request.provider_data.set(ME, "input", "text");
         }
         Some(Value::Array(_)) => {
             let items = take_list(body, "input").unwrap_or_default();
             let read = input::decode(items)?;
             request.system.extend(read.system);
             request.messages = read.messages;
+            if lone_text(&request.messages).is_some() {
+                // By itself it would be written as a text.
+                request.provider_data.set(ME, "input", LIST);
+            }
         }
         // A stored prompt or a stored conversation can stand for it.
         None => request.provider_data.set(ME, "input", "absent"),

@@ -41,9 +41,14 @@ fn a_text_is_one_message_of_the_user() {
         json!({
             "model": "gpt-5",
             "messages": [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}],
-            "provider_data": {"openai-responses": {"model": "gpt-5", "input": "text"}},
+            "provider_data": {"openai-responses": {"model": "gpt-5"}},
         })
     );
+    comes_back(body);
+    // The same in a list comes back in a list.
+    let item = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello"}]});
+    let body = json!({"model": "gpt-5", "input": [item]});
+    assert_eq!(canonical(body.clone())["provider_data"]["openai-responses"]["input"], json!("list"));
     comes_back(body);
 }
 
@@ -278,7 +283,7 @@ fn known_fields_have_their_canonical_places() {
             "output_format": {"json_schema": {"name": "n", "schema": {"type": "object"}, "strict": true}},
             "cache": {"key": "k"}, "metadata": {"user": "u"}, "stream": true,
             "provider_data": {"openai-responses": {
-                "model": "gpt-5.1", "input": "text", "numbers": {"temperature": 1},
+                "model": "gpt-5.1", "numbers": {"temperature": 1},
                 "reasoning": {"effort": "medium", "summary": "auto"}, "extra": {"service_tier": "flex"}}},
         })
     );

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::call_ids::fnv;
 use super::conversation::Writer;
+use super::input::{LIST, lone_text};
 use super::tools;
 use crate::dialect::openai_responses::fields::{note_foreign_fields, object, own_object, put_back};
 use crate::dialect::openai_responses::{ME, Object, thinking};
@@ -73,14 +74,11 @@ impl Encoder<'_> {
 
     fn input(&mut self, items: Vec<Value>, extra: Option<&Object>) {
         let shape = self.request.provider_data.str(ME, "input");
-        if shape == Some("text")
-            && let [message] = self.request.messages.as_slice()
-            && message.role == Role::User
-            && let [crate::Block::Text(text)] = message.content.as_slice()
+        if shape != Some(LIST)
             && items.len() == 1
-            && text.cache.is_none()
+            && let Some(text) = lone_text(&self.request.messages)
         {
-            return self.put("input", text.text.as_str());
+            return self.put("input", text);
         }
         let unsaid = shape == Some("absent") || extra.is_some_and(|extra| extra.contains_key("input"));
         if !(items.is_empty() && unsaid) {

@@ -45,7 +45,7 @@ fn by(provider: &str, model: &str, content: Vec<Block>) -> Message {
 }
 
 #[test]
-fn a_new_request_is_stateless_and_made_of_items() {
+fn a_new_request_is_stateless_and_a_single_text_is_its_input() {
     let request =
         hello()
             .system("You are helpful")
@@ -62,7 +62,7 @@ fn a_new_request_is_stateless_and_made_of_items() {
         json!({
             "model": "gpt-5.1",
             "instructions": "You are helpful\n\nand brief",
-            "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello"}]}],
+            "input": "Hello",
             "reasoning": {"effort": "medium", "summary": "auto"},
             "max_output_tokens": 4096,
             "tools": [{"type": "function", "name": "read_file", "description": "Reads.", "strict": true, "parameters": {

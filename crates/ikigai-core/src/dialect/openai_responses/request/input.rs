@@ -8,6 +8,17 @@ use crate::dialect::openai_responses::{ME, Object, items};
 use crate::dialect::seal::Sealed;
 use crate::{Block, Error, Message, ProviderData, Role, ThinkingBlock, ToolResult};
 
+/// How an `input` came that could have been a text, but was a list.
+pub(super) const LIST: &str = "list";
+
+/// The text of a conversation that is one text of the user's and nothing else: `input` can be that text.
+pub(super) fn lone_text(messages: &[Message]) -> Option<&str> {
+    let [message] = messages else { return None };
+    let [Block::Text(text)] = message.content.as_slice() else { return None };
+    let alone = message.role == Role::User && message.provider_data.is_empty();
+    (alone && text.cache.is_none() && text.provider_data.is_empty()).then_some(text.text.as_str())
+}
+
 /// The system prompt and the conversation that were in a list of items.
 #[derive(Debug, Default)]
 pub(super) struct Input {
