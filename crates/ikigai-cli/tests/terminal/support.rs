@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// No screen takes this long to come.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a screen must stay as it is to be taken for finished.
 const CALM: Duration = Duration::from_millis(300);
 

@@ -9,9 +9,7 @@ use super::tools;
 use crate::dialect::openai_responses::fields::{note_foreign_fields, object, own_object, put_back};
 use crate::dialect::openai_responses::{ME, Object, thinking};
 use crate::dialect::{Target, WireRequest, strict};
-use crate::{
-    Error, ForcedTools, JsonSchemaFormat, Level, Loss, OutputFormat, Request, Role, Sampling, Thinking, ToolChoice,
-};
+use crate::{Error, ForcedTools, JsonSchemaFormat, Level, Loss, OutputFormat, Request, Sampling, Thinking, ToolChoice};
 
 /// The least output limit that the server takes.
 const LEAST_OUTPUT: i64 = 16;
