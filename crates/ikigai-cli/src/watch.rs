@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use ikigai::{Approval, Attempt, Error, Hook, Model, Money, Step, ToolCall, ToolResult};
+use ikigai::{Approval, Attempt, Callable, Error, Hook, Model, Money, Step, ToolCall, ToolResult};
 use tokio::sync::{mpsc, oneshot};
+
+/// So many requests may one turn with tools take.
+const MOST_STEPS: u32 = 64;
 
 /// Something that happened during a turn.
 #[derive(Debug)]
@@ -49,8 +52,12 @@ impl Watch {
         (Watch(sender), notes)
     }
 
-    /// The model, asking here before each call of a tool.
-    pub(crate) fn approving(&self, model: Model) -> Model {
+    /// The model with these tools, if any, asking here before each call.
+    pub(crate) fn with_tools(&self, model: Model, tools: Vec<Callable>) -> Model {
+        if tools.is_empty() { model } else { self.approving(model.tools(tools)).max_steps(MOST_STEPS) }
+    }
+
+    fn approving(&self, model: Model) -> Model {
         let sender = self.0.clone();
         model.approve(move |call| {
             let sender = sender.clone();

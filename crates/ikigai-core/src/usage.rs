@@ -49,6 +49,27 @@ impl Usage {
     pub fn total_tokens(&self) -> u64 {
         self.prompt_tokens().saturating_add(self.completion_tokens())
     }
+
+    /// The counts of both. What a dialect has of its own is not to be added up: it is the later one's.
+    ///
+    /// ```
+    /// use ikigai_core::Usage;
+    ///
+    /// let first = Usage { input_tokens: 50, output_tokens: 100, ..Usage::default() };
+    /// let second = Usage { input_tokens: 160, output_tokens: 5, ..Usage::default() };
+    /// assert_eq!(first.and(&second).total_tokens(), 315);
+    /// ```
+    #[must_use]
+    pub fn and(&self, later: &Usage) -> Usage {
+        Usage {
+            input_tokens: self.input_tokens.saturating_add(later.input_tokens),
+            output_tokens: self.output_tokens.saturating_add(later.output_tokens),
+            thinking_tokens: self.thinking_tokens.saturating_add(later.thinking_tokens),
+            cache_read_tokens: self.cache_read_tokens.saturating_add(later.cache_read_tokens),
+            cache_write_tokens: self.cache_write_tokens.saturating_add(later.cache_write_tokens),
+            provider_data: later.provider_data.clone(),
+        }
+    }
 }
 
 /// The JSON form, with the derived sums for the reader's convenience; they are ignored when read back.

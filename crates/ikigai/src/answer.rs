@@ -109,16 +109,8 @@ impl Answer {
     /// The tokens that all steps took; absent when the provider did not say.
     pub fn usage(&self) -> Option<Usage> {
         let mut all = self.steps().filter_map(|step| step.response.usage.as_ref());
-        let mut sum = all.next()?.clone();
-        for usage in all {
-            sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
-            sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
-            sum.thinking_tokens = sum.thinking_tokens.saturating_add(usage.thinking_tokens);
-            sum.cache_read_tokens = sum.cache_read_tokens.saturating_add(usage.cache_read_tokens);
-            sum.cache_write_tokens = sum.cache_write_tokens.saturating_add(usage.cache_write_tokens);
-            sum.provider_data = usage.provider_data.clone();
-        }
-        Some(sum)
+        let first = all.next()?.clone();
+        Some(all.fold(first, |sum, usage| sum.and(usage)))
     }
 
     /// What all steps cost; absent when nobody knows the model's prices.

@@ -4,7 +4,7 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use ikigai::{Approval, Client, Event, Message, Model, Money};
+use ikigai::{Approval, Client, Event, Message, Money};
 use ikigai_store::{ConversationId, Store, Stored};
 use tokio::task::JoinHandle;
 
@@ -155,7 +155,8 @@ impl Worker {
     }
 
     async fn turn(&mut self, task: Task) -> Result<(), String> {
-        let model = self.model(&task);
+        let model = task.choice.model(&self.client, task.system.as_deref());
+        let model = self.watch.with_tools(model, task.tooling.callables());
         let history: Vec<Message> = record::sendable(&task.thread);
         let mut recorder = Recorder::new(Arc::clone(&self.store), task.conversation, task.choice.name.clone());
         let mut stream = match model.stream(history).await {
@@ -196,18 +197,6 @@ impl Worker {
                 }
             }
         }
-    }
-
-    fn model(&self, task: &Task) -> Model {
-        let mut model = self.client.model_named(task.choice.name.clone());
-        if let Some(budget) = task.choice.budget {
-            model = model.thinking_budget(budget);
-        }
-        if let Some(system) = &task.system {
-            model = model.system(system);
-        }
-        let tools = task.tooling.callables();
-        if tools.is_empty() { model } else { self.watch.approving(model.tools(tools)).max_steps(64) }
     }
 
     fn event(&self, event: &Event) {

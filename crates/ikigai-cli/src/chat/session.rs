@@ -49,6 +49,18 @@ impl Choice {
         })
     }
 
+    /// The model of a client, thinking as chosen, with a system prompt.
+    pub(crate) fn model(&self, client: &Client, system: Option<&str>) -> Model {
+        let mut model = client.model_named(self.name.clone());
+        if let Some(budget) = self.budget {
+            model = model.thinking_budget(budget);
+        }
+        match system {
+            Some(system) => model.system(system),
+            None => model,
+        }
+    }
+
     /// For the status line: `claude-sonnet-4-5/med`.
     pub(crate) fn short(&self) -> String {
         match self.name.level {
@@ -162,31 +174,13 @@ impl Session {
 
     /// The model as it is asked next.
     pub(crate) fn model(&self) -> Result<Model, Failure> {
-        let Some(choice) = &self.choice else {
-            return Err(self.no_model());
-        };
-        let mut model = self.client.model_named(choice.name.clone());
-        if let Some(budget) = choice.budget {
-            model = model.thinking_budget(budget);
-        }
-        if let Some(system) = &self.system {
-            model = model.system(system);
-        }
-        let tools = self.tooling.callables();
-        if !tools.is_empty() {
-            model = self.watch.approving(model.tools(tools)).max_steps(64);
-        }
-        Ok(model)
+        Ok(self.watch.with_tools(self.plain_model()?, self.tooling.callables()))
     }
 
     /// The same model without tools.
     pub(crate) fn plain_model(&self) -> Result<Model, Failure> {
         let Some(choice) = &self.choice else { return Err(self.no_model()) };
-        let model = self.client.model_named(choice.name.clone());
-        Ok(match &self.system {
-            Some(system) => model.system(system),
-            None => model,
-        })
+        Ok(choice.model(&self.client, self.system.as_deref()))
     }
 
     /// Another system prompt, from the next message on.

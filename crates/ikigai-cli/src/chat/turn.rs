@@ -141,7 +141,7 @@ impl Turn {
             }
         }
         if let Some(usage) = &response.usage {
-            self.usage = Some(sum(self.usage.take(), usage));
+            self.usage = Some(self.usage.take().map_or_else(|| usage.clone(), |before| before.and(usage)));
         }
         let paid = std::mem::take(&mut self.paid);
         if let Some(cost) = paid.cost {
@@ -301,17 +301,6 @@ fn lost(warnings: &[Loss]) -> Vec<String> {
         }
     }
     words
-}
-
-/// The tokens of several steps together.
-fn sum(before: Option<Usage>, usage: &Usage) -> Usage {
-    let Some(mut sum) = before else { return usage.clone() };
-    sum.input_tokens = sum.input_tokens.saturating_add(usage.input_tokens);
-    sum.output_tokens = sum.output_tokens.saturating_add(usage.output_tokens);
-    sum.thinking_tokens = sum.thinking_tokens.saturating_add(usage.thinking_tokens);
-    sum.cache_read_tokens = sum.cache_read_tokens.saturating_add(usage.cache_read_tokens);
-    sum.cache_write_tokens = sum.cache_write_tokens.saturating_add(usage.cache_write_tokens);
-    sum
 }
 
 /// What a person is told about a turn that failed.
