@@ -2,10 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value};
-
 use crate::{
-    Audio, Block, CacheHint, Content, Document, Image, JsonSchemaFormat, Message, OutputFormat, ProviderData, Request,
+    Arguments, Audio, Block, CacheHint, Content, Document, Image, Json, JsonSchemaFormat, Message, OutputFormat, ProviderData, Request,
     Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult,
 };
 
@@ -103,7 +101,7 @@ impl Request {
 
     /// Asks for JSON that matches a schema.
     #[must_use]
-    pub fn json_schema(mut self, name: impl Into<String>, schema: Value) -> Self {
+    pub fn json_schema(mut self, name: impl Into<String>, schema: impl Into<Json>) -> Self {
         self.output_format = Some(OutputFormat::JsonSchema(JsonSchemaFormat::new(name, schema)));
         self
     }
@@ -191,8 +189,8 @@ impl Block {
     }
 
     /// A call of a tool.
-    pub fn tool_call(id: impl Into<String>, name: impl Into<String>, arguments: Map<String, Value>) -> Self {
-        Block::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments, ..ToolCall::default() })
+    pub fn tool_call(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Arguments>) -> Self {
+        Block::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments: arguments.into(), ..ToolCall::default() })
     }
 
     /// What a tool answered.

@@ -1,9 +1,7 @@
 //! Content blocks: what messages are made of.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-
-use crate::{Dialect, ProviderData};
+use crate::{Arguments, Dialect, Json, ProviderData};
 
 /// One piece of a message.
 ///
@@ -103,13 +101,9 @@ pub struct ToolCall {
     pub id: String,
     /// The tool's name.
     pub name: String,
-    /// The arguments, in the order in which the model wrote them.
-    #[serde(default)]
-    pub arguments: Map<String, Value>,
-    /// The arguments as the model wrote them, where printing `arguments` would not give the same text, or where
-    /// that text is no JSON object (a call cut off by the token limit). Such a call is never run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arguments_text: Option<String>,
+    /// The arguments, as the model wrote them.
+    #[serde(flatten)]
+    pub arguments: Arguments,
     /// Wish that the provider caches the conversation up to here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheHint>,
@@ -161,7 +155,7 @@ pub struct Other {
     /// The dialect it belongs to; encoding to another one leaves it out and reports the loss.
     pub dialect: Dialect,
     /// The wire object as it came.
-    pub data: Value,
+    pub data: Json,
 }
 
 /// Where the bytes of an image, a document or a sound are.
@@ -350,49 +344,9 @@ impl Text {
 }
 
 impl ToolCall {
-    /// Can this call be run? Not when its arguments are no JSON object, as in a call cut off by the token limit.
+    /// Whether this call can be run: see [`Arguments::is_complete`].
     pub fn is_complete(&self) -> bool {
-        match &self.arguments_text {
-            None => true,
-            // An empty text, or `null`, is how several models write "no arguments".
-            Some(text) => {
-                matches!(text.trim(), "" | "null") || serde_json::from_str::<Map<String, Value>>(text).is_ok()
-            }
-        }
-    }
-
-    /// The arguments as JSON text: as the model wrote them where that is known.
-    pub fn arguments_json(&self) -> String {
-        match &self.arguments_text {
-            Some(text) => text.clone(),
-            None => serde_json::to_string(&self.arguments).unwrap_or_default(),
-        }
-    }
-
-    /// Reads arguments as a model wrote them, and keeps the text where the parsed object would not print the same.
-    ///
-    /// ```
-    /// use ikigai_core::ToolCall;
-    ///
-    /// let mut call = ToolCall::default();
-    /// call.set_arguments_text(r#"{"city":"Oslo"}"#.to_owned());
-    /// assert_eq!((call.arguments["city"].as_str(), &call.arguments_text), (Some("Oslo"), &None));
-    ///
-    /// call.set_arguments_text(r#"{"city": "Os"#.to_owned()); // cut off
-    /// assert!(call.arguments.is_empty() && !call.is_complete());
-    /// ```
-    pub fn set_arguments_text(&mut self, text: String) {
-        match serde_json::from_str::<Map<String, Value>>(&text) {
-            Ok(arguments) => {
-                let same = serde_json::to_string(&arguments).is_ok_and(|printed| printed == text);
-                self.arguments = arguments;
-                self.arguments_text = (!same).then_some(text);
-            }
-            Err(_) => {
-                self.arguments = Map::new();
-                self.arguments_text = Some(text);
-            }
-        }
+        self.arguments.is_complete()
     }
 }
 

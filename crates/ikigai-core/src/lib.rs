@@ -5,6 +5,9 @@
 
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod json;
+
 mod builder;
 mod catalog;
 mod content;
@@ -12,6 +15,7 @@ mod context;
 mod cost;
 mod dialect;
 mod error;
+mod limits;
 mod loss;
 mod message;
 mod model;
@@ -43,10 +47,12 @@ pub use context::{Context, assistant, system, tool_result, user};
 pub use cost::Cost;
 pub use dialect::{
     Dialect, Ids, Incoming, Reply, StreamDecoder, StreamEncoder, Target, UnknownDialect, WireError, WireRequest,
-    duration_ms,
+    WireResponse, duration_ms,
 };
 pub use error::{Error, ErrorKind};
-pub use loss::{Loss, Severity};
+pub use json::{Arguments, Fields, Json};
+pub use limits::Limits;
+pub use loss::{Loss, LossCode, Severity};
 pub use message::{Content, Message, Role};
 pub use model::{ModelError, ModelName};
 pub use money::{Money, NotMoney};
@@ -54,7 +60,7 @@ pub use provider::{
     Auth, MaxTokensField, Provider, ProviderError, Providers, Quirks, ReasoningField, ReasoningRequest,
     ReplayReasoning, RequiredWord, SeedField, SystemRole,
 };
-pub use provider_data::ProviderData;
+pub use provider_data::{Part, ProviderData};
 pub use registry::{Registry, Route};
 pub use request::{CacheOptions, JsonSchemaFormat, OutputFormat, Request};
 pub use response::{FinishReason, Response};

@@ -14,12 +14,49 @@ pub enum Severity {
     Loss,
 }
 
+/// What happened to the thing that a [`Loss`] names, for programs to act on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LossCode {
+    /// The wire format has no place for it; it was left out.
+    NotInDialect,
+    /// The provider does not accept it, although its dialect has a place for it; it was left out or changed.
+    RefusedByProvider,
+    /// The model does not accept it; it was left out or changed.
+    RefusedByModel,
+    /// The model accepts it, but it has no effect or is advised against.
+    Discouraged,
+    /// Two wishes that exclude each other: one of them was given up.
+    Conflict,
+    /// A value out of range was brought into it.
+    OutOfRange,
+    /// It was written in another way that means nearly the same.
+    Changed,
+    /// Sealed state that only its issuer can read; it stays behind.
+    ForeignState,
+    /// A block, tool or field that only another dialect knows; it was left out.
+    ForeignContent,
+    /// A medium that cannot be carried in this place.
+    Media,
+    /// A name was respelled.
+    Renamed,
+    /// Counts that do not add up.
+    Inconsistent,
+    /// A field of the format's JSON that the format does not know.
+    UnknownField,
+    /// None of the others.
+    #[default]
+    Other,
+}
+
 /// One thing that a translation left out or changed: what, where, why.
 ///
 /// ```
-/// use ikigai_core::Loss;
+/// use ikigai_core::{Loss, LossCode};
 ///
-/// let loss = Loss::new("top_k", "top_k", "this API has no such parameter");
+/// let loss = Loss::new(LossCode::NotInDialect, "top_k", "top_k", "this API has no such parameter");
 /// assert_eq!(loss.to_string(), "top_k at top_k: this API has no such parameter");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +65,9 @@ pub struct Loss {
     /// How much it matters; absent in JSON: a loss.
     #[serde(default, skip_serializing_if = "is_loss")]
     pub severity: Severity,
+    /// What happened to it, for programs.
+    #[serde(default)]
+    pub code: LossCode,
     /// The thing, in the format's words: `thinking`, `top_k`, `image`.
     pub what: String,
     /// Its place in the canonical request or response: `messages[3].content[0]`.
@@ -39,13 +79,23 @@ pub struct Loss {
 
 impl Loss {
     /// Something that was left out or changed.
-    pub fn new(what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) -> Self {
-        Loss { severity: Severity::Loss, what: what.into(), place: place.into(), why: why.into() }
+    pub fn new(code: LossCode, what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) -> Self {
+        Loss { severity: Severity::Loss, code, what: what.into(), place: place.into(), why: why.into() }
     }
 
     /// Something worth knowing that cost nothing.
-    pub fn info(what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) -> Self {
-        Loss { severity: Severity::Info, what: what.into(), place: place.into(), why: why.into() }
+    pub fn info(code: LossCode, what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) -> Self {
+        Loss { severity: Severity::Info, ..Loss::new(code, what, place, why) }
+    }
+
+    /// As [`new`](Loss::new), for code that does not say what happened yet.
+    pub(crate) fn uncoded(what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) -> Self {
+        Loss::new(LossCode::Other, what, place, why)
+    }
+
+    /// As [`info`](Loss::info), for code that does not say what happened yet.
+    pub(crate) fn uncoded_info(what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) -> Self {
+        Loss::info(LossCode::Other, what, place, why)
     }
 }
 

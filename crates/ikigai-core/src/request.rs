@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 #[cfg(feature = "schema")]
 use crate::content::TextOrBlocks;
 use crate::content::text_or_blocks;
-use crate::{Block, CacheHint, Message, ProviderData, Thinking, Tool, ToolChoice};
+use crate::{Block, CacheHint, Json, Message, ProviderData, Thinking, Tool, ToolChoice};
 
 /// Everything that is asked of a model, in the words of no provider.
 ///
@@ -111,7 +111,7 @@ pub struct JsonSchemaFormat {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The JSON Schema, with the order of its keys kept.
-    pub schema: Value,
+    pub schema: Json,
     /// Must the provider hold the model to the schema? Absent: the provider's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
@@ -134,11 +134,11 @@ pub struct CacheOptions {
 
 impl JsonSchemaFormat {
     /// A schema with a name; the rest is left to the provider.
-    pub fn new(name: impl Into<String>, schema: Value) -> Self {
+    pub fn new(name: impl Into<String>, schema: impl Into<Json>) -> Self {
         JsonSchemaFormat {
             name: Some(name.into()),
             description: None,
-            schema,
+            schema: schema.into(),
             strict: Some(true),
             provider_data: ProviderData::default(),
         }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Block, Error, Loss, Message, ProviderData, Role, ToolCall, Usage};
+use crate::{Block, Error, Loss, Message, Part, ProviderData, Role, ToolCall, Usage};
 
 /// Why an answer ended.
 ///
@@ -121,7 +121,11 @@ impl Response {
     }
 
     /// The answer as a message, to go on with the conversation. `provider` says who issued it.
-    pub fn into_message(self, provider: impl Into<String>) -> Message {
+    pub fn into_message(mut self, provider: impl Into<String>) -> Message {
+        self.provider_data.without(Part::Answer);
+        for data in self.content.iter_mut().filter_map(Block::provider_data_mut) {
+            data.without(Part::Answer);
+        }
         Message {
             role: Role::Assistant,
             content: self.content,

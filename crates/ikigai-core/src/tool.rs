@@ -1,9 +1,7 @@
 //! Tools: what a model may call.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-
-use crate::{CacheHint, Other, ProviderData};
+use crate::{CacheHint, Json, Other, ProviderData};
 
 /// A tool that the model may use.
 ///
@@ -37,7 +35,7 @@ pub struct Function {
     pub description: Option<String>,
     /// JSON Schema of its arguments, with the order of its keys kept.
     #[serde(default = "no_parameters")]
-    pub parameters: Value,
+    pub parameters: Json,
     /// Must the provider hold the model to the schema, where it can?
     #[serde(default = "yes")]
     pub strict: bool,
@@ -103,9 +101,9 @@ impl Tool {
 
     /// The JSON Schema of the arguments. No effect on a dialect's own tool.
     #[must_use]
-    pub fn parameters(mut self, schema: Value) -> Self {
+    pub fn parameters(mut self, schema: impl Into<Json>) -> Self {
         if let Tool::Function(function) = &mut self {
-            function.parameters = schema;
+            function.parameters = schema.into();
         }
         self
     }
@@ -136,14 +134,16 @@ impl Tool {
 impl<'de> Deserialize<'de> for Tool {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // By hand, not `untagged`: its errors would not say which field of a function is wrong.
-        let fields = Map::<String, Value>::deserialize(deserializer)?;
-        let is_other = fields.get("type").is_some_and(|tag| tag == "other");
-        let value = Value::Object(fields);
-        if is_other {
-            serde_json::from_value(value).map(Tool::Other).map_err(serde::de::Error::custom)
-        } else {
-            serde_json::from_value(value).map(Tool::Function).map_err(serde::de::Error::custom)
+        #[derive(Deserialize)]
+        struct Tag {
+            #[serde(default, rename = "type")]
+            tag: Option<Json>,
         }
+        let json = Json::deserialize(deserializer)?;
+        let tag: Tag = json.to().map_err(serde::de::Error::custom)?;
+        let is_other = tag.tag.is_some_and(|tag| tag.as_str().as_deref() == Some("other"));
+        let tool = if is_other { json.to().map(Tool::Other) } else { json.to().map(Tool::Function) };
+        tool.map_err(serde::de::Error::custom)
     }
 }
 
@@ -151,6 +151,6 @@ fn yes() -> bool {
     true
 }
 
-fn no_parameters() -> Value {
-    serde_json::json!({"type": "object", "properties": {}})
+fn no_parameters() -> Json {
+    serde_json::json!({"type": "object", "properties": {}}).into()
 }

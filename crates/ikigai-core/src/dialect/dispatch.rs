@@ -2,64 +2,100 @@
 
 use serde_json::Value;
 
-use super::{Incoming, Reply, Target, WireError, WireRequest, anthropic, gemini, openai_chat, openai_responses};
-use crate::{Dialect, Error, Ids, Request, Response, Severity};
+use super::{
+    Incoming, Reply, Target, WireError, WireRequest, WireResponse, anthropic, gemini, openai_chat, openai_responses,
+};
+use crate::{Dialect, Error, Ids, Limits, Loss, Request, Response, Severity};
 
 impl WireRequest {
-    /// The request, or an error when something could not be carried.
+    /// The request, or an error if something could not be carried.
     ///
     /// # Errors
-    /// When there is a loss; the message lists all of them.
+    /// If there is a loss; the message lists all of them.
     pub fn strictly(self, dialect: Dialect) -> Result<Self, Error> {
-        let losses: Vec<String> =
-            self.losses.iter().filter(|loss| loss.severity == Severity::Loss).map(ToString::to_string).collect();
-        if losses.is_empty() {
-            return Ok(self);
-        }
-        Err(Error::invalid_request(format!("strict: {dialect} cannot carry everything: {}", losses.join("; "))))
+        strictly(&self.losses, dialect).map(|()| self)
     }
+}
+
+impl WireResponse {
+    /// The answer, or an error if something could not be carried.
+    ///
+    /// # Errors
+    /// If there is a loss; the message lists all of them.
+    pub fn strictly(self, dialect: Dialect) -> Result<Self, Error> {
+        strictly(&self.losses, dialect).map(|()| self)
+    }
+}
+
+fn strictly(losses: &[Loss], dialect: Dialect) -> Result<(), Error> {
+    let losses: Vec<String> =
+        losses.iter().filter(|loss| loss.severity == Severity::Loss).map(ToString::to_string).collect();
+    if losses.is_empty() {
+        return Ok(());
+    }
+    Err(Error::invalid_request(format!("strict: {dialect} cannot carry everything: {}", losses.join("; "))))
 }
 
 impl Dialect {
     /// Encodes a request for a provider. What could not be carried is in [`WireRequest::losses`].
     ///
     /// # Errors
-    /// When the request cannot be put into this dialect at all, such as one without a model.
-    pub fn encode_request(self, request: &Request, target: &Target<'_>) -> Result<WireRequest, Error> {
-        match self {
+    /// If the request cannot be put into this dialect at all, such as one without a model.
+    pub fn encode_request(self, request: &Request, target: &Target<'_>, limits: &Limits) -> Result<WireRequest, Error> {
+        let _ = limits;
+        let drafted = match self {
             Dialect::Anthropic => anthropic::encode_request(request, target),
             Dialect::OpenaiChat => openai_chat::encode_request(request, target),
             Dialect::OpenaiResponses => openai_responses::encode_request(request, target),
             Dialect::Gemini => gemini::encode_request(request, target),
-        }
+        }?;
+        Ok(drafted.into())
     }
 
     /// As [`encode_request`](Dialect::encode_request), but a loss is an error.
     ///
     /// # Errors
-    /// When something of the request cannot be carried; the message lists all of it.
-    pub fn encode_request_strictly(self, request: &Request, target: &Target<'_>) -> Result<WireRequest, Error> {
-        self.encode_request(request, target)?.strictly(self)
+    /// If something of the request cannot be carried; the message lists all of it.
+    pub fn encode_request_strictly(
+        self,
+        request: &Request,
+        target: &Target<'_>,
+        limits: &Limits,
+    ) -> Result<WireRequest, Error> {
+        self.encode_request(request, target, limits)?.strictly(self)
     }
 
-    /// Decodes what a client of this dialect sends.
+    /// Decodes what a client of this dialect sends, with what an answer to it has to be like.
     ///
     /// # Errors
-    /// When the body is not a request of this dialect; the message names the place.
-    pub fn decode_request(self, incoming: Incoming<'_>) -> Result<Request, Error> {
-        match self {
-            Dialect::Anthropic => anthropic::decode_request(incoming),
-            Dialect::OpenaiChat => openai_chat::decode_request(incoming),
-            Dialect::OpenaiResponses => openai_responses::decode_request(incoming),
-            Dialect::Gemini => gemini::decode_request(incoming),
-        }
+    /// If the body is not a request of this dialect, or reaches a limit; the message names the place.
+    pub fn decode_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<(Request, Reply), Error> {
+        limits.check_request(incoming.body)?;
+        let draft = DraftIncoming { path: incoming.path, body: json_of_request(incoming.body)? };
+        let request = match self {
+            Dialect::Anthropic => anthropic::decode_request(draft),
+            Dialect::OpenaiChat => openai_chat::decode_request(draft),
+            Dialect::OpenaiResponses => openai_responses::decode_request(draft),
+            Dialect::Gemini => gemini::decode_request(draft),
+        }?;
+        let reply = Reply {
+            model: (!request.model.is_empty()).then(|| request.model.clone()),
+            stream_usage: wants_stream_usage(&request),
+            json_array: self == Dialect::Gemini
+                && request.stream == Some(true)
+                && incoming.path.is_some_and(|path| !path.contains("alt=sse")),
+            ..Reply::default()
+        };
+        Ok((request, reply))
     }
 
     /// Decodes a provider's whole answer. `ids` names calls that the wire leaves without an id.
     ///
     /// # Errors
-    /// When the body is an error, whatever its HTTP status was, or no answer of this dialect.
-    pub fn decode_response(self, body: Value, ids: &mut Ids) -> Result<Response, Error> {
+    /// If the body is an error, whatever its HTTP status was, or is not an answer of this dialect, or reaches a limit.
+    pub fn decode_response(self, body: &[u8], ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
+        limits.check_answer(body)?;
+        let body = json_of_answer(body)?;
         match self {
             Dialect::Anthropic => anthropic::decode_response(body, ids),
             Dialect::OpenaiChat => openai_chat::decode_response(body, ids),
@@ -68,14 +104,15 @@ impl Dialect {
         }
     }
 
-    /// Encodes a whole answer for a client of this dialect.
-    pub fn encode_response(self, response: &Response, reply: &Reply) -> Value {
-        match self {
+    /// Encodes a whole answer for a client of this dialect. What could not be carried is in [`WireResponse::losses`].
+    pub fn encode_response(self, response: &Response, reply: &Reply) -> WireResponse {
+        let body = match self {
             Dialect::Anthropic => anthropic::encode_response(response, reply),
             Dialect::OpenaiChat => openai_chat::encode_response(response, reply),
             Dialect::OpenaiResponses => openai_responses::encode_response(response, reply),
             Dialect::Gemini => gemini::encode_response(response, reply),
-        }
+        };
+        WireResponse { body: bytes(&body), losses: Vec::new() }
     }
 
     /// Reads a provider's failure. The body may be anything: JSON, HTML, cut off, empty.
@@ -90,11 +127,63 @@ impl Dialect {
 
     /// Writes a failure for a client of this dialect.
     pub fn encode_error(self, error: &Error) -> WireError {
-        match self {
+        let draft = match self {
             Dialect::Anthropic => anthropic::encode_error(error),
             Dialect::OpenaiChat => openai_chat::encode_error(error),
             Dialect::OpenaiResponses => openai_responses::encode_error(error),
             Dialect::Gemini => gemini::encode_error(error),
-        }
+        };
+        WireError { status: draft.status, headers: draft.headers, body: bytes(&draft.body) }
     }
+}
+
+/// A request as dialects write it that still build a tree of JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct DraftRequest {
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Value,
+    pub(crate) losses: Vec<Loss>,
+}
+
+/// A request as dialects read it that still want a tree of JSON.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct DraftIncoming<'a> {
+    pub(crate) path: Option<&'a str>,
+    pub(crate) body: Value,
+}
+
+/// A failure as dialects write it that still build a tree of JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct DraftError {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Value,
+}
+
+impl From<DraftRequest> for WireRequest {
+    fn from(draft: DraftRequest) -> Self {
+        WireRequest { path: draft.path, headers: draft.headers, body: bytes(&draft.body), losses: draft.losses }
+    }
+}
+
+fn bytes(body: &Value) -> Vec<u8> {
+    serde_json::to_vec(body).unwrap_or_default()
+}
+
+fn json_of_request(body: &[u8]) -> Result<Value, Error> {
+    serde_json::from_slice(body)
+        .map_err(|fault| Error::invalid_request(format!("the request body is not valid JSON: {fault}")))
+}
+
+fn json_of_answer(body: &[u8]) -> Result<Value, Error> {
+    serde_json::from_slice(body).map_err(|fault| {
+        let beginning = String::from_utf8_lossy(body.get(..200).unwrap_or(body));
+        Error::protocol(format!("the answer is not valid JSON ({fault}); it begins: {}", beginning.trim()))
+    })
+}
+
+fn wants_stream_usage(request: &Request) -> bool {
+    let options = request.provider_data.part(Dialect::OpenaiChat, crate::Part::Extra).get("stream_options");
+    options.is_some_and(|options| options.value().get("include_usage") == Some(&Value::Bool(true)))
 }

@@ -5,7 +5,7 @@
 
 use super::lanes::{Lanes, Queue};
 use super::{ReadFrames, Reply, WriteFrames, anthropic, gemini, openai_chat, openai_responses};
-use crate::{Dialect, Error, Event, Frame, Ids, Sse, SseError};
+use crate::{Dialect, Error, Event, Frame, Ids, Limits, Loss, Sse, SseError};
 
 /// Decodes a stream of one dialect: bytes in, cut anywhere; canonical events out.
 ///
@@ -13,10 +13,10 @@ use crate::{Dialect, Error, Event, Frame, Ids, Sse, SseError};
 /// dialect's own end, become an error event.
 ///
 /// ```
-/// use ikigai_core::{Collector, Dialect, Ids, StreamDecoder};
+/// use ikigai_core::{Collector, Dialect, Ids, Limits, StreamDecoder};
 ///
 /// let bytes = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
-/// let mut decoder = StreamDecoder::new(Dialect::OpenaiChat, Ids::default());
+/// let mut decoder = StreamDecoder::new(Dialect::OpenaiChat, Ids::default(), &Limits::default());
 /// let mut events = Vec::new();
 /// for byte in bytes {
 ///     decoder.feed(&[*byte], &mut events);
@@ -50,16 +50,8 @@ enum Reader {
 
 impl StreamDecoder {
     /// A decoder for one stream. `ids` names calls that the wire leaves without an id.
-    pub fn new(dialect: Dialect, ids: Ids) -> Self {
-        StreamDecoder::with_sse(dialect, ids, Sse::default())
-    }
-
-    /// A decoder that refuses events larger than `limit` bytes.
-    pub fn with_limit(dialect: Dialect, ids: Ids, limit: usize) -> Self {
-        StreamDecoder::with_sse(dialect, ids, Sse::with_limit(limit))
-    }
-
-    fn with_sse(dialect: Dialect, ids: Ids, sse: Sse) -> Self {
+    pub fn new(dialect: Dialect, ids: Ids, limits: &Limits) -> Self {
+        let sse = Sse::with_limit(limits.event);
         let reader = match dialect {
             Dialect::Anthropic => Reader::Anthropic(Box::new(anthropic::Decoder::new(ids))),
             Dialect::OpenaiChat => Reader::OpenaiChat(Box::new(openai_chat::Decoder::new(ids))),
@@ -157,6 +149,7 @@ pub struct StreamEncoder {
     writer: Writer,
     /// For wires that cannot tell open blocks apart.
     queue: Option<Queue>,
+    losses: Vec<Loss>,
 }
 
 #[derive(Debug)]
@@ -182,7 +175,7 @@ impl StreamEncoder {
             // Items have numbers; and Messages has its own way, because its blocks end with more than they began with.
             Dialect::OpenaiResponses | Dialect::Anthropic => None,
         };
-        StreamEncoder { writer, queue }
+        StreamEncoder { writer, queue, losses: Vec::new() }
     }
 
     /// Takes the next event and appends the bytes that it brings. [`Event::Done`] and [`Event::Error`] bring the end.
@@ -192,6 +185,11 @@ impl StreamEncoder {
             Some(queue) => queue.push(event, |event| writer.event(event, out)),
             None => writer.event(event, out),
         }
+    }
+
+    /// What could not be carried so far.
+    pub fn losses(&self) -> &[Loss] {
+        &self.losses
     }
 }
 

@@ -17,10 +17,10 @@ mod seal;
 mod strict;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::{Event, Facts, Loss, Quirks, Rules};
 
+pub(crate) use dispatch::{DraftError, DraftIncoming, DraftRequest};
 pub use driver::{StreamDecoder, StreamEncoder};
 pub use ids::Ids;
 pub use openai_error::duration_ms;
@@ -95,20 +95,47 @@ pub struct WireRequest {
     /// Headers that belong to the dialect; the key's header is the caller's business.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<(String, String)>,
-    /// The JSON body.
-    pub body: Value,
+    /// The JSON body, as bytes.
+    #[serde(with = "body")]
+    pub body: Vec<u8>,
     /// What could not be carried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<Loss>,
 }
 
+/// An answer as it goes to a client.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct WireResponse {
+    /// The JSON body, as bytes.
+    #[serde(with = "body")]
+    pub body: Vec<u8>,
+    /// What could not be carried.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<Loss>,
+}
+
+/// A body of JSON bytes, which stands as JSON in JSON.
+mod body {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_json::value::RawValue;
+
+    pub(super) fn serialize<S: Serializer>(body: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_slice(body).map_err(serde::ser::Error::custom)?;
+        raw.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        Ok(Box::<RawValue>::deserialize(deserializer)?.get().as_bytes().to_vec())
+    }
+}
+
 /// A request as it comes from a client.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Incoming<'a> {
     /// The path with its query, where known. Gemini's model and method stand there.
     pub path: Option<&'a str>,
     /// The JSON body.
-    pub body: Value,
+    pub body: &'a [u8],
 }
 
 /// What a server needs to know to write an answer in a dialect, besides the answer.
@@ -136,8 +163,9 @@ pub struct WireError {
     /// Headers that belong to the dialect: `retry-after`, the request id.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<(String, String)>,
-    /// The JSON body.
-    pub body: Value,
+    /// The JSON body, as bytes.
+    #[serde(with = "body")]
+    pub body: Vec<u8>,
 }
 
 /// A dialect's reader of streams. It sees frames, never bytes: cuts, line ends and broken framing are the driver's.

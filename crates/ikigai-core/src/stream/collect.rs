@@ -1,6 +1,6 @@
 //! Events to a [`Response`], and a [`Response`] back to events. Nothing else assembles an answer.
 
-use crate::{Block, Error, Event, FinishReason, ProviderData, Response, ToolCall};
+use crate::{Arguments, Block, Error, Event, FinishReason, ProviderData, Response, ToolCall};
 
 /// Collects the events of a stream into the [`Response`] that the same answer would have been without streaming.
 ///
@@ -62,10 +62,9 @@ impl Collector {
                 Some((Block::ToolCall(_), so_far)) => append(so_far, arguments),
                 _ => self.fail(format!("arguments for block {index}, which is not an open tool call")),
             },
-            Event::ToolCallDone { index, arguments, arguments_text, provider_data } => match self.opened(index) {
+            Event::ToolCallDone { index, arguments, provider_data } => match self.opened(index) {
                 Some((Block::ToolCall(call), _)) => {
                     call.arguments = arguments;
-                    call.arguments_text = arguments_text;
                     call.provider_data.merge(provider_data);
                     self.close(index);
                 }
@@ -77,7 +76,7 @@ impl Collector {
                 }
                 Some((Block::Other(other), _)) => {
                     if let Some(data) = provider_data.remove(other.dialect, "data") {
-                        other.data = data;
+                        other.data = data.into();
                     }
                     self.close(index);
                 }
@@ -154,7 +153,7 @@ impl Collector {
         }
         for (index, text) in open {
             if let Some(Block::ToolCall(call)) = self.response.content.get_mut(index) {
-                call.set_arguments_text(text);
+                call.arguments = Arguments::from_text(text);
             }
         }
         if let Some(fault) = self.fault {
@@ -255,11 +254,10 @@ fn block_events(index: usize, block: &Block, events: &mut Vec<Event>) {
                 name: call.name.clone(),
                 provider_data: call.provider_data.clone(),
             });
-            events.push(Event::ToolCallDelta { index, arguments: call.arguments_json() });
+            events.push(Event::ToolCallDelta { index, arguments: call.arguments.text().to_owned() });
             events.push(Event::ToolCallDone {
                 index,
                 arguments: call.arguments.clone(),
-                arguments_text: call.arguments_text.clone(),
                 provider_data: ProviderData::default(),
             });
             return;

@@ -20,9 +20,8 @@ mod collect;
 mod view;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
-use crate::{Block, Dialect, Error, FinishReason, ProviderData, Usage};
+use crate::{Arguments, Block, Dialect, Error, FinishReason, Json, ProviderData, Usage};
 
 pub use collect::{Collector, events};
 pub use view::Chunk;
@@ -92,11 +91,9 @@ pub enum Event {
     ToolCallDone {
         /// The call.
         index: usize,
-        /// Its arguments, parsed.
-        arguments: Map<String, Value>,
-        /// The arguments as the model wrote them, where printing `arguments` would not give the same text.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        arguments_text: Option<String>,
+        /// Its arguments, whole.
+        #[serde(flatten)]
+        arguments: Arguments,
         /// What a dialect adds at the end, such as a signature.
         #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
         provider_data: ProviderData,
@@ -135,7 +132,7 @@ pub enum Event {
         /// The dialect it belongs to.
         dialect: Dialect,
         /// The wire event as it came.
-        data: Value,
+        data: Json,
     },
 }
 

@@ -1,8 +1,6 @@
 //! The short view of a stream: four kinds of chunks, enough for most programs.
 
-use serde_json::{Map, Value};
-
-use crate::{Event, FinishReason, Usage};
+use crate::{Arguments, Event, FinishReason, Usage};
 
 /// One of the four things that most programs want from a stream.
 ///
@@ -24,7 +22,7 @@ pub enum Chunk<'a> {
         /// The call's place in the answer's content, which [`Event::ToolCallStart`] named with id and tool.
         index: usize,
         /// The arguments.
-        arguments: &'a Map<String, Value>,
+        arguments: &'a Arguments,
     },
     /// How it ended, or what it took so far.
     Meta {

@@ -85,7 +85,7 @@ fn off(rule: &ThinkingRule, losses: &mut Vec<Loss>) -> Setting {
         _ if possible => return Setting::Off,
         (ThinkingKind::Budget, _) => (Setting::Budget(rule.min), format!("its least budget of {} is sent", rule.min)),
         (ThinkingKind::Level, Some(Level::Minimal)) => {
-            losses.push(Loss::info(
+            losses.push(Loss::uncoded_info(
                 "thinking",
                 "thinking.level",
                 "this model may still think a little at its least level, MINIMAL",
@@ -101,7 +101,7 @@ fn off(rule: &ThinkingRule, losses: &mut Vec<Loss>) -> Setting {
             (Setting::Unsaid, "nothing is sent about it".to_owned())
         }
     };
-    losses.push(Loss::new("thinking", "thinking.level", format!("{CANNOT_DISABLE}; {sent}")));
+    losses.push(Loss::uncoded("thinking", "thinking.level", format!("{CANNOT_DISABLE}; {sent}")));
     setting
 }
 
@@ -109,7 +109,7 @@ fn by_level(rule: &ThinkingRule, level: Level, losses: &mut Vec<Loss>) -> Settin
     let place = "thinking.level";
     match rule.kind {
         ThinkingKind::None => {
-            losses.push(Loss::new(
+            losses.push(Loss::uncoded(
                 "thinking",
                 place,
                 "this model does not think, as far as is known; nothing is sent about it",
@@ -118,12 +118,12 @@ fn by_level(rule: &ThinkingRule, level: Level, losses: &mut Vec<Loss>) -> Settin
         }
         ThinkingKind::Budget => {
             if level > Level::High {
-                losses.push(Loss::new("thinking", place, format!("this model has no level {level}; high is sent")));
+                losses.push(Loss::uncoded("thinking", place, format!("this model has no level {level}; high is sent")));
             }
             match thinking_budget(rule, level) {
                 Some(0) => {
                     let why = format!("this model has nothing between off and low; it is off for {level}");
-                    losses.push(Loss::new("thinking", place, why));
+                    losses.push(Loss::uncoded("thinking", place, why));
                     Setting::Off
                 }
                 Some(budget) => Setting::Budget(budget),
@@ -133,16 +133,16 @@ fn by_level(rule: &ThinkingRule, level: Level, losses: &mut Vec<Loss>) -> Settin
         ThinkingKind::Adaptive | ThinkingKind::Effort | ThinkingKind::Level => {
             let Some(taken) = nearest(rule, level) else { return Setting::Unsaid };
             if taken != level && rule.means.get(&level) != Some(&taken) {
-                losses.push(Loss::new("thinking", place, format!("this model has no level {level}; {taken} is sent")));
+                losses.push(Loss::uncoded("thinking", place, format!("this model has no level {level}; {taken} is sent")));
             }
             Setting::Level(taken)
         }
         ThinkingKind::Toggle => {
-            losses.push(Loss::info("thinking", place, format!("this model only thinks or does not; {level} is on")));
+            losses.push(Loss::uncoded_info("thinking", place, format!("this model only thinks or does not; {level} is on")));
             Setting::On
         }
         ThinkingKind::Always => {
-            losses.push(Loss::info(
+            losses.push(Loss::uncoded_info(
                 "thinking",
                 place,
                 "this model always thinks, as much as it chooses; nothing is sent about it",
@@ -163,7 +163,7 @@ fn by_budget(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>, losses: 
         };
         let taken = tokens.clamp(rule.min, greatest.max(rule.min));
         if taken != tokens {
-            losses.push(Loss::new(
+            losses.push(Loss::uncoded(
                 "thinking",
                 place,
                 format!("this model takes budgets from {} to {greatest}; {taken} is sent", rule.min),
@@ -186,7 +186,7 @@ fn by_budget(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>, losses: 
         }
         _ => (Setting::Unsaid, "this model thinks as much as it chooses; nothing is sent about it".to_owned()),
     };
-    losses.push(Loss::new("thinking", place, sent));
+    losses.push(Loss::uncoded("thinking", place, sent));
     setting
 }
 
@@ -213,7 +213,7 @@ fn own_choice(rule: &ThinkingRule, level: Option<Level>, losses: &mut Vec<Loss>)
             None if rule.thinks_by_default() => Setting::Unsaid,
             level => {
                 let level = level.filter(|level| *level != Level::None).unwrap_or(Level::Med);
-                losses.push(Loss::new(
+                losses.push(Loss::uncoded(
                     "thinking",
                     "thinking.budget",
                     format!("this model cannot choose its budget itself; level {level} is used"),

@@ -37,7 +37,7 @@ impl Function {
     /// When the schema is no schema, or refers to another document.
     pub fn argument_checker(&self) -> Result<ArgumentChecker, String> {
         let name = &self.name;
-        inner::Checker::new(&self.parameters)
+        inner::Checker::new(self.parameters.value())
             .map(ArgumentChecker)
             .map_err(|why| format!("the parameters of the tool {name} are no JSON Schema that can be checked: {why}"))
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Block, BlockKind, Event};
+use crate::{Arguments, Block, BlockKind, Event};
 
 /// Checks that events come in the order that the grammar of [`Event`] streams allows.
 ///
@@ -67,9 +67,9 @@ impl EventChecker {
             Event::ToolCallDelta { index, arguments } => {
                 self.opened(*index, name, BlockKind::ToolCall)?.arguments.push_str(arguments);
             }
-            Event::ToolCallDone { index, arguments, arguments_text, .. } => {
+            Event::ToolCallDone { index, arguments, .. } => {
                 let block = self.opened(*index, name, BlockKind::ToolCall)?;
-                check_arguments(*index, &block.arguments, arguments, arguments_text.as_deref())?;
+                check_arguments(*index, &block.arguments, arguments)?;
                 block.open = false;
             }
             Event::BlockDone { index, .. } => {
@@ -144,12 +144,11 @@ impl EventChecker {
 fn check_arguments(
     index: usize,
     pieces: &str,
-    arguments: &Map<String, Value>,
-    text: Option<&str>,
+    arguments: &Arguments,
 ) -> Result<(), String> {
     let agrees = pieces.trim().is_empty()
-        || text == Some(pieces)
-        || serde_json::from_str::<Map<String, Value>>(pieces).is_ok_and(|read| read == *arguments);
+        || arguments.text() == pieces
+        || serde_json::from_str::<Map<String, Value>>(pieces).is_ok_and(|read| read == *arguments.object());
     if agrees {
         Ok(())
     } else {

@@ -47,7 +47,7 @@ impl Request {
             if let Some(name) = format.name.as_ref().filter(|name| !is_word(name, 64)) {
                 problems.push(Problem::BadFormatName { name: name.clone() });
             }
-            if let Some(why) = schema_fault(&format.schema) {
+            if let Some(why) = schema_fault(format.schema.value()) {
                 problems.push(Problem::BadSchema { at: "output_format.json_schema.schema".to_owned(), why });
             }
         }
@@ -86,9 +86,9 @@ impl Request {
                 });
             }
             let at = || format!("tools[{place}].parameters");
-            match schema_fault(&function.parameters) {
+            match schema_fault(function.parameters.value()) {
                 Some(why) => problems.push(Problem::BadSchema { at: at(), why }),
-                None => match says_object(&function.parameters) {
+                None => match says_object(function.parameters.value()) {
                     Some(true) => {}
                     Some(false) => {
                         let why = "its root must describe an object; set \"type\": \"object\"".to_owned();
@@ -169,7 +169,7 @@ fn any_name(tool: &Tool) -> Option<&str> {
     match tool {
         Tool::Function(function) => Some(&function.name),
         Tool::Other(OtherTool { other, .. }) => {
-            let data = &other.data;
+            let data = other.data.value();
             ["/name", "/function/name", "/custom/name", "/type"]
                 .into_iter()
                 .find_map(|place| data.pointer(place))

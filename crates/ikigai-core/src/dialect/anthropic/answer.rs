@@ -98,7 +98,7 @@ impl Origin {
 pub(super) fn unseal_whole(mut data: ProviderData) -> Option<Block> {
     let dialect = Dialect::ALL.into_iter().find(|dialect| data.value(*dialect, WHOLE).is_some())?;
     let data = data.remove(dialect, WHOLE)?;
-    Some(Block::Other(Other { dialect, data }))
+    Some(Block::Other(Other { dialect, data: data.into() }))
 }
 
 /// The wire blocks of one block; none for what is no block at all.
@@ -124,7 +124,7 @@ pub(super) fn wire_blocks(content: &Block, origin: &Origin, ids: &mut Safe) -> V
         }
         Block::Audio(audio) => vec![block::text(&audio_note(audio), None, None)],
         Block::ToolResult(result) => vec![tool_result(result, origin, ids)],
-        Block::Other(other) => match (&other.data, other.dialect == DIALECT) {
+        Block::Other(other) => match (other.data.value(), other.dialect == DIALECT) {
             (Value::Object(fields), true) => vec![fields.clone()],
             (_, true) => Vec::new(),
             (_, false) => vec![origin.whole(other)],

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::dialect::WireError;
+use crate::dialect::DraftError;
 use crate::{Error, ErrorKind};
 
 use super::DIALECT;
@@ -146,7 +146,7 @@ fn retry_after(headers: &[(String, String)]) -> Option<u64> {
 }
 
 /// Writes a failure for a client: status, headers and body as this API would give them.
-pub(crate) fn encode_error(error: &Error) -> WireError {
+pub(crate) fn encode_error(error: &Error) -> DraftError {
     let mut headers = Vec::new();
     if let Some(id) = &error.request_id {
         headers.push(("request-id".to_owned(), id.clone()));
@@ -173,7 +173,7 @@ pub(crate) fn encode_error(error: &Error) -> WireError {
     if let (Some(id), Some(fields)) = (&error.request_id, body.as_object_mut()) {
         fields.insert("request_id".to_owned(), id.as_str().into());
     }
-    WireError { status, headers, body }
+    DraftError { status, headers, body }
 }
 
 /// Clients of this API tell a prompt that is too long by its words.

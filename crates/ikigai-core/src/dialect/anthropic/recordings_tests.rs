@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::testing::{check, events_of, frames_of, home};
 use super::*;
-use crate::dialect::{Incoming, Reply};
+use crate::dialect::{DraftIncoming, Reply};
 use crate::{Collector, FinishReason, Ids, Quirks, Response, rules_for};
 
 /// Exchanges whose expectation is wrong, with the proof.
@@ -129,7 +129,7 @@ fn every_request_comes_back_as_it_was() {
         let Some(recorded) = exchange["request"].as_object() else { return Ok(()) };
         let path = recorded["path"].as_str();
         let request =
-            decode_request(Incoming { path, body: recorded["body"].clone() }).map_err(|error| error.to_string())?;
+            decode_request(DraftIncoming { path, body: recorded["body"].clone() }).map_err(|error| error.to_string())?;
         // The canonical form is JSON, too: nothing may get lost there either.
         let request = serde_json::from_value(serde_json::to_value(&request).unwrap()).unwrap();
         let wire = encode_request(&request, &home(&Quirks::default(), rules_for(&request.model))).unwrap();
@@ -328,7 +328,7 @@ fn every_request_of_the_others_can_be_sent_to_this_api() {
             let (Some(recorded), id) = (exchange["request"].as_object(), exchange["id"].as_str().unwrap()) else {
                 continue;
             };
-            let incoming = Incoming { path: recorded["path"].as_str(), body: recorded["body"].clone() };
+            let incoming = DraftIncoming { path: recorded["path"].as_str(), body: recorded["body"].clone() };
             let Ok(mut request) = dialect.decode_request(incoming) else { continue };
             for model in ["claude-sonnet-4-5", "claude-opus-5-5"] {
                 request.model = model.to_owned();

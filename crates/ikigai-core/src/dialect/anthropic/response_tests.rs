@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::super::request::decode_request;
 use super::*;
-use crate::dialect::Incoming;
+use crate::dialect::DraftIncoming;
 use crate::{Dialect, ErrorKind, Other, ProviderData, Source, ThinkingBlock, Usage};
 
 fn read(body: Value) -> Response {
@@ -228,7 +228,7 @@ fn answers_of_others_are_dressed_for_this_apis_clients() {
     body["content"][5]["data"] = whole;
     let sent_back =
         json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": body["content"]}]});
-    let message = decode_request(Incoming { path: None, body: sent_back }).unwrap().messages.remove(0);
+    let message = decode_request(DraftIncoming { path: None, body: sent_back }).unwrap().messages.remove(0);
     assert_eq!((message.provider.as_deref(), message.model.as_deref()), (Some("google"), Some("gemini-3-pro")));
     assert_eq!(message.content[..2], foreign().content[..2]);
     assert_eq!(message.content.last(), foreign().content.last());
@@ -242,7 +242,7 @@ fn thinking_without_any_state_still_gets_a_signature_that_we_know() {
     let body = encode_response(&response, &Reply { provider: Some("deepseek".into()), ..Reply::default() });
     let sent_back =
         json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": body["content"]}]});
-    let message = decode_request(Incoming { path: None, body: sent_back }).unwrap().messages.remove(0);
+    let message = decode_request(DraftIncoming { path: None, body: sent_back }).unwrap().messages.remove(0);
     assert_eq!((message.provider.as_deref(), message.content), (Some("deepseek"), vec![Block::thinking("Hm")]));
 }
 

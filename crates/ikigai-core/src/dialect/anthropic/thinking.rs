@@ -114,7 +114,7 @@ pub(super) fn encode(request: &Request, target: &Target<'_>, obstacles: Obstacle
     let thinks = planned.thinks(rule);
     losses.extend(planned.losses);
     if let Some(why) = obstacle(planned.setting, target, obstacles).filter(|_| thinks) {
-        losses.push(Loss::new("thinking", "thinking", why));
+        losses.push(Loss::uncoded("thinking", "thinking", why));
         let max_tokens = Some(limit.plain(request, losses).into());
         return Sent { thinking: off(rule), max_tokens, ..Sent::default() };
     }
@@ -191,11 +191,11 @@ fn display(rule: &ThinkingRule, wish: &Thinking, thinking: &mut Option<Value>, l
         (Display::Always, true) | (Display::UnlessHidden, true) | (Display::Never, false) => return,
         (Display::Always, false) => {
             let why = "this model always shows its thinking";
-            return losses.push(Loss::info("thinking.include_summary", "thinking.include_summary", why));
+            return losses.push(Loss::uncoded_info("thinking.include_summary", "thinking.include_summary", why));
         }
         (Display::Never, true) => {
             let why = "this model never shows its thinking";
-            return losses.push(Loss::info("thinking.include_summary", "thinking.include_summary", why));
+            return losses.push(Loss::uncoded_info("thinking.include_summary", "thinking.include_summary", why));
         }
         (Display::OnRequest, true) => "summarized",
         (Display::UnlessHidden | Display::OnRequest, false) => "omitted",
@@ -208,7 +208,7 @@ fn display(rule: &ThinkingRule, wish: &Thinking, thinking: &mut Option<Value>, l
 fn warn_when_tight(level: Level, asked: Option<i64>, losses: &mut Vec<Loss>) {
     if let Some(asked) = asked.filter(|asked| *asked < TIGHT && level >= Level::High) {
         let why = format!("thinking is counted in the {asked} tokens of the answer and may leave little of them");
-        losses.push(Loss::info("max_output_tokens", "max_output_tokens", why));
+        losses.push(Loss::uncoded_info("max_output_tokens", "max_output_tokens", why));
     }
 }
 
@@ -225,7 +225,7 @@ impl Limit {
         match (self.asked, self.longest) {
             (Some(asked), Some(longest)) if asked > longest => {
                 let why = format!("this model's answers have at most {longest} tokens; that is sent for {asked}");
-                losses.push(Loss::new("max_output_tokens", "max_output_tokens", why));
+                losses.push(Loss::uncoded("max_output_tokens", "max_output_tokens", why));
                 longest
             }
             (Some(asked), _) => asked,
@@ -244,7 +244,7 @@ impl Limit {
             let limit = asked.min(longest);
             if limit < asked {
                 let why = format!("this model's answers have at most {longest} tokens; that is sent for {asked}");
-                losses.push(Loss::new("max_output_tokens", "max_output_tokens", why));
+                losses.push(Loss::uncoded("max_output_tokens", "max_output_tokens", why));
             }
             if limit > budget {
                 return Some((limit, budget));
@@ -256,16 +256,16 @@ impl Limit {
         let taken = budget.min(limit - room.min(limit / 2));
         if taken < LEAST {
             let why = format!("a limit of {limit} tokens is too small for thinking; it is left out");
-            losses.push(Loss::new("thinking", "thinking", why));
+            losses.push(Loss::uncoded("thinking", "thinking", why));
             return None;
         }
         if named && self.asked.is_some() {
             let why = format!("the limit must be above the thinking budget of {budget}; {limit} is sent");
-            losses.push(Loss::new("max_output_tokens", "max_output_tokens", why));
+            losses.push(Loss::uncoded("max_output_tokens", "max_output_tokens", why));
         }
         if taken < budget {
             let why = format!("a budget of {budget} tokens leaves no room for the answer; {taken} is sent");
-            losses.push(Loss::new("thinking", "thinking", why));
+            losses.push(Loss::uncoded("thinking", "thinking", why));
         }
         Some((limit, taken))
     }

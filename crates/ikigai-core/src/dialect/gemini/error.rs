@@ -5,7 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Dialect, Error, ErrorKind, WireError};
+use crate::{Dialect, Error, ErrorKind, };
+use crate::dialect::DraftError;
 
 /// The provider's error object is kept up to this size, printed.
 const KEPT: usize = 4096;
@@ -226,7 +227,7 @@ fn refused(message: &str, details: &Details) -> ErrorKind {
 }
 
 /// Writes a failure. One that came from this dialect keeps its own object.
-pub(crate) fn encode_error(error: &Error) -> WireError {
+pub(crate) fn encode_error(error: &Error) -> DraftError {
     let (mut status, word) = match error.kind {
         ErrorKind::Auth => (401, "UNAUTHENTICATED"),
         ErrorKind::Permission => (403, "PERMISSION_DENIED"),
@@ -259,7 +260,7 @@ pub(crate) fn encode_error(error: &Error) -> WireError {
         }
     };
     let headers = error.retry_after_ms.map(|delay| ("retry-after".to_owned(), delay.div_ceil(1000).to_string()));
-    WireError { status, headers: headers.into_iter().collect(), body: json!({"error": object}) }
+    DraftError { status, headers: headers.into_iter().collect(), body: json!({"error": object}) }
 }
 
 /// Clients tell a prompt that is too long from other refusals by the words alone.

@@ -229,7 +229,7 @@ fn a_foreign_error_is_written_with_its_waiting_time() {
     let wire = encode_error(&error);
     assert_eq!(
         wire,
-        WireError {
+        DraftError {
             status: 429,
             headers: vec![("retry-after".to_owned(), "2".to_owned())],
             body: json!({"error": {"code": 429, "message": "slow down", "status": "RESOURCE_EXHAUSTED", "details": [

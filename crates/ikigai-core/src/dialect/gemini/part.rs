@@ -80,7 +80,7 @@ pub(super) fn decode(part: Map<String, Value>) -> Block {
 }
 
 fn other(fields: Fields) -> Block {
-    Block::Other(Other { dialect: Dialect::Gemini, data: Value::Object(fields.into_rest()) })
+    Block::Other(Other { dialect: Dialect::Gemini, data: Value::Object(fields.into_rest()).into() })
 }
 
 fn text_block(fields: &mut Fields) -> Option<Block> {
@@ -174,7 +174,7 @@ fn call_block(fields: &mut Fields, data: &mut ProviderData) -> Option<Block> {
     };
     let id = take_id(&mut inner);
     fields.close("functionCall", inner);
-    Some(Block::ToolCall(ToolCall { id, name, arguments, ..ToolCall::default() }))
+    Some(Block::ToolCall(ToolCall { id, name, arguments: arguments.into(), ..ToolCall::default() }))
 }
 
 /// The id, or an empty text: an empty id on the wire is as good as none.
@@ -200,7 +200,7 @@ pub(super) fn call(call: &ToolCall, id: Option<&str>) -> Map<String, Value> {
     let mut inner = Map::new();
     inner.insert("name".to_owned(), call.name.as_str().into());
     if !call.arguments.is_empty() || !call.provider_data.flag(Dialect::Gemini, NO_ARGS) {
-        inner.insert("args".to_owned(), call.arguments.clone().into());
+        inner.insert("args".to_owned(), call.arguments.object().clone().into());
     }
     if let Some(id) = id {
         inner.insert("id".to_owned(), id.into());

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::*;
 use crate::dialect::{ReadFrames as _, WriteFrames as _};
 use crate::{
-    Block, Collector, Dialect, Error, Event, FinishReason, Ids, Incoming, Quirks, Reply, Response, Rules, Sse, Target,
+    Block, Collector, Dialect, Error, Event, FinishReason, Ids, DraftIncoming, Quirks, Reply, Response, Rules, Sse, Target,
     events,
 };
 
@@ -137,7 +137,7 @@ fn every_request_round_trips() {
     for exchange in recordings.exchanges.iter().filter(|exchange| !exchange["request"].is_null()) {
         let id = exchange["id"].as_str().unwrap();
         let (path, body) = (exchange["request"]["path"].as_str().unwrap(), &exchange["request"]["body"]);
-        let request = decode_request(Incoming { path: Some(path), body: body.clone() }).unwrap();
+        let request = decode_request(DraftIncoming { path: Some(path), body: body.clone() }).unwrap();
         // Once more through the JSON of the format.
         let request = serde_json::from_value(serde_json::to_value(&request).unwrap()).unwrap();
         let wire = encode_request(&request, &target).unwrap();
@@ -268,7 +268,7 @@ fn requests_of_other_dialects_become_ones_that_the_api_takes() {
             if !body.is_object() || exchange["response"]["status"] != 200 || KEPT_ELSEWHERE.contains(&id) {
                 continue;
             }
-            let Ok(mut request) = dialect.decode_request(Incoming { path, body }) else { continue };
+            let Ok(mut request) = dialect.decode_request(DraftIncoming { path, body }) else { continue };
             for model in ["gemini-2.0-flash", "gemini-2.5-pro", "gemini-3-pro-preview"] {
                 request.model = model.to_owned();
                 let target =
@@ -334,7 +334,7 @@ fn answers_of_other_dialects_come_back_from_clients_of_this_one() {
             count += 1;
             for streamed in [false, true] {
                 let contents = in_history(&response, streamed, &reply);
-                let request = decode_request(Incoming { path: None, body: json!({"contents": contents}) }).unwrap();
+                let request = decode_request(DraftIncoming { path: None, body: json!({"contents": contents}) }).unwrap();
                 let history: Vec<Block> = request.messages.into_iter().flat_map(|message| message.content).collect();
                 let (ours, theirs) = (blocks(&history), blocks(&response.content));
                 if ours != theirs {

@@ -45,7 +45,7 @@ pub(super) fn decode(fields: &mut Fields, data: &mut ProviderData) -> Option<Blo
     if let Some(Value::Array(parts)) = inner.take("parts") {
         content.extend(parts.into_iter().map(|part| match part {
             Value::Object(part) => part::decode(part),
-            data => Block::Other(Other { dialect: Dialect::Gemini, data }),
+            data => Block::Other(Other { dialect: Dialect::Gemini, data: data.into() }),
         }));
     }
     fields.close("functionResponse", inner);

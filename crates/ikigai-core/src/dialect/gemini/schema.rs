@@ -160,7 +160,7 @@ struct Lowering<'a> {
 
 impl<'a> Lowering<'a> {
     fn lost(&mut self, what: &str, place: &str, why: &str) {
-        self.losses.push(Loss::new(what, place, why));
+        self.losses.push(Loss::uncoded(what, place, why));
     }
 
     fn schema(&mut self, schema: &'a Value, place: &str) -> Value {
@@ -344,7 +344,7 @@ impl<'a> Lowering<'a> {
 
     fn choices(&mut self, key: &str, value: &'a Value, lowered: &mut Lowered, place: &str) {
         if key == "oneOf" {
-            self.losses.push(Loss::info(key, place, "it became anyOf: exactly one cannot be asked for"));
+            self.losses.push(Loss::uncoded_info(key, place, "it became anyOf: exactly one cannot be asked for"));
         }
         for (index, choice) in value.as_array().into_iter().flatten().enumerate() {
             if choice.get("type").is_some_and(|word| word == "null") {

@@ -97,7 +97,7 @@ fn unseal(message: &mut Message) {
 fn whole_block(data: &mut ProviderData) -> Option<Block> {
     Dialect::ALL.into_iter().filter(|dialect| *dialect != Dialect::Gemini).find_map(|dialect| {
         let data = data.remove(dialect, WHOLE_BLOCK)?;
-        Some(Block::Other(Other { dialect, data }))
+        Some(Block::Other(Other { dialect, data: data.into() }))
     })
 }
 

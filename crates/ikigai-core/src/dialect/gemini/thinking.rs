@@ -71,7 +71,7 @@ pub(super) fn encode(
             set(&mut encoded, "thinkingLevel", level.capitals());
             if level >= Level::Med && room.is_some_and(|room| room < SMALL) {
                 let why = "the limit includes the thoughts; so small a one may cut the answer off";
-                losses.push(Loss::info("max_output_tokens", "max_output_tokens", why));
+                losses.push(Loss::uncoded_info("max_output_tokens", "max_output_tokens", why));
             }
         }
         Setting::On => set(&mut encoded, "thinkingLevel", Level::High.capitals()),
@@ -106,11 +106,11 @@ fn fit(
     let fitting = budget.min(max - room.min(max / 2)).max(least);
     if explicit {
         let why = format!("the limit includes the thoughts and must exceed their budget; {max} is sent");
-        losses.push(Loss::new("max_output_tokens", "max_output_tokens", why));
+        losses.push(Loss::uncoded("max_output_tokens", "max_output_tokens", why));
     }
     if fitting < budget {
         let why = format!("the model's longest answer has no room for {budget} tokens of thoughts; {fitting} is sent");
-        losses.push(Loss::new("thinking", "thinking", why));
+        losses.push(Loss::uncoded("thinking", "thinking", why));
     }
     (fitting, Some(max))
 }

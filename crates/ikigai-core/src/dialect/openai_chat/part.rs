@@ -42,7 +42,7 @@ pub(super) fn decode(part: Value, side: Side) -> Block {
 }
 
 fn other(data: Value) -> Block {
-    Block::Other(Other { dialect: DIALECT, data })
+    Block::Other(Other { dialect: DIALECT, data: data.into() })
 }
 
 /// The cache hint among a part's or a tool's fields. The field itself stays with the leftovers.
@@ -306,7 +306,7 @@ pub(super) fn encode(block: &Block, side: Side) -> Option<Value> {
         }
         Block::Document(document) => encode_document(document, side, &mut part)?,
         Block::Thinking(thinking) => return Some(encode_thinking(thinking)),
-        Block::Other(other) if other.dialect == DIALECT => return Some(other.data.clone()),
+        Block::Other(other) if other.dialect == DIALECT => return Some(other.data.clone().into()),
         Block::Other(_) | Block::ToolCall(_) | Block::ToolResult(_) => return None,
     }
     let extra = block.provider_data().and_then(|data| marks::extra(data, side));

@@ -10,7 +10,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::dialect::{Incoming, ReadFrames, Reply, Target};
+use crate::dialect::{DraftIncoming, ReadFrames, Reply, Target};
 use crate::{Collector, Event, EventChecker, FinishReason, Ids, Quirks, Response, Rules, Sse};
 
 /// Lines of `expected.jsonl` that are wrong, with the proof.
@@ -226,7 +226,7 @@ fn requests_return_as_they_came() {
     for recording in &all {
         let Some(body) = &recording.request else { continue };
         total += 1;
-        let request = match decode_request(Incoming { path: None, body: body.clone() }) {
+        let request = match decode_request(DraftIncoming { path: None, body: body.clone() }) {
             Ok(request) => request,
             Err(error) => {
                 faults.push(format!("{}: {error}", recording.id));
@@ -255,7 +255,7 @@ fn keys_of_schemas_and_arguments_keep_their_order() {
     let target = Target { provider: "openai", quirks: &quirks, rules: &rules, facts: None };
     for recording in &all {
         let Some(body) = &recording.request else { continue };
-        let request = decode_request(Incoming { path: None, body: body.clone() }).unwrap();
+        let request = decode_request(DraftIncoming { path: None, body: body.clone() }).unwrap();
         let wire = encode_request(&request, &target).unwrap().body;
         let schemas = |body: &Value| -> Vec<String> {
             body.get("tools")

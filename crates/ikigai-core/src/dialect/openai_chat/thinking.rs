@@ -85,7 +85,7 @@ pub(super) fn encode(
     let cannot_hide = !hides && rule.display == Display::Always;
     if !thinking.include_summary && cannot_hide && plan.thinks(rule) {
         let why = "thinking cannot be hidden here; the answer may show it";
-        losses.push(Loss::info("thinking", "thinking.include_summary", why));
+        losses.push(Loss::uncoded_info("thinking", "thinking.include_summary", why));
     }
     match style {
         ReasoningRequest::Effort | ReasoningRequest::EffortAndFormat => {
@@ -132,7 +132,7 @@ pub(super) fn encode(
         }
         ReasoningRequest::Nothing => {
             if !matches!(setting, Setting::Unsaid | Setting::Off) {
-                losses.push(Loss::new(
+                losses.push(Loss::uncoded(
                     "thinking",
                     "thinking",
                     "this provider has no parameter for thinking; nothing is sent about it",
@@ -167,7 +167,7 @@ fn effort_word(setting: Setting, rule: &ThinkingRule, losses: &mut Vec<Loss>) ->
         Setting::On => Some("default"),
         Setting::Budget(tokens) => {
             let level = crate::thinking::nearest_level(rule, tokens).max(Level::Low);
-            losses.push(Loss::new(
+            losses.push(Loss::uncoded(
                 "thinking",
                 "thinking.budget",
                 format!("this API takes efforts, not budgets; {level} is sent for {tokens} tokens"),

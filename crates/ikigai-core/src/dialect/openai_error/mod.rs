@@ -8,7 +8,7 @@ mod retry;
 
 use serde_json::{Map, Value, json};
 
-use crate::dialect::WireError;
+use crate::dialect::DraftError;
 use crate::{Dialect, Error, ErrorKind};
 
 use classify::Clues;
@@ -49,7 +49,7 @@ pub(crate) fn find(dialect: Dialect, body: &Value) -> Option<Error> {
 }
 
 /// Writes a failure for a client: status, headers and body as OpenAI would give them.
-pub(crate) fn encode_error(error: &Error) -> WireError {
+pub(crate) fn encode_error(error: &Error) -> DraftError {
     let mut headers = Vec::new();
     if let Some(id) = &error.request_id {
         headers.push(("x-request-id".to_owned(), id.clone()));
@@ -62,7 +62,7 @@ pub(crate) fn encode_error(error: &Error) -> WireError {
     if error.retryable.is_some() || error.kind == ErrorKind::Quota {
         headers.push(("x-should-retry".to_owned(), error.is_retryable().to_string()));
     }
-    WireError { status: status(error), headers, body: json!({"error": object(error)}) }
+    DraftError { status: status(error), headers, body: json!({"error": object(error)}) }
 }
 
 /// The error object alone, as it stands in bodies and in streams.

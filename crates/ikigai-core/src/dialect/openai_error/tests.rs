@@ -433,7 +433,7 @@ fn headers_and_the_familys_own_words_are_passed_on() {
     error.provider_data.set(Dialect::OpenaiChat, "error", json!({"message": "slow down"}));
     assert_eq!(
         encode_error(&error),
-        WireError {
+        DraftError {
             status: 429,
             headers: headers(&[
                 ("x-request-id", "req_1"),

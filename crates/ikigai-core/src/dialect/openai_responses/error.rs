@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::{ME, Object};
-use crate::dialect::{WireError, openai_error};
+use crate::dialect::{DraftError, openai_error};
 use crate::{Error, ErrorKind};
 
 /// Reads a failed HTTP answer.
@@ -15,7 +15,7 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
 }
 
 /// Writes a failure for a client.
-pub(crate) fn encode_error(error: &Error) -> WireError {
+pub(crate) fn encode_error(error: &Error) -> DraftError {
     openai_error::encode_error(error)
 }
 

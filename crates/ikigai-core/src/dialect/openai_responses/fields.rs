@@ -66,7 +66,7 @@ pub(super) fn put_back(object: &mut Object, fields: Option<&Object>) {
 
 /// Something of this dialect alone.
 pub(super) fn other(data: Object) -> Other {
-    Other { dialect: ME, data: Value::Object(data) }
+    Other { dialect: ME, data: Value::Object(data).into() }
 }
 
 /// A wire object from pairs.
@@ -106,7 +106,7 @@ pub(super) fn note_foreign_fields(data: &ProviderData, place: &str, losses: &mut
         let Some(Value::Object(extra)) = fields.get("extra") else { continue };
         let keys: Vec<&str> = extra.iter().filter(|(_, value)| !value.is_null()).map(|(key, _)| key.as_str()).collect();
         if !keys.is_empty() {
-            losses.push(Loss::new(
+            losses.push(Loss::uncoded(
                 "provider_data",
                 place,
                 format!("fields of {name} that this API does not have were left out: {}", keys.join(", ")),

@@ -31,7 +31,7 @@ pub(super) enum Written {
 
 /// Reads one part. One that we do not know is kept whole.
 pub(super) fn decode(part: Value) -> Block {
-    let Value::Object(fields) = part else { return Block::Other(crate::Other { dialect: ME, data: part }) };
+    let Value::Object(fields) = part else { return Block::Other(crate::Other { dialect: ME, data: part.into() }) };
     match fields.get("type").and_then(Value::as_str) {
         Some("input_text" | "output_text" | "text") if fields.get("text").is_some_and(Value::is_string) => text(fields),
         Some("input_image") => image(fields),

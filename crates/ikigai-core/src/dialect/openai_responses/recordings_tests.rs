@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::stream::{check_as_client, check_grammar, read_stream, write_stream};
 use super::*;
-use crate::dialect::{Incoming, Reply, Target};
+use crate::dialect::{DraftIncoming, Reply, Target};
 use crate::{Block, FinishReason, Ids, Quirks, Response, Rules, Usage};
 
 fn folder() -> Option<PathBuf> {
@@ -232,7 +232,7 @@ fn requests_come_back_as_they_were() {
     let target = Target { provider: "openai", quirks: &quirks, rules: &rules, facts: None };
     for exchange in exchanges() {
         let Some(body) = exchange.request else { continue };
-        let request = decode_request(Incoming { path: None, body: body.clone() }).unwrap();
+        let request = decode_request(DraftIncoming { path: None, body: body.clone() }).unwrap();
         let wire = encode_request(&request, &target).unwrap();
         same(&exchange.id, &wire.body, &body);
         assert_eq!(wire.losses, [], "{}", exchange.id);

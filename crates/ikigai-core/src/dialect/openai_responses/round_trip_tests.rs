@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dialect::{Incoming, Reply, Target};
+use crate::dialect::{DraftIncoming, Reply, Target};
 use crate::{Ids, Quirks, Rules};
 
 /// Values that mean something in many places, and some that mean nothing anywhere.
@@ -231,7 +231,7 @@ proptest! {
     fn requests(body in body()) {
         let (quirks, rules) = (Quirks::default(), Rules::default());
         let target = Target { provider: "openai", quirks: &quirks, rules: &rules, facts: None };
-        if let Ok(request) = decode_request(Incoming { path: None, body: body.clone() }) {
+        if let Ok(request) = decode_request(DraftIncoming { path: None, body: body.clone() }) {
             let wire = encode_request(&request, &target).unwrap();
             prop_assert_eq!(wire.body, body);
             prop_assert_eq!(wire.losses, vec![]);
@@ -255,7 +255,7 @@ fn most_documents_are_accepted() {
     let accepted = (0..500)
         .filter(|_| {
             let body = bodies.new_tree(&mut runner).unwrap().current();
-            decode_request(Incoming { path: None, body }).is_ok()
+            decode_request(DraftIncoming { path: None, body }).is_ok()
         })
         .count();
     assert!(accepted > 100, "{accepted} of 500");

@@ -26,7 +26,7 @@ pub(in super::super) fn decode(value: Value, reading: Reading) -> Result<Block, 
     let Value::Object(fields) = value else {
         return match reading {
             Reading::Request(place) => Err(refusal(place, "a block must be an object")),
-            Reading::Answer => Ok(Block::Other(crate::Other { dialect: super::DIALECT, data: value })),
+            Reading::Answer => Ok(Block::Other(crate::Other { dialect: super::DIALECT, data: value.into() })),
         };
     };
     let fault = match fields.get("type").and_then(Value::as_str) {
@@ -257,12 +257,14 @@ fn tool_use(fields: Fields) -> Block {
             ("name", value) => call.name = string(value),
             ("input", Value::Object(arguments)) => {
                 has_input = true;
-                call.arguments = arguments;
+                call.arguments = arguments.into();
             }
             ("input", value) => {
                 has_input = true;
                 // No object: the call cannot be run, and goes back as it came.
-                call.arguments_text = (!value.is_null()).then(|| value.to_string());
+                if !value.is_null() {
+                    call.arguments = crate::Arguments::from_text(value.to_string());
+                }
                 own.set("input", value);
             }
             ("cache_control", value) => call.cache = own.cache(value),

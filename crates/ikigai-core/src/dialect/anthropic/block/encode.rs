@@ -79,12 +79,12 @@ fn input(call: &ToolCall, own: Option<&Fields>) -> Option<Value> {
     let raw = own.and_then(|own| own.get("input"));
     if let Some(raw) = raw
         && call.arguments.is_empty()
-        && call.arguments_text == (!raw.is_null()).then(|| raw.to_string())
+        && (raw.is_null() || call.arguments.text() == raw.to_string())
     {
         return Some(raw.clone());
     }
     let was_absent = own.and_then(|own| own.get("no_input")).is_some();
-    (!was_absent || !call.arguments.is_empty()).then(|| Value::Object(call.arguments.clone()))
+    (!was_absent || !call.arguments.is_empty()).then(|| Value::Object(call.arguments.object().clone()))
 }
 
 /// A source, as it came where it still means the same.

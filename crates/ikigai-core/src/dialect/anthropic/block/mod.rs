@@ -80,7 +80,7 @@ pub(super) fn is_plain(text: &Text) -> bool {
 
 /// A block of this dialect, kept whole.
 pub(super) fn other(fields: Map<String, Value>) -> Block {
-    Block::Other(Other { dialect: DIALECT, data: Value::Object(fields) })
+    Block::Other(Other { dialect: DIALECT, data: Value::Object(fields).into() })
 }
 
 /// Does a block carry sealed state of other dialects, which they want back?

@@ -273,7 +273,7 @@ impl Writer<'_> {
     }
 
     fn other(&mut self, other: &Other, from: &From, place: Place) -> Option<Fields> {
-        let why = match (&other.data, other.dialect == DIALECT) {
+        let why = match (other.data.value(), other.dialect == DIALECT) {
             (Value::Object(fields), true) if from.same_provider => return Some(fields.clone()),
             (Value::Object(_), true) => "a block of another provider stays behind".to_owned(),
             (_, true) => "it is no object, and is left out".to_owned(),

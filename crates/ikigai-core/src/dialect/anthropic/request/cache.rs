@@ -38,7 +38,7 @@ impl Hints {
                 Tool::Function(function) => {
                     found.extend(function.cache.as_ref().map(|hint| (Place::Tool(index), hint)))
                 }
-                Tool::Other(tool) => fixed += usize::from(tool.other.data.get("cache_control").is_some()),
+                Tool::Other(tool) => fixed += usize::from(tool.other.data.value().get("cache_control").is_some()),
             }
         }
         for (index, block) in request.system.iter().enumerate() {
@@ -57,7 +57,7 @@ impl Hints {
                 true => Some(lifetime(hint, &place.to_string(), &mut has_short, losses)),
                 false => {
                     let why = format!("this API takes {MOST} cache breakpoints; this one is left out");
-                    losses.push(Loss::new("cache", place.to_string(), why));
+                    losses.push(Loss::uncoded("cache", place.to_string(), why));
                     None
                 }
             };
@@ -98,7 +98,7 @@ fn collect<'a>(place: Place, block: &'a Block, found: &mut Vec<(Place, &'a Cache
     if let Block::Other(other) = block
         && other.dialect == DIALECT
     {
-        *fixed += usize::from(other.data.get("cache_control").is_some());
+        *fixed += usize::from(other.data.value().get("cache_control").is_some());
     }
     found.extend(block.cache().map(|hint| (place, hint)));
 }
@@ -132,7 +132,7 @@ pub(super) fn lifetime(hint: &CacheHint, place: &str, has_short: &mut bool, loss
     match hint.ttl.as_deref() {
         Some("1h") if *has_short => {
             let why = "a one-hour entry behind a five-minute one is refused; the default lifetime is sent";
-            losses.push(Loss::new("cache.ttl", place, why));
+            losses.push(Loss::uncoded("cache.ttl", place, why));
             CacheHint::default()
         }
         Some("1h") => hint.clone(),
@@ -143,7 +143,7 @@ pub(super) fn lifetime(hint: &CacheHint, place: &str, has_short: &mut bool, loss
         Some(ttl) => {
             *has_short = true;
             let why = format!("this API knows the lifetimes 5m and 1h, not `{ttl}`; its default is sent");
-            losses.push(Loss::new("cache.ttl", place, why));
+            losses.push(Loss::uncoded("cache.ttl", place, why));
             CacheHint::default()
         }
     }

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::dialect::Incoming;
+use crate::dialect::DraftIncoming;
 use crate::dialect::seal::Sealed;
 use crate::{Block, CacheOptions, Error, JsonSchemaFormat, Message, OutputFormat, ProviderData, Request, Role};
 
@@ -22,7 +22,7 @@ type Fields = Map<String, Value>;
 ///
 /// # Errors
 /// When it is no request of this API: the message names the place and what should stand there.
-pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
+pub(crate) fn decode_request(incoming: DraftIncoming<'_>) -> Result<Request, Error> {
     let Value::Object(fields) = incoming.body else { return Err(refusal("the body", "a JSON object")) };
     let mut request = Request::default();
     let mut own = Own::default();
@@ -137,7 +137,7 @@ pub(super) fn read_format(value: &Value) -> Option<OutputFormat> {
     Some(OutputFormat::JsonSchema(JsonSchemaFormat {
         name: None,
         description: None,
-        schema,
+        schema: schema.into(),
         strict: None,
         provider_data,
     }))

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::super::testing::wire;
 use super::decode_request;
-use crate::dialect::Incoming;
+use crate::dialect::DraftIncoming;
 use crate::dialect::seal::Sealed;
 use crate::{Block, Dialect, Level, ProviderData, Request, Source, Thinking, ToolChoice};
 
 fn read(body: Value) -> Request {
-    decode_request(Incoming { path: Some("/v1/messages"), body }).unwrap()
+    decode_request(DraftIncoming { path: Some("/v1/messages"), body }).unwrap()
 }
 
 /// A request with one field more.
@@ -297,7 +297,7 @@ fn what_the_caller_changed_is_written_anew() {
     request.system = vec![Block::text("A"), Block::text("B")];
     request.messages[0].content = vec![Block::image_url("v")];
     let Block::ToolCall(call) = &mut request.messages[1].content[0] else { panic!() };
-    call.set_arguments_text(r#"{"a":1}"#.to_owned());
+    call.arguments = crate::Arguments::from_text(r#"{"a":1}"#.to_owned());
     let crate::Tool::Function(function) = &mut request.tools[0] else { panic!() };
     function.parameters = json!({"type": "object"});
     function.strict = true;
@@ -386,7 +386,7 @@ fn bad_requests_are_refused_with_the_place() {
         ),
     ];
     for (body, message) in cases {
-        let error = decode_request(Incoming { path: None, body }).unwrap_err();
+        let error = decode_request(DraftIncoming { path: None, body }).unwrap_err();
         assert_eq!((error.kind, error.message.as_str()), (crate::ErrorKind::InvalidRequest, message));
         assert!(error.param.is_some());
     }
@@ -402,7 +402,7 @@ fn the_model_may_stand_in_the_path() {
         ("/models/claude-x:streamRawPredict", "claude-x", Some(true)),
     ];
     for (path, model, stream) in cases {
-        let request = decode_request(Incoming { path: Some(path), body: body.clone() }).unwrap();
+        let request = decode_request(DraftIncoming { path: Some(path), body: body.clone() }).unwrap();
         assert_eq!((request.model.as_str(), request.stream), (model, stream));
         let wire = wire(&request);
         assert_eq!((wire.path.as_str(), wire.body), (path, body.clone()));
@@ -414,7 +414,7 @@ fn the_beta_query_goes_on_and_no_other_does() {
     for (path, expected) in
         [("/v1/messages?beta=true", "/v1/messages?beta=true"), ("/p/v1/messages?key=s", "/v1/messages")]
     {
-        let request = decode_request(Incoming { path: Some(path), body: said(json!([])) }).unwrap();
+        let request = decode_request(DraftIncoming { path: Some(path), body: said(json!([])) }).unwrap();
         assert_eq!(wire(&request).path, expected);
     }
 }

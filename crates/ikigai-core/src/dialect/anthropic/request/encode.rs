@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::dialect::{Target, WireRequest};
+use crate::dialect::{Target, DraftRequest};
 use crate::{Block, Error, ForcedTools, Loss, ProviderData, Request, ToolChoice};
 
 use super::super::DIALECT;
@@ -29,7 +29,7 @@ const LONGEST_NAME: usize = 64;
 ///
 /// # Errors
 /// When the request names no model. What this API cannot carry is a loss.
-pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<WireRequest, Error> {
+pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<DraftRequest, Error> {
     if request.model.is_empty() {
         let mut error = Error::invalid_request("the request names no model; set `model`");
         error.param = Some("model".to_owned());
@@ -48,7 +48,7 @@ pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<W
             fields.insert("anthropic_beta".to_owned(), betas.into());
         }
     }
-    Ok(WireRequest { path, headers, body, losses: writer.losses })
+    Ok(DraftRequest { path, headers, body, losses: writer.losses })
 }
 
 /// A model's id as one part of a path. Amazon's have colons in them, and its profiles slashes.
@@ -106,11 +106,11 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn lose(&mut self, what: &str, place: Place, why: impl Into<String>) {
-        self.losses.push(Loss::new(what, place.to_string(), why));
+        self.losses.push(Loss::uncoded(what, place.to_string(), why));
     }
 
     pub(super) fn note(&mut self, what: &str, place: Place, why: impl Into<String>) {
-        self.losses.push(Loss::info(what, place.to_string(), why));
+        self.losses.push(Loss::uncoded_info(what, place.to_string(), why));
     }
 
     /// Other dialects' wire fields stay behind.
@@ -239,7 +239,7 @@ impl<'a> Writer<'a> {
             return choice;
         }
         let why = "this model refuses a tool choice that forces a tool; the choice is left to the model";
-        self.losses.push(Loss::new("tool_choice", "tool_choice", why));
+        self.losses.push(Loss::uncoded("tool_choice", "tool_choice", why));
         super::tools::write_choice(&ToolChoice::Auto, self.request.parallel_tool_calls)
     }
 
@@ -302,17 +302,17 @@ impl<'a> Writer<'a> {
         for (what, penalty) in penalties {
             match penalty {
                 None => {}
-                Some(0.0) => self.losses.push(Loss::info(what, what, "this API has none, which is what 0 asks for")),
-                Some(_) => self.losses.push(Loss::new(what, what, "this API has no such parameter; it is left out")),
+                Some(0.0) => self.losses.push(Loss::uncoded_info(what, what, "this API has none, which is what 0 asks for")),
+                Some(_) => self.losses.push(Loss::uncoded(what, what, "this API has no such parameter; it is left out")),
             }
         }
         if request.seed.is_some() {
-            self.losses.push(Loss::new("seed", "seed", "this API has no such parameter; it is left out"));
+            self.losses.push(Loss::uncoded("seed", "seed", "this API has no such parameter; it is left out"));
         }
         let fields = foreign_fields(&request.provider_data);
         if !fields.is_empty() {
             let why = format!("fields of another dialect are left out: {}", fields.join(", "));
-            self.losses.push(Loss::new("provider_data", "provider_data", why));
+            self.losses.push(Loss::uncoded("provider_data", "provider_data", why));
         }
     }
 }

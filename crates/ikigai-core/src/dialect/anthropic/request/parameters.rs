@@ -22,12 +22,12 @@ impl Writer<'_> {
             OutputFormat::Json => {
                 say("Answer with one valid JSON value and nothing else.".to_owned());
                 let why = "this API has no JSON mode without a schema; the system prompt asks for JSON";
-                self.losses.push(Loss::new("output_format", place, why));
+                self.losses.push(Loss::uncoded("output_format", place, why));
                 None
             }
             OutputFormat::JsonSchema(format) => {
-                let fitted = match schema::make_fit(&format.schema) {
-                    _ if self.faithful => Ok((format.schema.clone(), Vec::new())),
+                let fitted = match schema::make_fit(format.schema.value()) {
+                    _ if self.faithful => Ok((format.schema.value().clone(), Vec::new())),
                     _ if !self.target.rules.structured_output => {
                         Err("the model does not know structured output".to_owned())
                     }
@@ -44,7 +44,7 @@ impl Writer<'_> {
                             format.schema
                         ));
                         let why = format!("{fault}; the system prompt asks for JSON of this schema");
-                        self.losses.push(Loss::new("output_format", place, why));
+                        self.losses.push(Loss::uncoded("output_format", place, why));
                         None
                     }
                 }
@@ -55,24 +55,24 @@ impl Writer<'_> {
     fn note_format(&mut self, format: &JsonSchemaFormat, removed: &[String]) {
         if !removed.is_empty() {
             let why = format!("this API does not take these keywords, and they are left out: {}", removed.join(", "));
-            self.losses.push(Loss::new("output_format.schema", "output_format.schema", why));
+            self.losses.push(Loss::uncoded("output_format.schema", "output_format.schema", why));
         }
         if format.name.is_some() {
             let why = "this API has no name for a schema";
-            self.losses.push(Loss::info("output_format.name", "output_format.name", why));
+            self.losses.push(Loss::uncoded_info("output_format.name", "output_format.name", why));
         }
         if format.description.is_some() {
             let why = "this API has no description of a schema; it is left out";
-            self.losses.push(Loss::new("output_format.description", "output_format.description", why));
+            self.losses.push(Loss::uncoded("output_format.description", "output_format.description", why));
         }
         let fields = foreign_fields(&format.provider_data);
         if !fields.is_empty() {
             let why = format!("fields of another dialect are left out: {}", fields.join(", "));
-            self.losses.push(Loss::new("provider_data", "output_format", why));
+            self.losses.push(Loss::uncoded("provider_data", "output_format", why));
         }
         if format.strict == Some(false) {
             let why = "this API always holds the answer to the schema";
-            self.losses.push(Loss::info("output_format.strict", "output_format.strict", why));
+            self.losses.push(Loss::uncoded_info("output_format.strict", "output_format.strict", why));
         }
     }
 
@@ -95,7 +95,7 @@ impl Writer<'_> {
         let rule = self.target.rules.sampling;
         let losses = &mut self.losses;
         let mut drop = |what: &str, harmless: bool, why: &str| {
-            losses.push(if harmless { Loss::info(what, what, why) } else { Loss::new(what, what, why) });
+            losses.push(if harmless { Loss::uncoded_info(what, what, why) } else { Loss::uncoded(what, what, why) });
         };
         if let Some(high) = temperature.filter(|temperature| *temperature > 1.0) {
             drop("temperature", false, &format!("this API's temperatures end at 1; that is sent for {high}"));
@@ -146,7 +146,7 @@ impl Writer<'_> {
             texts.retain(|text| !text.trim().is_empty());
             if texts.len() < before {
                 let why = "this API refuses stop texts of nothing but blanks; they are left out";
-                self.losses.push(Loss::new("stop", "stop", why));
+                self.losses.push(Loss::uncoded("stop", "stop", why));
             }
         }
         (!texts.is_empty()).then(|| json!(texts))
@@ -168,7 +168,7 @@ impl Writer<'_> {
                 "this API takes a `user_id` of up to {LONGEST_USER} characters and nothing else; left out: {}",
                 others.join(", ")
             );
-            self.losses.push(Loss::new("metadata", "metadata", why));
+            self.losses.push(Loss::uncoded("metadata", "metadata", why));
         }
         user.map(|user| json!({"user_id": user}))
     }
@@ -177,7 +177,7 @@ impl Writer<'_> {
         let options = self.request.cache.as_ref()?;
         if options.key.is_some() {
             let why = "this API has no cache keys: it finds its caches by the content";
-            self.losses.push(Loss::info("cache.key", "cache.key", why));
+            self.losses.push(Loss::uncoded_info("cache.key", "cache.key", why));
         }
         let hint = cache::automatic(self.request)?;
         if self.faithful {

@@ -332,7 +332,7 @@ fn pictures_from_the_assistant_are_left_out() {
 #[test]
 fn a_call_that_was_cut_off_is_sent_empty_and_told() {
     let mut cut = ToolCall { id: "t".into(), name: "f".into(), ..ToolCall::default() };
-    cut.set_arguments_text("{\"a\": \"b".into());
+    cut.arguments = crate::Arguments::from_text("{\"a\": \"b".into());
     let wire = wire(&Request::new(SONNET).user("Go").assistant(Block::ToolCall(cut)).tool_result("t", "x"));
     assert_eq!(wire.body["messages"][1]["content"][0]["input"], json!({}));
     assert_eq!(

@@ -27,7 +27,7 @@ pub(super) fn read_tool(index: usize, value: Value) -> Result<Tool, Error> {
     let Value::Object(fields) = value else { return Err(refusal(&place.to_string(), "an object")) };
     let kind = fields.get("type").filter(|kind| !kind.is_null());
     if kind.is_some_and(|kind| kind != "custom") {
-        return Ok(Tool::other(Other { dialect: DIALECT, data: Value::Object(fields) }));
+        return Ok(Tool::other(Other { dialect: DIALECT, data: Value::Object(fields).into() }));
     }
     if !fields.get("name").is_some_and(Value::is_string) {
         return Err(refusal(&format!("{place}.name"), "the tool's name"));
@@ -35,7 +35,7 @@ pub(super) fn read_tool(index: usize, value: Value) -> Result<Tool, Error> {
     let mut function = Function {
         name: String::new(),
         description: None,
-        parameters: Value::Null,
+        parameters: Value::Null.into(),
         // Without the word the API does not hold the model to the schema.
         strict: false,
         cache: None,
@@ -48,7 +48,7 @@ pub(super) fn read_tool(index: usize, value: Value) -> Result<Tool, Error> {
             ("description", Value::String(text)) => function.description = Some(text),
             ("input_schema", schema) => {
                 has_schema = true;
-                function.parameters = schema;
+                function.parameters = schema.into();
             }
             ("strict", Value::Bool(true)) => function.strict = true,
             ("cache_control", value) if !value.is_null() => function.cache = own.cache(value),
@@ -56,7 +56,7 @@ pub(super) fn read_tool(index: usize, value: Value) -> Result<Tool, Error> {
         }
     }
     if !has_schema {
-        function.parameters = no_parameters();
+        function.parameters = no_parameters().into();
         own.set("no_schema", true);
     }
     function.provider_data = own.into_data();
@@ -105,7 +105,7 @@ impl Writer<'_> {
         for (index, tool) in request.tools.iter().enumerate() {
             match tool {
                 Tool::Function(function) => wire.push(self.function(index, function, &mut strict)),
-                Tool::Other(tool) if tool.other.dialect == DIALECT => wire.push(tool.other.data.clone()),
+                Tool::Other(tool) if tool.other.dialect == DIALECT => wire.push(tool.other.data.clone().into()),
                 Tool::Other(tool) => {
                     let why = format!("a tool of {}, which has no meaning here; it is left out", tool.other.dialect);
                     self.lose("tool", Place::Tool(index), why);
@@ -127,9 +127,9 @@ impl Writer<'_> {
             && own.is_some_and(|own| own.contains_key("no_schema"))
             && function.parameters == no_parameters();
         if !was_absent {
-            fields.insert("input_schema".to_owned(), self.input_schema(place, &function.parameters));
+            fields.insert("input_schema".to_owned(), self.input_schema(place, function.parameters.value()));
         }
-        if function.strict && (self.faithful || self.may_be_strict(place, &function.parameters, strict)) {
+        if function.strict && (self.faithful || self.may_be_strict(place, function.parameters.value(), strict)) {
             fields.insert("strict".to_owned(), true.into());
         }
         if let Some(cache) = self.hints.at(place, function.cache.as_ref()) {
@@ -200,13 +200,13 @@ impl Writer<'_> {
             }
         } else if !has_tools {
             if matches!(choice, Some(ToolChoice::Required | ToolChoice::Specific(_))) {
-                self.losses.push(Loss::new("tool_choice", "tool_choice", "there are no tools; it is left out"));
+                self.losses.push(Loss::uncoded("tool_choice", "tool_choice", "there are no tools; it is left out"));
             }
             return None;
         }
         if parallel == Some(false) && choice == Some(&ToolChoice::None) {
             let why = "no tool is called at all, so this says nothing more";
-            self.losses.push(Loss::info("parallel_tool_calls", "parallel_tool_calls", why));
+            self.losses.push(Loss::uncoded_info("parallel_tool_calls", "parallel_tool_calls", why));
         }
         match choice {
             None if parallel == Some(false) => Some(write_choice(&ToolChoice::Auto, parallel)),

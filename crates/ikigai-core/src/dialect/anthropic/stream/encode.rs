@@ -74,11 +74,8 @@ impl WriteFrames for Encoder {
             Event::ToolCallStart { index, id, name, provider_data } => {
                 self.call_start(*index, id, name, provider_data, out);
             }
-            Event::ToolCallDone { index, arguments, arguments_text, provider_data } => {
-                let text = match arguments_text {
-                    Some(text) => text.clone(),
-                    None => serde_json::to_string(arguments).unwrap_or_default(),
-                };
+            Event::ToolCallDone { index, arguments, provider_data } => {
+                let text = arguments.text().to_owned();
                 self.block_end(*index, provider_data, Some(text), out);
             }
             Event::BlockDone { index, provider_data } => self.block_end(*index, provider_data, None, out),
@@ -93,7 +90,7 @@ impl WriteFrames for Encoder {
             }
             Event::Other { index, dialect, data } => {
                 if *dialect == DIALECT {
-                    self.other(*index, data, out);
+                    self.other(*index, data.value(), out);
                 }
             }
         }

@@ -167,7 +167,7 @@ fn state_of_others_comes_back_from_a_stream() {
     let collected = super::super::super::encode_response(&answer_of(&text), &Reply::default());
     let body =
         json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": collected["content"]}]});
-    let request = super::super::super::decode_request(crate::Incoming { path: None, body }).unwrap();
+    let request = super::super::super::decode_request(crate::DraftIncoming { path: None, body }).unwrap();
     let message = &request.messages[0];
     assert_eq!(message.provider.as_deref(), Some("google"));
     let states: Vec<Option<&str>> = message
@@ -276,6 +276,6 @@ fn thinking_that_came_unsigned_is_known_again() {
     assert_eq!(signatures.len(), 1);
     let block = json!({"type": "thinking", "thinking": "Hm", "signature": signatures[0]});
     let body = json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": [block]}]});
-    let message = super::super::super::decode_request(crate::Incoming { path: None, body }).unwrap().messages.remove(0);
+    let message = super::super::super::decode_request(crate::DraftIncoming { path: None, body }).unwrap().messages.remove(0);
     assert_eq!(message.content[0].provider_data(), Some(&unsigned));
 }

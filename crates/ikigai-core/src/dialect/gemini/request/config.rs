@@ -146,7 +146,7 @@ fn format(config: &mut Fields, request: &mut Request, written: &mut Map<String, 
             }
             // The API holds the model to the schema, always.
             let (name, description, strict) = (None, None, Some(true));
-            let format = JsonSchemaFormat { name, description, schema, strict, provider_data: data };
+            let format = JsonSchemaFormat { name, description, schema: schema.into(), strict, provider_data: data };
             request.output_format = Some(OutputFormat::JsonSchema(format));
         }
         (Some(JSON), None) => {
@@ -179,7 +179,7 @@ fn union(format: &Value) -> Option<OutputFormat> {
         (Some(schema), Some(JSON) | None) => Some(OutputFormat::JsonSchema(JsonSchemaFormat {
             name: None,
             description: None,
-            schema: schema.clone(),
+            schema: schema.clone().into(),
             strict: Some(true),
             provider_data: ProviderData::default(),
         })),
@@ -213,7 +213,7 @@ pub(super) fn encode(
     }
     match request.seed {
         Some(seed) if !faithful && i32::try_from(seed).is_err() => {
-            losses.push(Loss::new("seed", "seed", "the API takes seeds of 32 bits; this one was left out"));
+            losses.push(Loss::uncoded("seed", "seed", "the API takes seeds of 32 bits; this one was left out"));
         }
         seed => put(&mut config, "seed", seed.map(Value::from), kept),
     }
@@ -256,7 +256,7 @@ fn sampling(
             Sampling::Discouraged => {
                 if name == "temperature" && request.temperature != Some(1.0) {
                     let why = "the provider warns against any temperature but 1 with this model";
-                    losses.push(Loss::info(name, name, why));
+                    losses.push(Loss::uncoded_info(name, name, why));
                 }
                 None
             }
@@ -269,7 +269,7 @@ fn sampling(
             Sampling::Refused => Some("this model refuses it; it was left out"),
         };
         match refusal {
-            Some(why) => losses.push(Loss::new(name, name, why)),
+            Some(why) => losses.push(Loss::uncoded(name, name, why)),
             None => put(config, wire, Some(value), kept),
         }
     }
@@ -284,11 +284,11 @@ fn stop(
 ) {
     let mut texts = request.stop.as_slice();
     if !faithful && !target.rules.stop {
-        losses.push(Loss::new("stop", "stop", "this model takes no stop texts; they were left out"));
+        losses.push(Loss::uncoded("stop", "stop", "this model takes no stop texts; they were left out"));
         return;
     }
     if !faithful && let Some((first, _)) = texts.split_at_checked(MOST_STOPS).filter(|(_, rest)| !rest.is_empty()) {
-        losses.push(Loss::new(
+        losses.push(Loss::uncoded(
             "stop",
             "stop",
             format!("the API takes {MOST_STOPS} stop texts; the rest were left out"),
@@ -317,7 +317,7 @@ fn output(
     let functions = request.tools.iter().any(|tool| matches!(tool, Tool::Function(_)));
     if !faithful && functions && !target.rules.tools_with_structured_output && *format != OutputFormat::Text {
         let why = "this model does not take a form of the answer beside functions; the form was left out";
-        losses.push(Loss::new("output_format", "output_format", why));
+        losses.push(Loss::uncoded("output_format", "output_format", why));
         return;
     }
     match format {
@@ -346,32 +346,32 @@ fn schema_format(
     }
     if !faithful && !target.rules.structured_output {
         let why = "this model cannot be held to a schema; JSON is asked for without it";
-        losses.push(Loss::new("output_format", "output_format.json_schema.schema", why));
+        losses.push(Loss::uncoded("output_format", "output_format.json_schema.schema", why));
         return;
     }
     for (name, there) in [("name", format.name.is_some()), ("description", format.description.is_some())] {
         if there {
             let place = format!("output_format.json_schema.{name}");
-            losses.push(Loss::info(name, place, "the API has no place for it; the schema went alone"));
+            losses.push(Loss::uncoded_info(name, place, "the API has no place for it; the schema went alone"));
         }
     }
     if format.strict == Some(false) {
         let why = "the API always holds the model to the schema";
-        losses.push(Loss::info("strict", "output_format.json_schema.strict", why));
+        losses.push(Loss::uncoded_info("strict", "output_format.json_schema.strict", why));
     }
     let field = data.str(Dialect::Gemini, SCHEMA_FIELD).filter(|_| faithful);
     let openapi = !target.rules.json_schema_parameters || target.quirks.openapi_schemas;
     let place = "output_format.json_schema.schema";
     match field {
         Some(OPENAPI) => {
-            let schema = schema::rewritten(&format.schema, data.value(Dialect::Gemini, SCHEMA), place, losses);
+            let schema = schema::rewritten(format.schema.value(), data.value(Dialect::Gemini, SCHEMA), place, losses);
             config.insert(OPENAPI.to_owned(), schema);
         }
         None if openapi => {
-            config.insert(OPENAPI.to_owned(), schema::lower(&format.schema, place, losses));
+            config.insert(OPENAPI.to_owned(), schema::lower(format.schema.value(), place, losses));
         }
         _ => {
-            config.insert(JSON_SCHEMA.to_owned(), format.schema.clone());
+            config.insert(JSON_SCHEMA.to_owned(), format.schema.clone().into());
         }
     }
 }

@@ -8,7 +8,8 @@ use super::super::fields::Fields;
 use super::super::part::{self, GENERATED};
 use super::super::{result, state};
 use super::{config, tools};
-use crate::{Block, Dialect, Error, Ids, Incoming, Message, ProviderData, Request, Role};
+use crate::{Block, Dialect, Error, Ids, Message, ProviderData, Request, Role};
+use crate::dialect::DraftIncoming;
 
 /// The model as asked for. While the request still names it, the request is written as it was.
 pub(super) const MODEL: &str = "model";
@@ -28,7 +29,7 @@ pub(super) const ROLE: &str = "role";
 pub(super) const PARTS: &str = "parts";
 
 /// Reads a request.
-pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
+pub(crate) fn decode_request(incoming: DraftIncoming<'_>) -> Result<Request, Error> {
     let Value::Object(body) = incoming.body else {
         return Err(Error::invalid_request("the body must be a JSON object"));
     };

@@ -3,13 +3,13 @@ use serde_json::{Value, json};
 
 use super::super::super::seal::Sealed;
 use super::*;
-use crate::{Error, Ids, Incoming, Quirks, Request, Rules, Target, WireRequest};
+use crate::{Error, Ids, DraftIncoming, Quirks, Request, Rules, Target, DraftRequest};
 
 fn read(body: Value) -> Result<Request, Error> {
-    decode_request(Incoming { path: Some("/v1beta/models/m:generateContent"), body })
+    decode_request(DraftIncoming { path: Some("/v1beta/models/m:generateContent"), body })
 }
 
-fn written(request: &Request) -> WireRequest {
+fn written(request: &Request) -> DraftRequest {
     let (quirks, rules) = (Quirks::default(), Rules::default());
     encode_request(request, &Target { provider: "google", quirks: &quirks, rules: &rules, facts: None }).unwrap()
 }
@@ -137,7 +137,7 @@ fn model_and_method_stand_in_the_path() {
         ("/v1beta/tunedModels/mine:generateContent", "tunedModels/mine", None, "/tunedModels/mine:generateContent"),
         ("models/m:generateContent", "m", None, "/models/m:generateContent"),
     ] {
-        let request = decode_request(Incoming { path: Some(path), body: json!({"contents": []}) }).unwrap();
+        let request = decode_request(DraftIncoming { path: Some(path), body: json!({"contents": []}) }).unwrap();
         assert_eq!((request.model.as_str(), request.stream), (model, stream), "{path}");
         assert_eq!(written(&request).path, own, "{path}");
     }
@@ -150,11 +150,11 @@ fn without_a_path_the_body_may_name_the_model() {
         (json!({"model": "m", "contents": []}), "m"),
         (json!({"contents": []}), ""),
     ] {
-        let request = decode_request(Incoming { path: None, body: body.clone() }).unwrap();
+        let request = decode_request(DraftIncoming { path: None, body: body.clone() }).unwrap();
         assert_eq!((request.model.as_str(), written(&request).body), (model, body));
     }
     // Another model: the name in the body would be a lie.
-    let mut request = decode_request(Incoming { path: None, body: json!({"model": "m"}) }).unwrap();
+    let mut request = decode_request(DraftIncoming { path: None, body: json!({"model": "m"}) }).unwrap();
     request.model = "n".to_owned();
     assert_eq!(written(&request).body, json!({"contents": []}));
 }

@@ -6,13 +6,14 @@ use super::super::fields;
 use super::decode::{BODY_MODEL, MODEL, SINGLE_CONTENT, SYSTEM_EMPTY, SYSTEM_ONE, SYSTEM_TEXT};
 use super::history::{self, foreign_leftovers};
 use super::{config, tools};
-use crate::{Block, Dialect, Error, Loss, Request, Target, Tool, WireRequest};
+use crate::{Block, Dialect, Error, Loss, Request, Target, Tool, };
+use crate::dialect::DraftRequest;
 
 /// Writes a request.
 ///
 /// One that a client of this dialect wrote for the very model that it still names is written as it was; any other is
 /// fitted to what the model takes, with a loss for everything that does not fit.
-pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<WireRequest, Error> {
+pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<DraftRequest, Error> {
     let data = &request.provider_data;
     let written_for = data.str(Dialect::Gemini, MODEL);
     let faithful = written_for == Some(request.model.as_str());
@@ -31,7 +32,7 @@ pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<W
     extra.retain(|_, value| value.as_object().is_none_or(|value| !value.is_empty()));
     if !faithful && written_for.is_some() && extra.shift_remove("cachedContent").is_some_and(|name| !name.is_null()) {
         let why = "a cache belongs to the model that it was made for; it was left out";
-        losses.push(Loss::new("cache", "provider_data.gemini.extra.cachedContent", why));
+        losses.push(Loss::uncoded("cache", "provider_data.gemini.extra.cachedContent", why));
     }
     // What lives in the cache must not stand in the request as well.
     let cached = !faithful && extra.get("cachedContent").is_some_and(|name| !name.is_null());
@@ -44,7 +45,7 @@ pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<W
         let dropped = [("system", system.take().is_some()), ("tools", said.tools.take().is_some())];
         said.config = None;
         for (name, _) in dropped.into_iter().filter(|(_, there)| *there) {
-            losses.push(Loss::new(name, name, "the cached content holds it already; it was left out"));
+            losses.push(Loss::uncoded(name, name, "the cached content holds it already; it was left out"));
         }
     }
     if !faithful && !target.rules.system_prompt {
@@ -81,7 +82,7 @@ pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<W
         }
     }
     unsaid(request, &mut losses);
-    Ok(WireRequest { path, headers: Vec::new(), body: Value::Object(body), losses })
+    Ok(DraftRequest { path, headers: Vec::new(), body: Value::Object(body), losses })
 }
 
 /// `/models/{model}:{method}`, below a base URL that ends in the version. Streams are always asked for as events.
@@ -129,11 +130,11 @@ fn system(request: &Request, faithful: bool, losses: &mut Vec<Loss>) -> Option<V
             Block::Text(text) if text.text.is_empty() && !faithful => continue,
             Block::Text(text) => super::super::part::text(&text.text, false),
             Block::Other(other) if other.dialect == Dialect::Gemini => {
-                parts.push(other.data.clone());
+                parts.push(other.data.value().clone());
                 continue;
             }
             _ => {
-                losses.push(Loss::new("system", place, "the API takes text alone as a system prompt; it was left out"));
+                losses.push(Loss::uncoded("system", place, "the API takes text alone as a system prompt; it was left out"));
                 continue;
             }
         };
@@ -141,7 +142,7 @@ fn system(request: &Request, faithful: bool, losses: &mut Vec<Loss>) -> Option<V
             foreign_leftovers(data, &place, losses);
             super::super::part::dress(&mut part, data, faithful);
         }
-        parts.push(Value::Object(part));
+        parts.push(Value::Object(part).into());
     }
     let one = faithful && parts.len() == 1 && request.provider_data.flag(Dialect::Gemini, SYSTEM_ONE);
     let parts = match parts.len() {
@@ -156,7 +157,7 @@ fn system(request: &Request, faithful: bool, losses: &mut Vec<Loss>) -> Option<V
 fn let_the_user_begin(contents: &mut Vec<Value>, losses: &mut Vec<Loss>) {
     if contents.first().is_some_and(|content| content.get("role").is_some_and(|role| role == "model")) {
         contents.insert(0, serde_json::json!({"role": "user", "parts": [{"text": "(begin)"}]}));
-        losses.push(Loss::info(
+        losses.push(Loss::uncoded_info(
             "messages",
             "messages[0]",
             "on this API the user begins; a placeholder is sent before it",
@@ -167,7 +168,7 @@ fn let_the_user_begin(contents: &mut Vec<Value>, losses: &mut Vec<Loss>) {
 /// For models that take no system prompt: its parts go in front of what the user says first.
 fn move_system(system: Option<Value>, contents: &mut Vec<Value>, losses: &mut Vec<Loss>) -> Option<Value> {
     let Some(Value::Array(mut parts)) = system?.get_mut("parts").map(Value::take) else { return None };
-    losses.push(Loss::new(
+    losses.push(Loss::uncoded(
         "system",
         "system",
         "this model takes no system prompt; it stands before the user's first words",
@@ -188,14 +189,14 @@ fn unsaid(request: &Request, losses: &mut Vec<Loss>) {
     if !request.metadata.is_empty() {
         let names: Vec<&str> = request.metadata.keys().map(String::as_str).collect();
         let why = format!("the API takes no labels; {} was left out", names.join(", "));
-        losses.push(Loss::new("metadata", "metadata", why));
+        losses.push(Loss::uncoded("metadata", "metadata", why));
     }
     if request.cache.is_some() {
         let why = "the API caches by itself and cannot be told how";
-        losses.push(Loss::info("cache", "cache", why));
+        losses.push(Loss::uncoded_info("cache", "cache", why));
     }
     if let Some(place) = cache_hint(request) {
-        losses.push(Loss::info("cache", place, "the API caches by itself; marks on blocks and tools are not sent"));
+        losses.push(Loss::uncoded_info("cache", place, "the API caches by itself; marks on blocks and tools are not sent"));
     }
     foreign_leftovers(&request.provider_data, "provider_data", losses);
 }

@@ -3,17 +3,17 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    Block, CacheHint, CacheOptions, Dialect, Document, Error, Incoming, JsonSchemaFormat, Level, Message, Other,
+    Block, CacheHint, CacheOptions, Dialect, Document, Error, DraftIncoming, JsonSchemaFormat, Level, Message, Other,
     OutputFormat, ProviderData, Quirks, Request, Role, Source, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
-    ToolResult, WireRequest, rules_for,
+    ToolResult, DraftRequest, rules_for,
 };
 
-fn encoded_with(request: &Request, quirks: &Quirks) -> Result<WireRequest, Error> {
+fn encoded_with(request: &Request, quirks: &Quirks) -> Result<DraftRequest, Error> {
     let rules = rules_for(&request.model);
     encode_request(request, &crate::Target { provider: "google", quirks, rules, facts: None })
 }
 
-fn encoded(request: &Request) -> WireRequest {
+fn encoded(request: &Request) -> DraftRequest {
     encoded_with(request, &Quirks::default()).unwrap()
 }
 
@@ -525,7 +525,7 @@ fn everything_else_is_told() {
 #[test]
 fn a_cut_off_call_is_sent_without_arguments() {
     let mut cut = ToolCall { id: "c".into(), name: "f".into(), ..ToolCall::default() };
-    cut.set_arguments_text("{\"a".to_owned());
+    cut.arguments = crate::Arguments::from_text("{\"a".to_owned());
     let request = Request::new(OLD).user("x").assistant([Block::ToolCall(cut)]).tool_result("c", "?");
     let (body, losses) = sent(&request);
     assert_eq!(body["contents"][1]["parts"][0], json!({"functionCall": {"name": "f", "args": {}}}));
@@ -534,7 +534,7 @@ fn a_cut_off_call_is_sent_without_arguments() {
 
 /// A client's request, read.
 fn read(body: Value) -> Request {
-    decode_request(Incoming { path: Some("/v1beta/models/gemini-2.5-flash:generateContent"), body }).unwrap()
+    decode_request(DraftIncoming { path: Some("/v1beta/models/gemini-2.5-flash:generateContent"), body }).unwrap()
 }
 
 #[test]

@@ -153,7 +153,7 @@ impl<'a> Writer<'a> {
                 Role::User | Role::Tool => Kind::User,
                 Role::System => {
                     let why = "the API has no system messages inside a conversation; it was sent as the user's";
-                    self.losses.push(Loss::new("system", format!("messages[{index}]"), why));
+                    self.losses.push(Loss::uncoded("system", format!("messages[{index}]"), why));
                     Kind::User
                 }
             };
@@ -173,7 +173,7 @@ impl<'a> Writer<'a> {
         let own = fields::extra(&message.provider_data).into_iter().flatten().find(|(_, value)| !value.is_null());
         if let Some((name, _)) = own.filter(|_| !self.faithful) {
             let why = format!("the content was written anew for this model, without its field {name}");
-            self.losses.push(Loss::new("provider_data", place, why));
+            self.losses.push(Loss::uncoded("provider_data", place, why));
         }
     }
 
@@ -216,7 +216,7 @@ impl<'a> Writer<'a> {
                 let told = self.losses.last().is_some_and(|loss| loss.place == place);
                 if !thinking.text.is_empty() && !told {
                     let why = "the API takes no notice of thoughts that come back without a signature; left out";
-                    self.losses.push(Loss::info("thinking", place, why));
+                    self.losses.push(Loss::uncoded_info("thinking", place, why));
                 }
                 true
             }
@@ -229,21 +229,21 @@ impl<'a> Writer<'a> {
         let own = data.str(Dialect::Gemini, SIGNATURE);
         if own.is_some() && !self.owns(message) {
             let why = "the thought signature belongs to another provider or model and was left off";
-            self.losses.push(Loss::new("thinking", place, why));
+            self.losses.push(Loss::uncoded("thinking", place, why));
             return None;
         }
         match block {
             Block::Thinking(_) => {
                 if let Some((dialect, _)) = data.iter().find(|(name, _)| *name != Dialect::Gemini.as_str()) {
                     let why = format!("thinking state of another provider ({dialect}) was left off");
-                    self.losses.push(Loss::new("thinking", place, why));
+                    self.losses.push(Loss::uncoded("thinking", place, why));
                 }
             }
             _ => {
                 foreign_leftovers(data, place, self.losses);
                 if let Some(dialect) = foreign_state(data) {
                     let why = format!("thinking state of another provider ({dialect}) was left off");
-                    self.losses.push(Loss::new("thinking", place, why));
+                    self.losses.push(Loss::uncoded("thinking", place, why));
                 }
             }
         }
@@ -267,7 +267,7 @@ impl<'a> Writer<'a> {
     fn call(&mut self, call: &'a ToolCall, place: &str) -> Map<String, Value> {
         if !call.is_complete() {
             let why = "the arguments are no JSON object (the call was cut off); none were sent";
-            self.losses.push(Loss::new("arguments", place, why));
+            self.losses.push(Loss::uncoded("arguments", place, why));
         }
         let generated = call.provider_data.flag(Dialect::Gemini, GENERATED);
         let named = !call.id.is_empty() && !generated && self.takes_ids();
@@ -319,10 +319,10 @@ impl<'a> Writer<'a> {
                     self.media(&document.source, document.name.as_deref(), &document.provider_data, "document", &place)
                 }
                 Block::Other(Other { dialect: Dialect::Gemini, data }) => {
-                    data.as_object().cloned().into_iter().collect()
+                    data.value().as_object().cloned().into_iter().collect()
                 }
                 Block::Other(_) | Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) => {
-                    self.losses.push(Loss::new("tool_result", place, "a result cannot hold this; it was left out"));
+                    self.losses.push(Loss::uncoded("tool_result", place, "a result cannot hold this; it was left out"));
                     continue;
                 }
             };
@@ -334,14 +334,14 @@ impl<'a> Writer<'a> {
                     media.push(Value::Object(part));
                 } else {
                     let why = "this model does not take it inside a result; it follows the results as the user's";
-                    self.losses.push(Loss::new("tool_result", place.clone(), why));
+                    self.losses.push(Loss::uncoded("tool_result", place.clone(), why));
                     moved.push(part);
                 }
             }
         }
         if texts > 1 {
             let why = "the API has one value for a result; its texts were joined by blank lines";
-            self.losses.push(Loss::info("tool_result", place, why));
+            self.losses.push(Loss::uncoded_info("tool_result", place, why));
         }
         let id = Some(result.tool_call_id.as_str()).filter(|id| named && !id.is_empty());
         let mut part = result::encode(result, Some(name), id, media);
@@ -363,12 +363,12 @@ impl<'a> Writer<'a> {
     ) -> Vec<Map<String, Value>> {
         if name.is_some() && !self.faithful {
             let why = "the API takes no names of documents; it went without";
-            self.losses.push(Loss::new("name", place, why));
+            self.losses.push(Loss::uncoded("name", place, why));
         }
         match part::media(source, name.filter(|_| self.faithful), data, !self.faithful) {
             Ok(part) => vec![part],
             Err(why) => {
-                self.losses.push(Loss::new(what, place, format!("{why}; it was left out")));
+                self.losses.push(Loss::uncoded(what, place, format!("{why}; it was left out")));
                 Vec::new()
             }
         }
@@ -377,13 +377,13 @@ impl<'a> Writer<'a> {
     fn other(&mut self, other: &Other, message: &Message, place: &str) -> Vec<Map<String, Value>> {
         if other.dialect != Dialect::Gemini {
             let why = format!("it is a block of {} alone and was left out", other.dialect);
-            self.losses.push(Loss::new("other", place, why));
+            self.losses.push(Loss::uncoded("other", place, why));
             return Vec::new();
         }
-        let mut data = other.data.clone();
+        let mut data = other.data.value().clone();
         if !self.owns(message) && state::strip(&mut data) {
             let why = "the thought signature belongs to another provider or model and was left off";
-            self.losses.push(Loss::new("thinking", place, why));
+            self.losses.push(Loss::uncoded("thinking", place, why));
         }
         match data {
             Value::Object(part) => vec![part],
@@ -401,7 +401,7 @@ impl<'a> Writer<'a> {
             if let Some(first) = first.filter(|part| !part.contains_key("thoughtSignature")) {
                 part::sign(first, state::DUMMY);
                 let why = "the model wants a thought signature here; the documented dummy was sent in its place";
-                self.losses.push(Loss::info("thinking", format!("messages[{}]", turn.message), why));
+                self.losses.push(Loss::uncoded_info("thinking", format!("messages[{}]", turn.message), why));
             }
         }
     }
@@ -432,7 +432,7 @@ pub(super) fn foreign_leftovers(data: &ProviderData, place: &str, losses: &mut V
             extra.into_iter().flatten().filter(|(_, value)| !value.is_null()).map(|(name, _)| name.as_str()).collect();
         if !names.is_empty() {
             let why = format!("{} of {dialect} has no place here and was left out", names.join(", "));
-            losses.push(Loss::new("provider_data", place, why));
+            losses.push(Loss::uncoded("provider_data", place, why));
         }
     }
 }

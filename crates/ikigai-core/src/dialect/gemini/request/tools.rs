@@ -159,7 +159,7 @@ fn function(declaration: Value, place: &str, strict: bool) -> Result<Function, E
         }
     }
     fields.keep(&mut data);
-    Ok(Function { name, description, parameters, strict, cache: None, provider_data: data })
+    Ok(Function { name, description, parameters: parameters.into(), strict, cache: None, provider_data: data })
 }
 
 fn mode(calling: &Map<String, Value>) -> String {
@@ -194,7 +194,7 @@ pub(super) fn encode(request: &Request, target: &Target<'_>, faithful: bool, los
             Tool::Other(OtherTool { other, .. }) if other.dialect == Dialect::Gemini => others.push(other.data.clone()),
             Tool::Other(OtherTool { other, .. }) => {
                 let why = format!("it is a tool of {} alone and was left out", other.dialect);
-                losses.push(Loss::new("tool", place, why));
+                losses.push(Loss::uncoded("tool", place, why));
             }
         }
     }
@@ -203,7 +203,7 @@ pub(super) fn encode(request: &Request, target: &Target<'_>, faithful: bool, los
     let strict = request.tools.iter().filter_map(Tool::as_function).any(|function| function.strict);
     if !faithful && strict && !validated {
         let why = "the API has no strict tools; it follows the schemas, but does not promise to";
-        losses.push(Loss::info("strict", "tools", why));
+        losses.push(Loss::uncoded_info("strict", "tools", why));
     }
     let kept = data.value(Dialect::Gemini, LAYOUT).filter(|_| faithful);
     let layout = kept.and_then(|layout| Vec::<Entry>::deserialize(layout).ok());
@@ -215,7 +215,7 @@ pub(super) fn encode(request: &Request, target: &Target<'_>, faithful: bool, los
         let own: Vec<Tool> = request.tools.iter().filter(|tool| is_ours(tool)).cloned().collect();
         usual_layout(&own)
     });
-    let (mut functions, mut others) = (functions.into_iter(), others.into_iter());
+    let (mut functions, mut others) = (functions.into_iter(), others.into_iter().map(Value::from));
     let mut entries: Vec<Value> = layout.into_iter().map(|entry| entry.build(&mut functions, &mut others)).collect();
     let tools = if data.flag(Dialect::Gemini, SINGLE) && faithful && entries.len() == 1 {
         entries.pop()
@@ -268,18 +268,18 @@ fn declaration(function: &Function, target: &Target<'_>, faithful: bool, place: 
     match written {
         Some(field @ OPENAPI) => {
             let kept = data.value(Dialect::Gemini, SCHEMA);
-            declaration.insert(field.to_owned(), schema::rewritten(&function.parameters, kept, &schema_place, losses));
+            declaration.insert(field.to_owned(), schema::rewritten(function.parameters.value(), kept, &schema_place, losses));
         }
         Some(field) => {
-            declaration.insert(field.to_owned(), function.parameters.clone());
+            declaration.insert(field.to_owned(), function.parameters.clone().into());
         }
         // The API refuses an object without properties in one field, and needs none in the other.
-        None if !schema::has_properties(&function.parameters) => {}
+        None if !schema::has_properties(function.parameters.value()) => {}
         None if target.rules.json_schema_parameters && !target.quirks.openapi_schemas => {
-            declaration.insert(JSON_SCHEMA.to_owned(), function.parameters.clone());
+            declaration.insert(JSON_SCHEMA.to_owned(), function.parameters.clone().into());
         }
         None => {
-            declaration.insert(OPENAPI.to_owned(), schema::lower(&function.parameters, &schema_place, losses));
+            declaration.insert(OPENAPI.to_owned(), schema::lower(function.parameters.value(), &schema_place, losses));
         }
     }
     fields::put_back_all(&mut declaration, data, &[]);
@@ -293,7 +293,7 @@ fn declaration(function: &Function, target: &Target<'_>, faithful: bool, place: 
 fn calling(request: &Request, faithful: bool, losses: &mut Vec<Loss>) -> Option<Map<String, Value>> {
     if request.parallel_tool_calls == Some(false) {
         let why = "the API cannot be told to call one tool at a time; the model may call several";
-        losses.push(Loss::new("parallel_tool_calls", "parallel_tool_calls", why));
+        losses.push(Loss::uncoded("parallel_tool_calls", "parallel_tool_calls", why));
     }
     let kept = request.provider_data.value(Dialect::Gemini, CALLING).and_then(Value::as_object);
     if let Some(kept) = kept
@@ -315,7 +315,7 @@ fn calling(request: &Request, faithful: bool, losses: &mut Vec<Loss>) -> Option<
             _ if request.tools.is_empty() => return None,
             _ => "the choice is about functions alone; the provider's own tools stay in use",
         };
-        losses.push(Loss::new("tool_choice", "tool_choice", why));
+        losses.push(Loss::uncoded("tool_choice", "tool_choice", why));
         return None;
     }
     calling.insert("mode".to_owned(), mode.into());

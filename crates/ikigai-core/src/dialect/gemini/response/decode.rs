@@ -73,7 +73,7 @@ fn whole(mut body: Map<String, Value>, ids: &mut Ids) -> Result<Response, Error>
     }
     if let Some(total) = response.usage.as_ref().and_then(usage::odd_total) {
         let why = format!("the provider's own total is {total}, which is not the sum of its counts; the sum is used");
-        response.warnings.push(Loss::info("usage", "usage.total_tokens", why));
+        response.warnings.push(Loss::uncoded_info("usage", "usage.total_tokens", why));
     }
     let mut kept = body;
     match candidate {
@@ -161,7 +161,7 @@ fn blocks(parts: Vec<Value>, ids: &mut Ids) -> (Vec<Block>, Vec<Value>) {
     for (place, part) in parts.into_iter().enumerate() {
         let block = match part {
             Value::Object(part) => part::decode(part),
-            data => Block::Other(Other { dialect: Dialect::Gemini, data }),
+            data => Block::Other(Other { dialect: Dialect::Gemini, data: data.into() }),
         };
         let Some(text) = plain_text(&block) else {
             close(&mut blocks, &mut lengths);

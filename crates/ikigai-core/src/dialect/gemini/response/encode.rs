@@ -128,7 +128,7 @@ pub(in super::super) fn block_parts(block: &Block, sealer: Sealer<'_>) -> Vec<Va
         Block::ToolCall(call) => call_part(call).into_iter().collect(),
         // Results stand in requests only.
         Block::ToolResult(_) => Vec::new(),
-        Block::Other(other) if other.dialect == Dialect::Gemini => return vec![other.data.clone()],
+        Block::Other(other) if other.dialect == Dialect::Gemini => return vec![other.data.clone().into()],
         Block::Other(other) => {
             let mut part = part::text("", true);
             part::sign(&mut part, &sealer.block(other));

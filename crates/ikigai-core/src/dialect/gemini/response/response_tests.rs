@@ -269,7 +269,7 @@ fn foreign_state_is_sealed_into_signatures() {
 #[test]
 fn a_call_that_was_cut_off_is_not_handed_on() {
     let mut call = ToolCall { id: "c".to_owned(), name: "f".to_owned(), ..ToolCall::default() };
-    call.set_arguments_text(r#"{"a": "#.to_owned());
+    call.arguments = crate::Arguments::from_text(r#"{"a": "#.to_owned());
     let response = Response {
         content: vec![Block::text("So:"), Block::ToolCall(call)],
         finish_reason: FinishReason::Length,

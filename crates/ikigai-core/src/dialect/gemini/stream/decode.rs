@@ -241,7 +241,7 @@ impl Decoder {
             }
             Block::ToolCall(call) => {
                 let index = self.open_call(call.id, call.name, call.provider_data, out);
-                finish_call(index, call.arguments, out);
+                finish_call(index, call.arguments.object().clone(), out);
             }
             block => {
                 let index = self.open(block, out);
@@ -327,8 +327,8 @@ impl Decoder {
         let mut text = Value::Object(arguments).to_string();
         text.pop();
         out.push(Event::ToolCallDelta { index, arguments: text.clone() });
-        let (arguments, provider_data) = (Map::new(), ProviderData::default());
-        out.push(Event::ToolCallDone { index, arguments, arguments_text: Some(text), provider_data });
+        let (arguments, provider_data) = (crate::Arguments::from_text(text), ProviderData::default());
+        out.push(Event::ToolCallDone { index, arguments, provider_data });
     }
 
     /// The counts and what stands beside them, as one whole answer would have had them.
@@ -384,5 +384,5 @@ fn done(index: usize, out: &mut Vec<Event>) {
 fn finish_call(index: usize, arguments: Map<String, Value>, out: &mut Vec<Event>) {
     let text = serde_json::to_string(&arguments).unwrap_or_default();
     out.push(Event::ToolCallDelta { index, arguments: text });
-    out.push(Event::ToolCallDone { index, arguments, arguments_text: None, provider_data: ProviderData::default() });
+    out.push(Event::ToolCallDone { index, arguments: arguments.into(), provider_data: ProviderData::default() });
 }

@@ -77,8 +77,8 @@ impl WriteFrames for Encoder {
             }
             // A call goes out whole, at its end.
             Event::ToolCallDelta { .. } => {}
-            Event::ToolCallDone { index, arguments, arguments_text, provider_data } => {
-                self.call(*index, arguments, arguments_text.as_deref(), provider_data, out);
+            Event::ToolCallDone { index, arguments, provider_data } => {
+                self.call(*index, arguments, provider_data, out);
             }
             Event::BlockDone { index, provider_data } => self.done(*index, provider_data, out),
             Event::Usage { usage } => {
@@ -221,8 +221,7 @@ impl Encoder {
     fn call(
         &mut self,
         index: usize,
-        arguments: &Map<String, Value>,
-        arguments_text: Option<&str>,
+        arguments: &crate::Arguments,
         provider_data: &ProviderData,
         out: &mut Vec<u8>,
     ) {
@@ -233,8 +232,7 @@ impl Encoder {
         let call = ToolCall {
             id,
             name,
-            arguments: arguments.clone(),
-            arguments_text: arguments_text.map(str::to_owned),
+            arguments: arguments.clone().into(),
             cache: None,
             provider_data: data,
         };

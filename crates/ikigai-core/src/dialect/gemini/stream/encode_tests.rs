@@ -6,7 +6,7 @@ use super::grammar::check_grammar;
 use super::{Decoder, Encoder};
 use crate::dialect::{ReadFrames as _, WriteFrames as _};
 use crate::{
-    Block, Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Other, ProviderData, Reply,
+    Block, Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, DraftIncoming, Other, ProviderData, Reply,
     Response, Sse, Usage,
 };
 
@@ -174,7 +174,7 @@ fn foreign_state_at_a_blocks_end_finds_its_text_again() {
     // As the official clients do: every frame's content is a content of its own in the next request.
     let contents: Vec<Value> =
         frames(&written(reply, &events)).iter().map(|frame| frame["candidates"][0]["content"].clone()).collect();
-    let request = decode_request(Incoming { path: None, body: json!({"contents": contents}) }).unwrap();
+    let request = decode_request(DraftIncoming { path: None, body: json!({"contents": contents}) }).unwrap();
     assert_eq!(request.messages.len(), 1);
     let message = &request.messages[0];
     assert_eq!((message.provider.as_deref(), message.model.as_deref()), (Some("anthropic"), Some("m")));

@@ -93,7 +93,7 @@ fn decode_call(entry: Value, side: Side, ids: &mut Ids) -> Result<ToolCall, Valu
     let rest = if is_custom {
         let mut function = function;
         call.name = take_text(&mut function, "name").unwrap_or_default();
-        call.set_arguments_text(take_text(&mut function, "input").unwrap_or_default());
+        call.arguments = crate::Arguments::from_text(take_text(&mut function, "input").unwrap_or_default());
         function
     } else {
         read_function(function, &mut call, &mut kept)
@@ -146,9 +146,9 @@ fn read_function(
 ) -> Map<String, Value> {
     call.name = take_text(&mut function, "name").unwrap_or_default();
     match function.get("arguments") {
-        Some(Value::String(_)) => call.set_arguments_text(take_text(&mut function, "arguments").unwrap_or_default()),
+        Some(Value::String(_)) => call.arguments = crate::Arguments::from_text(take_text(&mut function, "arguments").unwrap_or_default()),
         Some(Value::Object(_)) => {
-            call.arguments = take_object(&mut function, "arguments").unwrap_or_default();
+            call.arguments = take_object(&mut function, "arguments").unwrap_or_default().into();
             mark(kept, ARGUMENTS_OBJECT);
         }
         // Null, or not at all: no arguments. A null stays with the rest.
@@ -193,7 +193,7 @@ pub(in crate::dialect::openai_chat) fn call_fields(call: &ToolCall, side: Side, 
     let (kind, mut function) = if is_custom {
         let mut custom = Map::new();
         custom.insert("name".to_owned(), call.name.as_str().into());
-        custom.insert("input".to_owned(), call.arguments_json().into());
+        custom.insert("input".to_owned(), call.arguments.text().to_owned().into());
         ("custom", custom)
     } else {
         ("function", function_fields(call, side))
@@ -221,14 +221,14 @@ fn function_fields(call: &ToolCall, side: Side) -> Map<String, Value> {
     let mut function = Map::new();
     function.insert("name".to_owned(), call.name.as_str().into());
     let data = &call.provider_data;
-    let untouched = call.arguments_text.is_none();
+    let untouched = (call.arguments.is_complete() && !call.arguments.text().trim().is_empty());
     if untouched && call.arguments.is_empty() && marks::marked(data, side, NO_ARGUMENTS) {
         return function;
     }
     if untouched && marks::marked(data, side, ARGUMENTS_OBJECT) {
-        function.insert("arguments".to_owned(), Value::Object(call.arguments.clone()));
+        function.insert("arguments".to_owned(), Value::Object(call.arguments.object().clone()));
     } else {
-        function.insert("arguments".to_owned(), call.arguments_json().into());
+        function.insert("arguments".to_owned(), call.arguments.text().to_owned().into());
     }
     function
 }

@@ -49,7 +49,7 @@ fn calls_of_every_spelling() {
     let calls: Vec<(String, String, bool)> = blocks
         .iter()
         .map(|block| block.as_tool_call().unwrap())
-        .map(|call| (call.name.clone(), call.arguments_json(), call.is_complete()))
+        .map(|call| (call.name.clone(), call.arguments.text().to_owned(), call.is_complete()))
         .collect();
     let call = |name: &str, arguments: &str, complete| (name.to_owned(), arguments.to_owned(), complete);
     assert_eq!(

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{mark, read_messages, tools};
-use crate::dialect::Incoming;
+use crate::dialect::DraftIncoming;
 use crate::dialect::openai_chat::marks::{DIALECT, EXTRA, take_list, take_object, take_text};
 use crate::dialect::openai_chat::thinking;
 use crate::{CacheOptions, Error, JsonSchemaFormat, OutputFormat, ProviderData, Request};
@@ -13,7 +13,7 @@ use crate::{CacheOptions, Error, JsonSchemaFormat, OutputFormat, ProviderData, R
 ///
 /// # Errors
 /// When it is no object, names no model, or its messages cannot be told apart.
-pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
+pub(crate) fn decode_request(incoming: DraftIncoming<'_>) -> Result<Request, Error> {
     let Value::Object(mut body) = incoming.body else {
         return Err(Error::invalid_request("the body is no JSON object; send one with `model` and `messages`"));
     };
@@ -218,7 +218,7 @@ pub(super) fn read_format(raw: &Value) -> Option<OutputFormat> {
             let mut format = JsonSchemaFormat {
                 name: take_text(&mut inner, "name"),
                 description: take_text(&mut inner, "description"),
-                schema,
+                schema: schema.into(),
                 strict,
                 provider_data: ProviderData::default(),
             };

@@ -2,11 +2,11 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dialect::{Incoming, Target};
+use crate::dialect::{DraftIncoming, Target};
 use crate::{Block, CacheHint, Dialect, Level, Quirks, Request, Role, Rules, Source, Thinking, Tool, ToolChoice};
 
 fn decode(body: Value) -> Request {
-    decode_request(Incoming { path: None, body }).unwrap()
+    decode_request(DraftIncoming { path: None, body }).unwrap()
 }
 
 /// Decodes, and checks that the same document comes out again.
@@ -72,7 +72,7 @@ fn a_whole_request_in_canonical_json() {
 #[test]
 fn what_is_no_request_is_refused_with_the_place() {
     let refused = |body: Value| {
-        let error = decode_request(Incoming { path: None, body }).unwrap_err();
+        let error = decode_request(DraftIncoming { path: None, body }).unwrap_err();
         (error.param, error.message)
     };
     assert_eq!(
@@ -95,7 +95,7 @@ fn what_is_no_request_is_refused_with_the_place() {
 fn a_deployment_in_the_address_is_the_model() {
     let body = json!({"messages": [{"role": "user", "content": "x"}]});
     let path = Some("/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21");
-    let request = decode_request(Incoming { path, body: body.clone() }).unwrap();
+    let request = decode_request(DraftIncoming { path, body: body.clone() }).unwrap();
     assert_eq!(request.model, "gpt-4o");
     let (quirks, rules) = (Quirks::default(), Rules::default());
     let target = Target { provider: "here", quirks: &quirks, rules: &rules, facts: None };
@@ -419,7 +419,7 @@ mod any_request {
 
         #[test]
         fn or_is_refused(body in value()) {
-            let _ = decode_request(Incoming { path: None, body });
+            let _ = decode_request(DraftIncoming { path: None, body });
         }
     }
 }

@@ -7,7 +7,7 @@ use super::write_messages::Writer;
 use super::{decode, mark, tools};
 use crate::dialect::openai_chat::marks::{self, DIALECT, EXTRA, Side, put_back};
 use crate::dialect::openai_chat::thinking;
-use crate::dialect::{Target, WireRequest};
+use crate::dialect::{Target, DraftRequest};
 use crate::{Error, Loss, MaxTokensField, OutputFormat, Request, SeedField};
 
 /// Writes a request.
@@ -17,7 +17,7 @@ use crate::{Error, Loss, MaxTokensField, OutputFormat, Request, SeedField};
 ///
 /// # Errors
 /// When no model is named, and when the model takes the request in no form at all.
-pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<WireRequest, Error> {
+pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<DraftRequest, Error> {
     if request.model.is_empty() {
         let mut error = Error::invalid_request("the request names no model");
         error.param = Some("model".to_owned());
@@ -27,7 +27,7 @@ pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<W
     foreign_leftovers(request, &mut losses);
     let faithful = request.provider_data.str(DIALECT, mark::MODEL) == Some(&request.model);
     let body = if faithful { as_it_came(request, target, &mut losses) } else { fitted(request, target, &mut losses)? };
-    Ok(WireRequest { path: "/chat/completions".to_owned(), headers: Vec::new(), body: Value::Object(body), losses })
+    Ok(DraftRequest { path: "/chat/completions".to_owned(), headers: Vec::new(), body: Value::Object(body), losses })
 }
 
 /// What other dialects keep on the request has no meaning here.
@@ -35,7 +35,7 @@ fn foreign_leftovers(request: &Request, losses: &mut Vec<Loss>) {
     for (name, own) in request.provider_data.iter().filter(|(name, _)| *name != DIALECT.as_str()) {
         let Some(extra) = own.get(EXTRA).and_then(Value::as_object).filter(|extra| !extra.is_empty()) else { continue };
         let keys: Vec<&str> = extra.keys().map(String::as_str).collect();
-        losses.push(Loss::new(
+        losses.push(Loss::uncoded(
             "provider_data",
             format!("provider_data.{name}"),
             format!("only {name} knows {}; left out", keys.join(", ")),
@@ -140,7 +140,7 @@ fn format_as_it_came(format: &OutputFormat) -> Value {
     match format {
         OutputFormat::Text => json!({"type": "text"}),
         OutputFormat::Json => json!({"type": "json_object"}),
-        OutputFormat::JsonSchema(format) => fit::schema_format(format, format.schema.clone(), format.strict),
+        OutputFormat::JsonSchema(format) => fit::schema_format(format, format.schema.clone().into(), format.strict),
     }
 }
 
@@ -167,7 +167,7 @@ fn put_labels(body: &mut Map<String, Value>, request: &Request, losses: &mut Vec
             }
             // Labels are texts here.
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                losses.push(Loss::info(
+                losses.push(Loss::uncoded_info(
                     "metadata",
                     format!("metadata.{key}"),
                     "labels are texts here; it is sent as its JSON text",
@@ -188,7 +188,7 @@ fn put_cache_key(body: &mut Map<String, Value>, request: &Request, losses: &mut 
         Some(key) if key.len() <= LONGEST => {
             body.insert("prompt_cache_key".to_owned(), key.as_str().into());
         }
-        Some(_) => losses.push(Loss::new(
+        Some(_) => losses.push(Loss::uncoded(
             "cache",
             "cache.key",
             format!("a cache key has at most {LONGEST} characters here; it is left out"),
@@ -196,7 +196,7 @@ fn put_cache_key(body: &mut Map<String, Value>, request: &Request, losses: &mut 
         None => {}
     }
     if cache.automatic.is_some() {
-        losses.push(Loss::info("cache", "cache.automatic", "this API caches by itself; nothing is sent about it"));
+        losses.push(Loss::uncoded_info("cache", "cache.automatic", "this API caches by itself; nothing is sent about it"));
     }
 }
 
@@ -241,6 +241,6 @@ fn put_seed(body: &mut Map<String, Value>, request: &Request, target: &Target<'_
         SeedField::RandomSeed => {
             body.insert("random_seed".to_owned(), seed.into());
         }
-        SeedField::Nothing => losses.push(Loss::new("seed", "seed", "this provider has no seed; it is left out")),
+        SeedField::Nothing => losses.push(Loss::uncoded("seed", "seed", "this provider has no seed; it is left out")),
     }
 }

@@ -2,7 +2,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::dialect::{Incoming, Target};
+use crate::dialect::{DraftIncoming, Target};
 use crate::{
     Block, Dialect, Error, ForcedTools, Level, Loss, MaxTokensField, Message, Off, OutputFormat, Quirks,
     ReasoningRequest, Request, RequiredWord, Role, Rules, Sampling, SeedField, Source, SystemRole, Thinking,
@@ -525,7 +525,7 @@ fn a_tool_of_another_dialect_is_a_loss() {
 }
 
 fn decoded(body: &Value) -> Request {
-    decode_request(Incoming { path: None, body: body.clone() }).unwrap()
+    decode_request(DraftIncoming { path: None, body: body.clone() }).unwrap()
 }
 
 #[test]

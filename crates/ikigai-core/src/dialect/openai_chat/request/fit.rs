@@ -88,7 +88,7 @@ impl<'a> Fitting<'a> {
             match tool {
                 Tool::Function(function) => offered.push((index, Offered::Function(function))),
                 Tool::Other(own) if own.other.dialect == DIALECT => {
-                    offered.push((index, Offered::Own(&own.other.data)));
+                    offered.push((index, Offered::Own(own.other.data.value())));
                 }
                 Tool::Other(_) => self.losses.push(foreign_tool(index, tool)),
             }
@@ -167,12 +167,12 @@ impl<'a> Fitting<'a> {
         let withheld = choice == Some(ToolChoice::None) && self.target.quirks.no_tools_on_none;
         if withheld && !offered.is_empty() {
             let why = "this provider calls tools that it is told not to; none is offered";
-            self.losses.push(Loss::info("tools", "tools", why));
+            self.losses.push(Loss::uncoded_info("tools", "tools", why));
         }
         if withheld || offered.is_empty() {
             if self.request.parallel_tool_calls.is_some() {
                 let why = "it has no meaning without tools; it is left out";
-                self.losses.push(Loss::info("parallel_tool_calls", "parallel_tool_calls", why));
+                self.losses.push(Loss::uncoded_info("parallel_tool_calls", "parallel_tool_calls", why));
             }
             return;
         }
@@ -183,7 +183,7 @@ impl<'a> Fitting<'a> {
         if let Some(name) = only {
             let why =
                 format!("this provider cannot name the tool to use; only {name} is offered, and a call is required");
-            self.losses.push(Loss::new("tool_choice", "tool_choice", why));
+            self.losses.push(Loss::uncoded("tool_choice", "tool_choice", why));
         }
         let mut written = Vec::new();
         for (index, tool) in offered {
@@ -224,25 +224,25 @@ impl<'a> Fitting<'a> {
     /// One function: strict where it asks for that and its schema allows it.
     fn function(&mut self, index: usize, function: &Function) -> Value {
         let supported = self.rules.strict_tools && !self.target.quirks.no_strict_tools;
-        let mut parameters = Cow::Borrowed(&function.parameters);
+        let mut parameters = Cow::Borrowed(function.parameters.value());
         let strict = match (function.strict, supported) {
             (false, false) => None,
             (false, true) => Some(false),
             (true, false) => {
-                self.losses.push(Loss::info(
+                self.losses.push(Loss::uncoded_info(
                     "strict",
                     format!("tools[{index}].strict"),
                     "arguments cannot be held to the schema here; it is left out",
                 ));
                 None
             }
-            (true, true) => match strict::strictify(&function.parameters) {
+            (true, true) => match strict::strictify(function.parameters.value()) {
                 Ok(closed) => {
                     parameters = closed;
                     Some(true)
                 }
                 Err(why) => {
-                    self.losses.push(Loss::new(
+                    self.losses.push(Loss::uncoded(
                         "strict",
                         format!("tools[{index}].strict"),
                         format!("the schema does not meet the strict rules: {why}; the tool is sent without"),
@@ -253,11 +253,11 @@ impl<'a> Fitting<'a> {
         };
         let mut parameters = parameters.into_owned();
         if self.target.quirks.no_closed_schemas {
-            let lost = opened(&mut function.parameters.clone());
+            let lost = opened(&mut function.parameters.value().clone());
             opened(&mut parameters);
             if lost {
                 let why = "this provider does not take `additionalProperties: false`; it is left out";
-                self.losses.push(Loss::info("parameters", format!("tools[{index}].parameters"), why));
+                self.losses.push(Loss::uncoded_info("parameters", format!("tools[{index}].parameters"), why));
             }
         }
         let mut tool = tools::wrap(function, tools::encode_function(function, parameters, strict));
@@ -275,7 +275,7 @@ impl<'a> Fitting<'a> {
             fields.shift_remove("cache_control");
             if function.cache.is_some() {
                 let why = "this API has no cache marks on tools; it is left out";
-                self.losses.push(Loss::info("cache", format!("tools[{index}].cache"), why));
+                self.losses.push(Loss::uncoded_info("cache", format!("tools[{index}].cache"), why));
             }
         }
     }
@@ -309,8 +309,8 @@ impl<'a> Fitting<'a> {
             };
             match reason {
                 // The usual value says nothing new.
-                Some(why) if number == usual => self.losses.push(Loss::info(name, name, why)),
-                Some(why) => self.losses.push(Loss::new(name, name, why)),
+                Some(why) if number == usual => self.losses.push(Loss::uncoded_info(name, name, why)),
+                Some(why) => self.losses.push(Loss::uncoded(name, name, why)),
                 None => {
                     self.remark_on_sampling(name);
                     fields.insert(name.to_owned(), number.into());
@@ -334,7 +334,7 @@ impl<'a> Fitting<'a> {
             Sampling::Ignored => "this model takes it without effect",
             Sampling::Free | Sampling::NotWhileThinking | Sampling::OneOf | Sampling::Refused => return,
         };
-        self.losses.push(Loss::info(name, name, remark));
+        self.losses.push(Loss::uncoded_info(name, name, remark));
     }
 
     fn stop(&mut self, fields: &mut Map<String, Value>) {
@@ -347,7 +347,7 @@ impl<'a> Fitting<'a> {
             return self.lose("stop", "stop", "this model does not take stop texts; they are left out");
         }
         if stop.len() > MOST {
-            self.losses.push(Loss::new("stop", "stop", format!("only the first {MOST} stop texts are sent")));
+            self.losses.push(Loss::uncoded("stop", "stop", format!("only the first {MOST} stop texts are sent")));
         }
         let taken: Vec<&String> = stop.iter().take(MOST).collect();
         fields.insert("stop".to_owned(), json!(taken));
@@ -363,7 +363,7 @@ impl<'a> Fitting<'a> {
                     return None;
                 }
                 let why = "the prompt must speak of JSON; a sentence was added to the system prompt";
-                self.losses.push(Loss::info("output_format", "output_format", why));
+                self.losses.push(Loss::uncoded_info("output_format", "output_format", why));
                 Some("Answer in JSON.".to_owned())
             }
             OutputFormat::JsonSchema(format) => {
@@ -384,16 +384,16 @@ impl<'a> Fitting<'a> {
     }
 
     fn schema(&mut self, format: &JsonSchemaFormat) -> Value {
-        let mut schema = Cow::Borrowed(&format.schema);
+        let mut schema = Cow::Borrowed(format.schema.value());
         let strict = match format.strict {
-            Some(true) => match strict::strictify(&format.schema) {
+            Some(true) => match strict::strictify(format.schema.value()) {
                 Ok(closed) => {
                     schema = closed;
                     Some(true)
                 }
                 Err(why) => {
                     let why = format!("the schema does not meet the strict rules: {why}; it is sent without");
-                    self.losses.push(Loss::new("strict", "output_format.json_schema.strict", why));
+                    self.losses.push(Loss::uncoded("strict", "output_format.json_schema.strict", why));
                     Some(false)
                 }
             },
@@ -402,10 +402,10 @@ impl<'a> Fitting<'a> {
         let name = format.name.as_deref().map_or_else(|| "response".to_owned(), safe_name);
         if format.name.as_ref().is_some_and(|given| *given != name) {
             let why = format!("a name has up to 64 letters, digits, `_` and `-`; {name} is sent");
-            self.losses.push(Loss::info("output_format", "output_format.json_schema.name", why));
+            self.losses.push(Loss::uncoded_info("output_format", "output_format.json_schema.name", why));
         }
         let named = JsonSchemaFormat { name: Some(name), ..format.clone() };
-        schema_format(&named, schema.into_owned(), strict)
+        schema_format(&named, schema.into_owned().into(), strict)
     }
 
     fn prompt_speaks_of_json(&self) -> bool {
@@ -416,7 +416,7 @@ impl<'a> Fitting<'a> {
     }
 
     fn lose(&mut self, what: &str, place: &str, why: &str) {
-        self.losses.push(Loss::new(what, place, why));
+        self.losses.push(Loss::uncoded(what, place, why));
     }
 }
 
@@ -465,7 +465,7 @@ pub(super) fn foreign_tool(index: usize, tool: &Tool) -> Loss {
         Tool::Other(tool) => tool.other.dialect.as_str(),
         Tool::Function(_) => DIALECT.as_str(),
     };
-    Loss::new("tools", format!("tools[{index}]"), format!("a tool of {of} that this API does not have; it is left out"))
+    Loss::uncoded("tools", format!("tools[{index}]"), format!("a tool of {of} that this API does not have; it is left out"))
 }
 
 /// `response_format` for a schema.

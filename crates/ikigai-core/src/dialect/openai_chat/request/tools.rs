@@ -29,7 +29,7 @@ pub(super) fn decode(body: &mut Map<String, Value>, request: &mut Request, own: 
             Value::Object(fields) if fields.get("name").is_some_and(Value::is_string) => {
                 decode_function(fields, Map::new())
             }
-            other => Tool::other(Other { dialect: DIALECT, data: other }),
+            other => Tool::other(Other { dialect: DIALECT, data: other.into() }),
         }));
         own.insert(mark::FUNCTIONS.to_owned(), true.into());
     }
@@ -49,11 +49,11 @@ pub(super) fn decode(body: &mut Map<String, Value>, request: &mut Request, own: 
 }
 
 fn decode_tool(tool: Value) -> Tool {
-    let Value::Object(mut fields) = tool else { return Tool::other(Other { dialect: DIALECT, data: tool }) };
+    let Value::Object(mut fields) = tool else { return Tool::other(Other { dialect: DIALECT, data: tool.into() }) };
     let is_function = fields.get("type").is_none_or(|kind| kind == "function");
     let has_name = fields.get("function").and_then(|function| function.get("name")).is_some_and(Value::is_string);
     if !is_function || !has_name {
-        return Tool::other(Other { dialect: DIALECT, data: Value::Object(fields) });
+        return Tool::other(Other { dialect: DIALECT, data: Value::Object(fields).into() });
     }
     let function = take_object(&mut fields, "function").unwrap_or_default();
     let mut kept = Map::new();
@@ -97,7 +97,7 @@ fn decode_function(mut fields: Map<String, Value>, mut kept: Map<String, Value>)
     }
     let mut provider_data = ProviderData::default();
     provider_data.extend(DIALECT, kept);
-    Tool::Function(Function { name, description, parameters, strict, cache: None, provider_data })
+    Tool::Function(Function { name, description, parameters: parameters.into(), strict, cache: None, provider_data })
 }
 
 fn no_parameters() -> Value {
@@ -109,10 +109,10 @@ pub(super) fn encode_as_it_came(tool: &Tool, as_function: bool) -> Option<Value>
     match tool {
         Tool::Function(function) => {
             let strict = (function.strict || !is_marked(function, NO_STRICT)).then_some(function.strict);
-            let inner = encode_function(function, function.parameters.clone(), strict);
+            let inner = encode_function(function, function.parameters.clone().into(), strict);
             Some(if as_function { Value::Object(inner) } else { wrap(function, inner) })
         }
-        Tool::Other(tool) if tool.other.dialect == DIALECT => Some(tool.other.data.clone()),
+        Tool::Other(tool) if tool.other.dialect == DIALECT => Some(tool.other.data.clone().into()),
         Tool::Other(_) => None,
     }
 }

@@ -219,7 +219,7 @@ impl Encoder {
         let state = open.state.clone();
         // Some give the arguments only at the end.
         if open.length == 0 {
-            self.call_delta(index, &call.arguments_json(), out);
+            self.call_delta(index, &call.arguments.text().to_owned(), out);
         }
         if let Some(state) = late_state {
             self.delta(out, b"\"tool_calls\":[{\"index\":", |out| {
@@ -322,10 +322,9 @@ impl Encoder {
                 self.call_start(*index, id, name, provider_data, out);
             }
             Event::ToolCallDelta { index, arguments } => self.call_delta(*index, arguments, out),
-            Event::ToolCallDone { index, arguments, arguments_text, provider_data } => {
+            Event::ToolCallDone { index, arguments, provider_data } => {
                 let call = ToolCall {
                     arguments: arguments.clone(),
-                    arguments_text: arguments_text.clone(),
                     ..ToolCall::default()
                 };
                 self.call_done(*index, &call, provider_data, out);

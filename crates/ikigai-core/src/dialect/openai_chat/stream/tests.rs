@@ -211,7 +211,7 @@ fn piece(fields: Value) -> Value {
 
 /// Names and arguments of the calls of an answer.
 fn calls(response: &Response) -> Vec<(String, String)> {
-    response.tool_calls().map(|call| (call.name.clone(), call.arguments_json())).collect()
+    response.tool_calls().map(|call| (call.name.clone(), call.arguments.text().to_owned())).collect()
 }
 
 fn expect_calls(deltas: &[Value], expected: &[(&str, &str)]) -> Response {

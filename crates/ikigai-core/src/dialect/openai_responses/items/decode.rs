@@ -148,10 +148,10 @@ fn call(mut item: Object) -> ToolCall {
     call.id = take_text(&mut item, "call_id").or_else(|| id.clone()).unwrap_or_default();
     call.name = take_text(&mut item, "name").unwrap_or_default();
     if let Some(arguments) = take_object(&mut item, "arguments") {
-        call.arguments = arguments;
+        call.arguments = arguments.into();
         call.provider_data.set(ME, "arguments", "object");
     } else if let Some(arguments) = take_text(&mut item, "arguments") {
-        call.set_arguments_text(arguments);
+        call.arguments = crate::Arguments::from_text(arguments);
     } else {
         call.provider_data.set(ME, "arguments", "absent");
     }

@@ -98,9 +98,9 @@ impl OpenMessage {
 pub(in super::super) fn call(call: &ToolCall, call_id: &str, keep: Keep) -> Object {
     let data = &call.provider_data;
     let arguments = match data.str(ME, "arguments").filter(|_| keep == Keep::Everything) {
-        Some("object") if call.arguments_text.is_none() => Some(Value::Object(call.arguments.clone())),
-        Some("absent") if call.arguments.is_empty() && call.arguments_text.is_none() => None,
-        _ => Some(call.arguments_json().into()),
+        Some("object") if call.is_complete() => Some(Value::Object(call.arguments.object().clone())),
+        Some("absent") if call.arguments.text() == "{}" => None,
+        _ => Some(call.arguments.text().to_owned().into()),
     };
     let mut item =
         object([("type", "function_call".into()), ("call_id", call_id.into()), ("name", call.name.as_str().into())]);

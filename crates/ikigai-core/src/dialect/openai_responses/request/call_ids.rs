@@ -31,7 +31,7 @@ impl CallIds {
                     hash = hash.wrapping_add(1);
                 };
                 let why = format!("ids have 1 to {LONGEST} characters here; `{new}` is sent in call and result");
-                losses.push(Loss::info("tool_call.id", format!("messages[{at}].content[{index}]"), why));
+                losses.push(Loss::uncoded_info("tool_call.id", format!("messages[{at}].content[{index}]"), why));
                 ids.new.insert(id.to_owned(), new);
             }
         }

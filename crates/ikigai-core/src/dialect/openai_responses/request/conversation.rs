@@ -89,7 +89,7 @@ impl<'a> Writer<'a> {
     fn system_role(&mut self, message: &'a Message, place: &str) -> &'a str {
         if !self.faithful && !self.target.rules.system_messages {
             let why = "this model takes no system messages in a conversation; it is sent as the user's";
-            self.losses.push(Loss::new("system", place, why));
+            self.losses.push(Loss::uncoded("system", place, why));
             return "user";
         }
         message.provider_data.str(ME, "role").unwrap_or("developer")
@@ -140,7 +140,7 @@ impl<'a> Writer<'a> {
         }
         if refused {
             let why = "this model takes no system prompt; it is sent as the user's first message";
-            self.losses.push(Loss::new("system", "system", why));
+            self.losses.push(Loss::uncoded("system", "system", why));
         }
         let parts = blocks.iter().filter_map(|(index, block)| self.part(block, &format!("system[{index}]"))).collect();
         self.push_message(if refused { "user" } else { "developer" }, None, parts);
@@ -171,7 +171,7 @@ impl<'a> Writer<'a> {
                 }
                 Block::Other(other) if is_item(other, message) => {
                     self.flush(role, data, &mut parts);
-                    self.items.extend(other.data.as_object().map(|item| Item::of_client(item.clone())));
+                    self.items.extend(other.data.value().as_object().map(|item| Item::of_client(item.clone())));
                 }
                 _ => parts.extend(self.part(block, &place)),
             }
@@ -216,7 +216,7 @@ impl<'a> Writer<'a> {
             Block::Image(image) => match parts::encode_image(image) {
                 Ok(part) => (part, &image.cache, &image.provider_data),
                 Err(why) => {
-                    self.losses.push(Loss::new("image", place, why));
+                    self.losses.push(Loss::uncoded("image", place, why));
                     return None;
                 }
             },
@@ -224,11 +224,11 @@ impl<'a> Writer<'a> {
                 let part = parts::encode_file(document, self.faithful);
                 if document.name.is_some() && !part.contains_key("filename") {
                     let why = "a file that is not sent along has no name here";
-                    self.losses.push(Loss::info("document.name", place, why));
+                    self.losses.push(Loss::uncoded_info("document.name", place, why));
                 }
                 (part, &document.cache, &document.provider_data)
             }
-            Block::Other(other) if other.dialect == ME => return Some(other.data.clone()),
+            Block::Other(other) if other.dialect == ME => return Some(other.data.clone().into()),
             Block::Other(other) => {
                 self.note_foreign_block(other, place);
                 return None;
@@ -245,13 +245,13 @@ impl<'a> Writer<'a> {
     }
 
     fn lost(&mut self, what: &str, place: &str, why: &str) -> Option<Value> {
-        self.losses.push(Loss::new(what, place, why));
+        self.losses.push(Loss::uncoded(what, place, why));
         None
     }
 
     pub(super) fn note_foreign_block(&mut self, other: &Other, place: &str) {
         let why = format!("a block of {} that this API does not have; it was left out", other.dialect);
-        self.losses.push(Loss::new("other", place, why));
+        self.losses.push(Loss::uncoded("other", place, why));
     }
 
     fn marks_cache(&self) -> bool {
@@ -267,19 +267,19 @@ impl<'a> Writer<'a> {
         if !self.faithful && self.hints_to_skip > 0 {
             self.hints_to_skip -= 1;
             let why = format!("a request has at most {MOST_BREAKPOINTS} marks for the cache; the later ones are sent");
-            self.losses.push(Loss::info("cache", place, why));
+            self.losses.push(Loss::uncoded_info("cache", place, why));
             return;
         }
         if hint.ttl.is_some() {
             let why = "how long a single part is cached cannot be said here";
-            self.losses.push(Loss::info("cache", format!("{place}.cache.ttl"), why));
+            self.losses.push(Loss::uncoded_info("cache", format!("{place}.cache.ttl"), why));
         }
         self.breakpoints += 1;
         part.insert("prompt_cache_breakpoint".into(), parts::encode_breakpoint(data));
     }
 
     pub(super) fn note_cache_hint(&mut self, place: &str) {
-        self.losses.push(Loss::info("cache", place, "prompts are cached by themselves here; no mark is sent"));
+        self.losses.push(Loss::uncoded_info("cache", place, "prompts are cached by themselves here; no mark is sent"));
     }
 
     /// The result of a call. There is no flag for failures, so the text says it.
@@ -296,7 +296,7 @@ impl<'a> Writer<'a> {
         if result.is_error {
             say_error(&mut parts);
             let why = "results have no flag for failures here; the text begins with `Error: `";
-            self.losses.push(Loss::info("is_error", place, why));
+            self.losses.push(Loss::uncoded_info("is_error", place, why));
         }
         let as_parts = data.str(ME, "output") == Some("parts");
         let output = match parts.as_slice() {
@@ -344,7 +344,7 @@ fn hints(blocks: &[Block]) -> usize {
 
 /// Is this an item of its own, and no part of the message that it is in? When the message was read, that is marked.
 fn is_item(other: &Other, message: &Message) -> bool {
-    let kind = other.data.get("type").and_then(Value::as_str).unwrap_or_default();
+    let kind = other.data.value().get("type").and_then(Value::as_str).unwrap_or_default();
     other.dialect == ME && !kind.starts_with("input_") && !message.provider_data.flag(ME, "parts")
 }
 

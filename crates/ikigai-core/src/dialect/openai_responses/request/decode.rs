@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::input::{LIST, lone_text};
 use super::{input, tools};
-use crate::dialect::Incoming;
+use crate::dialect::DraftIncoming;
 use crate::dialect::openai_responses::fields::{keep, take_list, take_object, take_text, text};
 use crate::dialect::openai_responses::{ME, Object, thinking};
 use crate::{Block, CacheOptions, Error, JsonSchemaFormat, OutputFormat, ProviderData, Request};
@@ -13,7 +13,7 @@ use crate::{Block, CacheOptions, Error, JsonSchemaFormat, OutputFormat, Provider
 ///
 /// # Errors
 /// When the body is not made as a request is, with the place.
-pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
+pub(crate) fn decode_request(incoming: DraftIncoming<'_>) -> Result<Request, Error> {
     let Value::Object(mut body) = incoming.body else {
         return Err(Error::invalid_request("the body must be a JSON object"));
     };
@@ -131,7 +131,7 @@ fn decode_format(wire: &Object) -> Option<OutputFormat> {
             let mut format = JsonSchemaFormat {
                 name: take_text(&mut fields, "name"),
                 description: take_text(&mut fields, "description"),
-                schema,
+                schema: schema.into(),
                 strict: take_bool(&mut fields, "strict"),
                 provider_data: ProviderData::default(),
             };

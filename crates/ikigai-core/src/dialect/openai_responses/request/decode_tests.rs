@@ -8,7 +8,7 @@ use crate::dialect::{Dialect, Target};
 use crate::{ErrorKind, Level, Message, Quirks, Role, Rules, Thinking, ToolChoice};
 
 fn read(body: Value) -> Request {
-    decode_request(Incoming { path: None, body }).unwrap()
+    decode_request(DraftIncoming { path: None, body }).unwrap()
 }
 
 fn canonical(body: Value) -> Value {
@@ -460,7 +460,7 @@ fn bodies_that_are_no_requests_are_refused_with_the_place() {
             "`tools[1]` is a function and needs a `name`",
         ),
     ] {
-        let error = decode_request(Incoming { path: None, body }).unwrap_err();
+        let error = decode_request(DraftIncoming { path: None, body }).unwrap_err();
         assert_eq!((error.kind, error.message.as_str()), (ErrorKind::InvalidRequest, message));
     }
 }

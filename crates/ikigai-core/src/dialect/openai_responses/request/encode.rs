@@ -8,7 +8,7 @@ use super::input::{LIST, lone_text};
 use super::tools;
 use crate::dialect::openai_responses::fields::{note_foreign_fields, object, own_object, put_back};
 use crate::dialect::openai_responses::{ME, Object, thinking};
-use crate::dialect::{Target, WireRequest, strict};
+use crate::dialect::{Target, DraftRequest, strict};
 use crate::{Error, ForcedTools, JsonSchemaFormat, Level, Loss, OutputFormat, Request, Sampling, Thinking, ToolChoice};
 
 /// The least output limit that the server takes.
@@ -23,7 +23,7 @@ const LONGEST_KEY: usize = 64;
 ///
 /// # Errors
 /// None so far: everything that cannot be carried is a loss.
-pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<WireRequest, Error> {
+pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<DraftRequest, Error> {
     let faithful = request.provider_data.str(ME, "model") == Some(request.model.as_str());
     let extra = own_object(&request.provider_data, "extra");
     let stored = extra.and_then(|extra| extra.get("store")).and_then(Value::as_bool) == Some(true);
@@ -44,7 +44,7 @@ pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<W
     encoder.generation(extra);
     encoder.cache(writer.breakpoints, extra);
     encoder.rest(extra);
-    Ok(WireRequest {
+    Ok(DraftRequest {
         path: "/responses".to_owned(),
         headers: Vec::new(),
         body: Value::Object(encoder.body),
@@ -67,7 +67,7 @@ impl Encoder<'_> {
     }
 
     fn lose(&mut self, what: &str, why: impl Into<String>) {
-        self.losses.push(Loss::new(what, what, why));
+        self.losses.push(Loss::uncoded(what, what, why));
     }
 
     fn input(&mut self, items: Vec<Value>, extra: Option<&Object>) {
@@ -146,7 +146,7 @@ impl Encoder<'_> {
                 self.lose("parallel_tool_calls", "this model does not take it; it was left out");
             } else {
                 let why = "it means nothing without tools and was left out";
-                self.losses.push(Loss::info("parallel_tool_calls", "parallel_tool_calls", why));
+                self.losses.push(Loss::uncoded_info("parallel_tool_calls", "parallel_tool_calls", why));
             }
         }
     }
@@ -159,8 +159,8 @@ impl Encoder<'_> {
             self.put("tool_choice", tools::encode_choice(choice));
         } else if !any {
             let loss = match choice {
-                ToolChoice::Auto | ToolChoice::None => Loss::info,
-                ToolChoice::Required | ToolChoice::Specific(_) => Loss::new,
+                ToolChoice::Auto | ToolChoice::None => Loss::uncoded_info,
+                ToolChoice::Required | ToolChoice::Specific(_) => Loss::uncoded,
             };
             let why = "it is refused without tools and was left out";
             self.losses.push(loss("tool_choice".to_owned(), "tool_choice".to_owned(), why.to_owned()));
@@ -196,7 +196,7 @@ impl Encoder<'_> {
             if let Some(name) = &format.name {
                 wire.insert("name".into(), name.as_str().into());
             }
-            wire.insert("schema".into(), format.schema.clone());
+            wire.insert("schema".into(), format.schema.clone().into());
             if let Some(strict) = format.strict {
                 wire.insert("strict".into(), strict.into());
             }
@@ -235,21 +235,21 @@ impl Encoder<'_> {
         let safe: String = name.chars().take(64).map(|c| if fits(c) { c } else { '_' }).collect();
         if safe != name {
             let why = format!("names have up to 64 letters, digits, _ and -; `{safe}` is sent");
-            self.losses.push(Loss::info("output_format", "output_format.name", why));
+            self.losses.push(Loss::uncoded_info("output_format", "output_format.name", why));
         }
         safe
     }
 
     fn strict_schema(&mut self, format: &JsonSchemaFormat) -> (Value, bool) {
         // Unsaid, it is strict where it can be.
-        match strict::strictify(&format.schema) {
+        match strict::strictify(format.schema.value()) {
             Ok(schema) if format.strict != Some(false) => (schema.into_owned(), true),
             Err(why) if format.strict == Some(true) => {
                 let why = format!("the schema is sent without strict: {why}");
-                self.losses.push(Loss::new("strict", "output_format.strict", why));
-                (format.schema.clone(), false)
+                self.losses.push(Loss::uncoded("strict", "output_format.strict", why));
+                (format.schema.clone().into(), false)
             }
-            Ok(_) | Err(_) => (format.schema.clone(), false),
+            Ok(_) | Err(_) => (format.schema.clone().into(), false),
         }
     }
 
@@ -292,7 +292,7 @@ impl Encoder<'_> {
             Sampling::Discouraged => "the provider warns against any value but its own for this model",
             Sampling::Ignored => "it has no effect on this model",
         };
-        self.losses.push(Loss::info(key, key, why));
+        self.losses.push(Loss::uncoded_info(key, key, why));
     }
 
     /// A number as it was written, if it is still the same.
@@ -315,7 +315,7 @@ impl Encoder<'_> {
                 let begin: String = key.chars().take(LONGEST_KEY - 17).collect();
                 self.put("prompt_cache_key", format!("{begin}-{:016x}", fnv(key.as_bytes())));
                 let why = format!("keys have up to {LONGEST_KEY} characters here; a shortened one is sent");
-                self.losses.push(Loss::info("cache", "cache.key", why));
+                self.losses.push(Loss::uncoded_info("cache", "cache.key", why));
             }
         }
         let marks = !self.faithful && self.target.rules.cache_breakpoints;
@@ -332,11 +332,11 @@ impl Encoder<'_> {
             }
             Some(Some(_)) => {
                 let why = "how long a prompt is cached cannot be said so here; the provider decides";
-                self.losses.push(Loss::info("cache", "cache.automatic.ttl", why));
+                self.losses.push(Loss::uncoded_info("cache", "cache.automatic.ttl", why));
             }
             Some(None) => {
                 let why = "prompts are cached by themselves here; nothing is sent about it";
-                self.losses.push(Loss::info("cache", "cache.automatic", why));
+                self.losses.push(Loss::uncoded_info("cache", "cache.automatic", why));
             }
         }
         if marks && breakpoints > 0 {
@@ -405,7 +405,7 @@ impl Encoder<'_> {
                 Value::String(_) => (key, value),
                 other => {
                     let why = "labels are texts here; it is sent as its JSON text";
-                    self.losses.push(Loss::info("metadata", format!("metadata.{key}"), why));
+                    self.losses.push(Loss::uncoded_info("metadata", format!("metadata.{key}"), why));
                     (key, Value::String(other.to_string()))
                 }
             })

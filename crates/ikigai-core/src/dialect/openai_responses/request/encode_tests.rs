@@ -5,16 +5,16 @@ use super::*;
 use crate::dialect::Dialect;
 use crate::dialect::openai_responses::decode_request;
 use crate::{
-    Block, CacheHint, CacheOptions, Document, Facts, Incoming, Message, Other, ProviderData, Quirks, Rules, Severity,
+    Block, CacheHint, CacheOptions, Document, Facts, DraftIncoming, Message, Other, ProviderData, Quirks, Rules, Severity,
     Source, Text, ThinkingBlock, Tool, ToolCall, rules_for,
 };
 
-fn send_with(request: &Request, rules: &Rules, quirks: &Quirks) -> WireRequest {
+fn send_with(request: &Request, rules: &Rules, quirks: &Quirks) -> DraftRequest {
     encode_request(request, &Target { provider: "openai", quirks, rules, facts: None }).unwrap()
 }
 
 /// As it goes to the model that it names.
-fn send(request: &Request) -> WireRequest {
+fn send(request: &Request) -> DraftRequest {
     send_with(request, rules_for(&request.model), &Quirks::default())
 }
 
@@ -22,7 +22,7 @@ fn input(request: &Request) -> Value {
     send(request).body["input"].clone()
 }
 
-fn losses(wire: &WireRequest) -> Vec<String> {
+fn losses(wire: &DraftRequest) -> Vec<String> {
     wire.losses.iter().map(ToString::to_string).collect()
 }
 
@@ -107,7 +107,7 @@ fn a_request_read_for_another_model_is_made_to_fit() {
         "tools": [{"type": "function", "name": "f", "function": {"name": "f", "parameters":
             {"type": "object", "properties": {"a": {"oneOf": []}}}, "strict": true}}],
     });
-    let mut request = decode_request(Incoming { path: None, body }).unwrap();
+    let mut request = decode_request(DraftIncoming { path: None, body }).unwrap();
     request.model = "gpt-5.1".into();
     let wire = send(&request);
     assert_eq!(
@@ -133,7 +133,7 @@ fn the_history_goes_back_in_order_without_ids_of_items_but_with_reasoning_and_ph
         Block::Text(block)
     };
     let mut call = ToolCall { id: "call_1".into(), name: "f".into(), ..ToolCall::default() };
-    call.set_arguments_text("{\"a\": 1}".into());
+    call.arguments = crate::Arguments::from_text("{\"a\": 1}".into());
     call.provider_data.set(ME, "id", "fc_1");
     call.provider_data.set(ME, "status", "completed");
     call.provider_data.set(ME, "extra", json!({"namespace": "n"}));

@@ -40,7 +40,7 @@ impl<'a> Writer<'a> {
                         Block::Document(_) => "document",
                         _ => "audio",
                     };
-                    self.losses.push(Loss::new(what, place, why));
+                    self.losses.push(Loss::uncoded(what, place, why));
                 }
                 Block::Text(_) => {}
             }
@@ -72,37 +72,37 @@ impl<'a> Writer<'a> {
         }
         if keep == Keep::Nothing {
             let why = "an item that another provider or model made; it was left out";
-            self.losses.push(Loss::new("other", place, why));
+            self.losses.push(Loss::uncoded("other", place, why));
             return;
         }
-        let is_reference = other.data.get("type").is_some_and(|kind| kind == "item_reference");
+        let is_reference = other.data.value().get("type").is_some_and(|kind| kind == "item_reference");
         if is_reference && !self.faithful && !self.stored {
             let why = "a reference to an item that the server has not stored is refused; it was left out";
-            self.losses.push(Loss::new("other", place, why));
+            self.losses.push(Loss::uncoded("other", place, why));
             return;
         }
-        self.items.extend(other.data.as_object().map(|item| Item::of_model(item.clone())));
+        self.items.extend(other.data.value().as_object().map(|item| Item::of_model(item.clone())));
     }
 
     /// Signatures of other dialects on texts and calls.
     fn note_state(&mut self, data: &ProviderData, place: &str) {
         note_foreign_fields(data, place, &mut self.losses);
         if has_foreign_state(data) {
-            self.losses.push(Loss::new("thinking", place, "thinking state of another provider; it stays behind"));
+            self.losses.push(Loss::uncoded("thinking", place, "thinking state of another provider; it stays behind"));
         }
     }
 
     fn thinking(&mut self, block: &ThinkingBlock, message: &Message, keep: Keep, place: &str) {
         let data = &block.provider_data;
         if foreign(data).next().is_some() {
-            self.losses.push(Loss::new("thinking", place, "thinking state of another provider; it stays behind"));
+            self.losses.push(Loss::uncoded("thinking", place, "thinking state of another provider; it stays behind"));
             return;
         }
         if own(data).is_some() && keep == Keep::Nothing {
             let by = [message.provider.as_deref(), message.model.as_deref()];
             let by: Vec<&str> = by.into_iter().flatten().collect();
             let why = format!("its state was issued by {} and can be read only there; it stays behind", by.join(" "));
-            self.losses.push(Loss::new("thinking", place, why));
+            self.losses.push(Loss::uncoded("thinking", place, why));
             return;
         }
         let sealed = data.value(ME, "encrypted_content").is_some();
@@ -115,7 +115,7 @@ impl<'a> Writer<'a> {
             self.items.push(Item { wire: items::reasoning(block, keep), of_model: true, reasoning });
         } else {
             let why = "reasoning goes back only as the provider encrypted it, and this has none; it was left out";
-            self.losses.push(Loss::new("thinking", place, why));
+            self.losses.push(Loss::uncoded("thinking", place, why));
         }
     }
 
@@ -139,7 +139,7 @@ impl<'a> Writer<'a> {
             match item.reasoning.take_if(|_| !led) {
                 Some(place) => {
                     let why = "reasoning without the item that it led to is refused; it was left out";
-                    self.losses.push(Loss::new("thinking", place, why));
+                    self.losses.push(Loss::uncoded("thinking", place, why));
                 }
                 None => {
                     led = item.of_model;

@@ -66,7 +66,7 @@ fn decode_function(mut tool: Object) -> Option<Function> {
         Some(raw) => provider_data.set(ME, "raw", Value::Object(raw)),
         None => keep(&mut provider_data, "extra", tool),
     }
-    Some(Function { name, description, parameters, strict, cache: None, provider_data })
+    Some(Function { name, description, parameters: parameters.into(), strict, cache: None, provider_data })
 }
 
 /// Writes a tool; none when it is another dialect's own.
@@ -79,16 +79,16 @@ pub(super) fn encode(
 ) -> Option<Value> {
     let function = match tool {
         Tool::Function(function) => function,
-        Tool::Other(tool) if tool.other.dialect == ME => return Some(tool.other.data.clone()),
+        Tool::Other(tool) if tool.other.dialect == ME => return Some(tool.other.data.clone().into()),
         Tool::Other(tool) => {
             let why = format!("a tool of {} that this API does not have; it was left out", tool.other.dialect);
-            losses.push(Loss::new("tool", format!("tools[{index}]"), why));
+            losses.push(Loss::uncoded("tool", format!("tools[{index}]"), why));
             return None;
         }
     };
     note_foreign_fields(&function.provider_data, &format!("tools[{index}]"), losses);
     if function.cache.is_some() {
-        losses.push(Loss::info(
+        losses.push(Loss::uncoded_info(
             "cache",
             format!("tools[{index}].cache"),
             "tools have no marks for the cache here; they are cached with the prompt by themselves",
@@ -102,7 +102,7 @@ pub(super) fn encode(
         wire.insert("description".into(), description.as_str().into());
     }
     let (parameters, strict) = if faithful {
-        (function.parameters.clone(), function.strict)
+        (function.parameters.value().clone(), function.strict)
     } else {
         strict_or_not(function, index, rules, losses)
     };
@@ -121,7 +121,7 @@ fn as_it_was(function: &Function) -> Option<Value> {
         return same.then(|| Value::Object(raw.clone()));
     }
     let unsaid = function.provider_data.str(ME, "strict") == Some("absent")
-        && function.strict == strict::check(&function.parameters).is_ok();
+        && function.strict == strict::check(function.parameters.value()).is_ok();
     if !unsaid {
         return None;
     }
@@ -129,7 +129,7 @@ fn as_it_was(function: &Function) -> Option<Value> {
     if let Some(description) = &function.description {
         wire.insert("description".into(), description.as_str().into());
     }
-    wire.insert("parameters".into(), function.parameters.clone());
+    wire.insert("parameters".into(), function.parameters.clone().into());
     put_back(&mut wire, own_object(&function.provider_data, "extra"));
     Some(Value::Object(wire))
 }
@@ -137,22 +137,22 @@ fn as_it_was(function: &Function) -> Option<Value> {
 /// The schema and whether it is strict. It is said always, because the server would decide by itself otherwise.
 fn strict_or_not(function: &Function, index: usize, rules: &Rules, losses: &mut Vec<Loss>) -> (Value, bool) {
     if !function.strict {
-        return (function.parameters.clone(), false);
+        return (function.parameters.clone().into(), false);
     }
     let refused = if rules.strict_tools {
-        match strict::strictify(&function.parameters) {
+        match strict::strictify(function.parameters.value()) {
             Ok(schema) => return (schema.into_owned(), true),
             Err(why) => why,
         }
     } else {
         "this model takes no strict tools".to_owned()
     };
-    losses.push(Loss::new(
+    losses.push(Loss::uncoded(
         "strict",
         format!("tools[{index}].strict"),
         format!("the tool is sent without strict: {refused}"),
     ));
-    (function.parameters.clone(), false)
+    (function.parameters.clone().into(), false)
 }
 
 /// What a choice amounts to; none when only this dialect knows it.

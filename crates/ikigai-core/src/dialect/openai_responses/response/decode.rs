@@ -91,7 +91,7 @@ fn whole(parsed: Parsed, ids: &mut Ids) -> Response {
     let mut content: Vec<Block> = Vec::with_capacity(parsed.output.len());
     for item in parsed.output {
         let Value::Object(item) = item else {
-            content.push(Block::Other(Other { dialect: ME, data: item }));
+            content.push(Block::Other(Other { dialect: ME, data: item.into() }));
             continue;
         };
         let after_text = matches!(content.last(), Some(Block::Text(_)));
@@ -114,7 +114,7 @@ fn whole(parsed: Parsed, ids: &mut Ids) -> Response {
         ..Response::default()
     };
     if let Some(total) = response.usage.as_ref().and_then(usage::odd_total) {
-        response.warnings.push(Loss::info(
+        response.warnings.push(Loss::uncoded_info(
             "usage",
             "usage.total_tokens",
             format!("the provider counts {total} tokens in all, which is not the sum of its counts"),
@@ -144,7 +144,7 @@ impl Asks {
             Block::ToolCall(_) => self.tools = true,
             Block::Text(text) => self.refuses |= text.is_refusal(),
             Block::Other(other) => {
-                let kind = other.data.get("type").and_then(Value::as_str);
+                let kind = other.data.value().get("type").and_then(Value::as_str);
                 self.tools |= other.dialect == ME && matches!(kind, Some("custom_tool_call" | "function_call"));
             }
             Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) | Block::Thinking(_) => {}

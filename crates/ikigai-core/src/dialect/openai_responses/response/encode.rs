@@ -162,7 +162,7 @@ fn output(response: &Response, reply: &Reply, ids: &mut Ids) -> Vec<Value> {
                 out.extend(seal.of_call(call, ids).map(Value::Object));
             }
             Block::Image(image) => out.extend(served_image(image, ids).map(Value::Object)),
-            Block::Other(other) if other.dialect == ME => out.push(other.data.clone()),
+            Block::Other(other) if other.dialect == ME => out.push(other.data.clone().into()),
             Block::Other(_) | Block::Text(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => {}
         }
     }

@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::dialect::openai_responses::{ME, decode_request};
-use crate::dialect::{Dialect, Incoming, Reply};
+use crate::dialect::{Dialect, DraftIncoming, Reply};
 use crate::{
     Block, Error, ErrorKind, FinishReason, Ids, Image, Message, ProviderData, Response, Source, Text, ThinkingBlock,
     ToolCall, Usage,
@@ -263,7 +263,7 @@ fn the_state_of_other_dialects_travels_through_a_client_and_back() {
     let mut items = encode_response(&response, &reply())["output"].take();
     items.as_array_mut().unwrap().push(json!({"type": "function_call_output", "call_id": "toolu_1", "output": "r"}));
     let body = json!({"model": "claude-x", "input": items});
-    let request = decode_request(Incoming { path: None, body }).unwrap();
+    let request = decode_request(DraftIncoming { path: None, body }).unwrap();
     let mut back = request.messages[0].clone();
     // The client's own ids of items come along; they are this dialect's and of no use elsewhere.
     back.content.iter_mut().filter_map(Block::provider_data_mut).for_each(|data| {

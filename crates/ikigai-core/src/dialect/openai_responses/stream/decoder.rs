@@ -240,7 +240,7 @@ impl Decoder {
                 self.start(out);
                 let block = self.items.get(&at).filter(|_| event.contains_key("output_index"));
                 let index = block.and_then(|item| item.blocks.get(&part)).map(|open| open.index);
-                out.push(Event::Other { index, dialect: ME, data: Value::Object(event) });
+                out.push(Event::Other { index, dialect: ME, data: Value::Object(event).into() });
             }
         }
     }

@@ -220,7 +220,7 @@ fn a_whole_that_contradicts_the_pieces_wins_where_it_still_can() {
         completed(json!([])),
     ];
     let response = collect(&frames);
-    assert_eq!(response.tool_calls().next().unwrap().arguments_json(), "{\"a\":1}");
+    assert_eq!(response.tool_calls().next().unwrap().arguments.text().to_owned(), "{\"a\":1}");
     assert_eq!(response.text(), "What was said", "what has been shown cannot be taken back");
 }
 

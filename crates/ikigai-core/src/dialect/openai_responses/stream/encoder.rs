@@ -94,10 +94,9 @@ impl WriteFrames for Encoder {
                 let slot = self.open_call(call, out);
                 self.put(*index, slot);
             }
-            Event::ToolCallDone { index, arguments, arguments_text, provider_data } => {
+            Event::ToolCallDone { index, arguments, provider_data } => {
                 if let Slot::Call { output, id, mut call } = self.take(*index) {
                     call.arguments = arguments.clone();
-                    call.arguments_text = arguments_text.clone();
                     call.provider_data.merge(provider_data.clone());
                     self.call_done(output, id, &call, out);
                 }
@@ -118,7 +117,7 @@ impl WriteFrames for Encoder {
             }
             Event::Other { index, dialect, data } => {
                 if *dialect == ME {
-                    self.pass_on(*index, data, out);
+                    self.pass_on(*index, data.value(), out);
                 }
             }
         }
@@ -218,7 +217,7 @@ impl Encoder {
                 Slot::Thinking { output, id, block: thinking.clone(), part_open: false }
             }
             Block::ToolCall(call) => self.open_call(call.clone(), out),
-            Block::Other(other) if other.dialect == ME => match other.data.as_object() {
+            Block::Other(other) if other.dialect == ME => match other.data.value().as_object() {
                 Some(item) => self.open_item(item.clone(), out),
                 None => Slot::Gone,
             },
@@ -280,7 +279,7 @@ impl Encoder {
             ("item_id", id.as_str().into()),
             ("output_index", output.into()),
             ("name", call.name.as_str().into()),
-            ("arguments", call.arguments_json().into()),
+            ("arguments", call.arguments.text().to_owned().into()),
         ]);
         self.frames.send("response.function_call_arguments.done", arguments, out);
         let item = response::served_call(call, &mut self.ids);
@@ -315,7 +314,7 @@ impl Encoder {
             Slot::Item { output, item } => {
                 let id = text(&item, "id").map(str::to_owned);
                 let whole = data.value(ME, "data").and_then(Value::as_object).cloned().unwrap_or(item);
-                self.asks.see(&Block::Other(crate::Other { dialect: ME, data: Value::Object(whole.clone()) }));
+                self.asks.see(&Block::Other(crate::Other { dialect: ME, data: Value::Object(whole.clone()).into() }));
                 let id = id.or_else(|| text(&whole, "id").map(str::to_owned));
                 let id = self.item_id(id.as_deref(), "item");
                 self.done(output, &id, whole, out);

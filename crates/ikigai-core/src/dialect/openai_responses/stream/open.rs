@@ -86,14 +86,13 @@ impl Open {
                 thinking.provider_data
             }
             Block::ToolCall(call) => {
-                let whole = call.arguments_json();
+                let whole = call.arguments.text().to_owned();
                 if let Some(rest) = whole.strip_prefix(arguments).filter(|rest| !rest.is_empty()) {
                     out.push(Event::ToolCallDelta { index, arguments: rest.to_owned() });
                 }
                 out.push(Event::ToolCallDone {
                     index,
                     arguments: call.arguments,
-                    arguments_text: call.arguments_text,
                     provider_data: call.provider_data,
                 });
                 return;
@@ -114,11 +113,10 @@ impl Open {
         let index = self.index;
         if self.kind == OpenKind::Call {
             let mut call = ToolCall::default();
-            call.set_arguments_text(arguments.to_owned());
+            call.arguments = crate::Arguments::from_text(arguments.to_owned());
             out.push(Event::ToolCallDone {
                 index,
                 arguments: call.arguments,
-                arguments_text: call.arguments_text,
                 provider_data: ProviderData::default(),
             });
         } else {

@@ -41,7 +41,7 @@ impl Writer<'_> {
         put_back(&mut fields, Some(&extra));
         if fields.len() == before {
             let why = "nothing of this message can be said here; it is left out";
-            self.losses.push(Loss::info("messages", format!("messages[{index}]"), why));
+            self.losses.push(Loss::uncoded_info("messages", format!("messages[{index}]"), why));
             return;
         }
         fields.entry("content").or_insert_with(|| "".into());
@@ -58,7 +58,7 @@ impl Writer<'_> {
                 if !said.calls.is_empty() && !said.text_after_call {
                     said.text_after_call = true;
                     let why = "text stands before the calls here; that it came after one is lost";
-                    self.losses.push(Loss::new("text", at, why));
+                    self.losses.push(Loss::uncoded("text", at, why));
                 }
                 if text.cache.is_some() {
                     self.dropped_hint = true;
@@ -71,7 +71,7 @@ impl Writer<'_> {
                 let state = assistant::call_state(&call.provider_data);
                 if state.is_some() && !is_own {
                     let why = "thinking state of another provider; it is left out";
-                    self.losses.push(Loss::new("thinking", at, why));
+                    self.losses.push(Loss::uncoded("thinking", at, why));
                 }
                 if call.cache.is_some() {
                     self.dropped_hint = true;
@@ -93,16 +93,16 @@ impl Writer<'_> {
             Block::Image(_) if is_own && has_own_field(block) => said.images.extend(part::encode(block, Side::Request)),
             Block::Image(_) | Block::Document(_) | Block::Audio(_) => {
                 let why = "the assistant cannot show it here; it is left out";
-                self.losses.push(Loss::new(block.kind().as_str(), at, why));
+                self.losses.push(Loss::uncoded(block.kind().as_str(), at, why));
             }
             Block::ToolResult(_) => {
                 let why = "the assistant gives no results of tools; it is left out";
-                self.losses.push(Loss::new("tool_result", at, why));
+                self.losses.push(Loss::uncoded("tool_result", at, why));
             }
-            Block::Other(other) if other.dialect == DIALECT => said.parts.push(other.data.clone()),
+            Block::Other(other) if other.dialect == DIALECT => said.parts.push(other.data.clone().into()),
             Block::Other(_) => {
                 let why = "a block that only another API has; it is left out";
-                self.losses.push(Loss::new("other", at, why));
+                self.losses.push(Loss::uncoded("other", at, why));
             }
         }
     }
@@ -112,7 +112,7 @@ impl Writer<'_> {
         let foreign = thinking.provider_data.iter().any(|(name, _)| name != DIALECT.as_str());
         if foreign || issuer == Issuer::Another {
             let why = "thinking state of another provider; it is left out";
-            self.losses.push(Loss::new("thinking", at, why));
+            self.losses.push(Loss::uncoded("thinking", at, why));
             return;
         }
         let own_field = thinking.provider_data.str(DIALECT, REASONING_FIELD);
@@ -128,7 +128,7 @@ impl Writer<'_> {
         let Some(field) = field.filter(|_| self.faithful || self.wants_thinking(index)) else {
             let why = "this provider does not take thinking back; it is left out";
             let made_here = own_field.is_some();
-            self.losses.push(if made_here { Loss::info("thinking", at, why) } else { Loss::new("thinking", at, why) });
+            self.losses.push(if made_here { Loss::uncoded_info("thinking", at, why) } else { Loss::uncoded("thinking", at, why) });
             return;
         };
         let details = details_of(thinking);

@@ -38,7 +38,7 @@ impl Writer<'_> {
             Block::Other(_) => Some("a block that only another API has; it is left out"),
         };
         if let Some(why) = why {
-            self.losses.push(Loss::new(block.kind().as_str(), place, why));
+            self.losses.push(Loss::uncoded(block.kind().as_str(), place, why));
             return None;
         }
         let Some(Value::Object(mut part)) = part::encode(block, Side::Request) else {
@@ -56,17 +56,17 @@ impl Writer<'_> {
                 if part.get("text").is_some() {
                     return Some(part);
                 }
-                self.losses.push(Loss::new(block.kind().as_str(), place, "a system prompt is text; it is left out"));
+                self.losses.push(Loss::uncoded(block.kind().as_str(), place, "a system prompt is text; it is left out"));
                 None
             }
-            Block::Other(other) if other.dialect == DIALECT => Some(other.data.clone()),
+            Block::Other(other) if other.dialect == DIALECT => Some(other.data.clone().into()),
             Block::Image(_)
             | Block::Audio(_)
             | Block::ToolCall(_)
             | Block::ToolResult(_)
             | Block::Thinking(_)
             | Block::Other(_) => {
-                self.losses.push(Loss::new(block.kind().as_str(), place, "a system prompt is text; it is left out"));
+                self.losses.push(Loss::uncoded(block.kind().as_str(), place, "a system prompt is text; it is left out"));
                 None
             }
         }
@@ -76,7 +76,7 @@ impl Writer<'_> {
     fn unwritable(&mut self, block: &Block, place: &str) -> Option<Value> {
         match block {
             // A dialect's own block that is no object: it goes out as it is.
-            Block::Other(other) => Some(other.data.clone()),
+            Block::Other(other) => Some(other.data.clone().into()),
             Block::Text(_)
             | Block::Image(_)
             | Block::Document(_)
@@ -85,7 +85,7 @@ impl Writer<'_> {
             | Block::ToolResult(_)
             | Block::Thinking(_) => {
                 let why = "this API takes it only as data inside the message; it is left out";
-                self.losses.push(Loss::new(block.kind().as_str(), place, why));
+                self.losses.push(Loss::uncoded(block.kind().as_str(), place, why));
                 None
             }
         }
@@ -103,7 +103,7 @@ impl Writer<'_> {
         };
         if let Some(text) = text {
             let why = "this API takes no text documents; it stands in the message as text, below its name";
-            self.losses.push(Loss::info("document", place, why));
+            self.losses.push(Loss::uncoded_info("document", place, why));
             let titled = name.map_or_else(|| text.clone(), |name| format!("{name}\n\n{text}"));
             let mut part = Map::new();
             part.insert("type".to_owned(), "text".into());
@@ -116,7 +116,7 @@ impl Writer<'_> {
             && !media_type.is_empty()
         {
             let why = format!("this API takes no documents of type {media_type}; it is left out");
-            self.losses.push(Loss::new("document", place, why));
+            self.losses.push(Loss::uncoded("document", place, why));
             return None;
         }
         let mut named = document.clone();
@@ -130,7 +130,7 @@ impl Writer<'_> {
         }
         let Source::Url { url, .. } = &document.source else { return self.unwritable(block, place) };
         let why = "this API fetches no documents; the model is only told the address";
-        self.losses.push(Loss::new("document", place, why));
+        self.losses.push(Loss::uncoded("document", place, why));
         Some(part::text_part(&name.map_or_else(|| url.clone(), |name| format!("{name}: {url}"))))
     }
 
@@ -170,9 +170,9 @@ impl Writer<'_> {
             let of = if is_sealed { "thinking state of another provider: " } else { "" };
             let why = format!("{of}what {name} keeps there ({}) has no place here; it is left out", keys.join(", "));
             self.losses.push(if is_sealed && block.kind() == BlockKind::ToolCall {
-                Loss::new("thinking", place, why)
+                Loss::uncoded("thinking", place, why)
             } else {
-                Loss::info("provider_data", place, why)
+                Loss::uncoded_info("provider_data", place, why)
             });
         }
     }

@@ -69,7 +69,7 @@ impl<'a> Writer<'a> {
         let ids = CallIds::new(request, form);
         if ids.len() > 0 {
             let why = format!("{} ids are not of the form that this provider takes; others are sent", ids.len());
-            losses.push(Loss::info("tool_call", "messages", why));
+            losses.push(Loss::uncoded_info("tool_call", "messages", why));
         }
         Writer { faithful: false, thinks, ..Writer::new(request, target, ids, losses) }
     }
@@ -116,7 +116,7 @@ impl<'a> Writer<'a> {
             let in_messages = request.messages.iter().flat_map(|message| &message.content).any(has_hint);
             let places = [("system", in_system), ("messages", in_messages)];
             let hinted = places.into_iter().filter(|(_, hinted)| *hinted);
-            self.losses.extend(hinted.map(|(place, _)| Loss::info("cache", place, why)));
+            self.losses.extend(hinted.map(|(place, _)| Loss::uncoded_info("cache", place, why)));
         }
         self.out
     }
@@ -139,7 +139,7 @@ impl<'a> Writer<'a> {
         let content = if marked { Value::Array(parts) } else { joined(&parts).into() };
         if !self.faithful && !self.target.rules.system_prompt {
             let why = "this model has no system prompt; it stands at the beginning of the first user message";
-            self.losses.push(Loss::new("system", "system", why));
+            self.losses.push(Loss::uncoded("system", "system", why));
             self.for_first_user = content.as_str().map(str::to_owned);
             return;
         }
@@ -219,7 +219,7 @@ impl<'a> Writer<'a> {
         if after_tool && !self.faithful && self.target.quirks.no_user_after_tool {
             self.out.push(json!({"role": "assistant", "content": "I have the results."}));
             let why = "this provider refuses a user message after a tool's; a short assistant message stands between";
-            self.losses.push(Loss::info("messages", "messages", why));
+            self.losses.push(Loss::uncoded_info("messages", "messages", why));
         }
         self.out.push(message);
     }
@@ -233,7 +233,7 @@ impl<'a> Writer<'a> {
             self.system_role()
         } else {
             let why = "this model takes no system messages in the middle; it is sent as the user's";
-            self.losses.push(Loss::new("messages", format!("messages[{index}]"), why));
+            self.losses.push(Loss::uncoded("messages", format!("messages[{index}]"), why));
             "user"
         };
         let mut fields = Map::new();
@@ -319,7 +319,7 @@ impl<'a> Writer<'a> {
                     Some(text) => texts.push(text.to_owned()),
                     None => {
                         let why = "a tool's message takes text alone; it moved into a user message behind the results";
-                        self.losses.push(Loss::new(block.kind().as_str(), place.clone(), why));
+                        self.losses.push(Loss::uncoded(block.kind().as_str(), place.clone(), why));
                         moved.push(part);
                     }
                 }
@@ -336,7 +336,7 @@ impl<'a> Writer<'a> {
                 text.insert_str(0, "Error: ");
             }
             let why = "this API has no mark for a failed tool; the text says so";
-            self.losses.push(Loss::new("is_error", format!("{at}.is_error"), why));
+            self.losses.push(Loss::uncoded("is_error", format!("{at}.is_error"), why));
         }
         text
     }
@@ -376,7 +376,7 @@ impl<'a> Writer<'a> {
             if let Some(extra) = own.get(EXTRA).and_then(Value::as_object).filter(|extra| !extra.is_empty()) {
                 let keys: Vec<&str> = extra.keys().map(String::as_str).collect();
                 let why = format!("only {name} knows {}; left out", keys.join(", "));
-                self.losses.push(Loss::new("provider_data", format!("messages[{index}]"), why));
+                self.losses.push(Loss::uncoded("provider_data", format!("messages[{index}]"), why));
             }
         }
     }

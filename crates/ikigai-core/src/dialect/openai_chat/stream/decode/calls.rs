@@ -196,14 +196,14 @@ impl Tracked {
         self.done = true;
         let Some(index) = self.block else { return true };
         let mut call = ToolCall::default();
-        call.set_arguments_text(std::mem::take(&mut self.arguments));
+        call.arguments = crate::Arguments::from_text(std::mem::take(&mut self.arguments));
         let mut provider_data = ProviderData::default();
         if let Some(state) = self.state.take() {
             provider_data.set(DIALECT, EXTRA_CONTENT, state);
         }
         let whole = call.is_complete();
-        let ToolCall { arguments, arguments_text, .. } = call;
-        out.push(Event::ToolCallDone { index, arguments, arguments_text, provider_data });
+        let ToolCall { arguments, .. } = call;
+        out.push(Event::ToolCallDone { index, arguments, provider_data });
         whole
     }
 }

@@ -1,0 +1,189 @@
+//! The arguments of a tool call.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::OnceLock;
+
+use serde::de::{Deserializer, IgnoredAny};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::Json;
+
+/// The arguments of a tool call: the text as the model wrote it, read as an object where it is one.
+///
+/// ```
+/// use ikigai_core::Arguments;
+///
+/// let arguments = Arguments::from_text(r#"{"city": "Oslo"}"#);
+/// assert_eq!((arguments["city"].as_str(), arguments.text()), (Some("Oslo"), r#"{"city": "Oslo"}"#));
+///
+/// let cut_off = Arguments::from_text(r#"{"city": "Os"#);
+/// assert!(cut_off.is_empty() && !cut_off.is_complete());
+/// ```
+pub struct Arguments {
+    text: Cow<'static, str>,
+    /// The parsed object, made when it is first asked for; empty where the text is not an object.
+    object: OnceLock<Map<String, Value>>,
+}
+
+impl Arguments {
+    /// The arguments as a model wrote them, whatever that is.
+    pub fn from_text(text: impl Into<String>) -> Self {
+        Arguments { text: Cow::Owned(text.into()), object: OnceLock::new() }
+    }
+
+    /// The text as the model wrote it.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The parsed object; empty where the text is not a JSON object, or holds a number that no 64-bit number can stand
+    /// for.
+    pub fn object(&self) -> &Map<String, Value> {
+        self.object.get_or_init(|| match self.text.as_ref() {
+            "{}" => Map::new(),
+            text => serde_json::from_str(text).unwrap_or_default(),
+        })
+    }
+
+    /// Whether a call with these arguments can be run. It cannot if they are not a JSON object, as in a call that the
+    /// token limit cut off. Nothing at all, and `null`, is how several models write "no arguments".
+    pub fn is_complete(&self) -> bool {
+        self.as_object_text().is_some()
+    }
+
+    /// The text of the JSON object that these arguments are: `{}` if the model wrote nothing or `null`, and `None` if
+    /// the text is anything else than an object.
+    pub fn as_object_text(&self) -> Option<&str> {
+        match self.text.trim() {
+            "" | "null" | "{}" => Some("{}"),
+            text if text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok() => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The object as raw JSON, for wires that want one; an incomplete text gives `None`.
+    pub(crate) fn to_raw(&self) -> Option<Box<RawValue>> {
+        RawValue::from_string(self.as_object_text()?.to_owned()).ok()
+    }
+
+    /// Reads the arguments as a type.
+    ///
+    /// # Errors
+    /// If they are incomplete, or do not have the type's form.
+    pub fn to<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.as_object_text().unwrap_or(&self.text))
+    }
+
+    /// Whether the text is just what printing the parsed object gives.
+    fn is_plain(&self) -> bool {
+        self.text == "{}"
+            || serde_json::from_str::<Map<String, Value>>(&self.text)
+                .is_ok_and(|object| serde_json::to_string(&object).is_ok_and(|printed| printed == self.text))
+    }
+}
+
+impl Default for Arguments {
+    fn default() -> Self {
+        Arguments { text: Cow::Borrowed("{}"), object: OnceLock::new() }
+    }
+}
+
+impl Clone for Arguments {
+    fn clone(&self) -> Self {
+        Arguments { text: self.text.clone(), object: OnceLock::new() }
+    }
+}
+
+impl fmt::Debug for Arguments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Arguments({})", self.text)
+    }
+}
+
+impl PartialEq for Arguments {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Arguments {}
+
+impl Deref for Arguments {
+    type Target = Map<String, Value>;
+
+    fn deref(&self) -> &Map<String, Value> {
+        self.object()
+    }
+}
+
+impl From<Map<String, Value>> for Arguments {
+    fn from(object: Map<String, Value>) -> Self {
+        if object.is_empty() {
+            return Arguments::default();
+        }
+        Arguments::from_text(serde_json::to_string(&object).unwrap_or_default())
+    }
+}
+
+impl From<Value> for Arguments {
+    fn from(value: Value) -> Self {
+        Arguments::from_text(value.to_string())
+    }
+}
+
+impl From<Json> for Arguments {
+    fn from(json: Json) -> Self {
+        Arguments::from_text(json.text())
+    }
+}
+
+/// The two fields that arguments are in the format's JSON: the object, and the text where printing the object would not
+/// give it back.
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Written<'a> {
+    /// The arguments, in the order in which the model wrote them.
+    #[serde(default)]
+    arguments: Cow<'a, Map<String, Value>>,
+    /// The arguments as the model wrote them, where printing `arguments` would not give the same text, or where that
+    /// text is not a JSON object (a call cut off by the token limit). Such a call is never run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    arguments_text: Option<Cow<'a, str>>,
+}
+
+impl Serialize for Arguments {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = (!self.is_plain()).then(|| Cow::Borrowed(self.text()));
+        Written { arguments: Cow::Borrowed(self.object()), arguments_text: text }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Arguments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = Written::deserialize(deserializer)?;
+        Ok(match written.arguments_text {
+            Some(text) => Arguments::from_text(text),
+            None => Arguments::from(written.arguments.into_owned()),
+        })
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Arguments {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Arguments".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Written::json_schema(generator)
+    }
+}

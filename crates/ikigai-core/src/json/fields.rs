@@ -1,0 +1,155 @@
+//! An ordered list of named JSON values.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+
+use super::Json;
+use super::wire::Rest;
+
+/// Named JSON values in their order; a name may stand twice, as it may in JSON.
+///
+/// ```
+/// use ikigai_core::Fields;
+///
+/// let mut fields = Fields::default();
+/// fields.set("logit_bias", serde_json::json!({"50256": -100}));
+/// assert_eq!(serde_json::to_string(&fields).unwrap(), r#"{"logit_bias":{"50256":-100}}"#);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Fields(Vec<(String, Json)>);
+
+impl Fields {
+    /// No fields at all.
+    pub(crate) const NONE: &'static Fields = &Fields(Vec::new());
+
+    /// Whether there are no fields.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// How many fields there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The value of a name; the last one if the name stands twice.
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.0.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value)
+    }
+
+    /// The text of a name, if its value is a JSON string.
+    pub fn str(&self, name: &str) -> Option<Cow<'_, str>> {
+        self.get(name)?.as_str()
+    }
+
+    /// Whether a name is set to `true`.
+    pub fn flag(&self, name: &str) -> bool {
+        self.get(name).and_then(Json::as_bool).unwrap_or(false)
+    }
+
+    /// Sets a name, in the place where it stands already or else at the end.
+    pub fn set(&mut self, name: impl Into<String>, value: impl Into<Json>) {
+        let (name, value) = (name.into(), value.into());
+        match self.0.iter_mut().find(|(own, _)| *own == name) {
+            Some((_, own)) => *own = value,
+            None => self.0.push((name, value)),
+        }
+    }
+
+    /// Adds a field at the end, also where its name stands already.
+    pub fn push(&mut self, name: impl Into<String>, value: impl Into<Json>) {
+        self.0.push((name.into(), value.into()));
+    }
+
+    /// Takes a field out.
+    pub fn remove(&mut self, name: &str) -> Option<Json> {
+        let place = self.0.iter().rposition(|(own, _)| own == name)?;
+        Some(self.0.remove(place).1)
+    }
+
+    /// Keeps the fields for which `keep` says so.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str, &Json) -> bool) {
+        self.0.retain(|(name, value)| keep(name, value));
+    }
+
+    /// Sets all fields of `other` here.
+    pub fn merge(&mut self, other: Fields) {
+        if self.0.is_empty() {
+            *self = other;
+        } else {
+            other.0.into_iter().for_each(|(name, value)| self.set(name, value));
+        }
+    }
+
+    /// The fields in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Json)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The names in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The same fields, borrowed as the unknown fields of a wire struct.
+    pub(crate) fn as_rest(&self) -> Rest<'_> {
+        self.iter().map(|(name, value)| (Cow::Borrowed(name), Cow::Borrowed(value.raw()))).collect()
+    }
+}
+
+impl FromIterator<(String, Json)> for Fields {
+    fn from_iter<T: IntoIterator<Item = (String, Json)>>(fields: T) -> Self {
+        Fields(fields.into_iter().collect())
+    }
+}
+
+impl IntoIterator for Fields {
+    type Item = (String, Json);
+    type IntoIter = std::vec::IntoIter<(String, Json)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl From<serde_json::Map<String, serde_json::Value>> for Fields {
+    fn from(object: serde_json::Map<String, serde_json::Value>) -> Self {
+        object.into_iter().map(|(name, value)| (name, Json::from(value))).collect()
+    }
+}
+
+impl Serialize for Fields {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Fields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+                let mut fields = Fields::default();
+                while let Some((name, value)) = map.next_entry::<String, Json>()? {
+                    fields.push(name, value);
+                }
+                Ok(fields)
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}

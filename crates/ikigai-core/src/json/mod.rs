@@ -1,0 +1,266 @@
+//! JSON that is carried, not understood: values kept as the text they were written in.
+//!
+//! Schemas, arguments and fields that the format does not know pass through this crate untouched, so they are kept as
+//! raw text: numbers keep their digits, objects their order and their duplicate keys, and carrying them costs a copy.
+
+mod arguments;
+mod fields;
+mod scan;
+pub(crate) mod text;
+#[macro_use]
+pub(crate) mod wire;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::OnceLock;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+pub use arguments::Arguments;
+pub use fields::Fields;
+pub(crate) use scan::{TooDeep, check_depth};
+
+/// The name by which serde_json knows that raw text is wanted.
+const RAW: &str = "$serde_json::private::RawValue";
+
+/// Any JSON value, kept as the text it was written in.
+///
+/// ```
+/// use ikigai_core::Json;
+/// use serde_json::json;
+///
+/// let json = Json::parse(r#"{"n": 1.10, "big": 123456789012345678901234567890}"#).unwrap();
+/// assert_eq!(json.text(), r#"{"n": 1.10, "big": 123456789012345678901234567890}"#);
+/// assert_eq!(json.value()["n"], json!(1.1));
+/// assert_eq!(Json::from(json!({"a": 1})).text(), r#"{"a":1}"#);
+/// ```
+pub struct Json {
+    raw: Box<RawValue>,
+    /// The parsed value, made when it is first asked for.
+    value: OnceLock<Box<Value>>,
+}
+
+impl Json {
+    /// Reads JSON text. Line breaks between its parts are taken out, everything else stays as it is.
+    ///
+    /// # Errors
+    /// If the text is not one JSON value.
+    pub fn parse(text: impl Into<String>) -> Result<Self, serde_json::Error> {
+        RawValue::from_string(text.into()).map(Json::new)
+    }
+
+    /// The JSON form of a value.
+    ///
+    /// # Errors
+    /// If the value has no JSON form, such as a map whose keys are not texts.
+    pub fn of<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::value::to_raw_value(value).map(Json::new)
+    }
+
+    /// A copy of borrowed raw text.
+    pub(crate) fn copy(raw: &RawValue) -> Self {
+        Json::new(raw.to_owned())
+    }
+
+    fn new(raw: Box<RawValue>) -> Self {
+        // One value stands on one line, so that values can be written one a line.
+        let raw = match scan::without_line_breaks(raw.get()) {
+            Some(one_line) => RawValue::from_string(one_line).unwrap_or(raw),
+            None => raw,
+        };
+        Json { raw, value: OnceLock::new() }
+    }
+
+    /// The `null` value.
+    pub fn null() -> Self {
+        Json::new(RawValue::NULL.to_owned())
+    }
+
+    /// The text of this value.
+    pub fn text(&self) -> &str {
+        self.raw.get()
+    }
+
+    /// The raw text, for a wire struct that borrows it.
+    pub(crate) fn raw(&self) -> &RawValue {
+        &self.raw
+    }
+
+    /// Reads the value as a type.
+    ///
+    /// # Errors
+    /// If it does not have the type's form.
+    pub fn to<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
+        serde_json::from_str(self.text())
+    }
+
+    /// The parsed value. It is `null` where the text holds a number that no 64-bit number can stand for, or is nested
+    /// more than 128 levels deep; [`to`](Json::to) gives the reason.
+    pub fn value(&self) -> &Value {
+        self.value.get_or_init(|| Box::new(self.to().unwrap_or_default()))
+    }
+
+    /// The text of a JSON string; `None` for any other value.
+    pub fn as_str(&self) -> Option<Cow<'_, str>> {
+        text::unescape(self.text())
+    }
+
+    /// The value of `true` and `false`; `None` for any other value.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self.text() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Whether this is `null`.
+    pub fn is_null(&self) -> bool {
+        self.text() == "null"
+    }
+
+    /// Whether this is an object.
+    pub fn is_object(&self) -> bool {
+        self.text().starts_with('{')
+    }
+}
+
+impl Default for Json {
+    fn default() -> Self {
+        Json::null()
+    }
+}
+
+impl Clone for Json {
+    fn clone(&self) -> Self {
+        Json { raw: self.raw.clone(), value: OnceLock::new() }
+    }
+}
+
+impl fmt::Debug for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Json({})", self.text())
+    }
+}
+
+/// Two values are equal if their texts are, or what they mean.
+impl PartialEq for Json {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text() || (!self.value().is_null() && self.value() == other.value())
+    }
+}
+
+impl PartialEq<Value> for Json {
+    fn eq(&self, other: &Value) -> bool {
+        self.value() == other && (!other.is_null() || self.is_null())
+    }
+}
+
+impl From<&Value> for Json {
+    fn from(value: &Value) -> Self {
+        Json::of(value).unwrap_or_default()
+    }
+}
+
+impl From<Value> for Json {
+    fn from(value: Value) -> Self {
+        Json::from(&value)
+    }
+}
+
+impl From<Map<String, Value>> for Json {
+    fn from(object: Map<String, Value>) -> Self {
+        Json::of(&object).unwrap_or_default()
+    }
+}
+
+impl From<&str> for Json {
+    /// A JSON string with this text.
+    fn from(text: &str) -> Self {
+        Json::of(text).unwrap_or_default()
+    }
+}
+
+impl From<String> for Json {
+    /// A JSON string with this text.
+    fn from(text: String) -> Self {
+        Json::from(text.as_str())
+    }
+}
+
+impl From<bool> for Json {
+    fn from(flag: bool) -> Self {
+        Json::of(&flag).unwrap_or_default()
+    }
+}
+
+impl From<Json> for Value {
+    fn from(json: Json) -> Self {
+        json.value().clone()
+    }
+}
+
+impl From<Fields> for Json {
+    fn from(fields: Fields) -> Self {
+        Json::of(&fields).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.raw.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Raw;
+        impl<'de> Visitor<'de> for Raw {
+            type Value = Json;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON value")
+            }
+
+            // serde_json itself: the text as it was written.
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Json, A::Error> {
+                Box::<RawValue>::deserialize(serde::de::value::MapAccessDeserializer::new(map)).map(Json::new)
+            }
+
+            // A value that serde has buffered, as it does for tagged enums: its text is gone, its meaning is not.
+            fn visit_newtype_struct<D: Deserializer<'de>>(self, buffered: D) -> Result<Json, D::Error> {
+                Value::deserialize(buffered).map(Json::from)
+            }
+        }
+        deserializer.deserialize_newtype_struct(RAW, Raw)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Json {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Json".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        true.into()
+    }
+}
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod tests;

@@ -1,0 +1,251 @@
+//! What wire structs are made of: texts and raw values that borrow, and the macro that writes the structs.
+//!
+//! Serde's own `flatten`, `untagged` and tagged enums buffer what they read, which costs more than reading it and takes
+//! the raw text away. A wire struct is therefore one struct with all fields that an object of its place may have, each
+//! optional, and a `rest` for the others.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserializer, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{Fields, Json};
+use crate::Error;
+
+/// The fields of a wire object that its struct does not know, in their order; and those that it knows, but that are
+/// `null`.
+pub(crate) type Rest<'a> = Vec<(Cow<'a, str>, Cow<'a, RawValue>)>;
+
+/// The unknown fields of a wire object, to be kept.
+pub(crate) fn keep(rest: Rest<'_>) -> Fields {
+    rest.into_iter().map(|(name, raw)| (name.into_owned(), Json::copy(&raw))).collect()
+}
+
+/// A text, borrowed where nothing in it is escaped.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
+
+impl Text<'_> {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(crate) fn into_string(self) -> String {
+        self.0.into_owned()
+    }
+}
+
+impl<'a> From<&'a str> for Text<'a> {
+    fn from(text: &'a str) -> Self {
+        Text(Cow::Borrowed(text))
+    }
+}
+
+impl From<String> for Text<'_> {
+    fn from(text: String) -> Self {
+        Text(Cow::Owned(text))
+    }
+}
+
+impl Serialize for Text<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Borrowing;
+        impl<'de> Visitor<'de> for Borrowing {
+            type Value = Cow<'de, str>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Cow<'de, str>, E> {
+                Ok(Cow::Borrowed(text))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Cow<'de, str>, E> {
+                Ok(Cow::Owned(text.to_owned()))
+            }
+
+            fn visit_string<E>(self, text: String) -> Result<Cow<'de, str>, E> {
+                Ok(Cow::Owned(text))
+            }
+        }
+        deserializer.deserialize_str(Borrowing).map(Text)
+    }
+}
+
+/// Any value, as raw text: for numbers, whose digits must survive, for schemas and arguments, and for what may have
+/// several forms.
+#[derive(Debug, Clone)]
+pub(crate) struct Raw<'a>(pub(crate) Cow<'a, RawValue>);
+
+impl<'a> Raw<'a> {
+    /// The raw form of anything that has one.
+    pub(crate) fn of<T: Serialize + ?Sized>(value: &T) -> Self {
+        let raw = serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned());
+        Raw(Cow::Owned(raw))
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        self.0.get()
+    }
+
+    /// The value as a type, if it has that type's form.
+    pub(crate) fn to<'b, T: Deserialize<'b>>(&'b self) -> Option<T> {
+        serde_json::from_str(self.text()).ok()
+    }
+
+    pub(crate) fn to_json(&self) -> Json {
+        Json::copy(&self.0)
+    }
+
+    /// The text of a JSON string; `None` for any other value.
+    pub(crate) fn as_str(&self) -> Option<Cow<'_, str>> {
+        super::text::unescape(self.text())
+    }
+}
+
+impl<'a> From<&'a Json> for Raw<'a> {
+    fn from(json: &'a Json) -> Self {
+        Raw(Cow::Borrowed(json.raw()))
+    }
+}
+
+impl Serialize for Raw<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&'de RawValue>::deserialize(deserializer).map(|raw| Raw(Cow::Borrowed(raw)))
+    }
+}
+
+/// Reads a wire document. A fault names its place: `messages[3].content: …`.
+pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
+    serde_json::from_slice(bytes).map_err(|fault| {
+        // Keeping track of the place costs time, so it is done only when there is a fault to tell of.
+        let mut again = serde_json::Deserializer::from_slice(bytes);
+        match serde_path_to_error::deserialize::<_, T>(&mut again) {
+            Err(placed) if placed.path().iter().next().is_some() => {
+                format!("{}: {}", placed.path(), placed.inner())
+            }
+            _ => fault.to_string(),
+        }
+    })
+}
+
+/// Reads a request that a client sent.
+pub(crate) fn read_request<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
+    read(bytes).map_err(|fault| Error::invalid_request(format!("the request body cannot be read: {fault}")))
+}
+
+/// Reads an answer that a provider sent.
+pub(crate) fn read_answer<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
+    read(bytes).map_err(|fault| Error::protocol(format!("the answer cannot be read: {fault}")))
+}
+
+/// Writes a wire document.
+pub(crate) fn write<T: Serialize>(document: &T) -> Vec<u8> {
+    // Wire structs are made of texts, raw JSON and lists of them, which always have a JSON form.
+    serde_json::to_vec(document).unwrap_or_default()
+}
+
+/// Writes the struct of a wire object: every field optional, the unknown ones kept in `rest`.
+///
+/// ```text
+/// wire! {
+///     /// A message.
+///     pub(super) struct Message<'a> {
+///         role "role": Text<'a>,
+///         tool_calls "tool_calls" | "toolCalls": Vec<Call<'a>>,
+///     }
+/// }
+/// ```
+///
+/// The name on the wire stands in quotation marks; names behind a bar are read as well, but never written. A field that
+/// is `null` reads as absent and stays in `rest`, so that it is written back. A field that stands twice is an error.
+/// Written are the fields that are there, in the struct's order, and then `rest` without those.
+macro_rules! wire {
+    ($(
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident<$lt:lifetime> {
+            $( $(#[$about:meta])* $field:ident $wire:literal $(| $alias:literal)* : $kind:ty ),* $(,)?
+        }
+    )*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default)]
+        $vis struct $name<$lt> {
+            $( $(#[$about])* $vis $field: Option<$kind>, )*
+            /// The other fields, and those that are `null`.
+            $vis rest: $crate::json::wire::Rest<$lt>,
+        }
+
+        impl<'de: $lt, $lt> serde::Deserialize<'de> for $name<$lt> {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Object<$lt>(std::marker::PhantomData<&$lt ()>);
+                impl<'de: $lt, $lt> serde::de::Visitor<'de> for Object<$lt> {
+                    type Value = $name<$lt>;
+
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str("an object")
+                    }
+
+                    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                        let mut object = $name::default();
+                        while let Some(key) = map.next_key::<$crate::json::wire::Text<$lt>>()? {
+                            match key.as_str() {
+                                $( $wire $(| $alias)* => {
+                                    if object.$field.is_some() {
+                                        return Err(serde::de::Error::duplicate_field($wire));
+                                    }
+                                    object.$field = map.next_value()?;
+                                    if object.$field.is_none() {
+                                        let null = std::borrow::Cow::Borrowed(serde_json::value::RawValue::NULL);
+                                        object.rest.push((key.0, null));
+                                    }
+                                } )*
+                                _ => {
+                                    let raw: &'de serde_json::value::RawValue = map.next_value()?;
+                                    object.rest.push((key.0, std::borrow::Cow::Borrowed(raw)));
+                                }
+                            }
+                        }
+                        Ok(object)
+                    }
+                }
+                deserializer.deserialize_map(Object(std::marker::PhantomData))
+            }
+        }
+
+        impl serde::Serialize for $name<'_> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeMap as _;
+                let mut map = serializer.serialize_map(None)?;
+                $( if let Some(value) = &self.$field {
+                    map.serialize_entry($wire, value)?;
+                } )*
+                for (name, raw) in &self.rest {
+                    let written = match name.as_ref() {
+                        $( $wire $(| $alias)* => self.$field.is_some(), )*
+                        _ => false,
+                    };
+                    if !written {
+                        map.serialize_entry(name, raw)?;
+                    }
+                }
+                map.end()
+            }
+        }
+    )*};
+}

@@ -1,0 +1,107 @@
+//! One value that bounds all work.
+
+use crate::json::check_depth;
+use crate::{Error, ErrorKind};
+
+/// How much a decoder or encoder takes on before it gives up with an error that names the limit.
+///
+/// The default suits a client, which reads what a provider answers to its own requests. A server that reads what anybody
+/// sends wants [`Limits::server`].
+///
+/// ```
+/// use ikigai_core::Limits;
+///
+/// let mut limits = Limits::server();
+/// limits.body = 1 << 20;
+/// assert!(limits.depth < Limits::default().body);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of a whole request or answer.
+    pub body: usize,
+    /// Bytes of one event of a stream.
+    pub event: usize,
+    /// Bytes of a whole stream.
+    pub stream: usize,
+    /// How deep JSON may be nested.
+    pub depth: usize,
+    /// Content blocks of an answer, and of all messages of a request together.
+    pub blocks: usize,
+    /// Tool calls that may be open at the same time in a stream.
+    pub open_calls: usize,
+    /// Nodes of a JSON Schema that is rewritten for a provider.
+    pub schema_nodes: usize,
+}
+
+impl Limits {
+    /// For a client: generous, since a provider answers what it was asked.
+    pub const fn client() -> Self {
+        Limits {
+            body: 256 << 20,
+            event: 64 << 20,
+            stream: 1 << 30,
+            depth: 512,
+            blocks: 1_000_000,
+            open_calls: 4096,
+            schema_nodes: 100_000,
+        }
+    }
+
+    /// For a server: tighter, since anybody may send anything.
+    pub const fn server() -> Self {
+        Limits {
+            body: 32 << 20,
+            event: 8 << 20,
+            stream: 256 << 20,
+            depth: 128,
+            blocks: 100_000,
+            open_calls: 1024,
+            schema_nodes: 20_000,
+        }
+    }
+
+    /// Checks the size and the depth of a request that a client sent.
+    pub(crate) fn check_request(&self, body: &[u8]) -> Result<(), Error> {
+        self.check(body, ErrorKind::InvalidRequest, "request")
+    }
+
+    /// Checks the size and the depth of an answer that a provider sent.
+    pub(crate) fn check_answer(&self, body: &[u8]) -> Result<(), Error> {
+        self.check(body, ErrorKind::Protocol, "answer")
+    }
+
+    fn check(&self, body: &[u8], kind: ErrorKind, what: &str) -> Result<(), Error> {
+        if body.len() > self.body {
+            let (size, most) = (body.len(), self.body);
+            return Err(reached(kind, format!("the {what} has {size} bytes; the limit is {most}")));
+        }
+        check_depth(body, self.depth).map_err(|deep| {
+            let most = self.depth;
+            reached(kind, format!("the {what} is nested more than {most} levels deep at byte {}", deep.at))
+        })
+    }
+
+    /// Checks how many content blocks there are.
+    pub(crate) fn check_blocks(&self, blocks: usize, kind: ErrorKind) -> Result<(), Error> {
+        if blocks <= self.blocks {
+            return Ok(());
+        }
+        Err(reached(kind, format!("there are more than {} content blocks, which is the limit", self.blocks)))
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits::client()
+    }
+}
+
+/// The error of a limit that was reached.
+fn reached(kind: ErrorKind, message: String) -> Error {
+    let mut error = Error::new(kind, message);
+    error.code = Some("limit_reached".to_owned());
+    // The same bytes would reach it again.
+    error.retryable = Some(false);
+    error
+}

@@ -1,0 +1,271 @@
+//! What a dialect has to say that the format has no field for.
+
+mod legacy;
+
+use std::borrow::Cow;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+
+use crate::{Dialect, Fields, Json};
+
+/// Data of single dialects, kept in its place and handed back untouched.
+///
+/// Keyed by dialect name, so that one dialect's data never reaches another, and told apart by [`Part`]:
+///
+/// ```
+/// use ikigai_core::{Dialect, Part, ProviderData};
+///
+/// let mut data = ProviderData::default();
+/// data.set_part(Dialect::Anthropic, Part::State, "signature", "EqoB…");
+/// assert_eq!(data.part_str(Dialect::Anthropic, Part::State, "signature").as_deref(), Some("EqoB…"));
+/// assert_eq!(data.part_str(Dialect::Gemini, Part::State, "signature"), None);
+/// assert_eq!(serde_json::to_string(&data).unwrap(), r#"{"anthropic":{"signature":"EqoB…"}}"#);
+/// ```
+///
+/// In JSON, state stands directly below the dialect's name, the other parts below `extra`, `response` and `shape`. A
+/// name that is none of those, and not a name of state, is read as one of `extra`, so that a caller can write
+/// `{"openai-chat": {"logit_bias": {…}}}`.
+#[derive(Debug, Clone, Default)]
+pub struct ProviderData {
+    // Most blocks have none, and the rest have one: a list is quicker than a map.
+    entries: Vec<Entry>,
+}
+
+/// What a piece of [`ProviderData`] is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// Must go back to its issuer, byte for byte: signatures, encrypted reasoning, thought signatures, ids of stored
+    /// items.
+    State,
+    /// Fields of the wire object in this place that the format does not know. They are sent with a request in their
+    /// dialect.
+    Extra,
+    /// Fields of an answer that mean nothing in a request. They do not stay when the answer becomes a message.
+    Answer,
+    /// How the document was spelled (one text or a list, which of two names), needed only to write the same document
+    /// again.
+    Shape,
+}
+
+/// What one dialect left.
+#[derive(Debug, Clone, Default)]
+struct Entry {
+    dialect: Cow<'static, str>,
+    state: Fields,
+    extra: Fields,
+    answer: Fields,
+    shape: Fields,
+    flat: legacy::Flat,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.dialect == other.dialect && self.parts() == other.parts()
+    }
+}
+
+impl PartialEq for ProviderData {
+    fn eq(&self, other: &Self) -> bool {
+        self.entries == other.entries
+    }
+}
+
+impl Entry {
+    fn parts(&self) -> [&Fields; 4] {
+        [&self.state, &self.extra, &self.answer, &self.shape]
+    }
+
+    fn part(&self, part: Part) -> &Fields {
+        match part {
+            Part::State => &self.state,
+            Part::Extra => &self.extra,
+            Part::Answer => &self.answer,
+            Part::Shape => &self.shape,
+        }
+    }
+
+    fn part_mut(&mut self, part: Part) -> &mut Fields {
+        self.flat = legacy::Flat::default();
+        match part {
+            Part::State => &mut self.state,
+            Part::Extra => &mut self.extra,
+            Part::Answer => &mut self.answer,
+            Part::Shape => &mut self.shape,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.parts().iter().all(|part| part.is_empty())
+    }
+}
+
+impl ProviderData {
+    /// Whether there is nothing at all.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// One part of what a dialect left here.
+    pub fn part(&self, dialect: Dialect, part: Part) -> &Fields {
+        self.entry(dialect.as_str()).map_or(Fields::NONE, |entry| entry.part(part))
+    }
+
+    /// One text of a part.
+    pub fn part_str(&self, dialect: Dialect, part: Part, name: &str) -> Option<Cow<'_, str>> {
+        self.part(dialect, part).str(name)
+    }
+
+    /// Sets one value of a part.
+    pub fn set_part(&mut self, dialect: Dialect, part: Part, name: impl Into<String>, value: impl Into<Json>) {
+        self.own(dialect.as_str()).part_mut(part).set(name, value);
+    }
+
+    /// Adds fields to a part; nothing happens if there are none.
+    pub fn extend_part(&mut self, dialect: Dialect, part: Part, fields: Fields) {
+        if !fields.is_empty() {
+            self.own(dialect.as_str()).part_mut(part).merge(fields);
+        }
+    }
+
+    /// Takes one value out of a part.
+    pub fn remove_part(&mut self, dialect: Dialect, part: Part, name: &str) -> Option<Json> {
+        let entry = self.entries.iter_mut().find(|entry| entry.dialect == dialect.as_str())?;
+        let value = entry.part_mut(part).remove(name);
+        self.entries.retain(|entry| !entry.is_empty());
+        value
+    }
+
+    /// Takes a whole part of a dialect out.
+    pub fn take_part(&mut self, dialect: Dialect, part: Part) -> Fields {
+        let Some(entry) = self.entries.iter_mut().find(|entry| entry.dialect == dialect.as_str()) else {
+            return Fields::default();
+        };
+        let fields = std::mem::take(entry.part_mut(part));
+        self.entries.retain(|entry| !entry.is_empty());
+        fields
+    }
+
+    /// One part of what each dialect left, with the dialect's name as JSON has it; dialects without it are left out.
+    pub fn parts(&self, part: Part) -> impl Iterator<Item = (&str, &Fields)> {
+        let named = self.entries.iter().map(move |entry| (entry.dialect.as_ref(), entry.part(part)));
+        named.filter(|(_, fields)| !fields.is_empty())
+    }
+
+    /// Only one part of all dialects.
+    pub(crate) fn only(&self, part: Part) -> ProviderData {
+        let entries = self.entries.iter().filter(|entry| !entry.part(part).is_empty()).map(|entry| {
+            let mut only = Entry { dialect: entry.dialect.clone(), ..Entry::default() };
+            *only.part_mut(part) = entry.part(part).clone();
+            only
+        });
+        ProviderData { entries: entries.collect() }
+    }
+
+    /// Drops one part of all dialects.
+    pub(crate) fn without(&mut self, part: Part) {
+        for entry in &mut self.entries {
+            *entry.part_mut(part) = Fields::default();
+        }
+        self.entries.retain(|entry| !entry.is_empty());
+    }
+
+    /// Adds what `other` holds; on a clash `other` wins.
+    pub fn merge(&mut self, other: ProviderData) {
+        if self.is_empty() {
+            *self = other;
+            return;
+        }
+        for entry in other.entries {
+            let own = self.own(&entry.dialect);
+            own.part_mut(Part::State).merge(entry.state);
+            own.part_mut(Part::Extra).merge(entry.extra);
+            own.part_mut(Part::Answer).merge(entry.answer);
+            own.part_mut(Part::Shape).merge(entry.shape);
+        }
+    }
+
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.dialect == name)
+    }
+
+    /// What one dialect left, made if there is nothing yet.
+    fn own(&mut self, name: &str) -> &mut Entry {
+        let entries = &mut self.entries;
+        let place = entries.iter().position(|entry| entry.dialect == name).unwrap_or_else(|| {
+            let known = Dialect::ALL.into_iter().map(Dialect::as_str).find(|known| *known == name);
+            let dialect = known.map_or_else(|| Cow::Owned(name.to_owned()), Cow::Borrowed);
+            entries.push(Entry { dialect, ..Entry::default() });
+            entries.len() - 1
+        });
+        #[expect(clippy::indexing_slicing, reason = "the place was found or made just above")]
+        &mut entries[place]
+    }
+}
+
+impl Serialize for Entry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in self.state.iter() {
+            map.serialize_entry(name, value)?;
+        }
+        for (name, part) in [("extra", &self.extra), ("response", &self.answer), ("shape", &self.shape)] {
+            if !part.is_empty() {
+                map.serialize_entry(name, part)?;
+            }
+        }
+        map.end()
+    }
+}
+
+impl Serialize for ProviderData {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.entries.len()))?;
+        for entry in &self.entries {
+            map.serialize_entry(entry.dialect.as_ref(), entry)?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for ProviderData {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = ProviderData;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("an object with one object for each dialect")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ProviderData, A::Error> {
+                let mut data = ProviderData::default();
+                while let Some((name, fields)) = map.next_entry::<String, Fields>()? {
+                    let entry = data.own(&name);
+                    for (name, value) in fields {
+                        legacy::read(entry, name, value);
+                    }
+                }
+                data.entries.retain(|entry| !entry.is_empty());
+                Ok(data)
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for ProviderData {
+    fn schema_name() -> Cow<'static, str> {
+        "ProviderData".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "What single dialects have to say that the format has no field for, keyed by dialect.",
+            "type": "object",
+            "additionalProperties": {"type": "object"}
+        })
+    }
+}
