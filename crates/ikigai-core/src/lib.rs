@@ -15,6 +15,7 @@ mod context;
 mod cost;
 mod dialect;
 mod error;
+mod fit;
 mod limits;
 mod loss;
 mod message;

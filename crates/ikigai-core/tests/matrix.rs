@@ -122,25 +122,25 @@ fn snapshot(dialect: Dialect, file: &str, to: &str, value: &Value) {
 
 fn requests(dialect: Dialect, file: &str) {
     let body = json(dialect, file);
-    let request = dialect.decode_request(Incoming { path: Some(path(dialect)), body: body.clone() }).unwrap();
+    let request = dialect.read_request(Some(path(dialect)), &body).unwrap();
     snapshot(dialect, file, "canonical", &serde_json::to_value(&request).unwrap());
-    let own = dialect.encode_request(&request, &target(dialect)).unwrap();
+    let own = dialect.write_request(&request, &target(dialect)).unwrap();
     assert_eq!((own.body, own.losses), (body, vec![]), "{dialect} {file}");
     for to in Dialect::ALL.into_iter().filter(|to| *to != dialect) {
         let request = Request { model: model(to).to_owned(), ..request.clone() };
         let target = Target { rules: rules_for(model(to)), ..target(to) };
-        let wire = to.encode_request(&request, &target).unwrap();
+        let wire = to.write_request(&request, &target).unwrap();
         snapshot(dialect, file, to.as_str(), &serde_json::to_value(&wire).unwrap());
     }
 }
 
 fn responses(dialect: Dialect, file: &str) {
     let body = json(dialect, file);
-    let response = dialect.decode_response(body.clone(), &mut Ids::seeded(7)).unwrap();
+    let response = dialect.read_response(&body).unwrap();
     snapshot(dialect, file, "canonical", &serde_json::to_value(&response).unwrap());
-    assert_eq!(dialect.encode_response(&response, &reply(dialect)), body, "{dialect} {file}");
+    assert_eq!(dialect.write_response(&response, &reply(dialect)), body, "{dialect} {file}");
     for to in Dialect::ALL.into_iter().filter(|to| *to != dialect) {
-        snapshot(dialect, file, to.as_str(), &to.encode_response(&response, &reply(dialect)));
+        snapshot(dialect, file, to.as_str(), &to.write_response(&response, &reply(dialect)));
     }
 }
 

@@ -224,8 +224,8 @@ fn large(mut request: Request) -> Request {
 
 /// A request on the wire: its path and the bytes of its body.
 pub(crate) fn wire_request(dialect: Dialect, size: Size) -> (String, Vec<u8>) {
-    match with_target(|target| dialect.encode_request(&request(size), target).ok()) {
-        Some(wire) => (wire.path, wire.body.to_string().into_bytes()),
+    match with_target(|target| dialect.encode_request(&request(size), target, &Limits::default()).ok()) {
+        Some(wire) => (wire.path, wire.body),
         None => (String::new(), Vec::new()),
     }
 }

@@ -1,7 +1,6 @@
 //! What is done to it: each step of the library, and the least that any program must do with the same bytes.
 
-use ikigai_core::{Dialect, Event, Ids, Incoming, Reply, Request, StreamDecoder, StreamEncoder};
-use serde_json::Value;
+use ikigai_core::{Dialect, Event, Ids, Incoming, Limits, Reply, Request, StreamDecoder, StreamEncoder};
 
 use super::inputs::{stream, with_target};
 
@@ -10,7 +9,7 @@ const PIECE: usize = 4096;
 
 /// Decodes a stream as it arrives; the events are looked at and dropped.
 pub(crate) fn decode_stream(dialect: Dialect, bytes: &[u8]) -> usize {
-    let mut decoder = StreamDecoder::new(dialect, Ids::default());
+    let mut decoder = StreamDecoder::new(dialect, Ids::default(), &Limits::default());
     let mut events = Vec::new();
     let mut seen = 0;
     for piece in bytes.chunks(PIECE) {
@@ -25,7 +24,7 @@ pub(crate) fn decode_stream(dialect: Dialect, bytes: &[u8]) -> usize {
 /// The events of a stream, to be encoded.
 pub(crate) fn events(dialect: Dialect) -> Vec<Event> {
     let mut events = Vec::new();
-    let mut decoder = StreamDecoder::new(dialect, Ids::default());
+    let mut decoder = StreamDecoder::new(dialect, Ids::default(), &Limits::default());
     decoder.feed(&stream(dialect), &mut events);
     decoder.end(&mut events);
     events
@@ -46,7 +45,7 @@ pub(crate) fn encode_stream(dialect: Dialect, events: &[Event]) -> usize {
 
 /// A gateway's work: one dialect in, another out, piece by piece.
 pub(crate) fn translate_stream(from: Dialect, to: Dialect, bytes: &[u8]) -> usize {
-    let mut decoder = StreamDecoder::new(from, Ids::default());
+    let mut decoder = StreamDecoder::new(from, Ids::default(), &Limits::default());
     let mut encoder = StreamEncoder::new(to, Reply { stream_usage: true, ..Reply::default() });
     let (mut events, mut out) = (Vec::new(), Vec::with_capacity(PIECE));
     let mut sent = 0;
@@ -68,12 +67,12 @@ pub(crate) fn translate_stream(from: Dialect, to: Dialect, bytes: &[u8]) -> usiz
 
 /// Bytes of a request to the format.
 pub(crate) fn decode_request(dialect: Dialect, path: &str, bytes: &[u8]) -> Option<Request> {
-    let body = serde_json::from_slice::<Value>(bytes).ok()?;
-    dialect.decode_request(Incoming { path: Some(path), body }).ok()
+    let (request, _) = dialect.decode_request(Incoming { path: Some(path), body: bytes }, &Limits::default()).ok()?;
+    Some(request)
 }
 
 /// The format to the bytes of a request.
 pub(crate) fn encode_request(dialect: Dialect, request: &Request) -> Option<Vec<u8>> {
-    let wire = with_target(|target| dialect.encode_request(request, target).ok())?;
-    serde_json::to_vec(&wire.body).ok()
+    let wire = with_target(|target| dialect.encode_request(request, target, &Limits::default()).ok())?;
+    Some(wire.body)
 }

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 
-use crate::ProviderData;
+use crate::{BlockKind, Dialect, Part, ProviderData};
 
 const PREFIX: &str = "ikg1.";
 
@@ -27,6 +27,28 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
+    /// The record for the state that other dialects left on a block, for a client of dialect `own`. `None` if there is no
+    /// such state: a client never gets a seal that carries nothing. Only state is sealed, never how a document was spelled.
+    pub(crate) fn of(
+        data: &ProviderData,
+        kind: BlockKind,
+        own: Dialect,
+        provider: Option<&str>,
+        model: Option<&str>,
+    ) -> Option<Self> {
+        let mut sealed = ProviderData::default();
+        for dialect in Dialect::ALL.into_iter().filter(|dialect| *dialect != own) {
+            let mut state = data.part(dialect, Part::State).clone();
+            if kind != BlockKind::Thinking {
+                // Items other than reasoning have ids too, but nobody wants those back.
+                state.remove("id");
+            }
+            sealed.extend_part(dialect, Part::State, state);
+        }
+        let text = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
+        (!sealed.is_empty()).then(|| Sealed { provider: text(provider), model: text(model), data: sealed })
+    }
+
     /// As text, for slots that take any text.
     pub(crate) fn to_text(&self) -> String {
         let json = serde_json::to_vec(self).unwrap_or_default();

@@ -419,14 +419,14 @@ fn every_field_arrives_or_is_a_loss(dialect: Dialect, model: &str) {
     for case in [parameters(), tools(), content(), calls(), leftovers()].into_iter().flatten() {
         findings.case();
         let request = Request { model: model.to_owned(), ..case.request };
-        let wire = match dialect.encode_request(&request, &target) {
+        let wire = match dialect.write_request(&request, &target) {
             Ok(wire) => wire,
             Err(error) => {
                 findings.add(&case.name, format!("is refused: {error}"));
                 continue;
             }
         };
-        let arrived = match dialect.decode_request(Incoming { path: Some(&wire.path), body: wire.body.clone() }) {
+        let arrived = match dialect.read_request(Some(&wire.path), &wire.body) {
             Ok(arrived) => arrived,
             Err(error) => {
                 findings.add(&case.name, format!("makes a document that is not read: {error}\n{}", wire.body));

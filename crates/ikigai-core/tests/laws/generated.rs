@@ -13,9 +13,9 @@ use crate::support::wire::{collect, decode, decode_pieces, encode, reply, target
 
 /// What was not reported as a loss is there on the other side.
 fn what_is_not_lost_survives(dialect: Dialect, request: &Request) {
-    let wire = dialect.encode_request(request, &target(dialect)).unwrap();
+    let wire = dialect.write_request(request, &target(dialect)).unwrap();
     let arrived = dialect
-        .decode_request(Incoming { path: Some(&wire.path), body: wire.body.clone() })
+        .read_request(Some(&wire.path), &wire.body)
         .unwrap_or_else(|error| panic!("{dialect}: {error}\n{}", wire.body));
     let mut findings = Findings::default();
     findings.case();
@@ -66,9 +66,9 @@ fn said(response: &Response, dialect: Dialect) -> Summary {
 
 /// A whole answer and its stream, sent by the same server, are the same answer to the client.
 fn a_stream_is_its_response(dialect: Dialect, response: &Response) {
-    let body = dialect.encode_response(response, &reply(dialect));
+    let body = dialect.write_response(response, &reply(dialect));
     let whole = dialect
-        .decode_response(body.clone(), &mut Ids::seeded(7))
+        .read_response(&body)
         .unwrap_or_else(|error| panic!("{dialect}: {error}\n{body}"));
     let bytes = encode(dialect, dialect, &events(response));
     let decoded = decode(dialect, &bytes);
@@ -97,9 +97,9 @@ proptest! {
     #[test]
     fn every_request_can_be_sent_and_read(request in request(Reach::Everything)) {
         for dialect in Dialect::ALL {
-            if let Ok(wire) = dialect.encode_request(&request, &target(dialect)) {
+            if let Ok(wire) = dialect.write_request(&request, &target(dialect)) {
                 let text = wire.body.to_string();
-                let read = dialect.decode_request(Incoming { path: Some(&wire.path), body: wire.body });
+                let read = dialect.read_request(Some(&wire.path), &wire.body);
                 prop_assert!(read.is_ok(), "{}: {:?}\n{}", dialect, read, text);
             }
         }

@@ -107,7 +107,7 @@ fn conversation(response: Response) -> Request {
 }
 
 fn decoded(dialect: Dialect) -> Response {
-    dialect.decode_response(answer(dialect).0, &mut Ids::seeded(7)).unwrap()
+    dialect.read_response(&answer(dialect).0).unwrap()
 }
 
 /// How often each sealed text is in a document, as it is.
@@ -121,9 +121,9 @@ fn it_goes_back_to_its_issuer_byte_for_byte() {
     for dialect in Dialect::ALL {
         let (_, sealed) = answer(dialect);
         let request = conversation(decoded(dialect));
-        let wire = with_target("issuer", |target| dialect.encode_request(&request, target)).unwrap();
+        let wire = with_target("issuer", |target| dialect.write_request(&request, target)).unwrap();
         assert_eq!(occurrences(&wire.body, &sealed), [1, 1], "{dialect}: {}", wire.body);
-        let again = dialect.decode_request(Incoming { path: Some(&wire.path), body: wire.body }).unwrap();
+        let again = dialect.read_request(Some(&wire.path), &wire.body).unwrap();
         let state = |request: &Request| -> Vec<Value> {
             let blocks = request.messages[1].content.iter();
             blocks.filter_map(|block| serde_json::to_value(block.provider_data()?.get(dialect)?).ok()).collect()
@@ -144,7 +144,7 @@ fn it_goes_to_nobody_else_and_stays_in_the_conversation() {
                 if (dialect, provider) == (issued, "issuer") {
                     continue;
                 }
-                let wire = with_target(provider, |target| dialect.encode_request(&request, target)).unwrap();
+                let wire = with_target(provider, |target| dialect.write_request(&request, target)).unwrap();
                 assert_eq!(
                     occurrences(&wire.body, &sealed),
                     [0, 0],
@@ -160,7 +160,7 @@ fn it_goes_to_nobody_else_and_stays_in_the_conversation() {
         }
         // Back to the one that issued it, after all the others: nothing was lost.
         assert_eq!(request, before);
-        let wire = with_target("issuer", |target| issued.encode_request(&request, target)).unwrap();
+        let wire = with_target("issuer", |target| issued.write_request(&request, target)).unwrap();
         assert_eq!(occurrences(&wire.body, &sealed), [1, 1], "{issued}");
     }
 }
@@ -232,7 +232,7 @@ fn it_rides_through_a_client_of_another_dialect() {
     for issued in Dialect::ALL {
         let (_, sealed) = answer(issued);
         for client in Dialect::ALL {
-            let seen = client.encode_response(&decoded(issued), &reply());
+            let seen = client.write_response(&decoded(issued), &reply());
             comes_back(issued, client, &seen, &sealed);
         }
     }
@@ -251,7 +251,7 @@ fn it_rides_through_a_client_that_streams() {
             }
             // What the client's own library makes of the stream.
             let collected = collect(decode(client, &bytes));
-            let seen = client.encode_response(&collected, &Reply { provider: None, ..reply() });
+            let seen = client.write_response(&collected, &Reply { provider: None, ..reply() });
             comes_back(issued, client, &seen, &sealed);
         }
     }
@@ -262,8 +262,8 @@ fn comes_back(issued: Dialect, client: Dialect, seen: &Value, sealed: &[&str]) {
         assert_eq!(occurrences(seen, sealed), [0, 0], "{issued} through {client}: {seen}");
     }
     let (path, body) = echoed(client, seen);
-    let request = client.decode_request(Incoming { path: Some(&path), body }).unwrap();
-    let wire = with_target("issuer", |target| issued.encode_request(&request, target)).unwrap();
+    let request = client.read_request(Some(&path), &body).unwrap();
+    let wire = with_target("issuer", |target| issued.write_request(&request, target)).unwrap();
     assert_eq!(occurrences(&wire.body, sealed), [1, 1], "{issued} through {client}: {}\n{}", wire.body, seen);
 }
 
@@ -272,8 +272,8 @@ fn comes_back(issued: Dialect, client: Dialect, seen: &Value, sealed: &[&str]) {
 fn calls_and_results_still_belong_together_after_the_way_through_a_client() {
     for issued in Dialect::ALL {
         for client in Dialect::ALL {
-            let (path, body) = echoed(client, &client.encode_response(&decoded(issued), &reply()));
-            let request = client.decode_request(Incoming { path: Some(&path), body }).unwrap();
+            let (path, body) = echoed(client, &client.write_response(&decoded(issued), &reply()));
+            let request = client.read_request(Some(&path), &body).unwrap();
             let calls: Vec<String> = request
                 .messages
                 .iter()
@@ -301,7 +301,7 @@ fn a_stream_in_its_own_dialect_carries_it_as_it_is() {
         let bytes = encode(dialect, dialect, &events(&decoded(dialect)));
         let collected = collect(decode(dialect, &bytes));
         let request = conversation(collected);
-        let wire = with_target("issuer", |target| dialect.encode_request(&request, target)).unwrap();
+        let wire = with_target("issuer", |target| dialect.write_request(&request, target)).unwrap();
         assert_eq!(occurrences(&wire.body, &sealed), [1, 1], "{dialect}: {}", String::from_utf8_lossy(&bytes));
     }
 }

@@ -29,15 +29,15 @@ fn is_the_providers_own(fault: &str) -> bool {
 /// Reads a document as everything that a document can be.
 fn documents_are_read_or_refused(document: &Value, path: &str) {
     for dialect in Dialect::ALL {
-        if let Ok(request) = dialect.decode_request(Incoming { path: Some(path), body: document.clone() }) {
+        if let Ok(request) = dialect.read_request(Some(path), &document) {
             for to in Dialect::ALL {
-                let _ = to.encode_request(&request, &target(to));
+                let _ = to.write_request(&request, &target(to));
             }
         }
-        let _ = dialect.decode_request(Incoming { path: None, body: document.clone() });
-        if let Ok(response) = dialect.decode_response(document.clone(), &mut Ids::seeded(7)) {
+        let _ = dialect.read_request(None, &document);
+        if let Ok(response) = dialect.read_response(&document) {
             for to in Dialect::ALL {
-                to.encode_response(&response, &reply(dialect));
+                to.write_response(&response, &reply(dialect));
                 encode(to, dialect, &events(&response));
             }
         }
@@ -133,7 +133,7 @@ fn spoilt<T: std::fmt::Debug + Clone + 'static>(
 /// Requests of every dialect, spoilt.
 fn spoilt_requests() -> impl Strategy<Value = Vec<(String, Value)>> {
     spoilt(request(Reach::Everything), |request: Request, choices| {
-        let wires = Dialect::ALL.iter().filter_map(|dialect| dialect.encode_request(&request, &target(*dialect)).ok());
+        let wires = Dialect::ALL.iter().filter_map(|dialect| dialect.write_request(&request, &target(*dialect)).ok());
         wires.map(|wire| (wire.path, spoil(wire.body, choices))).collect()
     })
 }
@@ -141,7 +141,7 @@ fn spoilt_requests() -> impl Strategy<Value = Vec<(String, Value)>> {
 /// Answers of every dialect, spoilt.
 fn spoilt_responses() -> impl Strategy<Value = Vec<(String, Value)>> {
     spoilt(response(Reach::Everything), |response: Response, choices| {
-        let bodies = Dialect::ALL.iter().map(|dialect| dialect.encode_response(&response, &reply(*dialect)));
+        let bodies = Dialect::ALL.iter().map(|dialect| dialect.write_response(&response, &reply(*dialect)));
         bodies.map(|body| (String::new(), spoil(body, choices))).collect()
     })
 }

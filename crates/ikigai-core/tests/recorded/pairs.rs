@@ -15,11 +15,11 @@ fn requests_arrive(from: Dialect, to: Dialect) {
     let mut findings = Findings::default();
     for (id, asked) in exchanges.iter().filter_map(|exchange| Some((&exchange.id, exchange.request.as_ref()?))) {
         // That it is read at all is another test's business.
-        let Ok(request) = from.decode_request(Incoming { path: Some(&asked.path), body: asked.body() }) else {
+        let Ok(request) = from.read_request(Some(&asked.path), &asked.body()) else {
             continue;
         };
         findings.case();
-        let wire = match to.encode_request(&request, &target(to)) {
+        let wire = match to.write_request(&request, &target(to)) {
             Ok(wire) => wire,
             // A result whose call is in the other provider's store cannot name its tool, which Gemini wants.
             Err(_) if to == Dialect::Gemini && has_stray_result(&request) => continue,
@@ -34,7 +34,7 @@ fn requests_arrive(from: Dialect, to: Dialect) {
                 findings.add(id, format!("foreign state is on the wire: {}", &state[..40]));
             }
         }
-        match to.decode_request(Incoming { path: Some(&wire.path), body: wire.body }) {
+        match to.read_request(Some(&wire.path), &wire.body) {
             Ok(arrived) => conversation::compare(id, &request, &arrived, &wire.losses, &mut findings),
             Err(error) => findings.add(id, format!("is not read by the other side: {error}")),
         }
@@ -55,11 +55,11 @@ fn answers_arrive(from: Dialect, to: Dialect) {
     let mut findings = Findings::default();
     for exchange in exchanges.iter().filter(|exchange| exchange.response.status < 400) {
         let Some(body) = exchange.response.body() else { continue };
-        let Ok(sent) = from.decode_response(body, &mut Ids::seeded(7)) else { continue };
+        let Ok(sent) = from.read_response(&body) else { continue };
         findings.case();
-        let wire = to.encode_response(&sent, &reply(from));
+        let wire = to.write_response(&sent, &reply(from));
         no_raw_state(&exchange.id, &sent, from, &wire.to_string(), &mut findings);
-        let arrived = to.decode_response(wire, &mut Ids::seeded(7)).unwrap_or_else(|error| Response {
+        let arrived = to.read_response(&wire).unwrap_or_else(|error| Response {
             finish_reason: FinishReason::Error,
             error: Some(Box::new(error)),
             ..Response::default()

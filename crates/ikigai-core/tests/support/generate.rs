@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ikigai_core::{
     Audio, Block, CacheHint, CacheOptions, Dialect, Document, Error, ErrorKind, Event, FinishReason, Function, Image,
-    JsonSchemaFormat, Level, Loss, Message, Other, OutputFormat, ProviderData, Request, Response, Role, Source, Text,
+    JsonSchemaFormat, Level, Loss, LossCode, Message, Other, OutputFormat, ProviderData, Request, Response, Role, Source, Text,
     Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult, Usage,
 };
 use proptest::prelude::*;
@@ -186,8 +186,8 @@ impl Make<'_, '_> {
         response.provider_data = self.provider_data();
         if self.reach == Reach::Everything {
             response.warnings = self.list(0, 2, |make| match make.choices.below(2) {
-                0 => Loss::new("top_k", "top_k", make.choices.text()),
-                _ => Loss::info("tool_call", "messages[0].content[1]", make.choices.text()),
+                0 => Loss::new(LossCode::NotInDialect, "top_k", "top_k", make.choices.text()),
+                _ => Loss::info(LossCode::Renamed, "tool_call", "messages[0].content[1]", make.choices.text()),
             });
         }
         response

@@ -1,8 +1,51 @@
 //! Short ways through the codecs, as a provider's client and as a server would go.
 
 use ikigai_core::{
-    Collector, Dialect, Event, Ids, Quirks, Reply, Response, Rules, StreamDecoder, StreamEncoder, Target,
+    Collector, Dialect, Error, Event, Ids, Incoming, Limits, Loss, Quirks, Reply, Request, Response, Rules,
+    StreamDecoder, StreamEncoder, Target,
 };
+use serde_json::Value;
+
+/// A written document, as JSON.
+#[derive(Debug, Clone, serde::Serialize)]
+pub(crate) struct Written {
+    pub(crate) path: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Value,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) losses: Vec<Loss>,
+}
+
+/// The codecs for documents that are JSON values in the test.
+pub(crate) trait OfValues {
+    fn read_request(self, path: Option<&str>, body: &Value) -> Result<Request, Error>;
+    fn write_request(self, request: &Request, target: &Target<'_>) -> Result<Written, Error>;
+    fn read_response(self, body: &Value) -> Result<Response, Error>;
+    fn write_response(self, response: &Response, reply: &Reply) -> Value;
+}
+
+impl OfValues for Dialect {
+    fn read_request(self, path: Option<&str>, body: &Value) -> Result<Request, Error> {
+        let body = serde_json::to_vec(body).unwrap();
+        self.decode_request(Incoming { path, body: &body }, &Limits::default()).map(|(request, _)| request)
+    }
+
+    fn write_request(self, request: &Request, target: &Target<'_>) -> Result<Written, Error> {
+        let wire = self.encode_request(request, target, &Limits::default())?;
+        let body = serde_json::from_slice(&wire.body).unwrap();
+        Ok(Written { path: wire.path, headers: wire.headers, body, losses: wire.losses })
+    }
+
+    fn read_response(self, body: &Value) -> Result<Response, Error> {
+        let body = serde_json::to_vec(body).unwrap();
+        self.decode_response(&body, &mut Ids::seeded(7), &Limits::default())
+    }
+
+    fn write_response(self, response: &Response, reply: &Reply) -> Value {
+        serde_json::from_slice(&self.encode_response(response, reply).body).unwrap()
+    }
+}
 
 /// The dialect's own provider, and a model that nothing is known about.
 pub(crate) fn target(dialect: Dialect) -> Target<'static> {
@@ -34,7 +77,7 @@ pub(crate) fn reply(from: Dialect) -> Reply {
 
 /// The events of a stream that arrives in pieces.
 pub(crate) fn decode_pieces<'a>(dialect: Dialect, pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Event> {
-    let mut decoder = StreamDecoder::new(dialect, Ids::seeded(7));
+    let mut decoder = StreamDecoder::new(dialect, Ids::seeded(7), &Limits::default());
     let mut events = Vec::new();
     for piece in pieces {
         decoder.feed(piece, &mut events);
