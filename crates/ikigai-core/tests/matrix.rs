@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use ikigai_core::{Collector, Dialect, Event, Ids, Incoming, Request, Response, Target, rules_for};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
-use support::wire::{collect, decode, encode, reply, target};
+use support::wire::{OfValues as _, collect, decode, encode, reply, target};
 
 const CASES: [(Dialect, &[&str]); 4] = [
     (

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ikigai_core::{Block, Dialect, Message, Quirks, Request, Role, Rules, Target, Tool};
+use ikigai_core::{Block, Dialect, Limits, Message, Quirks, Request, Role, Rules, Target, Tool};
 use serde_json::{Map, Value, json};
 
 /// How many text deltas a stream has.

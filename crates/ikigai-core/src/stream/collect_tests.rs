@@ -29,7 +29,7 @@ fn call_delta(index: usize, arguments: &str) -> Event {
 }
 
 fn call_done(index: usize, arguments: Map<String, serde_json::Value>) -> Event {
-    Event::ToolCallDone { index, arguments, arguments_text: None, provider_data: ProviderData::default() }
+    Event::ToolCallDone { index, arguments: arguments.into(), provider_data: ProviderData::default() }
 }
 
 fn done() -> Event {
@@ -239,8 +239,8 @@ fn a_dialects_own_block_may_open_unfinished_and_end_whole() {
         Event::BlockDone { index: 0, provider_data }
     };
     let content =
-        |end| collect([start(), Event::BlockStart { index: 0, block: block(opened.clone()) }, end, done()]).content;
-    assert_eq!(content(end(Dialect::OpenaiResponses)), [block(whole.clone())]);
-    assert_eq!(content(end(Dialect::Gemini)), [block(opened.clone())], "only its own dialect may replace it");
-    assert_eq!(content(block_done(0)), [block(opened.clone())]);
+        |end| collect([start(), Event::BlockStart { index: 0, block: block(opened.clone().into()) }, end, done()]).content;
+    assert_eq!(content(end(Dialect::OpenaiResponses)), [block(whole.clone().into())]);
+    assert_eq!(content(end(Dialect::Gemini)), [block(opened.clone().into())], "only its own dialect may replace it");
+    assert_eq!(content(block_done(0)), [block(opened.clone().into())]);
 }

@@ -31,7 +31,7 @@ fn piece(index: usize, arguments: &str) -> Event {
 fn called(index: usize, arguments: Value, arguments_text: Option<&str>) -> Event {
     Event::ToolCallDone {
         index,
-        arguments: arguments.as_object().cloned().unwrap_or_default(),
+        arguments: arguments.as_object().cloned().unwrap_or_default().into(),
         arguments_text: arguments_text.map(str::to_owned),
         provider_data: ProviderData::default(),
     }

@@ -178,7 +178,7 @@ fn call_ids_are_used_once() {
 #[test]
 fn a_call_that_was_cut_off() {
     let mut cut = ToolCall { id: "a".into(), name: "read_file".into(), ..ToolCall::default() };
-    cut.set_arguments_text(r#"{"path": "/et"#.into());
+    cut.arguments = crate::Arguments::from_text(r#"{"path": "/et"#.into());
     let request =
         hello().assistant(Block::ToolCall(cut)).message(Message::new(Role::Tool, Block::tool_error("a", "cut off")));
     insta::assert_snapshot!(told(&request), @"(messages[1].content[0]: the arguments of the call of read_file are no JSON object, as in a call that was cut off; it must not be run)");

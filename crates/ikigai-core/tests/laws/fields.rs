@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::support::conversation::is_lost;
 use crate::support::findings::Findings;
-use crate::support::wire::target;
+use crate::support::wire::{OfValues as _, target};
 
 /// A request with one thing in it, and where that thing is in the request's JSON.
 struct Case {
@@ -35,7 +35,7 @@ fn function() -> Function {
     Function {
         name: "read_file".into(),
         description: None,
-        parameters: schema(),
+        parameters: schema().into(),
         strict: false,
         cache: None,
         provider_data: ProviderData::default(),
@@ -46,7 +46,7 @@ fn call() -> ToolCall {
     ToolCall {
         id: "call_1".into(),
         name: "read_file".into(),
-        arguments: Map::from_iter([("path".into(), json!("/etc/hosts"))]),
+        arguments: Map::from_iter([("path".into(), json!("/etc/hosts"))]).into(),
         ..ToolCall::default()
     }
 }
@@ -129,7 +129,7 @@ fn parameters() -> Vec<Case> {
             let format = JsonSchemaFormat {
                 name: Some("place".into()),
                 description: Some("A place.".into()),
-                schema: schema(),
+                schema: schema().into(),
                 strict,
                 provider_data: ProviderData::default(),
             };
@@ -174,7 +174,7 @@ fn tools() -> Vec<Case> {
     }
     for dialect in Dialect::ALL {
         add(&format!("a tool of {dialect}"), "tools[1]", &|request, _| {
-            request.tools.push(Tool::other(Other { dialect, data: own_tool(dialect) }));
+            request.tools.push(Tool::other(Other { dialect, data: own_tool(dialect).into() }));
         });
     }
     cases
@@ -233,7 +233,7 @@ fn said_by_user() -> Vec<(String, Block)> {
     }
     blocks.push(("document, cached".to_owned(), Block::document(text, "a.txt").cached()));
     for dialect in Dialect::ALL {
-        blocks.push((format!("block of {dialect}"), Block::Other(Other { dialect, data: own_block(dialect) })));
+        blocks.push((format!("block of {dialect}"), Block::Other(Other { dialect, data: own_block(dialect).into() })));
     }
     blocks
 }
@@ -289,7 +289,7 @@ fn calls() -> Vec<Case> {
     let (at_call, at_result) = ("messages[1].content[0]", "messages[2].content[0]");
     add("call", at_call, call(), result());
     let mut spaced = call();
-    spaced.set_arguments_text("{ \"path\" : \"/etc/hosts\" }".into());
+    spaced.arguments = ikigai_core::Arguments::from_text("{ \"path\" : \"/etc/hosts\" }".into());
     add("call with spaces in its arguments", at_call, spaced, result());
     add("cached call", at_call, ToolCall { cache: hint(), ..call() }, result());
     add("result", at_result, call(), result());

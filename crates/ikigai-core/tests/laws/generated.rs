@@ -9,7 +9,7 @@ use crate::support::conversation;
 use crate::support::findings::Findings;
 use crate::support::generate::{Reach, request, response, streamed};
 use crate::support::summary::{Summary, summary};
-use crate::support::wire::{collect, decode, decode_pieces, encode, reply, target};
+use crate::support::wire::{OfValues as _, collect, decode, decode_pieces, encode, reply, target};
 
 /// What was not reported as a loss is there on the other side.
 fn what_is_not_lost_survives(dialect: Dialect, request: &Request) {

@@ -7,7 +7,7 @@ use ikigai_core::{
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::support::wire::{collect, decode, encode};
+use crate::support::wire::{OfValues as _, collect, decode, encode};
 
 /// Sealed texts with every character that base64 has, so that re-encoding would show.
 const FIRST: &str = "EqoBCkgIARABGAIiQL8+/x9Zq0+abcDEF0123456789//++wxyzSEALEDfirstAAAAAAAAA==";

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::support::cases::cases;
 use crate::support::choices::{Choices, made};
 use crate::support::generate::{Reach, request, response};
-use crate::support::wire::{collect, decode, encode, reply, target};
+use crate::support::wire::{OfValues as _, collect, decode, encode, reply, target};
 
 /// Reads bytes as a stream of every dialect; whatever they are, the grammar holds and there is an end.
 fn streams_end(bytes: &[u8]) {

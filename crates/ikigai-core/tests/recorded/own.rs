@@ -3,7 +3,7 @@
 use crate::support::findings::{Findings, first_difference};
 use crate::support::recordings::{Answered, Exchange, Expected, exchanges, expected};
 use crate::support::summary::summary;
-use crate::support::wire::{collect, decode, decode_pieces, encode, reply, target};
+use crate::support::wire::{OfValues as _, collect, decode, decode_pieces, encode, reply, target};
 use ikigai_core::{Block, Dialect, Event, EventChecker, FinishReason, Ids, Incoming, ProviderData, Response};
 use serde_json::{Map, Value};
 

@@ -5,7 +5,7 @@ use crate::support::findings::Findings;
 use crate::support::opaque::sealed;
 use crate::support::recordings::exchanges;
 use crate::support::summary::{Summary, summary};
-use crate::support::wire::{collect, decode, encode, reply, target};
+use crate::support::wire::{OfValues as _, collect, decode, encode, reply, target};
 use ikigai_core::{Block, Dialect, Event, FinishReason, Ids, Incoming, Request, Response};
 use serde_json::json;
 

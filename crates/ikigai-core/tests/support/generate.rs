@@ -294,7 +294,7 @@ impl Make<'_, '_> {
         let mut call = ToolCall {
             id: id.to_owned(),
             name: self.choices.name(),
-            arguments: self.choices.object(3),
+            arguments: self.choices.object(3).into(),
             cache: self.maybe(8, Make::cache_hint),
             provider_data: self.provider_data(),
             ..ToolCall::default()
@@ -303,9 +303,9 @@ impl Make<'_, '_> {
             // As a model that likes white space writes it.
             4 => {
                 let spaced = serde_json::to_string_pretty(&call.arguments).unwrap();
-                call.set_arguments_text(spaced);
+                call.arguments = ikigai_core::Arguments::from_text(spaced);
             }
-            5 if self.reach == Reach::Everything => call.set_arguments_text("{\"path\": \"/etc/ho".to_owned()),
+            5 if self.reach == Reach::Everything => call.arguments = ikigai_core::Arguments::from_text("{\"path\": \"/etc/ho".to_owned()),
             _ => {}
         }
         call
@@ -327,14 +327,14 @@ impl Make<'_, '_> {
         let mut data = self.choices.object(2);
         // Every dialect but Gemini names the kind of a block.
         data.insert("type".to_owned(), Value::from("some_block"));
-        Block::Other(Other { dialect: *self.choices.pick(&Dialect::ALL), data: Value::Object(data) })
+        Block::Other(Other { dialect: *self.choices.pick(&Dialect::ALL), data: Value::Object(data).into() })
     }
 
     fn function(&mut self, name: String) -> Tool {
         Tool::Function(Function {
             name,
             description: self.maybe(2, |make| make.choices.words()),
-            parameters: self.choices.schema(2),
+            parameters: self.choices.schema(2).into(),
             strict: !self.choices.seldom(3),
             cache: self.maybe(8, Make::cache_hint),
             provider_data: self.provider_data(),
@@ -348,7 +348,7 @@ impl Make<'_, '_> {
             _ => OutputFormat::JsonSchema(JsonSchemaFormat {
                 name: self.maybe(2, |make| make.choices.name()),
                 description: self.maybe(3, |make| make.choices.words()),
-                schema: self.choices.schema(2),
+                schema: self.choices.schema(2).into(),
                 strict: self.maybe(2, |make| make.choices.seldom(2)),
                 provider_data: self.provider_data(),
             }),
@@ -417,7 +417,7 @@ impl Make<'_, '_> {
                 },
             }
             if self.choices.seldom(8) {
-                events.push(Event::Other { index: None, dialect: Dialect::Anthropic, data: Value::from("ping") });
+                events.push(Event::Other { index: None, dialect: Dialect::Anthropic, data: Value::from("ping").into() });
             }
             if response.usage.is_some() && self.choices.seldom(8) {
                 events.push(Event::Usage { usage: self.usage() });
@@ -450,7 +450,7 @@ impl Make<'_, '_> {
                 events.extend(pieces.into_iter().map(|text| Event::ThinkingDelta { index, text }));
             }
             Block::ToolCall(call) => {
-                let pieces = self.pieces(&call.arguments_json());
+                let pieces = self.pieces(&call.arguments.text().to_owned());
                 events.push(Event::ToolCallStart {
                     index,
                     id: call.id.clone(),

@@ -85,11 +85,11 @@ pub(super) fn home<'a>(quirks: &'a Quirks, rules: &'a Rules) -> Target<'a> {
 }
 
 /// A request as it goes to the dialect's own home, with the rules of its model.
-pub(super) fn wire(request: &Request) -> crate::DraftRequest {
+pub(super) fn wire(request: &Request) -> crate::dialect::DraftRequest {
     super::encode_request(request, &home(&Quirks::default(), rules_for(&request.model))).unwrap()
 }
 
 /// The losses of a request, in one line each.
-pub(super) fn losses(wire: &crate::DraftRequest) -> Vec<String> {
+pub(super) fn losses(wire: &crate::dialect::DraftRequest) -> Vec<String> {
     wire.losses.iter().map(|loss| format!("{:?} {loss}", loss.severity).to_lowercase()).collect()
 }

@@ -9,9 +9,10 @@ use serde_json::{Map, Value, json};
 use super::*;
 use crate::dialect::{ReadFrames as _, WriteFrames as _};
 use crate::{
-    Block, Collector, Dialect, Error, Event, FinishReason, Ids, DraftIncoming, Quirks, Reply, Response, Rules, Sse, Target,
+    Block, Collector, Dialect, Error, Event, FinishReason, Ids, Quirks, Reply, Response, Rules, Sse, Target,
     events,
 };
+use crate::dialect::DraftIncoming;
 
 /// The recordings of this dialect, and what is expected of each.
 struct Recordings {

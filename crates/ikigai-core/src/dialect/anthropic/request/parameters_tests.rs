@@ -346,7 +346,7 @@ fn what_another_provider_of_this_dialect_issued_stays_behind() {
     let mut cited = Block::text("Yes");
     cited.provider_data_mut().unwrap().set(Dialect::Anthropic, "citations", json!([{"encrypted_index": "E"}]));
     let data = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});
-    let content = vec![Block::Other(Other { dialect: Dialect::Anthropic, data }), cited];
+    let content = vec![Block::Other(Other { dialect: Dialect::Anthropic, data: data.into() }), cited];
     let request = Request::new(SONNET).user("Hi").message(from("elsewhere", SONNET, content)).user("?");
     let wire = wire(&request);
     assert_eq!(wire.body["messages"][1]["content"], "Yes");

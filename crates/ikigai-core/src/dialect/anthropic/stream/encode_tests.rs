@@ -43,7 +43,7 @@ fn call_delta(index: usize, arguments: &str) -> Event {
 
 fn call_done(index: usize, arguments: Value) -> Event {
     let Value::Object(arguments) = arguments else { panic!() };
-    Event::ToolCallDone { index, arguments, arguments_text: None, provider_data: none() }
+    Event::ToolCallDone { index, arguments: arguments.into(), provider_data: none() }
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn state_of_others_comes_back_from_a_stream() {
     let collected = super::super::super::encode_response(&answer_of(&text), &Reply::default());
     let body =
         json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": collected["content"]}]});
-    let request = super::super::super::decode_request(crate::DraftIncoming { path: None, body }).unwrap();
+    let request = super::super::super::decode_request(crate::dialect::DraftIncoming { path: None, body }).unwrap();
     let message = &request.messages[0];
     assert_eq!(message.provider.as_deref(), Some("google"));
     let states: Vec<Option<&str>> = message
@@ -198,7 +198,7 @@ fn whole_blocks_and_late_arguments() {
     let other = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});
     let foreign = Block::Other(crate::Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "x"}) });
     let events = [
-        Event::BlockStart { index: 0, block: Block::Other(crate::Other { dialect: DIALECT, data: other.clone() }) },
+        Event::BlockStart { index: 0, block: Block::Other(crate::Other { dialect: DIALECT, data: other.clone().into() }) },
         Event::BlockDone { index: 0, provider_data: none() },
         Event::BlockStart { index: 1, block: foreign },
         Event::BlockDone { index: 1, provider_data: none() },
@@ -242,10 +242,10 @@ fn own_events_that_others_do_not_know_go_on() {
     let other = |index, data| Event::Other { index, dialect: DIALECT, data };
     let events = [
         begin(),
-        other(None, json!({"type": "ping", "cost": "1"})),
+        other(None, json!({"type": "ping", "cost": "1"}).into()),
         Event::BlockStart { index: 0, block: Block::text("") },
-        other(Some(0), json!({"type": "content_block_delta", "index": 7, "delta": {"type": "shiny"}})),
-        other(None, json!({"type": "message_stop", "metrics": 1})),
+        other(Some(0), json!({"type": "content_block_delta", "index": 7, "delta": {"type": "shiny"}}).into()),
+        other(None, json!({"type": "message_stop", "metrics": 1}).into()),
         Event::Other { index: None, dialect: Dialect::Gemini, data: json!({"type": "x"}) },
         Event::BlockDone { index: 0, provider_data: none() },
         done(FinishReason::Stop),
@@ -276,6 +276,6 @@ fn thinking_that_came_unsigned_is_known_again() {
     assert_eq!(signatures.len(), 1);
     let block = json!({"type": "thinking", "thinking": "Hm", "signature": signatures[0]});
     let body = json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": [block]}]});
-    let message = super::super::super::decode_request(crate::DraftIncoming { path: None, body }).unwrap().messages.remove(0);
+    let message = super::super::super::decode_request(crate::dialect::DraftIncoming { path: None, body }).unwrap().messages.remove(0);
     assert_eq!(message.content[0].provider_data(), Some(&unsigned));
 }

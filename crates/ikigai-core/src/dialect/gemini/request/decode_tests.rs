@@ -3,7 +3,9 @@ use serde_json::{Value, json};
 
 use super::super::super::seal::Sealed;
 use super::*;
-use crate::{Error, Ids, DraftIncoming, Quirks, Request, Rules, Target, DraftRequest};
+use crate::{Error, Ids, Quirks, Request, Rules, Target, };
+use crate::dialect::DraftRequest;
+use crate::dialect::DraftIncoming;
 
 fn read(body: Value) -> Result<Request, Error> {
     decode_request(DraftIncoming { path: Some("/v1beta/models/m:generateContent"), body })

@@ -3,10 +3,12 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    Block, CacheHint, CacheOptions, Dialect, Document, Error, DraftIncoming, JsonSchemaFormat, Level, Message, Other,
+    Block, CacheHint, CacheOptions, Dialect, Document, Error, JsonSchemaFormat, Level, Message, Other,
     OutputFormat, ProviderData, Quirks, Request, Role, Source, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
-    ToolResult, DraftRequest, rules_for,
+    ToolResult, rules_for,
 };
+use crate::dialect::DraftRequest;
+use crate::dialect::DraftIncoming;
 
 fn encoded_with(request: &Request, quirks: &Quirks) -> Result<DraftRequest, Error> {
     let rules = rules_for(&request.model);

@@ -6,9 +6,10 @@ use super::grammar::check_grammar;
 use super::{Decoder, Encoder};
 use crate::dialect::{ReadFrames as _, WriteFrames as _};
 use crate::{
-    Block, Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, DraftIncoming, Other, ProviderData, Reply,
+    Block, Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Other, ProviderData, Reply,
     Response, Sse, Usage,
 };
+use crate::dialect::DraftIncoming;
 
 fn written(reply: Reply, events: &[Event]) -> String {
     check_grammar(events);
@@ -69,7 +70,7 @@ fn an_answer() -> Vec<Event> {
         Event::ToolCallDelta { index: 2, arguments: "1}".to_owned() },
         Event::ToolCallDone {
             index: 2,
-            arguments: json!({"b": 1}).as_object().cloned().unwrap(),
+            arguments: json!({"b": 1}).as_object().cloned().unwrap().into(),
             arguments_text: None,
             provider_data: none(),
         },
@@ -167,7 +168,7 @@ fn foreign_state_at_a_blocks_end_finds_its_text_again() {
         text(2, "look."),
         close(2),
         Event::ToolCallStart { index: 3, id: "c".to_owned(), name: "f".to_owned(), provider_data: item.clone() },
-        Event::ToolCallDone { index: 3, arguments: Default::default(), arguments_text: None, provider_data: none() },
+        Event::ToolCallDone { index: 3, arguments: Default::default(), provider_data: none() },
         done(FinishReason::ToolUse),
     ];
     let reply = Reply { provider: Some("anthropic".to_owned()), ..Reply::default() };

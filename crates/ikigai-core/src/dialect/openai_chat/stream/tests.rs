@@ -597,7 +597,7 @@ fn calls_whose_arguments_come_only_at_the_end_are_whole() {
         Event::ToolCallStart { index: 0, id: "c".into(), name: "t".into(), provider_data: Default::default() },
         Event::ToolCallDone {
             index: 0,
-            arguments: json!({"a": 1}).as_object().unwrap().clone(),
+            arguments: json!({"a": 1}).as_object().unwrap().clone().into(),
             arguments_text: None,
             provider_data: Default::default(),
         },

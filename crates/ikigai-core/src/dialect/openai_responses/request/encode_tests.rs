@@ -5,9 +5,10 @@ use super::*;
 use crate::dialect::Dialect;
 use crate::dialect::openai_responses::decode_request;
 use crate::{
-    Block, CacheHint, CacheOptions, Document, Facts, DraftIncoming, Message, Other, ProviderData, Quirks, Rules, Severity,
+    Block, CacheHint, CacheOptions, Document, Facts, Message, Other, ProviderData, Quirks, Rules, Severity,
     Source, Text, ThinkingBlock, Tool, ToolCall, rules_for,
 };
+use crate::dialect::DraftIncoming;
 
 fn send_with(request: &Request, rules: &Rules, quirks: &Quirks) -> DraftRequest {
     encode_request(request, &Target { provider: "openai", quirks, rules, facts: None }).unwrap()

@@ -54,7 +54,7 @@ fn foreign() -> Vec<Event> {
         Event::ToolCallDelta { index: 3, arguments: "1}".into() },
         Event::ToolCallDone {
             index: 3,
-            arguments: json!({"a": 1}).as_object().cloned().unwrap(),
+            arguments: json!({"a": 1}).as_object().cloned().unwrap().into(),
             arguments_text: None,
             provider_data: state(Dialect::Gemini, "thought_signature", "T"),
         },
@@ -130,7 +130,7 @@ fn blocks_that_are_open_at_once_stay_apart() {
         Event::BlockDone { index: 0, provider_data: ProviderData::default() },
         Event::ToolCallDone {
             index: 1,
-            arguments: Object::new(),
+            arguments: Object::new().into(),
             arguments_text: None,
             provider_data: ProviderData::default(),
         },
