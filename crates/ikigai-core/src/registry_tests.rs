@@ -125,6 +125,6 @@ fn clouds_have_the_model_in_the_path() {
         let route = registry.route(&registry.parse(name).unwrap()).unwrap();
         let mut request = crate::Request::new(&route.model).user("Hi");
         request.stream = streams.then_some(true);
-        assert_eq!(route.dialect.encode_request(&request, &route.target()).unwrap().path, path, "{name}");
+        assert_eq!(route.dialect.encode_request(&request, &route.target(), &crate::Limits::default()).unwrap().path, path, "{name}");
     }
 }

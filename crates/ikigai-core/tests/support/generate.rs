@@ -450,7 +450,7 @@ impl Make<'_, '_> {
                 events.extend(pieces.into_iter().map(|text| Event::ThinkingDelta { index, text }));
             }
             Block::ToolCall(call) => {
-                let pieces = self.pieces(&call.arguments.text().to_owned());
+                let pieces = self.pieces(call.arguments.text());
                 events.push(Event::ToolCallStart {
                     index,
                     id: call.id.clone(),
@@ -461,7 +461,6 @@ impl Make<'_, '_> {
                 events.push(Event::ToolCallDone {
                     index,
                     arguments: std::mem::take(&mut call.arguments),
-                    arguments_text: call.arguments_text.take(),
                     provider_data: late,
                 });
                 return events;
