@@ -3,6 +3,7 @@
 use ikigai_core::{Level, Off, Rules, Sampling, WireError, rules_for};
 use serde_json::{Value, json};
 
+use crate::service::wire_error;
 use super::{Refusal, Rule, Wire, word};
 use crate::models;
 
@@ -59,7 +60,7 @@ pub(super) fn write(refusal: Refusal) -> WireError {
     let body = json!({"error": {
         "message": refusal.message, "type": refusal.kind, "param": refusal.param, "code": refusal.code
     }});
-    WireError { status: refusal.status, headers: Vec::new(), body }
+    wire_error(refusal.status, &body)
 }
 
 pub(super) fn model<'a>(wire: &Wire<'a>) -> &'a str {

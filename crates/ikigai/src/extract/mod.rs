@@ -195,7 +195,7 @@ impl Extraction {
             FinishReason::Stop | FinishReason::ToolUse | FinishReason::Error | FinishReason::Unknown => {}
         }
         let (value, text) = match self.call(answer) {
-            Some(call) if call.is_complete() => (Ok(Value::Object(call.arguments.clone())), call.arguments_json()),
+            Some(call) if call.is_complete() => (Ok(Value::Object(call.arguments.object().clone())), call.arguments.text().to_owned()),
             Some(call) => (Err("the arguments are no JSON object".to_owned()), call.arguments_json()),
             None => {
                 let text = answer.text();

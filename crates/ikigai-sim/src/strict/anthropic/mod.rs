@@ -8,6 +8,7 @@ mod tools;
 use ikigai_core::WireError;
 use serde_json::{Value, json};
 
+use crate::service::wire_error;
 use super::{Refusal, Rule, Wire, list, word};
 
 /// The table, in the order in which the API checks.
@@ -270,11 +271,7 @@ pub(super) fn write(refusal: Refusal) -> WireError {
     if let (Some(details), Some(fields)) = (refusal.details, error.as_object_mut()) {
         fields.insert("details".to_owned(), details);
     }
-    WireError {
-        status: refusal.status,
-        headers: Vec::new(),
-        body: json!({"type": "error", "error": error, "request_id": "req_sim"}),
-    }
+    wire_error(refusal.status, &json!({"type": "error", "error": error, "request_id": "req_sim"}))
 }
 
 /// The blocks of a message with their places; a plain text is one text block.
