@@ -221,7 +221,7 @@ fn function_fields(call: &ToolCall, side: Side) -> Map<String, Value> {
     let mut function = Map::new();
     function.insert("name".to_owned(), call.name.as_str().into());
     let data = &call.provider_data;
-    let untouched = (call.arguments.is_complete() && !call.arguments.text().trim().is_empty());
+    let untouched = call.arguments.is_complete() && !call.arguments.text().trim().is_empty();
     if untouched && call.arguments.is_empty() && marks::marked(data, side, NO_ARGUMENTS) {
         return function;
     }
