@@ -55,7 +55,6 @@ fn foreign() -> Vec<Event> {
         Event::ToolCallDone {
             index: 3,
             arguments: json!({"a": 1}).as_object().cloned().unwrap().into(),
-            arguments_text: None,
             provider_data: state(Dialect::Gemini, "thought_signature", "T"),
         },
         Event::Usage { usage: Usage { input_tokens: 5, output_tokens: 2, ..Usage::default() } },
@@ -131,7 +130,6 @@ fn blocks_that_are_open_at_once_stay_apart() {
         Event::ToolCallDone {
             index: 1,
             arguments: Object::new().into(),
-            arguments_text: None,
             provider_data: ProviderData::default(),
         },
         done(FinishReason::ToolUse),
@@ -201,8 +199,8 @@ fn refusals_pictures_and_what_has_no_place() {
     ];
     events.extend(closed(1, Block::Image(picture)));
     events.extend(closed(2, Block::image_url("https://a.example/b.png")));
-    events.extend(closed(3, Block::Other(Other { dialect: Dialect::Gemini, data: json!({}) })));
-    events.push(Event::Other { index: None, dialect: Dialect::Gemini, data: json!({"type": "x"}) });
+    events.extend(closed(3, Block::Other(Other { dialect: Dialect::Gemini, data: json!({}).into() })));
+    events.push(Event::Other { index: None, dialect: Dialect::Gemini, data: json!({"type": "x"}).into() });
     events.push(done(FinishReason::ContentFilter));
     let written = write_stream(&events, reply());
     let mut end = check_as_client(&written).unwrap();
