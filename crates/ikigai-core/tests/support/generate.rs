@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ikigai_core::{
     Audio, Block, CacheHint, CacheOptions, Dialect, Document, Error, ErrorKind, Event, FinishReason, Function, Image,
-    JsonSchemaFormat, Level, Loss, LossCode, Message, Other, OutputFormat, ProviderData, Request, Response, Role, Source, Text,
+    JsonSchemaFormat, Level, Loss, LossCode, Message, Other, OutputFormat, Part, ProviderData, Request, Response, Role, Source, Text,
     Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult, Usage,
 };
 use proptest::prelude::*;
@@ -364,7 +364,15 @@ impl Make<'_, '_> {
         if self.reach == Reach::Everything && self.choices.seldom(6) {
             for _ in 0..=self.choices.below(2) {
                 let dialect = *self.choices.pick(&Dialect::ALL);
-                data.set(dialect, *self.choices.pick(&["signature", "extra", "id", ""]), self.choices.json(2));
+                let (part, name) = *self.choices.pick(&[
+                    (Part::State, "signature"),
+                    (Part::State, "id"),
+                    (Part::Extra, "signature"),
+                    (Part::Extra, "extra"),
+                    (Part::Answer, "logprobs"),
+                    (Part::Shape, ""),
+                ]);
+                data.set_part(dialect, part, name, self.choices.json(2));
             }
         }
         data
