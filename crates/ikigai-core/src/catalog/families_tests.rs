@@ -3,42 +3,71 @@ use pretty_assertions::assert_eq;
 use super::*;
 use crate::{BoundState, ForcedTools, Level, Off, Sampling, ThinkingKind, ToolsInChat};
 
+// The parts of the build script that read the file.
+#[path = "../../build/code.rs"]
+mod code;
+#[path = "../../build/families.rs"]
+mod families;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+const FILE: &str = include_str!("../../data/families.toml");
+
 #[test]
-fn the_shipped_file_is_readable() {
-    let families = Families::parse(include_str!("../../data/families.toml")).unwrap();
-    assert!(families.rows.len() > 60);
-    for row in &families.rows {
-        let rule = &row.rules.thinking;
-        assert!(rule.levels.is_sorted(), "levels go from the least to the greatest: {row:?}");
-        assert!(!rule.levels.contains(&Level::None), "`none` is said by `off`: {row:?}");
-        assert!(rule.min <= rule.max, "{row:?}");
+fn the_table_is_the_file() {
+    let rows = families::rows("families.toml", FILE).unwrap();
+    let read: Vec<Rules> = rows.iter().map(|row| toml::Value::Table(row.rules.clone()).try_into().unwrap()).collect();
+    assert_eq!(read, ROWS);
+    let patterns: usize = rows.iter().map(|row| row.patterns.len()).sum();
+    assert_eq!(patterns, PATTERNS.len());
+    assert!(ROWS.len() > 60);
+}
+
+#[test]
+fn every_row_makes_sense() {
+    for rules in &ROWS {
+        let rule = &rules.thinking;
+        assert!(rule.levels.is_sorted(), "levels go from the least to the greatest: {rules:?}");
+        assert!(!rule.levels.contains(&Level::None), "`none` is said by `off`: {rules:?}");
+        assert!(rule.min <= rule.max, "{rules:?}");
         let by_words = [ThinkingKind::Adaptive, ThinkingKind::Effort, ThinkingKind::Level];
-        assert_eq!(by_words.contains(&rule.kind), !rule.levels.is_empty(), "{row:?}");
-        let bound_to_family = row.rules.bound_state == BoundState::Family;
-        assert!(!bound_to_family || !row.rules.family.is_empty(), "state is bound to a family without a name: {row:?}");
+        assert_eq!(by_words.contains(&rule.kind), !rule.levels.is_empty(), "{rules:?}");
+        let bound_to_family = rules.bound_state == BoundState::Family;
+        assert!(!bound_to_family || !rules.family.is_empty(), "state is bound to a family without a name: {rules:?}");
     }
 }
 
 #[test]
-fn no_beginning_stands_in_two_rows() {
-    let families = Families::parse(include_str!("../../data/families.toml")).unwrap();
-    let mut all: Vec<String> =
-        families.rows.iter().flat_map(|row| &row.patterns).map(|pattern| format!("{pattern:?}")).collect();
-    let count = all.len();
-    all.sort();
-    all.dedup();
-    assert_eq!(all.len(), count);
-}
-
-#[test]
-fn a_broken_file_is_told_and_not_a_panic() {
-    let like_itself = "[like.a]\nlike = \"b\"\n[like.b]\nlike = \"a\"\n[[family]]\nmatch = [\"x\"]\nlike = \"a\"\n";
-    assert_eq!(Families::parse(like_itself).unwrap_err(), "`b` is like itself");
-    let nobody = "[like.a]\n[[family]]\nmatch = [\"x\"]\nlike = \"z\"\n";
-    assert_eq!(Families::parse(nobody).unwrap_err(), "no table is called like.z");
-    assert_eq!(Families::parse("[like.a]\n[[family]]\nlike = \"a\"\n").unwrap_err(), "a row without `match`");
-    let misspelt = "[like.a]\n[[family]]\nmatch = [\"x\"]\nsampeling = \"free\"\n";
-    assert!(Families::parse(misspelt).unwrap_err().contains("sampeling"));
+fn a_broken_file_fails_the_build_with_its_name_and_row() {
+    for (text, expected) in [
+        (
+            "[like.a]\nlike = 'b'\n[like.b]\nlike = 'a'\n[[family]]\nmatch = 'x'\nlike = 'a'\n",
+            "f.toml:5: [[family]] x: `like.b` is like itself",
+        ),
+        ("[[family]]\nmatch = 'x'\nlike = 'z'\n", "f.toml:1: [[family]] x: there is no table `like.z`"),
+        ("[[family]]\nmatch = 'x'\n[[family]]\nlike = 'a'\n", "f.toml:3: [[family]]: `match` is missing"),
+        ("[[family]]\nmatch = ['x', 'y']\nsampeling = 'free'\n", "f.toml:1: [[family]] x, y: sampeling: unknown field"),
+        (
+            "[[family]]\nmatch = 'x'\nforced_tools = 'sometimes'\n",
+            "f.toml:1: [[family]] x: forced_tools: unknown word `sometimes`; use taken, not_while_thinking, refused",
+        ),
+        (
+            "[[family]]\nmatch = 'x'\nthinking.levels = ['low', 'lots']\n",
+            "f.toml:1: [[family]] x: thinking.levels: unknown word `lots`; use none, minimal, low, med, high, xhigh, max",
+        ),
+        (
+            "[[family]]\nmatch = 'x'\nthinking.min = 'a'\n",
+            "f.toml:1: [[family]] x: thinking.min: `\"a\"` is not a whole number",
+        ),
+        ("[[family]]\nmatch = 'x'\n[[family]]\nmatch = 'x'\n", "f.toml:3: [[family]] x: `x` is in another row already"),
+        ("[other]\n[[family]]\nmatch = 'x'\n", "f.toml: unknown table `other`"),
+        ("[like]\n", "f.toml: there are no [[family]] rows"),
+    ] {
+        let error = families::family_table("f.toml", text).unwrap_err();
+        assert_eq!(error.to_string(), expected, "{text}");
+    }
+    let error = families::family_table("f.toml", "[[family]\n").unwrap_err();
+    assert!(error.to_string().starts_with("f.toml: TOML parse error at line 1"), "{error}");
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn by_level(rule: &ThinkingRule, level: Level, losses: &mut Vec<Loss>) -> Settin
         }
         ThinkingKind::Adaptive | ThinkingKind::Effort | ThinkingKind::Level => {
             let Some(taken) = nearest(rule, level) else { return Setting::Unsaid };
-            if taken != level && rule.means.get(&level) != Some(&taken) {
+            if taken != level && rule.meaning(level) != Some(taken) {
                 losses.push(Loss::new("thinking", place, format!("this model has no level {level}; {taken} is sent")));
             }
             Setting::Level(taken)
@@ -237,8 +237,8 @@ pub(super) fn nearest(rule: &ThinkingRule, level: Level) -> Option<Level> {
     if levels.contains(&level) {
         return Some(level);
     }
-    if let Some(meant) = rule.means.get(&level) {
-        return Some(*meant);
+    if let Some(meant) = rule.meaning(level) {
+        return Some(meant);
     }
     let above = levels.iter().copied().find(|taken| *taken > level);
     let below = levels.iter().copied().rfind(|taken| *taken < level);
