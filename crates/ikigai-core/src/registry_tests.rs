@@ -23,7 +23,7 @@ fn each_model_is_spoken_to_in_its_dialect() {
         ("azure:gpt-5.4", "azure", Dialect::OpenaiChat, "gpt-5.4", true),
         ("bedrock:openai.gpt-oss-120b-1:0", "bedrock", Dialect::OpenaiChat, "openai.gpt-oss-120b-1:0", true),
         ("bedrock:anthropic.claude-sonnet-4-6", "bedrock", Dialect::Anthropic, "anthropic.claude-sonnet-4-6", true),
-        ("bedrock:us.amazon.nova-lite-v1:0", "bedrock", Dialect::Anthropic, "us.amazon.nova-lite-v1:0", false),
+        ("bedrock:us.amazon.nova-lite-v1:0", "bedrock", Dialect::Anthropic, "us.amazon.nova-lite-v1:0", true),
         (
             "bedrock-converse:anthropic.claude-sonnet-4-6",
             "bedrock-converse",

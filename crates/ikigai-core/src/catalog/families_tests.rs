@@ -26,6 +26,7 @@ fn the_table_is_the_file() {
 #[test]
 fn every_row_makes_sense() {
     for rules in &ROWS {
+        assert_ne!(rules, &Rules::default(), "a row that says nothing cannot be told from a model that nobody knows");
         let rule = &rules.thinking;
         assert!(rule.levels.is_sorted(), "levels go from the least to the greatest: {rules:?}");
         assert!(!rule.levels.contains(&Level::None), "`none` is said by `off`: {rules:?}");
@@ -290,4 +291,49 @@ fn the_catalogue_helps_where_no_family_is_known() {
     assert_eq!(&*rules_for("o3").with_facts(&mercury), rules_for("o3"), "a family knows better");
     let silent = facts(serde_json::json!({}));
     assert_eq!(&*rules_for("mercury-2").with_facts(&silent), &Rules::default());
+}
+
+#[test]
+fn only_models_that_think_are_said_to_think_always() {
+    let catalog = crate::Catalog::shared();
+    let kind = |provider: &str, id: &str| {
+        let facts = catalog.find(Some(provider), id).unwrap();
+        rules_for(id).with_facts(facts).thinking.kind
+    };
+    for id in [
+        "ai21-labs/ai21-jamba-1.5-large",
+        "cohere/cohere-command-a",
+        "core42/jais-30b-chat",
+        "deepseek/deepseek-v3-0324",
+        "meta/llama-3.3-70b-instruct",
+        "meta/meta-llama-3.1-8b-instruct",
+        "microsoft/phi-3-mini-4k-instruct",
+        "microsoft/phi-4",
+        "mistral-ai/mistral-large-2411",
+        "xai/grok-3",
+    ] {
+        assert_eq!(kind("github-models", id), ThinkingKind::None, "{id}");
+    }
+    for id in ["microsoft/phi-4-reasoning", "microsoft/mai-ds-r1", "deepseek/deepseek-r1"] {
+        assert_eq!(kind("github-models", id), ThinkingKind::Always, "{id}");
+    }
+    assert_eq!(kind("vertex", "qwen/qwen3-235b-a22b-instruct-2507-maas"), ThinkingKind::None);
+    assert_eq!(kind("azure", "cohere-command-a"), ThinkingKind::None);
+    assert_eq!(kind("openrouter", "minimax/minimax-m2-her"), ThinkingKind::None);
+    let thinks: Vec<&str> = catalog
+        .models()
+        .filter(|facts| rules_for(&facts.id).with_facts(facts).thinking.kind == ThinkingKind::Always)
+        .map(|facts| facts.id.as_ref())
+        .filter(|id| ["llama-3", "llama-4", "phi-3", "jamba"].iter().any(|word| id.contains(word)))
+        .filter(|id| !id.contains("nemotron") && !id.contains("distill"))
+        .collect();
+    assert_eq!(thinks, [""; 0], "these do not think");
+}
+
+#[test]
+fn a_family_that_does_not_think_is_believed_before_the_catalogue() {
+    let facts: crate::Facts = serde_json::from_value(serde_json::json!({"thinking": true})).unwrap();
+    for model in ["qwen3-235b-a22b-instruct-2507", "grok-3", "kimi-k2-0905-preview"] {
+        assert_eq!(rules_for(model).with_facts(&facts).thinking.kind, ThinkingKind::None, "{model}");
+    }
 }
