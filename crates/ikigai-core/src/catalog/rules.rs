@@ -321,6 +321,11 @@ impl ThinkingRule {
         self.kind != ThinkingKind::None && self.default != Some(Level::None)
     }
 
+    /// Does the model take a budget in tokens?
+    pub fn takes_budgets(&self) -> bool {
+        self.kind == ThinkingKind::Budget || self.takes_budget
+    }
+
     /// The rule as it is in Chat Completions.
     pub fn in_chat(&self) -> Cow<'_, ThinkingRule> {
         match &self.chat_levels {

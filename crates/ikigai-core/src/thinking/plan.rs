@@ -154,14 +154,9 @@ fn by_level(rule: &ThinkingRule, level: Level, losses: &mut Vec<Loss>) -> Settin
 
 fn by_budget(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>, losses: &mut Vec<Loss>) -> Setting {
     let place = "thinking.budget";
-    let takes_budget = rule.kind == ThinkingKind::Budget || rule.takes_budget;
-    if takes_budget {
-        let greatest = match max_output {
-            // The budget must stay below the output limit.
-            Some(longest) if !rule.max_is_hard => i64::from(longest) - 1,
-            _ => rule.max,
-        };
-        let taken = tokens.clamp(rule.min, greatest.max(rule.min));
+    if rule.takes_budgets() {
+        let greatest = greatest(rule, max_output);
+        let taken = clamped(rule, tokens, max_output);
         if taken != tokens {
             losses.push(Loss::new(
                 "thinking",
@@ -172,7 +167,7 @@ fn by_budget(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>, losses: 
         return Setting::Budget(taken);
     }
     let level = match rule.kind {
-        ThinkingKind::Effort => share(tokens, max_output),
+        ThinkingKind::Effort if rule.max <= 0 => share(tokens, max_output),
         _ => nearest_level(rule, tokens).max(Level::Minimal),
     };
     let (setting, sent) = match (rule.kind, nearest(rule, level)) {
@@ -188,6 +183,19 @@ fn by_budget(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>, losses: 
     };
     losses.push(Loss::new("thinking", place, sent));
     setting
+}
+
+/// An explicit budget within the model's bounds.
+pub(super) fn clamped(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>) -> i64 {
+    tokens.clamp(rule.min, greatest(rule, max_output).max(rule.min))
+}
+
+fn greatest(rule: &ThinkingRule, max_output: Option<u32>) -> i64 {
+    match max_output {
+        // The budget must stay below the output limit.
+        Some(longest) if !rule.max_is_hard => i64::from(longest) - 1,
+        _ => rule.max,
+    }
 }
 
 /// The level of a budget by its share of the longest answer, for models that have no budgets at all.
