@@ -74,7 +74,9 @@ fn a_number_beyond_all_numbers_is_carried() {
 
 #[test]
 fn arguments_keep_the_text_of_the_model() {
-    for (text, complete) in [("{}", true), ("", true), (" null ", true), (r#"{"a": 1}"#, true), ("{\"a", false), ("[]", false)] {
+    for (text, complete) in
+        [("{}", true), ("", true), (" null ", true), (r#"{"a": 1}"#, true), ("{\"a", false), ("[]", false)]
+    {
         let arguments = Arguments::from_text(text);
         assert_eq!(arguments.is_complete(), complete, "{text}");
         let written = serde_json::to_string(&arguments).unwrap();

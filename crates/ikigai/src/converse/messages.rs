@@ -56,7 +56,12 @@ impl<'a> Messages<'a> {
             if has("document") && !has("text") {
                 content.insert(0, block("text", "See the attached document."));
                 let why = "Converse wants a text beside a document; one is added";
-                self.losses.push(Loss::info(ikigai_core::LossCode::Other, "document", format!("messages[{index}]"), why));
+                self.losses.push(Loss::info(
+                    ikigai_core::LossCode::Other,
+                    "document",
+                    format!("messages[{index}]"),
+                    why,
+                ));
             }
             self.wire.push((role, content));
         }

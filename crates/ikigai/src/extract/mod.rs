@@ -195,7 +195,9 @@ impl Extraction {
             FinishReason::Stop | FinishReason::ToolUse | FinishReason::Error | FinishReason::Unknown => {}
         }
         let (value, text) = match self.call(answer) {
-            Some(call) if call.is_complete() => (Ok(Value::Object(call.arguments.object().clone())), call.arguments.text().to_owned()),
+            Some(call) if call.is_complete() => {
+                (Ok(Value::Object(call.arguments.object().clone())), call.arguments.text().to_owned())
+            }
             Some(call) => (Err("the arguments are no JSON object".to_owned()), call.arguments.text().to_owned()),
             None => {
                 let text = answer.text();

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use http::Method;
-use ikigai_core::{Limits, Context, Dialect, ErrorKind, WireRequest};
+use ikigai_core::{Context, Dialect, ErrorKind, Limits, WireRequest};
 use serde_json::{Map, Value, json};
 
 use super::estimate;

@@ -128,8 +128,8 @@ fn every_request_comes_back_as_it_was() {
     for_each(|exchange| {
         let Some(recorded) = exchange["request"].as_object() else { return Ok(()) };
         let path = recorded["path"].as_str();
-        let request =
-            decode_request(DraftIncoming { path, body: recorded["body"].clone() }).map_err(|error| error.to_string())?;
+        let request = decode_request(DraftIncoming { path, body: recorded["body"].clone() })
+            .map_err(|error| error.to_string())?;
         // The canonical form is JSON, too: nothing may get lost there either.
         let request = serde_json::from_value(serde_json::to_value(&request).unwrap()).unwrap();
         let wire = encode_request(&request, &home(&Quirks::default(), rules_for(&request.model))).unwrap();
