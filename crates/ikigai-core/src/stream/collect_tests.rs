@@ -79,7 +79,7 @@ fn a_stream_becomes_its_response() {
         text_delta(1, "Hel"),
         Event::BlockDone { index: 0, provider_data: signed.clone() },
         text_delta(1, "lo"),
-        Event::Other { index: Some(1), dialect: Dialect::Anthropic, data: json!({"type": "ping"}) },
+        Event::Other { index: Some(1), dialect: Dialect::Anthropic, data: json!({"type": "ping"}).into() },
         block_done(1),
         call_start(2),
         call_delta(2, r#"{"a""#),
@@ -193,7 +193,7 @@ fn a_call_that_is_cut_off_keeps_its_partial_arguments_and_is_not_complete() {
     let call = ToolCall {
         id: "c1".into(),
         name: "f".into(),
-        arguments_text: Some(r#"{"path": "/et"#.into()),
+        arguments: crate::Arguments::from_text(r#"{"path": "/et"#),
         ..ToolCall::default()
     };
     assert!(!call.is_complete());
@@ -238,8 +238,9 @@ fn a_dialects_own_block_may_open_unfinished_and_end_whole() {
         provider_data.set(dialect, "data", whole.clone());
         Event::BlockDone { index: 0, provider_data }
     };
-    let content =
-        |end| collect([start(), Event::BlockStart { index: 0, block: block(opened.clone().into()) }, end, done()]).content;
+    let content = |end| {
+        collect([start(), Event::BlockStart { index: 0, block: block(opened.clone().into()) }, end, done()]).content
+    };
     assert_eq!(content(end(Dialect::OpenaiResponses)), [block(whole.clone().into())]);
     assert_eq!(content(end(Dialect::Gemini)), [block(opened.clone().into())], "only its own dialect may replace it");
     assert_eq!(content(block_done(0)), [block(opened.clone().into())]);

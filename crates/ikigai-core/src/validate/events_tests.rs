@@ -31,8 +31,7 @@ fn piece(index: usize, arguments: &str) -> Event {
 fn called(index: usize, arguments: Value, arguments_text: Option<&str>) -> Event {
     Event::ToolCallDone {
         index,
-        arguments: arguments.as_object().cloned().unwrap_or_default().into(),
-        arguments_text: arguments_text.map(str::to_owned),
+        arguments: arguments_text.map_or_else(|| arguments.into(), crate::Arguments::from_text),
         provider_data: ProviderData::default(),
     }
 }
@@ -68,7 +67,7 @@ fn good_streams() {
             piece(2, "1}"),
             close(1),
             called(2, json!({"a": 1}), None),
-            Event::Other { index: Some(1), dialect: Dialect::Anthropic, data: json!({}) },
+            Event::Other { index: Some(1), dialect: Dialect::Anthropic, data: json!({}).into() },
             done(),
         ]),
         ""
@@ -113,7 +112,7 @@ fn every_fault_is_told() {
             "event 3: the pieces of the arguments of the tool call at 0 do not give the arguments at its end",
         ),
         (
-            vec![start(), Event::Other { index: Some(0), dialect: Dialect::Gemini, data: json!({}) }],
+            vec![start(), Event::Other { index: Some(0), dialect: Dialect::Gemini, data: json!({}).into() }],
             "event 1: other belongs to block 0, which never opened",
         ),
     ] {

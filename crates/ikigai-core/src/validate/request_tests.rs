@@ -116,7 +116,7 @@ fn blocks_where_they_have_no_business() {
     insta::assert_snapshot!(told(&hello().assistant(call("a")).message(image_from_tool)), @"messages[2].content[1]: blocks of type image cannot stand in a tool message; put it into the content of a tool_result block");
     insta::assert_snapshot!(told(&hello().assistant(call("a")).tool_result("a", [call("b")])), @"messages[2].content[0].content[0]: blocks of type tool_call cannot stand in a tool result; use text");
     insta::assert_snapshot!(told(&hello().message(Message::system(Block::audio(Source::bytes(b"RIFF", "audio/wav")))).user("?")), @"messages[1].content[0]: blocks of type audio cannot stand in a system message; put it into a user message");
-    let own = Block::Other(Other { dialect: Dialect::Anthropic, data: json!({"type": "container_upload"}) });
+    let own = Block::Other(Other { dialect: Dialect::Anthropic, data: json!({"type": "container_upload"}).into() });
     assert_eq!(told(&hello().system(own.clone()).user(own)), "", "a dialect's own block may be anywhere");
 }
 
@@ -178,7 +178,7 @@ fn call_ids_are_used_once() {
 #[test]
 fn a_call_that_was_cut_off() {
     let mut cut = ToolCall { id: "a".into(), name: "read_file".into(), ..ToolCall::default() };
-    cut.arguments = crate::Arguments::from_text(r#"{"path": "/et"#.into());
+    cut.arguments = crate::Arguments::from_text(r#"{"path": "/et"#);
     let request =
         hello().assistant(Block::ToolCall(cut)).message(Message::new(Role::Tool, Block::tool_error("a", "cut off")));
     insta::assert_snapshot!(told(&request), @"(messages[1].content[0]: the arguments of the call of read_file are no JSON object, as in a call that was cut off; it must not be run)");
@@ -219,7 +219,7 @@ fn the_choice_of_a_tool() {
     insta::assert_snapshot!(told(&hello().tool(weather()).tool(Tool::new("time", "…")).tool_choice(ToolChoice::Specific("whether".into()))), @"tool_choice: there is no tool `whether`; the tools are weather, time");
     let hosted = Tool::other(Other {
         dialect: Dialect::Anthropic,
-        data: json!({"type": "web_search_20250305", "name": "web_search"}),
+        data: json!({"type": "web_search_20250305", "name": "web_search"}).into(),
     });
     assert_eq!(told(&hello().tool(hosted).tool_choice(ToolChoice::Specific("web_search".into()))), "");
     assert_eq!(told(&hello().tool_choice(ToolChoice::Auto)), "");

@@ -153,10 +153,10 @@ fn tools() -> Vec<Case> {
     add("a strict tool", "tools[0]", &|_, function| function.strict = true);
     add("a strict tool with a schema that is not", "tools[0]", &|_, function| {
         function.strict = true;
-        function.parameters = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}});
+        function.parameters = json!({"type": "object", "properties": {"n": {"type": "integer", "minimum": 1}}}).into();
     });
     add("a tool without parameters", "tools[0]", &|_, function| {
-        function.parameters = json!({"type": "object", "properties": {}});
+        function.parameters = json!({"type": "object", "properties": {}}).into();
     });
     add("a cached tool", "tools[0]", &|_, function| function.cache = hint());
     for (name, choice) in [
@@ -289,7 +289,7 @@ fn calls() -> Vec<Case> {
     let (at_call, at_result) = ("messages[1].content[0]", "messages[2].content[0]");
     add("call", at_call, call(), result());
     let mut spaced = call();
-    spaced.arguments = ikigai_core::Arguments::from_text("{ \"path\" : \"/etc/hosts\" }".into());
+    spaced.arguments = ikigai_core::Arguments::from_text("{ \"path\" : \"/etc/hosts\" }");
     add("call with spaces in its arguments", at_call, spaced, result());
     add("cached call", at_call, ToolCall { cache: hint(), ..call() }, result());
     add("result", at_result, call(), result());
@@ -405,7 +405,7 @@ fn thinks_alike(sent: &Map<String, Value>, arrived: &Map<String, Value>, model: 
         (_, Some(wanted)) => budget(arrived) == Some(wanted) && shown,
         (Some(wanted), None) => {
             let rule = &rules_for(model).thinking;
-            let is_level = level(arrived) == Some(rule.means.get(&wanted).copied().unwrap_or(wanted));
+            let is_level = level(arrived) == Some(rule.meaning(wanted).unwrap_or(wanted));
             shown && (is_level || budget(arrived).is_some() && budget(arrived) == thinking_budget(rule, wanted))
         }
         (None, None) => shown,

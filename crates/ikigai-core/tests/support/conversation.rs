@@ -43,7 +43,7 @@ pub(crate) fn is_lost(losses: &[Loss], place: &str) -> bool {
 /// Names and arguments. A call that is no object cannot be one in every dialect, so such arguments are not compared.
 fn calls(messages: &[Message]) -> Vec<(String, Map<String, Value>)> {
     let calls = messages.iter().flat_map(|message| &message.content).filter_map(Block::as_tool_call);
-    calls.map(|call| (call.name.clone(), call.arguments.clone())).collect()
+    calls.map(|call| (call.name.clone(), call.arguments.object().clone())).collect()
 }
 
 fn results(messages: &[Message]) -> usize {

@@ -45,16 +45,15 @@ pub(crate) fn summary(response: &Response) -> Summary {
 fn call(block: &Block) -> Option<(String, Value)> {
     match block {
         Block::ToolCall(call) => {
-            let arguments = match &call.arguments_text {
-                None => Value::Object(call.arguments.clone()),
-                Some(text) if text.trim().is_empty() => json!({}),
-                Some(text) => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())),
+            let arguments = match call.arguments.text() {
+                text if text.trim().is_empty() => json!({}),
+                text => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text)),
             };
             Some((call.name.clone(), arguments))
         }
         // A custom tool takes free text; the format has no field for such a call.
-        Block::Other(other) if other.data["type"] == "custom_tool_call" => {
-            Some((other.data["name"].as_str()?.to_owned(), other.data["input"].clone()))
+        Block::Other(other) if other.data.value()["type"] == "custom_tool_call" => {
+            Some((other.data.value()["name"].as_str()?.to_owned(), other.data.value()["input"].clone()))
         }
         _ => None,
     }

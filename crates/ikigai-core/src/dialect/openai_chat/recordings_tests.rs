@@ -94,13 +94,13 @@ fn summary(response: &Response) -> Map<String, Value> {
     let calls: Vec<Value> = response
         .tool_calls()
         .map(|call| {
-            if call.arguments_text.as_deref() == Some("null") {
+            if call.arguments.text() == "null" {
                 // That is no object, but it says what an empty one says.
                 json!({"name": call.name, "arguments": null})
             } else if call.is_complete() {
-                json!({"name": call.name, "arguments": call.arguments})
+                json!({"name": call.name, "arguments": call.arguments.object()})
             } else {
-                json!({"name": call.name, "arguments": null, "arguments_raw": call.arguments_text})
+                json!({"name": call.name, "arguments": null, "arguments_raw": call.arguments.text()})
             }
         })
         .collect();

@@ -146,7 +146,9 @@ fn read_function(
 ) -> Map<String, Value> {
     call.name = take_text(&mut function, "name").unwrap_or_default();
     match function.get("arguments") {
-        Some(Value::String(_)) => call.arguments = crate::Arguments::from_text(take_text(&mut function, "arguments").unwrap_or_default()),
+        Some(Value::String(_)) => {
+            call.arguments = crate::Arguments::from_text(take_text(&mut function, "arguments").unwrap_or_default())
+        }
         Some(Value::Object(_)) => {
             call.arguments = take_object(&mut function, "arguments").unwrap_or_default().into();
             mark(kept, ARGUMENTS_OBJECT);
@@ -221,7 +223,7 @@ fn function_fields(call: &ToolCall, side: Side) -> Map<String, Value> {
     let mut function = Map::new();
     function.insert("name".to_owned(), call.name.as_str().into());
     let data = &call.provider_data;
-    let untouched = (call.arguments.is_complete() && !call.arguments.text().trim().is_empty());
+    let untouched = call.arguments.is_complete() && !call.arguments.text().trim().is_empty();
     if untouched && call.arguments.is_empty() && marks::marked(data, side, NO_ARGUMENTS) {
         return function;
     }

@@ -301,7 +301,7 @@ fn content_of_every_kind_and_source() {
         Block::document(base64("text/csv"), "e.csv"),
         Block::document(base64("application/zip"), "f.zip"),
         Block::thinking("hm"),
-        Block::Other(crate::Other { dialect: Dialect::Gemini, data: json!({}) }),
+        Block::Other(crate::Other { dialect: Dialect::Gemini, data: json!({}).into() }),
     ]);
     let (wire, losses) = encode(&request);
     assert_eq!(
@@ -514,10 +514,10 @@ fn labels_and_leftovers_of_others() {
 #[test]
 fn a_tool_of_another_dialect_is_a_loss() {
     let foreign =
-        Tool::other(crate::Other { dialect: Dialect::Anthropic, data: json!({"type": "web_search_20250305"}) });
+        Tool::other(crate::Other { dialect: Dialect::Anthropic, data: json!({"type": "web_search_20250305"}).into() });
     let own = Tool::other(crate::Other {
         dialect: Dialect::OpenaiChat,
-        data: json!({"type": "custom", "custom": {"name": "c"}}),
+        data: json!({"type": "custom", "custom": {"name": "c"}}).into(),
     });
     let (wire, losses) = encode(&Request::new("m").user("x").tool(foreign).tool(own));
     assert_eq!(wire["tools"], json!([{"type": "custom", "custom": {"name": "c"}}]));

@@ -347,7 +347,7 @@ fn a_call_cut_off_by_the_limit_is_kept_and_never_run() {
     let response =
         answer(&[piece(json!({"index": 0, "id": "a", "function": {"name": "f", "arguments": "{\"x"}}))], "length");
     let call = response.tool_calls().next().unwrap();
-    assert_eq!((call.arguments_text.as_deref(), call.is_complete()), (Some("{\"x"), false));
+    assert_eq!((call.arguments.text(), call.is_complete()), ("{\"x", false));
     assert_eq!(response.finish_reason, FinishReason::Length);
 }
 
@@ -522,12 +522,7 @@ fn a_stream_as_a_client_wants_it() {
         done(1),
         Event::ToolCallStart { index: 2, id: "c".into(), name: "t".into(), provider_data: Default::default() },
         Event::ToolCallDelta { index: 2, arguments: "{}".into() },
-        Event::ToolCallDone {
-            index: 2,
-            arguments: Default::default(),
-            arguments_text: None,
-            provider_data: Default::default(),
-        },
+        Event::ToolCallDone { index: 2, arguments: Default::default(), provider_data: Default::default() },
         Event::Usage { usage: Usage { input_tokens: 1, output_tokens: 2, ..Usage::default() } },
         Event::Done { finish_reason: FinishReason::ToolUse, provider_data: Default::default() },
     ];
@@ -568,7 +563,7 @@ fn a_failure_is_the_last_word() {
 fn state_of_another_dialect_travels_in_the_stream() {
     let mut thinking = Block::thinking("hm");
     thinking.provider_data_mut().unwrap().set(Dialect::Anthropic, "signature", "Eq==");
-    let mut call = Block::tool_call("toolu_1", "t", Default::default());
+    let mut call = Block::tool_call("toolu_1", "t", crate::Arguments::default());
     call.provider_data_mut().unwrap().set(Dialect::Gemini, "thought_signature", "sig");
     let response = Response {
         model: "claude".into(),
@@ -598,7 +593,6 @@ fn calls_whose_arguments_come_only_at_the_end_are_whole() {
         Event::ToolCallDone {
             index: 0,
             arguments: json!({"a": 1}).as_object().unwrap().clone().into(),
-            arguments_text: None,
             provider_data: Default::default(),
         },
         Event::Done { finish_reason: FinishReason::Unknown, provider_data: Default::default() },

@@ -104,14 +104,14 @@ mod tests {
     use pretty_assertions::assert_eq;
     use proptest::prelude::*;
 
-    use crate::{Dialect, Event, Ids, StreamDecoder};
+    use crate::{Dialect, Event, Ids, Limits, StreamDecoder};
 
     const START: &str = r#"{"id":"c1","created":7,"choices":[{"index":0,"delta":{"content":"#;
     const PLAIN: &str = r#"},"logprobs":null,"finish_reason":null}],"usage":null}"#;
     const PADDED: &str = r#"},"finish_reason":null}],"obfuscation":"pQ7"}"#;
 
     fn events(chunks: &[&str]) -> Vec<Event> {
-        let mut decoder = StreamDecoder::new(Dialect::OpenaiChat, Ids::default());
+        let mut decoder = StreamDecoder::new(Dialect::OpenaiChat, Ids::default(), &Limits::default());
         let mut out = Vec::new();
         for chunk in chunks {
             decoder.feed(format!("data: {chunk}\n\n").as_bytes(), &mut out);
