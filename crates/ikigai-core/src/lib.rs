@@ -51,6 +51,7 @@ pub use dialect::{
     WireResponse, duration_ms,
 };
 pub use error::{Error, ErrorKind};
+pub use fit::ToolNames;
 pub use json::{Arguments, Fields, Json};
 pub use limits::Limits;
 pub use loss::{Loss, LossCode, Severity};
