@@ -152,14 +152,14 @@ impl Stream {
                 return Poll::Ready(self.error.clone().map(Err));
             }
             match &mut self.phase {
-                Phase::Reading(live, _) => match ready!(live.body.poll_next(cx)) {
+                Phase::Reading(live, _) => match ready!(live.poll_bytes(cx)) {
                     Some(Ok(bytes)) => {
-                        live.decoder.feed(&bytes, &mut self.ready);
+                        live.decode(&bytes, &mut self.ready);
                         self.ready.reverse();
                     }
                     Some(Err(fault)) => self.fail(Error::new(fault)),
                     None => {
-                        live.decoder.end(&mut self.ready);
+                        live.end(&mut self.ready);
                         self.ready.reverse();
                         if self.ready.is_empty() {
                             self.fail(Error::new(ikigai_core::Error::protocol("the stream ended without its end")));
@@ -214,7 +214,7 @@ impl Stream {
     fn pass(&mut self, event: Event) -> Option<Event> {
         if let Event::Error { error } = event {
             let error = match &self.phase {
-                Phase::Reading(live, _) => crate::call::failed(*error, &live.head, live.key.as_ref()),
+                Phase::Reading(live, _) => live.head.failure(*error),
                 Phase::Running(_) | Phase::Opening(_) | Phase::Ended => Error::new(error),
             };
             self.fail(error);
@@ -233,7 +233,7 @@ impl Stream {
     /// The answer is whole: what follows?
     fn complete(&mut self) {
         let Phase::Reading(live, Some(by)) = std::mem::replace(&mut self.phase, Phase::Ended) else { return };
-        let Live { head, body, .. } = *live;
+        let (head, body) = live.into_parts();
         drain(body);
         let Some(turn) = &mut self.turn else { return };
         let response = std::mem::take(&mut self.collector).finish();
@@ -277,9 +277,7 @@ impl Stream {
 fn broken(error: &Error) -> Response {
     let mut response = error.partial().cloned().unwrap_or_default();
     response.finish_reason = ikigai_core::FinishReason::Error;
-    let told = error.reason().provider_error().cloned();
-    let told = told.unwrap_or_else(|| ikigai_core::Error::new(error.kind(), error.to_string()));
-    response.error = Some(Box::new(told));
+    response.error = Some(Box::new(error.canonical()));
     response
 }
 

@@ -10,12 +10,13 @@ use ikigai_core::{
 use tracing::Instrument as _;
 
 use crate::answer::{Answer, Step};
-use crate::call::{Head, Live, Opened};
+use crate::call::{Live, Opened};
 use crate::client::Client;
 use crate::error::{Attempt, Error, Reason};
 use crate::model::{Model, Plan};
 use crate::settings::Settings;
 use crate::tools::{Bench, run};
+use crate::upstream::Head;
 use crate::verbs::Preview;
 
 /// One turn: a question, the tools that are run for it, the answer.
@@ -159,7 +160,7 @@ impl Turn {
         }
         let prepared = self.client.prepare(name, &request, settings)?;
         let span = crate::trace::span(&self.client, &prepared, &request);
-        match self.client.open(&prepared, settings, &mut self.attempts).instrument(span.clone()).await {
+        match prepared.open(&mut self.attempts).instrument(span.clone()).await {
             Ok(opened) => Ok((opened, By { name: name.clone(), losses: prepared.losses, span, began })),
             Err(error) => {
                 crate::trace::failed(&span, &error, self.client.clock().now().saturating_sub(began));
@@ -183,7 +184,7 @@ impl Turn {
         if response.finish_reason == FinishReason::Error {
             let error = response.error.as_deref().cloned();
             let error = error.unwrap_or_else(|| ikigai_core::Error::protocol("the model broke off its answer"));
-            let error = crate::call::failed(error, &head, None).at(&by.name).with_partial(response);
+            let error = head.secrets.redact_error(head.failure(error).at(&by.name).with_partial(response));
             crate::trace::failed(&by.span, &error, self.since(by.began));
             return Err(self.failed(error));
         }

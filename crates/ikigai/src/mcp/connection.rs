@@ -18,11 +18,12 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
-use super::fault::{Secrets, Told};
+use super::fault::{Told, secrets_of};
 use super::process::{Life, Log};
 use super::server::{Place, Server};
 use super::{content, names, process, remote};
 use crate::error::{Error, ServerFault, beginning};
+use crate::redact::Secrets;
 use crate::tools::{Callable, Hints, Output};
 
 /// The longest message of a server.
@@ -82,8 +83,8 @@ impl ClientHandler for Handler {
 
 impl Connection {
     pub(super) async fn open(server: Server) -> Result<Self, Error> {
-        let secrets = Secrets::of(&server);
-        let label = secrets.redact(&server.label());
+        let secrets = secrets_of(&server);
+        let label = secrets.redact(&server.label()).into_owned();
         let (changed, changes) = watch::channel(0);
         let handler = Handler { changes: changed };
         let mut log = Log::default();
@@ -236,7 +237,7 @@ impl Link {
         match self.service.call_tool(asked).await {
             Ok(result) => content::output(result),
             // The server's own words about this call, not a failure of the server.
-            Err(ServiceError::McpError(error)) => Output::error(self.secrets.redact(&error.message)),
+            Err(ServiceError::McpError(error)) => Output::error(self.secrets.redact(&error.message).into_owned()),
             Err(error) => {
                 let mut fault = self.fault(&error).await;
                 // Not the whole command: what stands in it is nothing for a model.

@@ -6,35 +6,23 @@ use std::time::Duration;
 use ikigai_core::ErrorKind;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::streamable_http_client::{AuthRequiredError, InsufficientScopeError, StreamableHttpError};
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 
 use super::server::{Place, Server};
 use crate::error::{ServerFault, beginning};
+use crate::redact::Secrets;
 
 /// The longest excerpt of a server's words, in bytes.
 const EXCERPT: usize = 1000;
 
-/// Texts that must not be shown.
-#[derive(Clone, Default)]
-pub(super) struct Secrets(Vec<SecretString>);
-
-impl Secrets {
-    pub(super) fn of(server: &Server) -> Self {
-        let values = |pairs: &[(String, SecretString)]| pairs.iter().map(|(_, value)| value.clone()).collect();
-        Secrets(match &server.place {
-            Place::Program(program) => values(&program.variables),
-            Place::Remote(remote) => {
-                let mut all: Vec<SecretString> = values(&remote.headers);
-                all.extend(remote.bearer.as_ref().map(|key| SecretString::from(key.expose())));
-                all
-            }
-        })
-    }
-
-    /// A text without them. What has a few letters is no secret, and would take half of the text with it.
-    pub(super) fn redact(&self, text: &str) -> String {
-        let long = self.0.iter().map(|secret| secret.expose_secret()).filter(|secret| secret.len() >= 8);
-        long.fold(text.to_owned(), |text, secret| text.replace(secret, "[key]"))
+/// What nobody may see of a server: the values of its variables and headers.
+pub(super) fn secrets_of(server: &Server) -> Secrets {
+    match &server.place {
+        Place::Program(program) => Secrets::new(program.variables.iter().map(|(_, value)| value.clone())),
+        Place::Remote(remote) => {
+            let bearer = remote.bearer.as_ref().map(|key| SecretString::from(key.expose()));
+            Secrets::new(remote.headers.iter().map(|(_, value)| value.clone()).chain(bearer))
+        }
     }
 }
 
@@ -181,6 +169,6 @@ impl Told {
 
     /// With the server's name, and what it wrote last.
     pub(super) fn of(self, server: &str, log: Vec<String>, secrets: &Secrets) -> ServerFault {
-        ServerFault { server: server.to_owned(), why: secrets.redact(&self.why), log, kind: self.kind }
+        ServerFault { server: server.to_owned(), why: secrets.redact(&self.why).into_owned(), log, kind: self.kind }
     }
 }

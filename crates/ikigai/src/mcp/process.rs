@@ -11,9 +11,10 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{oneshot, watch};
 
-use super::fault::{Secrets, Told};
+use super::fault::Told;
 use super::server::Program;
 use crate::error::beginning;
+use crate::redact::Secrets;
 
 /// How many of a program's last lines are kept, and how much of each.
 const LINES: usize = 20;
@@ -182,7 +183,7 @@ async fn keep(mut errors: impl AsyncRead + Unpin, log: Log, secrets: Secrets) {
 }
 
 fn note(line: &mut Vec<u8>, log: &Log, secrets: &Secrets) {
-    let text = secrets.redact(String::from_utf8_lossy(line).trim_end());
+    let text = secrets.redact(String::from_utf8_lossy(line).trim_end()).into_owned();
     line.clear();
     if !text.is_empty() {
         tracing::debug!(target: "ikigai::mcp", "{}", beginning(&text, LINE));
