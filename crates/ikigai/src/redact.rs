@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
+use ikigai_core::{ProviderData, Response};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::error::{Error, Reason};
@@ -120,13 +121,29 @@ impl Secrets {
             self.replace(&mut error.message);
             let fields = [&mut error.code, &mut error.error_type, &mut error.param, &mut error.request_id];
             fields.into_iter().flatten().for_each(|text| self.replace(text));
-            if !error.provider_data.is_empty() {
-                let text = serde_json::to_string(&error.provider_data).unwrap_or_default();
-                if let Cow::Owned(redacted) = self.redact(&text) {
-                    error.provider_data = serde_json::from_str(&redacted).unwrap_or_default();
-                }
-            }
-            next = error.partial.as_mut().and_then(|partial| partial.error.as_deref_mut());
+            self.redact_data(&mut error.provider_data);
+            next = error.partial.as_mut().and_then(|partial| {
+                self.redact_data(&mut partial.provider_data);
+                partial.error.as_deref_mut()
+            });
+        }
+    }
+
+    /// An answer that broke off: what the model wrote stays as it is.
+    pub(crate) fn redact_response(&self, response: &mut Response) {
+        self.redact_data(&mut response.provider_data);
+        if let Some(error) = &mut response.error {
+            self.redact_provider_error(error);
+        }
+    }
+
+    fn redact_data(&self, data: &mut ProviderData) {
+        if data.is_empty() {
+            return;
+        }
+        let text = serde_json::to_string(data).unwrap_or_default();
+        if let Cow::Owned(redacted) = self.redact(&text) {
+            *data = serde_json::from_str(&redacted).unwrap_or_default();
         }
     }
 

@@ -207,8 +207,8 @@ impl Error {
     pub(crate) fn redacted(self, secrets: &Secrets) -> Self {
         self.with(|inner| {
             secrets.redact_reason(&mut inner.reason);
-            if let Some(error) = inner.partial.as_mut().and_then(|partial| partial.error.as_deref_mut()) {
-                secrets.redact_provider_error(error);
+            if let Some(partial) = &mut inner.partial {
+                secrets.redact_response(partial);
             }
             for attempt in &mut inner.attempts {
                 attempt.message = secrets.redact(&attempt.message).into_owned();

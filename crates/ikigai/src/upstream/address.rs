@@ -6,7 +6,9 @@ use http::Uri;
 use ikigai_core::Dialect;
 
 use crate::error::Reason;
-use crate::redact::names_a_secret;
+
+/// Parameters that clients put their keys into.
+const KEYS: [&str; 5] = ["key", "api_key", "api-key", "access_token", "token"];
 
 /// The address of a request: a base URL, and a path below it. A query of the base URL goes behind the path.
 ///
@@ -46,8 +48,7 @@ pub(super) fn address(base: &str, dialect: Dialect, path: &str) -> Result<Uri, R
 fn without_keys(query: &str) -> Cow<'_, str> {
     let is_key = |pair: &str| {
         let name = pair.split_once('=').map_or(pair, |(name, _)| name);
-        // A page's token is none that lets anyone in.
-        names_a_secret(name) && !name.to_ascii_lowercase().starts_with("page")
+        KEYS.iter().any(|key| name.eq_ignore_ascii_case(key))
     };
     if query.split('&').any(is_key) {
         let kept: Vec<&str> = query.split('&').filter(|pair| !is_key(pair)).collect();

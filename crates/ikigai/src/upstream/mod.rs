@@ -274,4 +274,6 @@ impl fmt::Debug for Upstream {
 }
 
 #[cfg(test)]
+mod redaction_tests;
+#[cfg(test)]
 mod upstream_tests;
