@@ -13,7 +13,7 @@ use crate::call::Live;
 use crate::error::Error;
 use crate::tools::run;
 use crate::transport::Body;
-use crate::turn::{Begun, By, Next, Turn};
+use crate::turn::{Asked, Begun, Next, Turn};
 
 /// How long the end of a connection may take after the end of an answer, for the connection to be used again.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -54,7 +54,7 @@ pub struct Stream {
 
 enum Phase {
     /// An answer is being read.
-    Reading(Box<Live>, Option<By>),
+    Reading(Box<Live>, Option<Asked>),
     /// Tools are being run.
     Running(Later<Vec<Block>>),
     /// The next request is on its way.
@@ -204,10 +204,10 @@ impl Stream {
     }
 
     fn begin(&mut self, begun: Begun) {
-        let Begun { mut live, by } = begun;
+        let Begun { mut live, asked } = begun;
         self.ready = std::mem::take(&mut live.ready);
         self.collector = Collector::default();
-        self.phase = Phase::Reading(live, Some(by));
+        self.phase = Phase::Reading(live, Some(asked));
     }
 
     /// Takes note of an event on its way to the caller. None when it is the failure of the answer.
@@ -232,14 +232,14 @@ impl Stream {
 
     /// The answer is whole: what follows?
     fn complete(&mut self) {
-        let Phase::Reading(live, Some(by)) = std::mem::replace(&mut self.phase, Phase::Ended) else { return };
+        let Phase::Reading(live, Some(asked)) = std::mem::replace(&mut self.phase, Phase::Ended) else { return };
         let (head, body) = live.into_parts();
         drain(body);
         let Some(turn) = &mut self.turn else { return };
         let response = std::mem::take(&mut self.collector).finish();
-        match turn.complete(response, head, by) {
+        match turn.complete(response, head, asked) {
             Ok(Next::Done) => {}
-            Ok(Next::Tools(calls)) => self.phase = Phase::Running(Box::pin(run(turn.bench(), calls))),
+            Ok(Next::Tools(calls)) => self.phase = Phase::Running(Box::pin(run(turn.runner(), calls))),
             Err(error) => self.end(error),
         }
     }
@@ -249,14 +249,14 @@ impl Stream {
         let mut partial = std::mem::take(&mut self.collector).finish();
         // What broke it is the error itself, better told than by the collector.
         partial.error = None;
-        let by = match std::mem::replace(&mut self.phase, Phase::Ended) {
-            Phase::Reading(_, by) => by,
+        let asked = match std::mem::replace(&mut self.phase, Phase::Ended) {
+            Phase::Reading(_, asked) => asked,
             Phase::Running(_) | Phase::Opening(_) | Phase::Ended => None,
         };
-        if let (Some(by), Some(turn)) = (by, &self.turn) {
-            error = error.at(&by.name);
-            partial.warnings.splice(0..0, by.losses);
-            crate::trace::failed(&by.span, &error, turn.since(by.began));
+        if let (Some(asked), Some(turn)) = (asked, &self.turn) {
+            error = error.at(&asked.name);
+            partial.warnings.splice(0..0, asked.losses);
+            crate::trace::failed(&asked.span, &error, turn.since(asked.began));
         }
         error = error.with_partial(partial);
         if let Some(turn) = &mut self.turn {

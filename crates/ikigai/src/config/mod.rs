@@ -19,13 +19,13 @@ mod credentials;
 mod dotenv;
 mod environment;
 mod key;
-mod keys;
+mod lookup;
 
 pub use credentials::{Credentials, CredentialsError};
 pub use environment::Environment;
 pub use key::Key;
-pub(crate) use keys::Lookup;
-pub use keys::{Found, KeySource, MissingKey};
+pub(crate) use lookup::Lookup;
+pub use lookup::{Found, KeySource, MissingKey};
 
 #[cfg(test)]
 mod config_tests;

@@ -67,11 +67,11 @@ pub use retry::Retry;
 #[derive(Clone)]
 pub struct Upstream {
     client: Client,
-    way: Arc<Way>,
+    resolved: Arc<Resolved>,
 }
 
 /// What is found once.
-struct Way {
+struct Resolved {
     name: ModelName,
     provider: Provider,
     facts: Option<Facts>,
@@ -133,7 +133,7 @@ impl Upstream {
             None => Signing::Done,
         };
         let base_url = base_url(client, &route, found.as_ref(), settings)?;
-        let way = Way {
+        let resolved = Resolved {
             name: name.clone(),
             provider: provider.clone(),
             facts: route.facts.cloned(),
@@ -145,7 +145,7 @@ impl Upstream {
             timeouts: settings.timeouts,
             retry: settings.retry.clone(),
         };
-        Ok(Upstream { client: client.clone(), way: Arc::new(way) })
+        Ok(Upstream { client: client.clone(), resolved: Arc::new(resolved) })
     }
 
     /// Sends bytes to a path of the API, and gives the answer as soon as its first bytes are there.
@@ -177,8 +177,8 @@ impl Upstream {
         body: Bytes,
         wanted: Wanted,
     ) -> Result<Exchange, Error> {
-        if self.way.codec.is_converse() {
-            let told = format!("{} is reached over Converse, whose bytes cannot be passed through", self.way.name);
+        if self.resolved.codec.is_converse() {
+            let told = format!("{} is reached over Converse, whose bytes cannot be passed through", self.resolved.name);
             return Err(Reason::Unsupported(told).into());
         }
         let request = self.request(method, path, headers, body, wanted)?;
@@ -195,42 +195,42 @@ impl Upstream {
 
     /// The dialect that the bytes are in.
     pub fn dialect(&self) -> Dialect {
-        self.way.codec.dialect()
+        self.resolved.codec.dialect()
     }
 
     /// The provider.
     pub fn provider(&self) -> &Provider {
-        &self.way.provider
+        &self.resolved.provider
     }
 
     /// The model. Its `id` is the name that the provider knows it by.
     pub fn model(&self) -> &ModelName {
-        &self.way.name
+        &self.resolved.name
     }
 
     /// What is known about the model: limits and prices.
     pub fn facts(&self) -> Option<&Facts> {
-        self.way.facts.as_ref()
+        self.resolved.facts.as_ref()
     }
 
     /// What the codecs have to know to encode a request for this model.
     pub fn target(&self) -> Target<'_> {
-        let Way { provider, facts, rules, .. } = self.way.as_ref();
+        let Resolved { provider, facts, rules, .. } = self.resolved.as_ref();
         Target { provider: &provider.id, quirks: &provider.quirks, rules, facts: facts.as_ref() }
     }
 
     pub(crate) fn route(&self) -> Route<'_> {
-        let Way { provider, facts, rules, name, .. } = self.way.as_ref();
+        let Resolved { provider, facts, rules, name, .. } = self.resolved.as_ref();
         Route { provider, dialect: self.dialect(), model: name.id.clone(), facts: facts.as_ref(), rules }
     }
 
     pub(crate) fn codec(&self) -> &Codec {
-        &self.way.codec
+        &self.resolved.codec
     }
 
     /// The host and the port, for traces.
     pub(crate) fn host(&self) -> Option<(String, u16)> {
-        address::host(&self.way.base_url)
+        address::host(&self.resolved.base_url)
     }
 }
 
@@ -264,11 +264,11 @@ impl fmt::Debug for Upstream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Of the address only the host: a password or a key may stand in the rest.
         f.debug_struct("Upstream")
-            .field("model", &self.way.name.to_string())
+            .field("model", &self.resolved.name.to_string())
             .field("dialect", &self.dialect())
             .field("host", &self.host().map(|(host, port)| format!("{host}:{port}")))
-            .field("timeouts", &self.way.timeouts)
-            .field("retry", &self.way.retry)
+            .field("timeouts", &self.resolved.timeouts)
+            .field("retry", &self.resolved.retry)
             .finish_non_exhaustive()
     }
 }

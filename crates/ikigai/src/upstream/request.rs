@@ -46,11 +46,11 @@ impl Upstream {
             headers.entry(header::CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
         }
         // The caller's own go over the dialect's, but for a list of wishes, which is made longer.
-        for (name, value) in &self.way.headers {
+        for (name, value) in &self.resolved.headers {
             let longer = headers.get(name).filter(|_| name == LIST).and_then(|before| join(before, value));
             headers.insert(name, longer.unwrap_or_else(|| value.clone()));
         }
-        headers.entry(header::ACCEPT).or_insert_with(|| self.way.codec.accept(wanted));
+        headers.entry(header::ACCEPT).or_insert_with(|| self.resolved.codec.accept(wanted));
         match wanted {
             // A stream that is compressed on its way comes in lumps.
             Wanted::Stream => _ = headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity")),
@@ -58,7 +58,7 @@ impl Upstream {
         }
         let mut request = http::Request::new(body);
         *request.method_mut() = method;
-        *request.uri_mut() = address(&self.way.base_url, self.dialect(), path)?;
+        *request.uri_mut() = address(&self.resolved.base_url, self.dialect(), path)?;
         *request.headers_mut() = headers;
         Ok(request)
     }

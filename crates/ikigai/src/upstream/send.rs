@@ -30,7 +30,7 @@ impl Upstream {
         read: impl Fn(Exchange) -> R,
     ) -> Result<T, Error> {
         let clock = self.client.clock();
-        let retry = &self.way.retry;
+        let retry = &self.resolved.retry;
         let began = clock.now();
         let mut made = 0;
         loop {
@@ -44,10 +44,10 @@ impl Upstream {
             };
             let error = match outcome {
                 Ok(value) => return Ok(value),
-                Err(error) => error.at(&self.way.name),
+                Err(error) => error.at(&self.resolved.name),
             };
             let wait = retry.wait(&error, made, clock.now().saturating_sub(began), rand::random());
-            let attempt = Attempt { waited: wait, ..error.attempt(&self.way.name) };
+            let attempt = Attempt { waited: wait, ..error.attempt(&self.resolved.name) };
             crate::trace::attempt(&attempt, made, retry.most());
             self.client.hooks().on_attempt(&attempt, made, retry.most());
             attempts.push(attempt);
@@ -77,7 +77,7 @@ impl Upstream {
 
     /// Signs a request and sends it once.
     async fn once(&self, request: http::Request<Bytes>, wanted: Wanted) -> Result<Exchange, Error> {
-        let request = self.way.signing.sign(&self.client, request).await?;
+        let request = self.resolved.signing.sign(&self.client, request).await?;
         let secrets = Secrets::of(&request);
         self.exchange(request, wanted, &secrets).await.map_err(|error| secrets.redact_error(error))
     }
@@ -89,7 +89,7 @@ impl Upstream {
         wanted: Wanted,
         secrets: &Secrets,
     ) -> Result<Exchange, Error> {
-        let (clock, timeouts) = (self.client.clock(), self.way.timeouts);
+        let (clock, timeouts) = (self.client.clock(), self.resolved.timeouts);
         let limit = match wanted {
             Wanted::Whole => timeouts.first_byte,
             Wanted::Stream => timeouts.first_event,
@@ -108,7 +108,7 @@ impl Upstream {
         let body = idle_guard(body, clock.clone(), timeouts.idle);
         let limits = RateLimits::read(&parts.headers, clock.today());
         if parts.status.is_success() {
-            let body = self.way.codec.unframe(body, &mut parts.headers)?;
+            let body = self.resolved.codec.unframe(body, &mut parts.headers)?;
             let hidden = secrets.clone();
             return Ok(Exchange {
                 status: parts.status,
@@ -142,7 +142,7 @@ impl Upstream {
             bytes.truncate(LONGEST_FAILURE.saturating_sub(secrets.longest()));
         }
         let bytes = secrets.redact_bytes(bytes);
-        let mut error = self.way.codec.decode_error(parts.status.as_u16(), &parts.headers, &bytes);
+        let mut error = self.resolved.codec.decode_error(parts.status.as_u16(), &parts.headers, &bytes);
         error.request_id = error.request_id.or_else(|| request_id(&parts.headers));
         let limited = error.kind == ikigai_core::ErrorKind::RateLimit;
         let wait = match error.retry_after_ms {

@@ -87,7 +87,7 @@ impl Model {
     /// # Errors
     /// When the request is not valid, or has no form in the model's dialect.
     pub fn preview(&self, prompt: impl Into<Context>) -> Result<Preview, Error> {
-        Turn::begin(self, prompt.into())?.preview(true)
+        Turn::begin(self, prompt.into())?.preview()
     }
 }
 
