@@ -102,11 +102,8 @@ async fn elsewhere_an_estimate_says_that_it_is_one() {
 
 #[tokio::test]
 async fn models_are_listed_page_by_page_in_every_shape() {
-    let listed = |id: &str, name: Option<&str>, context, max_output| ListedModel {
-        id: id.to_owned(),
-        name: name.map(str::to_owned),
-        context,
-        max_output,
+    let listed = |id: &str, name: Option<&str>, context: Option<u64>, max_output: Option<u64>| {
+        (id.to_owned(), name.map(str::to_owned), context, max_output)
     };
     let scripted = Scripted::new([
         json_reply(json!({"data": [{"id": "a", "display_name": "A"}], "has_more": true, "last_id": "a"})),
