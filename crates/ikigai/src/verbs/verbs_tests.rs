@@ -118,10 +118,13 @@ async fn models_are_listed_page_by_page_in_every_shape() {
         json_reply(json!({"oops": 1})),
     ]);
     let client = scripted.client();
-    let claude = client.models("anthropic").await.unwrap();
+    let fields = |models: Vec<ListedModel>| -> Vec<_> {
+        models.into_iter().map(|model| (model.id, model.name, model.context, model.max_output)).collect()
+    };
+    let claude = fields(client.models("anthropic").await.unwrap());
     assert_eq!(claude, [listed("a", Some("A"), None, None), listed("b", None, Some(200_000), Some(64_000))]);
-    assert_eq!(client.models("gemini").await.unwrap(), [listed("g", Some("G"), Some(9), None)]);
-    assert_eq!(client.models("deepseek").await.unwrap(), [listed("o", None, None, None)]);
+    assert_eq!(fields(client.models("gemini").await.unwrap()), [listed("g", Some("G"), Some(9), None)]);
+    assert_eq!(fields(client.models("deepseek").await.unwrap()), [listed("o", None, None, None)]);
     assert_eq!(client.models("openai").await.unwrap_err().kind(), ErrorKind::Protocol);
     assert_eq!(client.models("opnai").await.unwrap_err().kind(), ErrorKind::NotFound);
     let asked: Vec<String> =
