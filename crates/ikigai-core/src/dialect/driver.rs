@@ -185,6 +185,7 @@ impl StreamEncoder {
             Some(queue) => queue.push(event, |event| writer.event(event, out)),
             None => writer.event(event, out),
         }
+        self.losses.append(&mut self.writer.take_losses());
     }
 
     /// What could not be carried so far.
@@ -200,6 +201,15 @@ impl Writer {
             Writer::OpenaiChat(writer) => writer.event(event, out),
             Writer::OpenaiResponses(writer) => writer.event(event, out),
             Writer::Gemini(writer) => writer.event(event, out),
+        }
+    }
+
+    fn take_losses(&mut self) -> Vec<Loss> {
+        match self {
+            Writer::Anthropic(writer) => writer.take_losses(),
+            Writer::OpenaiChat(writer) => writer.take_losses(),
+            Writer::OpenaiResponses(writer) => writer.take_losses(),
+            Writer::Gemini(writer) => writer.take_losses(),
         }
     }
 }

@@ -10,6 +10,7 @@ mod driver;
 mod gemini;
 mod ids;
 mod lanes;
+mod losses;
 mod openai_chat;
 mod openai_error;
 mod openai_responses;
@@ -181,4 +182,9 @@ pub(crate) trait ReadFrames {
 pub(crate) trait WriteFrames {
     /// Writes the frames for one event.
     fn event(&mut self, event: &Event, out: &mut Vec<u8>);
+
+    /// Gives out what could not be carried since the last time.
+    fn take_losses(&mut self) -> Vec<Loss> {
+        Vec::new()
+    }
 }

@@ -39,6 +39,7 @@
 
 mod answer;
 mod block;
+mod content;
 mod error;
 mod names;
 mod place;
@@ -48,6 +49,7 @@ mod schema;
 mod stream;
 mod thinking;
 mod usage;
+mod wire;
 
 use crate::Dialect;
 

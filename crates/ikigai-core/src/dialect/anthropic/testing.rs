@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::dialect::{ReadFrames, Reply, Target, WriteFrames};
-use crate::{Block, Collector, Event, Ids, Quirks, Request, Response, Rules, Sse, rules_for};
+use crate::dialect::{Incoming, ReadFrames, Reply, Target, WriteFrames};
+use crate::{Block, Collector, Error, Event, Ids, Loss, Quirks, Request, Response, Rules, Sse, rules_for};
 
 use super::{Decoder, Encoder};
 
@@ -92,4 +92,20 @@ pub(super) fn wire(request: &Request) -> crate::dialect::DraftRequest {
 /// The losses of a request, in one line each.
 pub(super) fn losses(wire: &crate::dialect::DraftRequest) -> Vec<String> {
     wire.losses.iter().map(|loss| format!("{:?} {loss}", loss.severity).to_lowercase()).collect()
+}
+
+/// Reads a client's request.
+pub(super) fn read_request(path: Option<&str>, body: &Value) -> Result<Request, Error> {
+    super::decode_request(Incoming { path, body: body.to_string().as_bytes() })
+}
+
+/// Reads a whole answer.
+pub(super) fn read_answer(body: &Value) -> Result<Response, Error> {
+    super::decode_response(body.to_string().as_bytes(), &mut Ids::seeded(7))
+}
+
+/// Writes a whole answer, with what could not be carried.
+pub(super) fn write_answer(response: &Response, reply: &Reply) -> (Value, Vec<Loss>) {
+    let wire = super::encode_response(response, reply);
+    (serde_json::from_slice(&wire.body).unwrap(), wire.losses)
 }

@@ -5,12 +5,15 @@
 //! a budget that comes from a level is added to the room for the answer, one that the caller named leaves the limit as
 //! it is.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::catalog::rules_for;
 use crate::dialect::Target;
+use crate::json::wire::Raw;
 use crate::thinking::{Setting, nearest_level, plan};
-use crate::{Display, ForcedTools, Level, Loss, Off, Request, Thinking, ThinkingKind, ThinkingRule};
+use crate::{Display, ForcedTools, Json, Level, Loss, Off, Request, Thinking, ThinkingKind, ThinkingRule};
+
+use super::wire;
 
 /// The least budget that the API takes.
 const LEAST: i64 = 1024;
@@ -21,62 +24,41 @@ const LONGEST_UNSTREAMED: i64 = 21_333;
 /// Below this an answer may be cut off when the model thinks hard.
 const TIGHT: i64 = 16_000;
 
-/// What a client's request says about thinking. The wire's words are kept in `raw`, to be echoed while the wish stays.
-pub(super) fn decode(
-    thinking: Option<Value>,
-    effort: Option<Value>,
-    request: &mut Request,
-    raw: &mut Map<String, Value>,
-) {
-    request.thinking = read(thinking.as_ref(), effort.as_ref(), &request.model);
-    if let Some(thinking) = thinking {
-        raw.insert("thinking".to_owned(), thinking);
-    }
-    if let Some(effort) = effort {
-        raw.insert("effort".to_owned(), effort);
-    }
+/// Whether this is a `thinking` field that we understand.
+pub(super) fn is_known(thinking: &Raw<'_>) -> bool {
+    let kind = thinking.to::<wire::Thinking<'_>>().and_then(|thinking| thinking.kind);
+    kind.is_some_and(|kind| matches!(kind.as_str(), "enabled" | "adaptive" | "disabled" | "between_tools"))
 }
 
-/// Is this a `thinking` field that we understand?
-pub(super) fn is_known(thinking: &Value) -> bool {
-    matches!(kind(thinking), Some("enabled" | "adaptive" | "disabled" | "between_tools"))
+/// Whether this is an effort that we understand.
+pub(super) fn is_effort(word: &Raw<'_>) -> bool {
+    word.as_str().is_some_and(|word| level(&word).is_some())
 }
 
-/// Is this an effort that we understand?
-pub(super) fn is_effort(word: &Value) -> bool {
-    level(word).is_some()
-}
-
-fn kind(thinking: &Value) -> Option<&str> {
-    thinking.get("type").and_then(Value::as_str)
-}
-
-fn level(effort: &Value) -> Option<Level> {
-    let level: Level = effort.as_str()?.parse().ok()?;
+fn level(effort: &str) -> Option<Level> {
+    let level: Level = effort.parse().ok()?;
     (level != Level::None && level.effort() == effort).then_some(level)
 }
 
 /// The wish that the wire's words mean.
-pub(super) fn read(thinking: Option<&Value>, effort: Option<&Value>, model: &str) -> Option<Thinking> {
+pub(super) fn read(thinking: Option<&Json>, effort: Option<&Json>, model: &str) -> Option<Thinking> {
+    let effort = effort.and_then(Json::as_str).and_then(|effort| level(&effort));
+    let Some(thinking) = thinking else { return effort.map(Thinking::from) };
     let rule = &rules_for(model).thinking;
-    let effort = effort.and_then(level);
-    let wish = |level, budget| {
-        let hidden = thinking.and_then(|thinking| thinking.get("display")).is_some_and(|display| display == "omitted");
-        Some(Thinking { level, budget, include_summary: !hidden })
-    };
-    match thinking.map(|thinking| (kind(thinking), thinking.get("budget_tokens").and_then(Value::as_i64))) {
-        None => effort.map(Thinking::from),
-        Some((Some("enabled"), Some(budget))) => {
-            wish(effort.or_else(|| Some(nearest_level(rule, budget))), Some(budget))
-        }
+    let thinking: wire::Thinking<'_> = thinking.to().ok()?;
+    let budget = thinking.budget_tokens.as_ref().and_then(Raw::to::<i64>);
+    let (level, budget) = match (thinking.kind?.as_str(), budget) {
+        ("enabled", Some(budget)) => (effort.unwrap_or_else(|| nearest_level(rule, budget)), Some(budget)),
         // Without an effort it is the model's default; that of most is high.
-        Some((Some("enabled" | "adaptive"), _)) => {
+        ("enabled" | "adaptive", _) => {
             let usual = rule.default.filter(|level| *level != Level::None).unwrap_or(Level::High);
-            wish(Some(effort.unwrap_or(usual)), None)
+            (effort.unwrap_or(usual), None)
         }
-        Some((Some("disabled" | "between_tools"), _)) => wish(Some(Level::None), None),
-        Some(_) => None,
-    }
+        ("disabled" | "between_tools", _) => (Level::None, None),
+        _ => return None,
+    };
+    let hidden = thinking.display.is_some_and(|display| display.as_str() == "omitted");
+    Some(Thinking { level: Some(level), budget, include_summary: !hidden })
 }
 
 /// What goes on the wire.

@@ -257,7 +257,7 @@ fn wire_words_become_levels() {
         (Value::Null, Value::Null, None),
     ];
     for (thinking, effort, expected) in cases {
-        let given = |value: &Value| (!value.is_null()).then(|| value.clone());
+        let given = |value: &Value| (!value.is_null()).then(|| Json::from(value));
         let read = read(given(&thinking).as_ref(), given(&effort).as_ref(), "claude-sonnet-4-5");
         assert_eq!(read, expected, "{thinking} {effort}");
     }

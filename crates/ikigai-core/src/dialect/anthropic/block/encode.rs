@@ -4,8 +4,6 @@ use serde_json::{Map, Value};
 
 use crate::{Source, ToolCall};
 
-use super::read_source;
-
 type Fields = Map<String, Value>;
 
 fn start(kind: &str) -> Fields {
@@ -29,9 +27,6 @@ pub(in super::super) fn text(text: &str, cache: Option<Value>, own: Option<&Fiel
     fields.insert("text".to_owned(), text.into());
     if let Some(cache) = cache {
         fields.insert("cache_control".to_owned(), cache);
-    }
-    if let Some(citations) = own.and_then(|own| own.get("citations")) {
-        fields.insert("citations".to_owned(), citations.clone());
     }
     put_back(&mut fields, own);
     fields
@@ -76,24 +71,17 @@ pub(in super::super) fn tool_use(
 
 /// The arguments as the wire has them: an object, or what stood there when the call is still what it was.
 fn input(call: &ToolCall, own: Option<&Fields>) -> Option<Value> {
-    let raw = own.and_then(|own| own.get("input"));
-    if let Some(raw) = raw
-        && call.arguments.is_empty()
-        && (raw.is_null() || call.arguments.text() == raw.to_string())
+    if !call.arguments.is_complete()
+        && let Ok(raw) = serde_json::from_str(call.arguments.text())
     {
-        return Some(raw.clone());
+        return Some(raw);
     }
     let was_absent = own.and_then(|own| own.get("no_input")).is_some();
     (!was_absent || !call.arguments.is_empty()).then(|| Value::Object(call.arguments.object().clone()))
 }
 
 /// A source, as it came where it still means the same.
-pub(in super::super) fn source(source: &Source, own: Option<&Fields>) -> Value {
-    if let Some(raw) = own.and_then(|own| own.get("source"))
-        && read_source(raw.clone()).is_ok_and(|(read, _)| read == *source)
-    {
-        return raw.clone();
-    }
+pub(in super::super) fn source(source: &Source) -> Value {
     let (kind, pairs): (&str, Vec<(&str, &str)>) = match source {
         Source::Base64 { media_type, data } => ("base64", vec![("media_type", media_type), ("data", data)]),
         Source::Text { media_type, text } => ("text", vec![("media_type", media_type), ("data", text)]),

@@ -92,8 +92,7 @@ impl Writer<'_> {
         if from.same_provider {
             return Some(own);
         }
-        let says_something =
-            own.get("citations").is_some_and(|citations| !citations.is_null()) || own.contains_key("extra");
+        let says_something = own.contains_key("extra");
         if says_something {
             self.lose("provider_data", place, "what another provider left here stays behind");
         }
@@ -112,14 +111,14 @@ impl Writer<'_> {
 
     fn image(&mut self, image: &Image, from: &From, place: Place) -> Option<Fields> {
         let own = self.own_of(&image.provider_data, from, place);
-        let source = self.source("image", &image.source, own, from, place)?;
+        let source = self.source("image", &image.source, &image.provider_data, from, place)?;
         let cache = self.hints.at(place, image.cache.as_ref());
         Some(media("image", source, None, cache, own))
     }
 
     fn document(&mut self, document: &Document, from: &From, place: Place) -> Option<Fields> {
         let own = self.own_of(&document.provider_data, from, place);
-        let source = self.source("document", &document.source, own, from, place)?;
+        let source = self.source("document", &document.source, &document.provider_data, from, place)?;
         let cache = self.hints.at(place, document.cache.as_ref());
         Some(media("document", source, document.name.as_deref(), cache, own))
     }
@@ -129,12 +128,12 @@ impl Writer<'_> {
         &mut self,
         kind: &str,
         source: &Source,
-        own: Option<&Fields>,
+        data: &crate::ProviderData,
         from: &From,
         place: Place,
     ) -> Option<Value> {
         if self.faithful {
-            return Some(block::source(source, own));
+            return serde_json::to_value(super::super::content::write_source(source, data)).ok();
         }
         if matches!(from.role, Role::Assistant | Role::System) {
             self.lose(kind, place, format!("on this API only the user and tools send {kind} blocks; it is left out"));
@@ -155,7 +154,7 @@ impl Writer<'_> {
                     }
                     _ => {}
                 }
-                Some(block::source(&fitted, own))
+                serde_json::to_value(super::super::content::write_source(&fitted, data)).ok()
             }
             Err(why) => {
                 self.lose(kind, place, format!("{why}; it is left out"));
@@ -168,6 +167,7 @@ impl Writer<'_> {
         let data = &thinking.provider_data;
         let own = data.get(DIALECT);
         let signature = data.str(DIALECT, "signature").filter(|signature| self.faithful || !signature.is_empty());
+        let signature = if signature.is_none_or(str::is_empty) && !self.faithful { None } else { signature };
         let redacted = data.value(DIALECT, "redacted_data");
         if from.role != Role::Assistant && !self.faithful {
             self.lose("thinking", place, "only the assistant thinks on this API; it is left out");

@@ -2,14 +2,12 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::testing::wire;
-use super::decode_request;
-use crate::dialect::DraftIncoming;
+use super::super::testing::{read_request, wire};
 use crate::dialect::seal::Sealed;
-use crate::{Block, Dialect, Level, ProviderData, Request, Source, Thinking, ToolChoice};
+use crate::{Block, Dialect, Level, Part, ProviderData, Request, Source, Thinking, ToolChoice};
 
 fn read(body: Value) -> Request {
-    decode_request(DraftIncoming { path: Some("/v1/messages"), body }).unwrap()
+    read_request(Some("/v1/messages"), &body).unwrap()
 }
 
 /// A request with one field more.
@@ -60,7 +58,7 @@ fn a_request_is_read_whole() {
             {"role": "user", "content": [
                 {"type": "text", "text": "And?", "cache": {"ttl": "1h"}},
                 {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBO"}}],
-             "provider_data": {"anthropic": {"continues": true}}}],
+             "provider_data": {"anthropic": {"shape": {"continues": true}}}}],
         "thinking": {"level": "minimal", "budget": 2048, "include_summary": true},
         "tools": [
             {"name": "weather", "description": "Looks.", "parameters": {"type": "object"}, "strict": true},
@@ -70,8 +68,9 @@ fn a_request_is_read_whole() {
         "output_format": {"json_schema": {"schema": {"type": "object"}}},
         "cache": {"automatic": {}}, "metadata": {"user_id": "u"}, "stream": true,
         "provider_data": {"anthropic": {
-            "raw": {"temperature": 1, "thinking": {"type": "enabled", "budget_tokens": 2048}},
-            "model": "claude-sonnet-4-5", "extra": {"service_tier": "auto"}}},
+            "extra": {"service_tier": "auto"},
+            "shape": {
+                "temperature": 1, "thinking": {"type": "enabled", "budget_tokens": 2048}, "model": "claude-sonnet-4-5"}}},
     });
     assert_eq!(serde_json::to_value(&request).unwrap(), expected);
 }
@@ -386,7 +385,7 @@ fn bad_requests_are_refused_with_the_place() {
         ),
     ];
     for (body, message) in cases {
-        let error = decode_request(DraftIncoming { path: None, body }).unwrap_err();
+        let error = read_request(None, &body).unwrap_err();
         assert_eq!((error.kind, error.message.as_str()), (crate::ErrorKind::InvalidRequest, message));
         assert!(error.param.is_some());
     }
@@ -402,7 +401,7 @@ fn the_model_may_stand_in_the_path() {
         ("/models/claude-x:streamRawPredict", "claude-x", Some(true)),
     ];
     for (path, model, stream) in cases {
-        let request = decode_request(DraftIncoming { path: Some(path), body: body.clone() }).unwrap();
+        let request = read_request(Some(path), &body).unwrap();
         assert_eq!((request.model.as_str(), request.stream), (model, stream));
         let wire = wire(&request);
         assert_eq!((wire.path.as_str(), wire.body), (path, body.clone()));
@@ -414,7 +413,7 @@ fn the_beta_query_goes_on_and_no_other_does() {
     for (path, expected) in
         [("/v1/messages?beta=true", "/v1/messages?beta=true"), ("/p/v1/messages?key=s", "/v1/messages")]
     {
-        let request = decode_request(DraftIncoming { path: Some(path), body: said(json!([])) }).unwrap();
+        let request = read_request(Some(path), &said(json!([]))).unwrap();
         assert_eq!(wire(&request).path, expected);
     }
 }
@@ -423,9 +422,9 @@ fn the_beta_query_goes_on_and_no_other_does() {
 fn state_of_others_returns_to_its_block() {
     let state = |mark: Option<&str>| {
         let mut data = ProviderData::default();
-        data.set(Dialect::Gemini, "thought_signature", "c2ln");
+        data.set_part(Dialect::Gemini, Part::State, "thought_signature", "c2ln");
         if let Some(mark) = mark {
-            data.set(Dialect::Anthropic, "belongs_to", mark);
+            data.set_part(Dialect::Anthropic, Part::Shape, "belongs_to", mark);
         }
         Sealed { provider: Some("google".into()), model: Some("gemini-3-pro".into()), data }.to_text()
     };

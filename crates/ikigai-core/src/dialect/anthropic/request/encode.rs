@@ -8,13 +8,13 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use crate::dialect::{Target, DraftRequest};
-use crate::{Block, Error, ForcedTools, Loss, ProviderData, Request, ToolChoice};
+use crate::json::wire::Raw;
+use crate::{Block, Error, ForcedTools, Json, Loss, Part, ProviderData, Request, ToolChoice};
 
 use super::super::DIALECT;
 use super::super::block::{foreign_fields, put_back};
 use super::super::names::Safe;
 use super::super::place::Place;
-use super::super::response::LONGEST_ID;
 use super::super::thinking::{self, Obstacles, Sent};
 use super::cache::Hints;
 use super::decode::read_format;
@@ -22,6 +22,8 @@ use super::messages::Messages;
 
 /// The API's long-lived version; a provider's row may set another.
 const VERSION: &str = "2023-06-01";
+/// The longest id of a call.
+const LONGEST_ID: usize = 256;
 /// The longest name of a tool.
 const LONGEST_NAME: usize = 64;
 
@@ -127,8 +129,8 @@ impl<'a> Writer<'a> {
     }
 
     /// A wire field as it came, to be echoed while it means the same.
-    pub(super) fn raw(&self, key: &str) -> Option<&'a Value> {
-        self.own("raw")?.get(key)
+    pub(super) fn raw(&self, key: &str) -> Option<&'a Json> {
+        self.request.provider_data.part(DIALECT, Part::Shape).get(key)
     }
 
     fn body(&mut self) -> Map<String, Value> {
@@ -240,7 +242,7 @@ impl<'a> Writer<'a> {
         }
         let why = "this model refuses a tool choice that forces a tool; the choice is left to the model";
         self.losses.push(Loss::uncoded("tool_choice", "tool_choice", why));
-        super::tools::write_choice(&ToolChoice::Auto, self.request.parallel_tool_calls)
+        super::tools::write_choice(&ToolChoice::Auto, self.request.parallel_tool_calls).to_json().into()
     }
 
     fn thinking(&mut self, obstacles: Obstacles, lost_thinking: bool) -> Sent {
@@ -249,17 +251,18 @@ impl<'a> Writer<'a> {
         let unchanged = thinking::read(thinking, effort, &request.model) == request.thinking;
         let broken = lost_thinking && obstacles.unsigned_tool_turn;
         if self.faithful && unchanged && !broken {
-            let said = thinking.and_then(|thinking| thinking.get("type")).and_then(Value::as_str);
+            let said = thinking.map(Json::value).and_then(|thinking| thinking.get("type")).and_then(Value::as_str);
             let thinks = match said {
                 Some(word) => matches!(word, "enabled" | "adaptive"),
                 None => self.target.rules.thinking.thinks_by_default(),
             };
             let max_tokens = request.max_output_tokens.map(Value::from);
-            return Sent { thinking: thinking.cloned(), effort: effort.cloned(), max_tokens, thinks };
+            let value = |json: Option<&Json>| json.map(|json| json.value().clone());
+            return Sent { thinking: value(thinking), effort: value(effort), max_tokens, thinks };
         }
         let mut sent = thinking::encode(request, &self.target, obstacles, &mut self.losses);
         // What else the client said about thinking holds as long as the model thinks.
-        if let (Some(Value::Object(new)), Some(Value::Object(old))) = (&mut sent.thinking, thinking)
+        if let (Some(Value::Object(new)), Some(Value::Object(old))) = (&mut sent.thinking, thinking.map(Json::value))
             && sent.thinks
         {
             for (key, value) in
@@ -273,7 +276,7 @@ impl<'a> Writer<'a> {
 
     /// Was the schema given under the older name?
     fn has_old_format(&self) -> bool {
-        let read = self.raw("output_format").and_then(read_format);
+        let read = self.raw("output_format").and_then(|raw| read_format(&Raw::from(raw)));
         self.faithful && read.is_some() && read == self.request.output_format
     }
 

@@ -6,10 +6,18 @@ mod decode;
 mod encode;
 mod messages;
 mod parameters;
+mod read_messages;
 mod tools;
 
 pub(crate) use decode::decode_request;
 pub(crate) use encode::encode_request;
+
+/// The error of a block that is not made as it must be.
+fn bad_block(place: String, what: &str) -> crate::Error {
+    let mut error = crate::Error::invalid_request(format!("{place}: {what}"));
+    error.param = Some(place);
+    error
+}
 
 #[cfg(test)]
 #[path = "decode_tests.rs"]

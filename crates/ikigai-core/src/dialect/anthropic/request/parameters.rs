@@ -82,7 +82,7 @@ impl Writer<'_> {
         if self.faithful {
             let echo = |key: &'static str, number: Option<f64>| {
                 let number = number?;
-                let raw = self.raw(key).filter(|raw| raw.as_f64() == Some(number));
+                let raw = self.raw(key).map(crate::Json::value).filter(|raw| raw.as_f64() == Some(number));
                 Some((key, raw.cloned().unwrap_or_else(|| number.into())))
             };
             let top_k = request.top_k.map(|top_k| ("top_k", top_k.into()));

@@ -1,11 +1,14 @@
 //! Tools and the choice among them.
 
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::{Error, Function, Loss, Other, ProviderData, Tool, ToolChoice};
+use crate::json::wire::Raw;
+use crate::{Error, Fields, Function, Json, Loss, Other, ProviderData, Tool, ToolChoice};
 
-use super::super::DIALECT;
-use super::super::block::{Own, put_back};
+use super::super::block::put_back;
+use super::super::content::Kept;
+use super::super::{DIALECT, wire};
 use super::super::place::Place;
 use super::super::schema::{self, Count};
 use super::decode::refusal;
@@ -22,78 +25,74 @@ pub(super) fn no_parameters() -> Value {
 }
 
 /// Reads a tool: a function, or one of the dialect's own kinds.
-pub(super) fn read_tool(index: usize, value: Value) -> Result<Tool, Error> {
-    let place = Place::Tool(index);
-    let Value::Object(fields) = value else { return Err(refusal(&place.to_string(), "an object")) };
-    let kind = fields.get("type").filter(|kind| !kind.is_null());
-    if kind.is_some_and(|kind| kind != "custom") {
-        return Ok(Tool::other(Other { dialect: DIALECT, data: Value::Object(fields).into() }));
+pub(super) fn read_tool(index: usize, tool: wire::Tool<'_>) -> Result<Tool, Error> {
+    let fields = match tool {
+        wire::Tool::Fields(fields) => fields,
+        wire::Tool::Whole(raw) => return Ok(own(raw)),
+    };
+    let kind = fields.get("type").map(RawValue::get).unwrap_or("null");
+    if !matches!(kind, "null" | "\"custom\"") {
+        return Ok(own(Raw::of(&fields)));
     }
-    if !fields.get("name").is_some_and(Value::is_string) {
-        return Err(refusal(&format!("{place}.name"), "the tool's name"));
-    }
+    let mut kept = Kept::default();
     let mut function = Function {
         name: String::new(),
         description: None,
-        parameters: Value::Null.into(),
+        parameters: Json::null(),
         // Without the word the API does not hold the model to the schema.
         strict: false,
         cache: None,
         provider_data: ProviderData::default(),
     };
-    let (mut own, mut has_schema) = (Own::default(), false);
-    for (key, value) in fields {
-        match (key.as_str(), value) {
-            ("name", Value::String(name)) => function.name = name,
-            ("description", Value::String(text)) => function.description = Some(text),
-            ("input_schema", schema) => {
-                has_schema = true;
-                function.parameters = schema.into();
-            }
-            ("strict", Value::Bool(true)) => function.strict = true,
-            ("cache_control", value) if !value.is_null() => function.cache = own.cache(value),
-            (_, value) => own.extra(key, value),
+    let (mut name, mut schema) = (None, None);
+    for (key, raw) in fields.0 {
+        let raw = Raw(raw);
+        match (key.as_ref(), raw.as_str()) {
+            ("name", Some(text)) => name = Some(text.into_owned()),
+            ("description", Some(text)) => function.description = Some(text.into_owned()),
+            ("input_schema", _) => schema = Some(raw.into_json()),
+            ("strict", _) if raw.text() == "true" => function.strict = true,
+            ("cache_control", _) if raw.text() != "null" => function.cache = kept.cache(Some(raw)),
+            _ => kept.extra.push(key, raw.into_json()),
         }
     }
-    if !has_schema {
-        function.parameters = no_parameters().into();
-        own.set("no_schema", true);
-    }
-    function.provider_data = own.into_data();
+    function.name = name.ok_or_else(|| refusal(&format!("tools[{index}].name"), "the tool's name"))?;
+    function.parameters = schema.unwrap_or_else(|| {
+        kept.shape.set("no_schema", true);
+        no_parameters().into()
+    });
+    function.provider_data = kept.into_data(Fields::default());
     Ok(Tool::Function(function))
 }
 
-/// Reads a `tool_choice`; none when its kind is unknown.
-pub(super) fn read_choice(value: &Value) -> Option<(ToolChoice, Option<bool>)> {
-    let fields = value.as_object()?;
-    let choice = match fields.get("type")?.as_str()? {
+/// A tool of this dialect, kept whole.
+fn own(raw: Raw<'_>) -> Tool {
+    Tool::other(Other { dialect: DIALECT, data: raw.into_json() })
+}
+
+/// Reads a `tool_choice`; `None` if its kind is unknown.
+pub(super) fn read_choice(raw: &Raw<'_>) -> Option<(ToolChoice, Option<bool>)> {
+    let wire: wire::ToolChoice<'_> = raw.to()?;
+    let choice = match wire.kind?.as_str() {
         "auto" => ToolChoice::Auto,
         "none" => ToolChoice::None,
         "any" => ToolChoice::Required,
-        "tool" => ToolChoice::Specific(fields.get("name")?.as_str()?.to_owned()),
+        "tool" => ToolChoice::Specific(wire.name?.into_string()),
         _ => return None,
     };
-    let parallel = fields.get("disable_parallel_tool_use").and_then(Value::as_bool).map(|disable| !disable);
-    Some((choice, parallel))
+    Some((choice, wire.disable_parallel.map(|disable| !disable)))
 }
 
 /// Writes a `tool_choice`. Several calls at once are the API's default.
-pub(super) fn write_choice(choice: &ToolChoice, parallel: Option<bool>) -> Value {
-    let mut fields = Map::new();
-    let word = match choice {
-        ToolChoice::Auto => "auto",
-        ToolChoice::None => "none",
-        ToolChoice::Required => "any",
-        ToolChoice::Specific(_) => "tool",
+pub(super) fn write_choice(choice: &ToolChoice, parallel: Option<bool>) -> Raw<'static> {
+    let (word, name) = match choice {
+        ToolChoice::Auto => ("auto", None),
+        ToolChoice::None => ("none", None),
+        ToolChoice::Required => ("any", None),
+        ToolChoice::Specific(name) => ("tool", Some(name.as_str().into())),
     };
-    fields.insert("type".to_owned(), word.into());
-    if let ToolChoice::Specific(name) = choice {
-        fields.insert("name".to_owned(), name.as_str().into());
-    }
-    if parallel == Some(false) && *choice != ToolChoice::None {
-        fields.insert("disable_parallel_tool_use".to_owned(), true.into());
-    }
-    Value::Object(fields)
+    let disable_parallel = (parallel == Some(false) && *choice != ToolChoice::None).then_some(true);
+    Raw::of(&wire::ToolChoice { kind: Some(word.into()), name, disable_parallel, rest: Vec::new() })
 }
 
 impl Writer<'_> {
@@ -194,9 +193,9 @@ impl Writer<'_> {
         let (choice, parallel) = (request.tool_choice.as_ref(), request.parallel_tool_calls);
         if self.faithful {
             if let Some(raw) = self.raw("tool_choice")
-                && read_choice(raw).is_some_and(|read| (Some(&read.0), read.1) == (choice, parallel))
+                && read_choice(&Raw::from(raw)).is_some_and(|read| (Some(&read.0), read.1) == (choice, parallel))
             {
-                return Some(raw.clone());
+                return Some(raw.value().clone());
             }
         } else if !has_tools {
             if matches!(choice, Some(ToolChoice::Required | ToolChoice::Specific(_))) {
@@ -209,13 +208,13 @@ impl Writer<'_> {
             self.losses.push(Loss::uncoded_info("parallel_tool_calls", "parallel_tool_calls", why));
         }
         match choice {
-            None if parallel == Some(false) => Some(write_choice(&ToolChoice::Auto, parallel)),
+            None if parallel == Some(false) => Some(write_choice(&ToolChoice::Auto, parallel).to_json().into()),
             None => None,
             Some(ToolChoice::Specific(name)) if !self.faithful => {
                 let name = self.names.word(name).into_owned();
-                Some(write_choice(&ToolChoice::Specific(name), parallel))
+                Some(write_choice(&ToolChoice::Specific(name), parallel).to_json().into())
             }
-            Some(choice) => Some(write_choice(choice, parallel)),
+            Some(choice) => Some(write_choice(choice, parallel).to_json().into()),
         }
     }
 }
