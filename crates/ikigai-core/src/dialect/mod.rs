@@ -16,10 +16,11 @@ mod openai_error;
 mod openai_responses;
 mod seal;
 mod strict;
+mod surrogates;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, Facts, Loss, Quirks, Rules};
+use crate::{Event, Facts, Loss, Quirks, Rules, ToolNames};
 
 pub(crate) use dispatch::{DraftError, DraftIncoming, DraftRequest};
 pub use driver::{StreamDecoder, StreamEncoder};
@@ -102,6 +103,9 @@ pub struct WireRequest {
     /// What could not be carried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<Loss>,
+    /// The tools' own names, for the calls in the answer: [`ToolNames::restore`].
+    #[serde(default, skip_serializing_if = "ToolNames::is_empty")]
+    pub names: ToolNames,
 }
 
 /// An answer as it goes to a client.
@@ -183,7 +187,7 @@ pub(crate) trait WriteFrames {
     /// Writes the frames for one event.
     fn event(&mut self, event: &Event, out: &mut Vec<u8>);
 
-    /// Gives out what could not be carried since the last time.
+    /// Takes out what could not be carried since the last call.
     fn take_losses(&mut self) -> Vec<Loss> {
         Vec::new()
     }

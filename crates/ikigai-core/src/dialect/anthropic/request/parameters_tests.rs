@@ -241,8 +241,11 @@ fn what_has_no_place_here_is_a_loss() {
     request.cache = Some(CacheOptions { key: Some("k".into()), automatic: None });
     request.provider_data.set(Dialect::OpenaiChat, "extra", json!({"logit_bias": {}, "user": null}));
     request.provider_data.set(Dialect::OpenaiChat, "model", "gpt-5");
-    request.tools.push(Tool::other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search"}).into() }));
-    let other = Block::Other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search_call"}).into() });
+    request
+        .tools
+        .push(Tool::other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search"}).into() }));
+    let other =
+        Block::Other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search_call"}).into() });
     request.messages.push(Message::assistant(vec![Block::text("Yes"), other]));
     request.messages.push(Message::user(vec![
         Block::text(" "),

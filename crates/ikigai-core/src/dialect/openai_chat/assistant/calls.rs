@@ -146,7 +146,9 @@ fn read_function(
 ) -> Map<String, Value> {
     call.name = take_text(&mut function, "name").unwrap_or_default();
     match function.get("arguments") {
-        Some(Value::String(_)) => call.arguments = crate::Arguments::from_text(take_text(&mut function, "arguments").unwrap_or_default()),
+        Some(Value::String(_)) => {
+            call.arguments = crate::Arguments::from_text(take_text(&mut function, "arguments").unwrap_or_default())
+        }
         Some(Value::Object(_)) => {
             call.arguments = take_object(&mut function, "arguments").unwrap_or_default().into();
             mark(kept, ARGUMENTS_OBJECT);

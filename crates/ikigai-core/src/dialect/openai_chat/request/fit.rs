@@ -465,7 +465,11 @@ pub(super) fn foreign_tool(index: usize, tool: &Tool) -> Loss {
         Tool::Other(tool) => tool.other.dialect.as_str(),
         Tool::Function(_) => DIALECT.as_str(),
     };
-    Loss::uncoded("tools", format!("tools[{index}]"), format!("a tool of {of} that this API does not have; it is left out"))
+    Loss::uncoded(
+        "tools",
+        format!("tools[{index}]"),
+        format!("a tool of {of} that this API does not have; it is left out"),
+    )
 }
 
 /// `response_format` for a schema.

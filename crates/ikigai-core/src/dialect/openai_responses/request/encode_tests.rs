@@ -3,12 +3,12 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::dialect::Dialect;
+use crate::dialect::DraftIncoming;
 use crate::dialect::openai_responses::decode_request;
 use crate::{
-    Block, CacheHint, CacheOptions, Document, Facts, Message, Other, ProviderData, Quirks, Rules, Severity,
-    Source, Text, ThinkingBlock, Tool, ToolCall, rules_for,
+    Block, CacheHint, CacheOptions, Document, Facts, Message, Other, ProviderData, Quirks, Rules, Severity, Source,
+    Text, ThinkingBlock, Tool, ToolCall, rules_for,
 };
-use crate::dialect::DraftIncoming;
 
 fn send_with(request: &Request, rules: &Rules, quirks: &Quirks) -> DraftRequest {
     encode_request(request, &Target { provider: "openai", quirks, rules, facts: None }).unwrap()

@@ -127,11 +127,7 @@ fn blocks_that_are_open_at_once_stay_apart() {
         Event::TextDelta { index: 2, text: "b".into() },
         Event::BlockDone { index: 2, provider_data: ProviderData::default() },
         Event::BlockDone { index: 0, provider_data: ProviderData::default() },
-        Event::ToolCallDone {
-            index: 1,
-            arguments: Object::new().into(),
-            provider_data: ProviderData::default(),
-        },
+        Event::ToolCallDone { index: 1, arguments: Object::new().into(), provider_data: ProviderData::default() },
         done(FinishReason::ToolUse),
     ];
     let end = check_as_client(&write_stream(&events, reply())).unwrap();

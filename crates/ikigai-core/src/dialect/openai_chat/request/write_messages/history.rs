@@ -128,7 +128,11 @@ impl Writer<'_> {
         let Some(field) = field.filter(|_| self.faithful || self.wants_thinking(index)) else {
             let why = "this provider does not take thinking back; it is left out";
             let made_here = own_field.is_some();
-            self.losses.push(if made_here { Loss::uncoded_info("thinking", at, why) } else { Loss::uncoded("thinking", at, why) });
+            self.losses.push(if made_here {
+                Loss::uncoded_info("thinking", at, why)
+            } else {
+                Loss::uncoded("thinking", at, why)
+            });
             return;
         };
         let details = details_of(thinking);

@@ -56,7 +56,11 @@ impl Writer<'_> {
                 if part.get("text").is_some() {
                     return Some(part);
                 }
-                self.losses.push(Loss::uncoded(block.kind().as_str(), place, "a system prompt is text; it is left out"));
+                self.losses.push(Loss::uncoded(
+                    block.kind().as_str(),
+                    place,
+                    "a system prompt is text; it is left out",
+                ));
                 None
             }
             Block::Other(other) if other.dialect == DIALECT => Some(other.data.clone().into()),
@@ -66,7 +70,11 @@ impl Writer<'_> {
             | Block::ToolResult(_)
             | Block::Thinking(_)
             | Block::Other(_) => {
-                self.losses.push(Loss::uncoded(block.kind().as_str(), place, "a system prompt is text; it is left out"));
+                self.losses.push(Loss::uncoded(
+                    block.kind().as_str(),
+                    place,
+                    "a system prompt is text; it is left out",
+                ));
                 None
             }
         }
