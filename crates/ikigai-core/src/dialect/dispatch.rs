@@ -45,7 +45,7 @@ impl Dialect {
     pub fn encode_request(self, request: &Request, target: &Target<'_>, limits: &Limits) -> Result<WireRequest, Error> {
         // A dialect whose encoder takes the fitted request has `Writes::Fitted` here.
         let writes = match self {
-            Dialect::Anthropic => Writes::Alone(anthropic::encode_request),
+            Dialect::Anthropic => Writes::Fitted(anthropic::encode_request),
             Dialect::OpenaiChat => Writes::Alone(openai_chat::encode_request),
             Dialect::OpenaiResponses => Writes::Alone(openai_responses::encode_request),
             Dialect::Gemini => Writes::Alone(gemini::encode_request),
@@ -92,9 +92,8 @@ impl Dialect {
     /// If the body is not a request of this dialect, or reaches a limit; the message names the place.
     pub fn decode_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<(Request, Reply), Error> {
         limits.check_request(incoming.body)?;
-        let draft = || -> Result<_, Error> {
-            Ok(DraftIncoming { path: incoming.path, body: json_of_request(incoming.body)? })
-        };
+        let draft =
+            || -> Result<_, Error> { Ok(DraftIncoming { path: incoming.path, body: json_of_request(incoming.body)? }) };
         let request = match self {
             Dialect::Anthropic => anthropic::decode_request(incoming),
             Dialect::OpenaiChat => openai_chat::decode_request(draft()?),
@@ -149,11 +148,8 @@ impl Dialect {
 
     /// Writes a failure for a client of this dialect.
     pub fn encode_error(self, error: &Error) -> WireError {
-        let drafted = |draft: DraftError| WireError {
-            status: draft.status,
-            headers: draft.headers,
-            body: bytes(&draft.body),
-        };
+        let drafted =
+            |draft: DraftError| WireError { status: draft.status, headers: draft.headers, body: bytes(&draft.body) };
         match self {
             Dialect::Anthropic => anthropic::encode_error(error),
             Dialect::OpenaiChat => drafted(openai_chat::encode_error(error)),
@@ -168,7 +164,6 @@ enum Writes {
     /// It fits the request to its target by itself.
     Alone(fn(&Request, &Target<'_>) -> Result<DraftRequest, Error>),
     /// It spells the fitted request. The losses are those of the spelling; those of the fit go before them.
-    #[expect(dead_code, reason = "the dialects change over to it one by one")]
     Fitted(fn(&Fitted<'_>, &Limits) -> Result<WireRequest, Error>),
 }
 

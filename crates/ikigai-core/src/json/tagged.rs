@@ -62,8 +62,8 @@ pub(crate) trait Typed<'a> {
     /// Whether objects of this type have these fields.
     fn knows(kind: &str) -> bool;
 
-    /// Says which type it is.
-    fn set_kind(&mut self, kind: Text<'a>);
+    /// The field that says the type.
+    fn kind(&mut self) -> &mut Option<Text<'a>>;
 }
 
 /// An object of a known type, read into its fields; or any other object, whole, with its fields in their order.
@@ -105,7 +105,9 @@ impl<'de: 'a, 'a, T: Typed<'a> + Deserialize<'de>> Deserialize<'de> for Tagged<'
                         known = kind.is_some();
                         if let Some(kind) = kind.filter(|_| object.0.is_empty()) {
                             let mut fields = T::deserialize(MapAccessDeserializer::new(map))?;
-                            fields.set_kind(Text(kind));
+                            if fields.kind().replace(Text(kind)).is_some() {
+                                return Err(A::Error::duplicate_field("type"));
+                            }
                             return Ok(Tagged::Known(fields));
                         }
                     }
@@ -144,8 +146,8 @@ mod tests {
             kind == "square"
         }
 
-        fn set_kind(&mut self, kind: Text<'a>) {
-            self.kind = Some(kind);
+        fn kind(&mut self) -> &mut Option<Text<'a>> {
+            &mut self.kind
         }
     }
 
@@ -170,8 +172,10 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_inside_names_its_place() {
-        let fault = read::<Vec<Tagged<'_, Shape<'_>>>>(br#"[{"type":"square","type":"square"}]"#).unwrap_err();
-        assert!(fault.starts_with("[0]"), "{fault}");
+    fn a_type_that_stands_twice_is_an_error_with_its_place() {
+        for text in [r#"[{"type":"square","type":"square"}]"#, r#"[{"side":1,"type":"square","type":"square"}]"#] {
+            let fault = read::<Vec<Tagged<'_, Shape<'_>>>>(text.as_bytes()).unwrap_err();
+            assert!(fault.starts_with("[0]: duplicate field `type`"), "{fault}");
+        }
     }
 }

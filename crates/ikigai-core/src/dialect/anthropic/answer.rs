@@ -6,12 +6,12 @@
 
 use std::borrow::Cow;
 
+use crate::dialect::Reply;
 use crate::dialect::losses::note_foreign;
 use crate::dialect::seal::Sealed;
-use crate::dialect::Reply;
 use crate::json::tagged::Tagged;
 use crate::json::wire::Raw;
-use crate::{Block, BlockKind, Dialect, Loss, LossCode, Other, Part, ProviderData, ThinkingBlock};
+use crate::{Block, BlockKind, Dialect, Fields, Json, Loss, LossCode, Other, Part, ProviderData, ThinkingBlock};
 
 use super::names::Safe;
 use super::wire::{self, BlockFields};
@@ -120,11 +120,16 @@ impl BlockWriter {
             self.note_foreign(data, index);
         }
         let fields = match block {
-            Block::Text(text) => content::write_text(text),
+            Block::Text(text) => content::write_text(&text.text, None, &text.provider_data),
             Block::Thinking(thinking) => return vec![Tagged::Known(self.thinking(thinking))],
             Block::ToolCall(call) => {
-                let id = self.ids.word(&call.id);
-                content::write_call(call, id)
+                let input = content::arguments(call).unwrap_or_else(|| {
+                    self.lose(LossCode::NotInDialect, kind, index, "its arguments are cut off; sent without arguments");
+                    content::no_arguments()
+                });
+                let was_absent = call.provider_data.part(DIALECT, Part::Shape).flag("no_input");
+                let input = Some(input).filter(|input| !was_absent || input.text() != "{}");
+                content::write_call(call, self.ids.word(&call.id), input, None, &call.provider_data)
             }
             Block::Other(other) => return self.other(index, other).into_iter().collect(),
             Block::Image(_) | Block::Document(_) | Block::Audio(_) => {
@@ -159,9 +164,18 @@ impl BlockWriter {
         }
         let why = match other.dialect == DIALECT {
             true => "it is not an object; left out".to_owned(),
-            false => format!("only {} knows such blocks; left out", other.dialect),
+            false => format!("only {} knows {}; left out", other.dialect, kind_of(&other.data)),
         };
         self.lose(LossCode::ForeignContent, BlockKind::Other, index, &why);
         None
+    }
+}
+
+/// What a dialect's own block or event is called: its type, or else the names of its fields.
+pub(super) fn kind_of(data: &Json) -> String {
+    let fields: Fields = data.to().unwrap_or_default();
+    match fields.str("type") {
+        Some(kind) => kind.into_owned(),
+        None => fields.names().collect::<Vec<_>>().join(", "),
     }
 }

@@ -259,9 +259,7 @@ fn joined(content: &Content<'_>) -> Option<String> {
 pub(super) fn is_short(blocks: &[Block]) -> bool {
     match blocks {
         [] => true,
-        [Block::Text(text)] => {
-            text.cache.is_none() && text.provider_data.part(DIALECT, Part::Extra).is_empty()
-        }
+        [Block::Text(text)] => text.cache.is_none() && text.provider_data.part(DIALECT, Part::Extra).is_empty(),
         _ => false,
     }
 }
@@ -280,9 +278,9 @@ fn start<'a>(kind: &'a str, cache: Option<&CacheHint>, data: &'a ProviderData) -
     }
 }
 
-/// Writes a text.
-pub(super) fn write_text(text: &crate::Text) -> BlockFields<'_> {
-    BlockFields { text: Some(text.text.as_str().into()), ..start("text", text.cache.as_ref(), &text.provider_data) }
+/// Writes a text. Here and below, the fields that `data` holds are put back.
+pub(super) fn write_text<'a>(text: &'a str, cache: Option<&CacheHint>, data: &'a ProviderData) -> BlockFields<'a> {
+    BlockFields { text: Some(text.into()), ..start("text", cache, data) }
 }
 
 /// Writes visible thinking.
@@ -299,40 +297,101 @@ pub(super) fn write_redacted<'a>(redacted: Cow<'a, str>, data: &'a ProviderData)
     BlockFields { data: Some(Text(redacted)), ..start("redacted_thinking", None, data) }
 }
 
-/// Writes a call. Arguments that are not an object are written as they came, if they are JSON at all.
-pub(super) fn write_call<'a>(call: &'a ToolCall, id: Cow<'a, str>) -> BlockFields<'a> {
-    let was_absent = call.provider_data.part(DIALECT, Part::Shape).flag("no_input");
-    let input = match serde_json::from_str(call.arguments.text()) {
-        _ if was_absent && call.arguments == Arguments::default() => None,
-        Ok(raw) => Some(Raw(Cow::Borrowed(raw))),
-        Err(_) => Some(Raw::of(&Object::default())),
+/// Writes a call.
+pub(super) fn write_call<'a>(
+    call: &'a ToolCall,
+    id: Cow<'a, str>,
+    input: Option<Raw<'a>>,
+    cache: Option<&CacheHint>,
+    data: &'a ProviderData,
+) -> BlockFields<'a> {
+    let name = Some(call.name.as_str().into());
+    BlockFields { id: Some(Text(id)), name, input, ..start("tool_use", cache, data) }
+}
+
+/// The arguments of a call as they came, if they are JSON at all.
+pub(super) fn arguments(call: &ToolCall) -> Option<Raw<'_>> {
+    let text = match call.arguments.text().trim() {
+        "" | "null" => "{}",
+        text => text,
     };
+    serde_json::from_str(text).ok().map(|raw| Raw(Cow::Borrowed(raw)))
+}
+
+/// Arguments that are none.
+pub(super) fn no_arguments() -> Raw<'static> {
+    Raw::of(&Object::default())
+}
+
+/// Writes a picture or a document.
+pub(super) fn write_media<'a>(
+    kind: &'a str,
+    source: wire::Source<'a>,
+    title: Option<&'a str>,
+    cache: Option<&CacheHint>,
+    data: &'a ProviderData,
+) -> BlockFields<'a> {
+    BlockFields { source: Some(source), title: title.map(Text::from), ..start(kind, cache, data) }
+}
+
+/// Writes what a tool answered.
+pub(super) fn write_result<'a>(
+    result: &'a ToolResult,
+    content: Option<Content<'a>>,
+    cache: Option<&CacheHint>,
+    data: &'a ProviderData,
+) -> BlockFields<'a> {
     BlockFields {
-        id: Some(Text(id)),
-        name: Some(call.name.as_str().into()),
-        input,
-        ..start("tool_use", call.cache.as_ref(), &call.provider_data)
+        tool_use_id: Some(result.tool_call_id.as_str().into()),
+        content,
+        is_error: result.is_error.then_some(true),
+        ..start("tool_result", cache, data)
     }
 }
 
 /// Writes a source, as it came where it still means the same.
-pub(super) fn write_source<'a>(source: &'a Source, data: &'a ProviderData) -> wire::Source<'a> {
+pub(super) fn write_source<'a>(source: Cow<'a, Source>, data: &'a ProviderData) -> wire::Source<'a> {
     if let Some(raw) = data.part(DIALECT, Part::Shape).get("source")
         && let Ok(Tagged::Known(fields)) = raw.to()
         && read_source(&fields).is_some_and(|(read, _)| read == *source)
     {
         return Box::new(Tagged::Whole(Raw::from(raw)));
     }
-    let kind = |kind: &'a str| SourceFields { kind: Some(kind.into()), ..SourceFields::default() };
-    let text = |text: &'a str| Some(Text::from(text));
+    let of = |kind: &'static str, media_type: Option<Text<'a>>, value: Text<'a>| {
+        let fields = SourceFields { kind: Some(kind.into()), media_type, ..SourceFields::default() };
+        let value = Some(value);
+        match kind {
+            "url" => SourceFields { url: value, ..fields },
+            "file" => SourceFields { file_id: value, ..fields },
+            _ => SourceFields { data: value, ..fields },
+        }
+    };
     Box::new(Tagged::Known(match source {
-        Source::Base64 { media_type, data } => {
-            SourceFields { media_type: text(media_type), data: text(data), ..kind("base64") }
+        Cow::Borrowed(Source::Base64 { media_type, data }) => {
+            of("base64", Some(media_type.as_str().into()), data.as_str().into())
         }
-        Source::Text { media_type, text: data } => {
-            SourceFields { media_type: text(media_type), data: text(data), ..kind("text") }
+        Cow::Borrowed(Source::Text { media_type, text }) => {
+            of("text", Some(media_type.as_str().into()), text.as_str().into())
         }
-        Source::Url { url, .. } => SourceFields { url: text(url), ..kind("url") },
-        Source::File { id, .. } => SourceFields { file_id: text(id), ..kind("file") },
+        Cow::Borrowed(Source::Url { url, .. }) => of("url", None, url.as_str().into()),
+        Cow::Borrowed(Source::File { id, .. }) => of("file", None, id.as_str().into()),
+        Cow::Owned(Source::Base64 { media_type, data }) => of("base64", Some(media_type.into()), data.into()),
+        Cow::Owned(Source::Text { media_type, text }) => of("text", Some(media_type.into()), text.into()),
+        Cow::Owned(Source::Url { url, .. }) => of("url", None, url.into()),
+        Cow::Owned(Source::File { id, .. }) => of("file", None, id.into()),
     }))
+}
+
+/// Content as the wire has it: a plain text for a lone text, else a list.
+pub(super) fn short<'a>(mut blocks: Vec<wire::Block<'a>>, shape: &Fields) -> Content<'a> {
+    if let [Tagged::Known(only)] = blocks.as_mut_slice()
+        && !shape.flag("blocks")
+        && only.cache_control.is_none()
+        && only.rest.is_empty()
+        && only.kind.as_ref().is_some_and(|kind| kind.as_str() == "text")
+        && let Some(text) = only.text.take()
+    {
+        return Content::Text(text);
+    }
+    Content::Blocks(blocks)
 }

@@ -50,7 +50,12 @@ fn every_type_has_its_kind() {
         expected.status = Some(status);
         expected.error_type = Some(error_type.to_owned());
         expected.request_id = Some("req_1".to_owned());
-        expected.provider_data.set_part(DIALECT, Part::Answer, "error", json!({"type": error_type, "message": message}));
+        expected.provider_data.set_part(
+            DIALECT,
+            Part::Answer,
+            "error",
+            json!({"type": error_type, "message": message}),
+        );
         assert_eq!(error, expected);
         // And back, status and all.
         let again = encode_error(&error);
@@ -137,7 +142,11 @@ fn every_kind_has_its_status_and_type_for_clients() {
         error.error_type = Some("RESOURCE_EXHAUSTED".to_owned());
         let wire = encode_error(&error);
         let expected = json!({"type": "error", "error": {"type": error_type, "message": "prompt is too long: words"}});
-        assert_eq!((wire.status, serde_json::from_slice::<serde_json::Value>(&wire.body).unwrap()), (status, expected), "{kind}");
+        assert_eq!(
+            (wire.status, serde_json::from_slice::<serde_json::Value>(&wire.body).unwrap()),
+            (status, expected),
+            "{kind}"
+        );
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::testing::{check, events_of, frames_of, home, read_answer, read_request, write_answer};
+use super::testing::{check, events_of, frames_of, home, read_answer, read_request, wire_to, write_answer};
 use super::*;
 use crate::dialect::Reply;
 use crate::{Collector, FinishReason, Ids, Quirks, Response, rules_for};
@@ -131,7 +131,7 @@ fn every_request_comes_back_as_it_was() {
         let request = read_request(path, &recorded["body"]).map_err(|error| error.to_string())?;
         // The canonical form is JSON, too: nothing may get lost there either.
         let request = serde_json::from_value(serde_json::to_value(&request).unwrap()).unwrap();
-        let wire = encode_request(&request, &home(&Quirks::default(), rules_for(&request.model))).unwrap();
+        let wire = wire_to(&request, &home(&Quirks::default(), rules_for(&request.model))).unwrap();
         same(&recorded["body"], &wire.body)?;
         same(&json!(path), &json!(wire.path))?;
         same(&json!([]), &json!(wire.losses))
@@ -174,8 +174,8 @@ fn every_stream_written_anew_brings_the_same_answer() {
         again.extend(events_of(&frames_of(&events, Reply::default())));
         same(&json!(response), &json!(again.finish()))?;
         // And the same answer whole.
-        let whole = write_answer(&response, &Reply::default()).0;
-        let whole = read_answer(&whole).map_err(|error| error.to_string())?;
+        let whole = encode_response(&response, &Reply::default()).body;
+        let whole = decode_response(&whole, &mut Ids::seeded(7)).map_err(|error| error.to_string())?;
         same(&json!(response), &json!(whole))
     });
 }
@@ -332,7 +332,7 @@ fn every_request_of_the_others_can_be_sent_to_this_api() {
             let Ok((mut request, _)) = dialect.decode_request(incoming, &crate::Limits::default()) else { continue };
             for model in ["claude-sonnet-4-5", "claude-opus-5-5"] {
                 request.model = model.to_owned();
-                let wire = encode_request(&request, &home(&Quirks::default(), rules_for(model))).unwrap();
+                let wire = wire_to(&request, &home(&Quirks::default(), rules_for(model))).unwrap();
                 bad.extend(faults(&wire.body).into_iter().map(|fault| format!("{id} {model}: {fault}")));
             }
         }

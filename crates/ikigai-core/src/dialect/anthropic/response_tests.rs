@@ -235,11 +235,26 @@ fn answers_of_others_are_dressed_for_this_apis_clients() {
     assert_eq!(
         losses,
         [
-            loss(LossCode::ForeignContent, "provider_data", "content[1].provider_data.openai-responses", "only openai-responses knows annotations; left out"),
+            loss(
+                LossCode::ForeignContent,
+                "provider_data",
+                "content[1].provider_data.openai-responses",
+                "only openai-responses knows annotations; left out"
+            ),
             loss(LossCode::Media, "audio", "content[3]", "answers of this API are text; left out"),
-            loss(LossCode::ForeignContent, "other", "content[4]", "only gemini knows such blocks; left out"),
-            loss(LossCode::ForeignContent, "provider_data", "provider_data.gemini", "only gemini knows avgLogprobs; left out"),
-            loss(LossCode::ForeignContent, "provider_data", "usage.provider_data.gemini", "only gemini knows trafficType; left out"),
+            loss(LossCode::ForeignContent, "other", "content[4]", "only gemini knows executableCode; left out"),
+            loss(
+                LossCode::ForeignContent,
+                "provider_data",
+                "provider_data.gemini",
+                "only gemini knows avgLogprobs; left out"
+            ),
+            loss(
+                LossCode::ForeignContent,
+                "provider_data",
+                "usage.provider_data.gemini",
+                "only gemini knows trafficType; left out"
+            ),
         ]
     );
     // The client sends it back, and the state is where it was.

@@ -84,13 +84,29 @@ pub(super) fn home<'a>(quirks: &'a Quirks, rules: &'a Rules) -> Target<'a> {
     Target { provider: "anthropic", quirks, rules, facts: None }
 }
 
+/// A request as it goes over the wire.
+#[derive(Debug, PartialEq)]
+pub(super) struct Sent {
+    pub(super) path: String,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Value,
+    pub(super) losses: Vec<Loss>,
+}
+
+/// A request as it goes to a target.
+pub(super) fn wire_to(request: &Request, target: &Target<'_>) -> Result<Sent, Error> {
+    let wire = crate::Dialect::Anthropic.encode_request(request, target, &crate::Limits::default())?;
+    let body = serde_json::from_slice(&wire.body).unwrap();
+    Ok(Sent { path: wire.path, headers: wire.headers, body, losses: wire.losses })
+}
+
 /// A request as it goes to the dialect's own home, with the rules of its model.
-pub(super) fn wire(request: &Request) -> crate::dialect::DraftRequest {
-    super::encode_request(request, &home(&Quirks::default(), rules_for(&request.model))).unwrap()
+pub(super) fn wire(request: &Request) -> Sent {
+    wire_to(request, &home(&Quirks::default(), rules_for(&request.model))).unwrap()
 }
 
 /// The losses of a request, in one line each.
-pub(super) fn losses(wire: &crate::dialect::DraftRequest) -> Vec<String> {
+pub(super) fn losses(wire: &Sent) -> Vec<String> {
     wire.losses.iter().map(|loss| format!("{:?} {loss}", loss.severity).to_lowercase()).collect()
 }
 

@@ -129,14 +129,11 @@ pub(super) type Block<'a> = Tagged<'a, BlockFields<'a>>;
 
 impl<'a> Typed<'a> for BlockFields<'a> {
     fn knows(kind: &str) -> bool {
-        matches!(
-            kind,
-            "text" | "image" | "document" | "thinking" | "redacted_thinking" | "tool_use" | "tool_result"
-        )
+        matches!(kind, "text" | "image" | "document" | "thinking" | "redacted_thinking" | "tool_use" | "tool_result")
     }
 
-    fn set_kind(&mut self, kind: Text<'a>) {
-        self.kind = Some(kind);
+    fn kind(&mut self) -> &mut Option<Text<'a>> {
+        &mut self.kind
     }
 }
 
@@ -148,8 +145,8 @@ impl<'a> Typed<'a> for SourceFields<'a> {
         matches!(kind, "base64" | "text" | "url" | "file" | "content")
     }
 
-    fn set_kind(&mut self, kind: Text<'a>) {
-        self.kind = Some(kind);
+    fn kind(&mut self) -> &mut Option<Text<'a>> {
+        &mut self.kind
     }
 }
 

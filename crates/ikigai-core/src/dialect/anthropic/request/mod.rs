@@ -1,11 +1,11 @@
 //! Requests: wire to canonical and back.
+//!
+//! `read_messages.rs` reads messages, `messages.rs` writes them; `media.rs` knows which pictures and documents are taken.
 
-mod block;
-mod cache;
 mod decode;
 mod encode;
+mod media;
 mod messages;
-mod parameters;
 mod read_messages;
 mod tools;
 

@@ -13,7 +13,7 @@ use crate::{
     Block, BlockKind, Error, ErrorKind, Event, Fields, FinishReason, Json, Loss, LossCode, Part, ProviderData, Usage,
 };
 
-use super::super::answer::{BlockWriter, Neighbour};
+use super::super::answer::{BlockWriter, Neighbour, kind_of};
 use super::super::response::stop_reason;
 use super::super::wire::{Answer, BlockFields};
 use super::super::{DIALECT, content, error, usage};
@@ -117,9 +117,9 @@ impl WriteFrames for Encoder {
             Event::Done { finish_reason, provider_data } => self.done(*finish_reason, provider_data, out),
             Event::Error { error } => self.fail(error, out),
             Event::Other { index, dialect, data } if *dialect == DIALECT => self.other(*index, data, out),
-            Event::Other { index, dialect, .. } => {
+            Event::Other { index, dialect, data } => {
                 let place = index.map_or_else(|| "events".to_owned(), |index| format!("content[{index}]"));
-                let why = format!("only {dialect} knows such events; left out");
+                let why = format!("only {dialect} knows {}; left out", kind_of(data));
                 let loss = Loss::new(LossCode::ForeignContent, "event", place, why);
                 if self.writer.losses.last() != Some(&loss) {
                     self.writer.losses.push(loss);
@@ -212,7 +212,7 @@ impl Encoder {
         let data = block.provider_data().cloned().unwrap_or_default();
         let (form, start, waiting) = match block {
             Block::Text(text) => {
-                let mut fields = BlockFields { text: Some("".into()), ..content::write_text(text) };
+                let mut fields = content::write_text("", None, &text.provider_data);
                 // They come as deltas of their own.
                 let citations = fields.rest.iter_mut().find(|(name, raw)| name == "citations" && raw.get() != "null");
                 if let Some((_, citations)) = citations {
@@ -227,8 +227,8 @@ impl Encoder {
             }
             Block::ToolCall(call) => {
                 self.has_calls = true;
-                let input = Some(Raw::of(&Fields::default()));
-                let fields = BlockFields { input, ..content::write_call(call, self.writer.ids.word(&call.id)) };
+                let (id, input) = (self.writer.ids.word(&call.id), Some(content::no_arguments()));
+                let fields = content::write_call(call, id, input, None, &call.provider_data);
                 (Form::Pieces(PieceKind::Arguments, block.kind()), Json::of(&fields), "")
             }
             Block::Image(_)

@@ -193,7 +193,10 @@ fn whole_blocks_and_late_arguments() {
     let other = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});
     let foreign = Block::Other(crate::Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "x"}).into() });
     let events = [
-        Event::BlockStart { index: 0, block: Block::Other(crate::Other { dialect: DIALECT, data: other.clone().into() }) },
+        Event::BlockStart {
+            index: 0,
+            block: Block::Other(crate::Other { dialect: DIALECT, data: other.clone().into() }),
+        },
         Event::BlockDone { index: 0, provider_data: none() },
         Event::BlockStart { index: 1, block: foreign },
         Event::BlockDone { index: 1, provider_data: none() },
@@ -208,7 +211,7 @@ fn whole_blocks_and_late_arguments() {
     // What only another dialect knows is left out, and that is told.
     let mut encoder = Encoder::new(reply());
     events.iter().for_each(|event| encoder.event(event, &mut Vec::new()));
-    let lost = Loss::new(LossCode::ForeignContent, "other", "content[1]", "only openai-responses knows such blocks; left out");
+    let lost = Loss::new(LossCode::ForeignContent, "other", "content[1]", "only openai-responses knows x; left out");
     assert_eq!(encoder.take_losses(), [lost]);
     let response = answer_of(&frames_of(&events, reply()));
     assert_eq!(
@@ -300,7 +303,7 @@ fn what_others_say_of_an_answer_is_told_as_lost() {
         losses,
         [
             "provider_data at provider_data.openai-chat: only openai-chat knows system_fingerprint; left out",
-            "event at events: only gemini knows such events; left out",
+            "event at events: only gemini knows x; left out",
             "provider_data at content[0].provider_data.openai-responses: only openai-responses knows annotations; left out",
             "provider_data at provider_data.gemini: only gemini knows finishMessage; left out",
             "provider_data at usage.provider_data.gemini: only gemini knows trafficType; left out",
