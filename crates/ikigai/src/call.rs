@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::Method;
-use ikigai_core::{Event, Loss, ModelName, Request, Response, StreamDecoder};
+use ikigai_core::{Event, Loss, ModelName, Request, Response, StreamDecoder, ToolNames};
 
 use crate::client::Client;
 use crate::codec::Codec;
@@ -16,6 +16,8 @@ use crate::upstream::{Exchange, Head, Upstream, Wanted, header_map};
 pub(crate) struct Prepared {
     pub(crate) upstream: Upstream,
     pub(crate) losses: Vec<Loss>,
+    /// The tools' own names, for those that were respelled.
+    names: ToolNames,
     pub(crate) request: http::Request<Bytes>,
     wanted: Wanted,
 }
@@ -35,6 +37,8 @@ pub(crate) struct Live {
     decoder: StreamDecoder,
     /// The model to name when the answer names none.
     model: String,
+    /// The tools' own names, for those that were respelled.
+    names: ToolNames,
     /// Events that are there already, the next one last.
     pub(crate) ready: Vec<Event>,
 }
@@ -48,7 +52,7 @@ impl Client {
         let wanted = if request.stream == Some(true) { Wanted::Stream } else { Wanted::Whole };
         let (headers, body) = (header_map(&encoded.headers)?, encoded.body.into());
         let request = upstream.request(Method::POST, &encoded.path, &headers, body, wanted)?;
-        Ok(Prepared { upstream, losses: encoded.losses, request, wanted })
+        Ok(Prepared { upstream, losses: encoded.losses, names: encoded.names, request, wanted })
     }
 }
 
@@ -73,6 +77,7 @@ impl Prepared {
         if response.model.is_empty() {
             response.model.clone_from(&self.upstream.model().id);
         }
+        self.names.restore(&mut response);
         Ok(Opened::Whole(Box::new((response, head))))
     }
 
@@ -80,7 +85,8 @@ impl Prepared {
     async fn begin(&self, exchange: Exchange) -> Result<Opened, Error> {
         let (head, body) = exchange.into_parts();
         let decoder = self.upstream.codec().stream_decoder();
-        let mut live = Live { head, body, decoder, model: self.upstream.model().id.clone(), ready: Vec::new() };
+        let (model, names) = (self.upstream.model().id.clone(), self.names.clone());
+        let mut live = Live { head, body, decoder, model, names, ready: Vec::new() };
         let mut ready = Vec::new();
         while !ready.iter().any(says_something) {
             match live.body.next().await {
@@ -127,9 +133,10 @@ impl Live {
         self.name(events, before);
     }
 
-    /// An answer that names no model carries the one that was asked for.
+    /// An answer that names no model carries the one that was asked for, and calls have the names that the caller knows.
     fn name(&self, events: &mut [Event], from: usize) {
         for event in events.iter_mut().skip(from) {
+            self.names.restore_event(event);
             if let Event::Start { model, .. } = event
                 && model.as_deref().is_none_or(str::is_empty)
             {
