@@ -10,6 +10,7 @@ mod driver;
 mod gemini;
 mod ids;
 mod lanes;
+mod losses;
 mod openai_chat;
 mod openai_error;
 mod openai_responses;
