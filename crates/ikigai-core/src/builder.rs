@@ -1,11 +1,11 @@
 //! Short ways to write requests, messages and blocks.
 
+use crate::{
+    Arguments, Audio, Block, CacheHint, Content, Document, Image, Json, JsonSchemaFormat, Message, OutputFormat,
+    ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult,
+};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use crate::{
-    Arguments, Audio, Block, CacheHint, Content, Document, Image, Json, JsonSchemaFormat, Message, OutputFormat, ProviderData, Request,
-    Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult,
-};
 
 impl Request {
     /// An empty request to a model.
@@ -190,7 +190,12 @@ impl Block {
 
     /// A call of a tool.
     pub fn tool_call(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Arguments>) -> Self {
-        Block::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments: arguments.into(), ..ToolCall::default() })
+        Block::ToolCall(ToolCall {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+            ..ToolCall::default()
+        })
     }
 
     /// What a tool answered.

@@ -1,7 +1,7 @@
 //! Content blocks: what messages are made of.
 
-use serde::{Deserialize, Serialize};
 use crate::{Arguments, Dialect, Json, ProviderData};
+use serde::{Deserialize, Serialize};
 
 /// One piece of a message.
 ///

@@ -51,6 +51,7 @@ pub use dialect::{
     WireResponse, duration_ms,
 };
 pub use error::{Error, ErrorKind};
+pub use fit::ToolNames;
 pub use json::{Arguments, Fields, Json};
 pub use limits::Limits;
 pub use loss::{Loss, LossCode, Severity};
@@ -71,8 +72,8 @@ pub use schema::{FORMAT_VERSION, schema};
 pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
 pub use thinking::{
-    CANNOT_DISABLE, Level, TableValue, Thinking, ThinkingWords, UnknownLevel, switch_banner, thinking_budget,
-    thinking_levels, thinking_table, thinking_words,
+    CANNOT_DISABLE, Level, ShowThinking, TableValue, Thinking, ThinkingPlan, ThinkingSetting, ThinkingWords,
+    UnknownLevel, switch_banner, thinking_budget, thinking_levels, thinking_table, thinking_words,
 };
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
 pub use usage::Usage;

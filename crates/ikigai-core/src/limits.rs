@@ -82,6 +82,12 @@ impl Limits {
         })
     }
 
+    /// The error of a schema that has too many parts.
+    pub(crate) fn too_many_schema_nodes(&self) -> Error {
+        let message = format!("a schema has more than {} parts, which is the limit", self.schema_nodes);
+        reached(ErrorKind::InvalidRequest, message)
+    }
+
     /// Checks how many content blocks there are.
     pub(crate) fn check_blocks(&self, blocks: usize, kind: ErrorKind) -> Result<(), Error> {
         if blocks <= self.blocks {

@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use ikigai_core::{Dialect, ErrorKind, WireError};
 
-use crate::service::{Call, refuse};
+use crate::service::{Call, refuse, wire_error};
 
 /// Checks that a key is there, and that it is one of `keys` when any are given.
 pub(crate) fn check(dialect: Dialect, call: &Call, keys: &[String]) -> Result<(), WireError> {
@@ -57,10 +57,9 @@ fn wrong_key(dialect: Dialect) -> WireError {
             refuse(dialect, ErrorKind::Auth, "Incorrect API key provided.")
         }
         // Google answers a wrong key with 400 and a reason, not with 401.
-        Dialect::Gemini => WireError {
-            status: 400,
-            headers: Vec::new(),
-            body: serde_json::json!({"error": {
+        Dialect::Gemini => wire_error(
+            400,
+            &serde_json::json!({"error": {
                 "code": 400,
                 "message": "API key not valid. Please pass a valid API key.",
                 "status": "INVALID_ARGUMENT",
@@ -71,7 +70,7 @@ fn wrong_key(dialect: Dialect) -> WireError {
                     "metadata": {"service": "generativelanguage.googleapis.com"}
                 }]
             }}),
-        },
+        ),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Token counts, in each provider's shape.
 
-use ikigai_core::{Dialect, ErrorKind, Incoming, WireError};
+use ikigai_core::{Dialect, ErrorKind, Incoming, Limits, WireError};
 use serde_json::{Value, json};
 
 use crate::deliver::Answer;
@@ -23,8 +23,10 @@ fn attempt(dialect: Dialect, call: &Call) -> Result<Answer, WireError> {
         Some(inner) if dialect == Dialect::Gemini => inner.clone(),
         _ => body,
     };
-    let request =
-        dialect.decode_request(Incoming { path: Some(&target), body }).map_err(|error| dialect.encode_error(&error))?;
+    let body = serde_json::to_vec(&body).unwrap_or_default();
+    let (request, _) = dialect
+        .decode_request(Incoming { path: Some(&target), body: &body }, &Limits::server())
+        .map_err(|error| dialect.encode_error(&error))?;
     let tokens = talk::prompt_tokens(&request);
     Ok(Answer::json(&match dialect {
         Dialect::Anthropic => json!({"input_tokens": tokens}),

@@ -37,12 +37,12 @@ pub(crate) enum Payload {
 impl Answer {
     /// A JSON answer.
     pub(crate) fn json(body: &serde_json::Value) -> Self {
-        Answer {
-            status: 200,
-            headers: Vec::new(),
-            content_type: "application/json",
-            body: Payload::Whole(serde_json::to_vec(body).unwrap_or_default().into()),
-        }
+        Answer::bytes(serde_json::to_vec(body).unwrap_or_default())
+    }
+
+    /// A whole answer whose JSON is written already.
+    pub(crate) fn bytes(body: Vec<u8>) -> Self {
+        Answer { status: 200, headers: Vec::new(), content_type: "application/json", body: Payload::Whole(body.into()) }
     }
 
     /// A stream.
@@ -68,7 +68,7 @@ impl Answer {
 
 impl From<WireError> for Answer {
     fn from(error: WireError) -> Self {
-        Answer { status: error.status, headers: error.headers, ..Answer::json(&error.body) }
+        Answer { status: error.status, headers: error.headers, ..Answer::bytes(error.body) }
     }
 }
 

@@ -3,8 +3,8 @@
 use std::hash::{Hash as _, Hasher as _};
 
 use ikigai_core::{
-    Block, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Reply, Request, Response, StreamEncoder,
-    WireError, events,
+    Block, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Limits, Reply, Request, Response,
+    StreamEncoder, WireError, events,
 };
 use serde_json::Value;
 
@@ -38,8 +38,10 @@ fn attempt(memory: &Memory, dialect: Dialect, call: &Call) -> Result<(Answer, Op
     let kept = stored::wanted(dialect, &body);
     let body = stored::with_history(memory, dialect, body);
     let input = if kept { stored::input(&body) } else { Vec::new() };
-    let request =
-        dialect.decode_request(Incoming { path: Some(&target), body }).map_err(|error| dialect.encode_error(&error))?;
+    let body = serde_json::to_vec(&body).unwrap_or_default();
+    let (request, reply) = dialect
+        .decode_request(Incoming { path: Some(&target), body: &body }, &Limits::server())
+        .map_err(|error| dialect.encode_error(&error))?;
     let seed = fingerprint(&call.body) ^ memory.config.seed;
     let talk = Talk { dialect, seed, memory };
     let (mut response, fault) = match memory.scripted(dialect, &request, &call.headers) {
@@ -49,21 +51,15 @@ fn attempt(memory: &Memory, dialect: Dialect, call: &Call) -> Result<(Answer, Op
     if response.model.is_empty() {
         response.model.clone_from(&request.model);
     }
-    let reply = Reply {
-        ids: Ids::seeded(seed),
-        created: CREATED,
-        model: Some(request.model.clone()),
-        stream_usage: wants_stream_usage(&request),
-        json_array: request.stream == Some(true) && dialect == Dialect::Gemini && !target.contains("alt=sse"),
-        provider: Some("sim".to_owned()),
-    };
+    let reply = Reply { ids: Ids::seeded(seed), created: CREATED, provider: Some("sim".to_owned()), ..reply };
     if kept {
-        stored::keep(memory, dialect.encode_response(&response, &reply), input);
+        let body = dialect.encode_response(&response, &reply).body;
+        stored::keep(memory, serde_json::from_slice(&body).unwrap_or_default(), input);
     }
     if request.stream == Some(true) {
         return Ok((streamed(dialect, &response, reply), fault));
     }
-    Ok((Answer::json(&dialect.encode_response(&response, &reply)), fault))
+    Ok((Answer::bytes(dialect.encode_response(&response, &reply).body), fault))
 }
 
 /// A scripted answer as a response; sealed state is added where the dialect's answers carry some.
@@ -124,13 +120,6 @@ fn pieces(event: &Event) -> Vec<Event> {
         }
         other => vec![other.clone()],
     }
-}
-
-fn wants_stream_usage(request: &Request) -> bool {
-    let options = request.provider_data.get(Dialect::OpenaiChat).and_then(|own| {
-        own.get("extra").and_then(|extra| extra.get("stream_options")).or_else(|| own.get("stream_options"))
-    });
-    options.and_then(|options| options.get("include_usage")).and_then(Value::as_bool).unwrap_or(false)
 }
 
 fn not_json(dialect: Dialect, error: &serde_json::Error) -> WireError {

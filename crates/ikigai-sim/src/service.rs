@@ -162,12 +162,19 @@ fn status_answer(dialect: Dialect, status: u16, retry_after_ms: Option<u64>) -> 
     error.retry_after_ms = retry_after_ms.or((status == 429).then_some(1000));
     let mut wire = dialect.encode_error(&error);
     wire.status = status;
-    if let Some(code) = wire.body.pointer_mut("/error/code")
+    let mut body: serde_json::Value = serde_json::from_slice(&wire.body).unwrap_or_default();
+    if let Some(code) = body.pointer_mut("/error/code")
         && code.is_number()
     {
         *code = status.into();
+        wire.body = serde_json::to_vec(&body).unwrap_or_default();
     }
     wire
+}
+
+/// A failure whose body is this JSON.
+pub(crate) fn wire_error(status: u16, body: &serde_json::Value) -> WireError {
+    WireError { status, headers: Vec::new(), body: serde_json::to_vec(body).unwrap_or_default() }
 }
 
 fn too_large(endpoint: Option<&Endpoint>) -> WireError {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use ikigai_core::{Dialect, Event, Ids, Loss, ModelName, Request, Response, StreamDecoder};
+use ikigai_core::{Dialect, Event, Ids, Limits, Loss, ModelName, Request, Response, StreamDecoder};
 
 use crate::client::Client;
 use crate::config::Key;
@@ -73,14 +73,12 @@ impl Client {
         let converse = Converse::on(&route);
         let encoded = match &converse {
             Some(converse) => converse.encode_request(request, &route)?,
-            None => route.dialect.encode_request(request, &route.target())?,
+            None => route.dialect.encode_request(request, &route.target(), &Limits::client())?,
         };
         let encoded = if settings.strict { encoded.strictly(route.dialect)? } else { encoded };
         let endpoint = Endpoint::find(self, route.provider, route.dialect, &name.id, settings)?;
-        let body = serde_json::to_vec(&encoded.body)
-            .map_err(|error| ikigai_core::Error::invalid_request(format!("the request has no JSON form: {error}")))?;
         let streaming = request.stream == Some(true);
-        let mut request = endpoint.request(Method::POST, &encoded.path, &encoded.headers, Some(body.into()))?;
+        let mut request = endpoint.request(Method::POST, &encoded.path, &encoded.headers, Some(encoded.body.into()))?;
         let headers = request.headers_mut();
         if streaming {
             let events = if converse.is_some() { FRAMES } else { "text/event-stream" };
@@ -158,12 +156,14 @@ impl Client {
             begin(head, body, prepared.dialect, key).await
         } else {
             let bytes = body.read(LONGEST).await?;
-            let body = serde_json::from_slice(&bytes).map_err(|fault| not_json(&bytes, &fault))?;
-            let body = match &prepared.converse {
-                Some(converse) => converse.rewrite_response(body),
-                None => body,
+            let bytes = match &prepared.converse {
+                Some(converse) => {
+                    let body = serde_json::from_slice(&bytes).map_err(|fault| not_json(&bytes, &fault))?;
+                    serde_json::to_vec(&converse.rewrite_response(body)).unwrap_or_default().into()
+                }
+                None => bytes,
             };
-            let response = prepared.dialect.decode_response(body, &mut ids());
+            let response = prepared.dialect.decode_response(&bytes, &mut ids(), &Limits::client());
             let response = response.map_err(|error| failed(error, &head, key))?;
             Ok(Opened::Whole(Box::new((response, head))))
         }
@@ -272,7 +272,7 @@ fn unframed(body: Body, head: &Head, converse: Option<&Converse>) -> Result<Body
 
 /// Reads a stream up to its first words. What fails before them has reached nobody, and can be tried again.
 async fn begin(head: Head, mut body: Body, dialect: Dialect, key: Option<&Key>) -> Result<Opened, Error> {
-    let mut decoder = StreamDecoder::new(dialect, ids());
+    let mut decoder = StreamDecoder::new(dialect, ids(), &Limits::client());
     let mut ready = Vec::new();
     while !ready.iter().any(says_something) {
         match body.next().await {

@@ -179,7 +179,7 @@ pub(crate) fn tool(call: &ToolCall, with_content: bool) -> Span {
         error.type = Empty,
     );
     if with_content && !span.is_disabled() {
-        span.record("gen_ai.tool.call.arguments", call.arguments_json());
+        span.record("gen_ai.tool.call.arguments", call.arguments.text());
     }
     span
 }

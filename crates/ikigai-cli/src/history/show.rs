@@ -152,10 +152,7 @@ impl Page {
         let mut text = self.thought(stored);
         text.push_str(&screen::markdown(&message.text(), self.look));
         for call in message.content.iter().filter_map(Block::as_tool_call) {
-            let arguments = match &call.arguments_text {
-                Some(text) => text.clone(),
-                None => json!(call.arguments).to_string(),
-            };
+            let arguments = call.arguments.text();
             let sign = if self.look.unicode { "● " } else { "* " };
             text.push_str(&self.lines(sign, &format!("{} {arguments}", call.name), Style::new()));
         }

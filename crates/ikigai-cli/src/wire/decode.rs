@@ -1,7 +1,7 @@
 //! `ikigai wire decode`: wire to canonical.
 
 use clap::Args;
-use ikigai_core::{Collector, Dialect, Error, Event, Incoming, StreamDecoder};
+use ikigai_core::{Collector, Dialect, Error, Event, Incoming, Limits, StreamDecoder};
 
 use super::args::{self, Http, Input, Kind};
 use super::item::{Canonical, Item, Outcome, Product};
@@ -40,14 +40,17 @@ pub(crate) fn read(dialect: Dialect, kind: Kind, item: &Item<'_>) -> Result<Cano
     let failure = || dialect.decode_error(item.status, &item.headers, &item.text());
     match kind {
         Kind::Request => {
-            let incoming = Incoming { path: item.path.as_deref(), body: item.json()? };
-            Ok(Canonical::Request(Box::new(dialect.decode_request(incoming)?)))
+            let incoming = Incoming { path: item.path.as_deref(), body: item.bytes()? };
+            Ok(Canonical::Request(Box::new(dialect.decode_request(incoming, &Limits::client())?.0)))
         }
         Kind::Error => Ok(Canonical::Error(Box::new(failure()))),
         Kind::Response | Kind::Stream if item.is_failure() => Err(failure()),
-        Kind::Response => Ok(Canonical::Response(Box::new(dialect.decode_response(item.json()?, &mut item.ids())?))),
+        Kind::Response => {
+            let response = dialect.decode_response(item.bytes()?, &mut item.ids(), &Limits::client())?;
+            Ok(Canonical::Response(Box::new(response)))
+        }
         Kind::Stream => {
-            let mut decoder = StreamDecoder::new(dialect, item.stream_ids());
+            let mut decoder = StreamDecoder::new(dialect, item.stream_ids(), &Limits::client());
             let mut events = Vec::new();
             decoder.feed(&item.body, &mut events);
             decoder.end(&mut events);

@@ -2,9 +2,10 @@
 
 use clap::Args;
 use ikigai_core::{
-    Collector, Dialect, Error, Event, FinishReason, Ids, Reply, Request, Severity, StreamEncoder, events,
+    Collector, Dialect, Error, Event, FinishReason, Ids, Json, Limits, Loss, Reply, Request, Severity, StreamEncoder,
+    WireRequest, events,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::args::{self, Input, Kind, Other};
 use super::item::{self, Canonical, Item, Outcome, Product, Refusal, Translated};
@@ -94,13 +95,18 @@ impl Writer<'_> {
         match canonical {
             Canonical::Request(request) => self.request(*request),
             Canonical::Response(response) => {
-                let body = self.dialect.encode_response(&response, &self.reply(item.ids()));
-                Ok(Outcome { product: Product::Wire(body), losses: response.warnings })
+                let wire = self.dialect.encode_response(&response, &self.reply(item.ids()));
+                let losses = response.warnings.into_iter().chain(wire.losses).collect();
+                self.carried(Product::wire(&wire.body)?, losses, "answer")
             }
             Canonical::Error(error) => {
                 let wire = self.dialect.encode_error(&error);
-                let product = if self.other.full { json!(wire) } else { wire.body };
-                Ok(Product::Wire(product).without_losses())
+                let product = if self.other.full {
+                    Product::Wire(Json::of(&wire).unwrap_or_default())
+                } else {
+                    Product::wire(&wire.body)?
+                };
+                Ok(product.without_losses())
             }
             Canonical::Stream(events) => {
                 let mut encoder = StreamEncoder::new(self.dialect, self.reply(item.stream_ids()));
@@ -108,25 +114,31 @@ impl Writer<'_> {
                 for event in &events {
                     encoder.push(event, &mut bytes);
                 }
-                Ok(Product::Text(String::from_utf8_lossy(&bytes).into_owned()).without_losses())
+                let text = Product::Text(String::from_utf8_lossy(&bytes).into_owned());
+                self.carried(text, encoder.losses().to_vec(), "stream")
             }
         }
     }
 
     fn request(&self, mut request: Request) -> Translated {
         let target = self.targets.aim(&mut request)?;
-        let wire = self.dialect.encode_request(&request, &target.target())?;
-        let lost = wire.losses.iter().filter(|loss| loss.severity == Severity::Loss).count();
-        if self.other.strict && lost > 0 {
-            let what = if lost == 1 { "one thing".to_owned() } else { format!("{lost} things") };
-            let error = Error::invalid_request(format!("strict: {} cannot carry {what} of this request", self.dialect));
-            return Err(Refusal { error, losses: wire.losses });
-        }
-        let body = match self.other.full {
-            true => json!({"path": wire.path, "headers": wire.headers, "body": wire.body}),
-            false => wire.body,
+        let wire = self.dialect.encode_request(&request, &target.target(), &Limits::client())?;
+        let product = match self.other.full {
+            true => Product::Wire(Json::of(&WireRequest { losses: Vec::new(), ..wire.clone() }).unwrap_or_default()),
+            false => Product::wire(&wire.body)?,
         };
-        Ok(Outcome { product: Product::Wire(body), losses: wire.losses })
+        self.carried(product, wire.losses, "request")
+    }
+
+    /// What was written; in strict mode only if nothing was lost.
+    fn carried(&self, product: Product, losses: Vec<Loss>, what: &str) -> Translated {
+        let lost = losses.iter().filter(|loss| loss.severity == Severity::Loss).count();
+        if self.other.strict && lost > 0 {
+            let things = if lost == 1 { "one thing".to_owned() } else { format!("{lost} things") };
+            let message = format!("strict: {} cannot carry {things} of this {what}", self.dialect);
+            return Err(Refusal { error: Error::invalid_request(message), losses });
+        }
+        Ok(Outcome { product, losses })
     }
 
     /// What a server would know besides the answer.

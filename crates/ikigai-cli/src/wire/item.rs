@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ikigai_core::{Error, Event, Ids, Loss, Request, Response};
+use ikigai_core::{Error, Event, Ids, Json, Loss, Request, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -54,12 +54,20 @@ pub(crate) enum Product {
         response: Box<Response>,
     },
     /// JSON of a dialect.
-    Wire(Value),
+    Wire(Json),
     /// The text of an event stream.
     Text(String),
 }
 
 impl Item<'_> {
+    /// The body, if there is any.
+    pub(crate) fn bytes(&self) -> Result<&[u8], Error> {
+        match self.body.trim_ascii().is_empty() {
+            true => Err(Error::invalid_request("the input is empty, where JSON should be")),
+            false => Ok(&self.body),
+        }
+    }
+
     /// The body as JSON.
     pub(crate) fn json(&self) -> Result<Value, Error> {
         serde_json::from_slice(&self.body).map_err(|error| match self.body.trim_ascii().is_empty() {
@@ -121,6 +129,14 @@ pub(crate) fn read<T: DeserializeOwned>(value: Value, name: &str) -> Result<T, E
 }
 
 impl Product {
+    /// A body of a dialect, as it was written.
+    pub(crate) fn wire(body: &[u8]) -> Result<Self, Error> {
+        let text = String::from_utf8_lossy(body).into_owned();
+        let json =
+            Json::parse(text).map_err(|fault| Error::protocol(format!("what was written is not JSON: {fault}")))?;
+        Ok(Product::Wire(json))
+    }
+
     pub(crate) fn without_losses(self) -> Outcome {
         Outcome { product: self, losses: Vec::new() }
     }

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use clap::Args;
-use ikigai_core::{Dialect, StreamDecoder, StreamEncoder};
+use ikigai_core::{Dialect, Limits, StreamDecoder, StreamEncoder};
 
 use super::args::{self, Http, Input, Kind, Other};
 use super::encode::Writer;
@@ -65,7 +65,7 @@ fn stream(from: Dialect, writer: &Writer<'_>, mut input: impl Read, out: &mut Ou
         ended = length == 0;
     }
     let first = Item { body: opening.into(), ..Item::default() };
-    let mut decoder = StreamDecoder::new(from, first.stream_ids());
+    let mut decoder = StreamDecoder::new(from, first.stream_ids(), &Limits::client());
     let mut encoder = StreamEncoder::new(writer.dialect, writer.reply(first.stream_ids()));
     let (mut events, mut written) = (Vec::new(), Vec::new());
     decoder.feed(&first.body, &mut events);
@@ -80,6 +80,7 @@ fn stream(from: Dialect, writer: &Writer<'_>, mut input: impl Read, out: &mut Ou
         out.flush()?;
         written.clear();
         if ended {
+            super::tell(encoder.losses(), out);
             return Ok(());
         }
         let length = read(&mut input, &mut bytes)?;

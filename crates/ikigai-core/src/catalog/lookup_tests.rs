@@ -329,3 +329,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn bedrock_has_the_models_of_every_maker() {
+    let known = |id: &str| {
+        let facts = Catalog::shared().find(Some("bedrock"), id).unwrap();
+        (facts.context, facts.max_output, facts.prices.input, facts.prices.output)
+    };
+    assert_eq!(known("amazon.nova-lite-v1:0"), (Some(300_000), Some(8_192), Some(60_000), Some(240_000)));
+    assert_eq!(known("us.amazon.nova-pro-v1:0"), (Some(300_000), Some(8_192), Some(800_000), Some(3_200_000)));
+    assert_eq!(known("meta.llama3-3-70b-instruct-v1:0"), (Some(128_000), Some(4_096), Some(720_000), Some(720_000)));
+    assert_eq!(known("us.meta.llama4-scout-17b-instruct-v1:0").2, Some(170_000));
+    assert_eq!(known("deepseek.r1-v1:0").3, Some(5_400_000));
+    assert_eq!(known("google.gemma-3-12b-it").2, Some(50_000), "the list has 0.04999…");
+}

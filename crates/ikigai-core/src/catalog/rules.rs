@@ -1,7 +1,6 @@
 //! What a family of models takes on the wire, as data.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -80,7 +79,7 @@ pub enum ConverseFields {
 }
 
 /// How a family thinks, and how that is asked for.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ThinkingRule {
     /// By which parameter.
@@ -98,7 +97,8 @@ pub struct ThinkingRule {
     /// The levels that Chat Completions takes, where it takes fewer.
     pub chat_levels: Option<Cow<'static, [Level]>>,
     /// Levels that the model lacks and that its provider equates with one it has.
-    pub means: BTreeMap<Level, Level>,
+    #[serde(with = "means")]
+    pub means: Cow<'static, [(Level, Level)]>,
     /// What happens when nothing is sent: `none` when the model does not think then, absent when it decides itself.
     pub default: Option<Level>,
     /// How "off" is said.
@@ -237,35 +237,38 @@ pub enum ForcedTools {
 
 impl Default for Rules {
     fn default() -> Self {
-        Rules {
-            family: Cow::Borrowed(""),
-            thinking: ThinkingRule::default(),
-            sampling: Sampling::Free,
-            penalties: true,
-            stop: true,
-            forced_tools: ForcedTools::Taken,
-            parallel_tool_calls: true,
-            prefill: true,
-            system_prompt: true,
-            system_messages: true,
-            strict_tools: true,
-            structured_output: true,
-            tools_with_structured_output: true,
-            tools_in_chat: ToolsInChat::Taken,
-            responses_api: false,
-            bound_state: BoundState::Provider,
-            cache_breakpoints: false,
-            media_in_results: false,
-            call_ids: false,
-            signatures_required: false,
-            json_schema_parameters: true,
-            converse: ConverseFields::Nothing,
-            max_output: None,
-        }
+        Rules::NONE
     }
 }
 
 impl Rules {
+    /// The default, for tables that are built at compile time.
+    pub(super) const NONE: Rules = Rules {
+        family: Cow::Borrowed(""),
+        thinking: ThinkingRule::NONE,
+        sampling: Sampling::Free,
+        penalties: true,
+        stop: true,
+        forced_tools: ForcedTools::Taken,
+        parallel_tool_calls: true,
+        prefill: true,
+        system_prompt: true,
+        system_messages: true,
+        strict_tools: true,
+        structured_output: true,
+        tools_with_structured_output: true,
+        tools_in_chat: ToolsInChat::Taken,
+        responses_api: false,
+        bound_state: BoundState::Provider,
+        cache_breakpoints: false,
+        media_in_results: false,
+        call_ids: false,
+        signatures_required: false,
+        json_schema_parameters: true,
+        converse: ConverseFields::Nothing,
+        max_output: None,
+    };
+
     /// These rules; or, for a model of which no family is known, with what the catalogue says about its thinking.
     ///
     /// Listed efforts are sent. A model of which only is known that it thinks is left to think as it likes.
@@ -282,10 +285,45 @@ impl Rules {
     }
 }
 
+impl Default for ThinkingRule {
+    fn default() -> Self {
+        ThinkingRule::NONE
+    }
+}
+
 impl ThinkingRule {
+    /// The default, for tables that are built at compile time.
+    const NONE: ThinkingRule = ThinkingRule {
+        kind: ThinkingKind::None,
+        min: 0,
+        max: 0,
+        max_is_hard: false,
+        dynamic: false,
+        levels: Cow::Borrowed(&[]),
+        chat_levels: None,
+        means: Cow::Borrowed(&[]),
+        default: None,
+        off: Off::Silence,
+        none_as: None,
+        takes_budget: false,
+        table_of_budgets: false,
+        display: Display::Always,
+        shown: Shown::Whole,
+    };
+
+    /// The level that the provider takes for one that the model lacks, where it says so.
+    pub fn meaning(&self, level: Level) -> Option<Level> {
+        self.means.iter().find(|(from, _)| *from == level).map(|(_, to)| *to)
+    }
+
     /// Does the model think when a request says nothing about it?
     pub fn thinks_by_default(&self) -> bool {
         self.kind != ThinkingKind::None && self.default != Some(Level::None)
+    }
+
+    /// Does the model take a budget in tokens?
+    pub fn takes_budgets(&self) -> bool {
+        self.kind == ThinkingKind::Budget || self.takes_budget
     }
 
     /// The rule as it is in Chat Completions.
@@ -294,5 +332,23 @@ impl ThinkingRule {
             None => Cow::Borrowed(self),
             Some(levels) => Cow::Owned(ThinkingRule { levels: levels.clone(), ..self.clone() }),
         }
+    }
+}
+
+/// Pairs of levels, written as a table.
+mod means {
+    use std::borrow::Cow;
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::Level;
+
+    pub(super) fn serialize<S: Serializer>(means: &[(Level, Level)], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(means.iter().map(|(from, to)| (from, to)))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Cow<'static, [(Level, Level)]>, D::Error> {
+        Ok(BTreeMap::deserialize(from)?.into_iter().collect())
     }
 }

@@ -19,7 +19,7 @@ mod strict;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, Facts, Loss, Quirks, Rules};
+use crate::{Event, Facts, Loss, Quirks, Rules, ToolNames};
 
 pub(crate) use dispatch::{DraftError, DraftIncoming, DraftRequest};
 pub use driver::{StreamDecoder, StreamEncoder};
@@ -102,6 +102,9 @@ pub struct WireRequest {
     /// What could not be carried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<Loss>,
+    /// The tools' own names, for the calls in the answer: [`ToolNames::restore`].
+    #[serde(default, skip_serializing_if = "ToolNames::is_empty")]
+    pub names: ToolNames,
 }
 
 /// An answer as it goes to a client.

@@ -80,7 +80,7 @@ impl Arguments {
     }
 
     /// Whether the text is just what printing the parsed object gives.
-    fn is_plain(&self) -> bool {
+    pub fn is_plain(&self) -> bool {
         self.text == "{}"
             || serde_json::from_str::<Map<String, Value>>(&self.text)
                 .is_ok_and(|object| serde_json::to_string(&object).is_ok_and(|printed| printed == self.text))

@@ -47,7 +47,7 @@ pub struct Json {
 }
 
 impl Json {
-    /// Reads JSON text. Line breaks between its parts are taken out, everything else stays as it is.
+    /// Reads JSON text. Text on several lines is brought onto one; everything else stays as it is.
     ///
     /// # Errors
     /// If the text is not one JSON value.
@@ -70,7 +70,7 @@ impl Json {
 
     fn new(raw: Box<RawValue>) -> Self {
         // One value stands on one line, so that values can be written one a line.
-        let raw = match scan::without_line_breaks(raw.get()) {
+        let raw = match scan::on_one_line(raw.get()) {
             Some(one_line) => RawValue::from_string(one_line).unwrap_or(raw),
             None => raw,
         };

@@ -1,5 +1,7 @@
 //! Thinking: how hard a model should think, in words that hold for every provider.
 
+mod fit;
+mod limit;
 mod plan;
 mod table;
 mod words;
@@ -8,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ThinkingKind, ThinkingRule};
 
+pub use fit::{ShowThinking, ThinkingPlan, ThinkingSetting};
 pub use plan::CANNOT_DISABLE;
 pub(crate) use plan::{Plan, Setting, nearest_level, plan};
 pub use table::{TableValue, thinking_budget, thinking_levels, thinking_table};
@@ -90,7 +93,6 @@ impl Thinking {
         if tokens <= LONG {
             return self;
         }
-        let takes_budget = rule.kind == ThinkingKind::Budget || rule.takes_budget;
         let tamed = match (self.budget, self.level) {
             // The model's own choice has no bound but its maximum.
             (Some(budget), _) => budget > MOST || (budget < 0 && rule.max > MOST),
@@ -99,10 +101,18 @@ impl Thinking {
             }
             (None, _) => false,
         };
-        if takes_budget && tamed {
+        if rule.takes_budgets() && tamed {
             self.budget = Some(MOST);
         }
         self
+    }
+
+    /// Is this a wish for no thinking?
+    pub fn is_off(&self) -> bool {
+        match self.budget {
+            Some(tokens) => tokens == 0,
+            None => self.level == Some(Level::None),
+        }
     }
 
     /// Without the thinking in the answer.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Refusal, Rule, Wire, word};
 use crate::models;
+use crate::service::wire_error;
 
 /// What the many servers that copy OpenAI's APIs have in common. They know fields, models and limits of their own, and
 /// bear more than the original does.
@@ -59,7 +60,7 @@ pub(super) fn write(refusal: Refusal) -> WireError {
     let body = json!({"error": {
         "message": refusal.message, "type": refusal.kind, "param": refusal.param, "code": refusal.code
     }});
-    WireError { status: refusal.status, headers: Vec::new(), body }
+    wire_error(refusal.status, &body)
 }
 
 pub(super) fn model<'a>(wire: &Wire<'a>) -> &'a str {

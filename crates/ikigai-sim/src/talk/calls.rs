@@ -33,7 +33,7 @@ fn arguments(function: &Function, step: &str) -> Map<String, Value> {
     // What is said before the tool's name is about other tools.
     let about = step.find(&function.name).and_then(|start| step.get(start..)).unwrap_or(step);
     let about = about.strip_prefix(function.name.as_str()).unwrap_or(about);
-    match sample::from_prompt(&function.parameters, about) {
+    match sample::from_prompt(function.parameters.value(), about) {
         Value::Object(arguments) => arguments,
         _ => Map::new(),
     }

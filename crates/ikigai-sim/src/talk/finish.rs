@@ -1,6 +1,6 @@
 //! The end of an answer: thinking put before it, limits kept, tokens counted.
 
-use ikigai_core::{Block, Dialect, FinishReason, Ids, Request, Response, rules_for};
+use ikigai_core::{Arguments, Block, Dialect, FinishReason, Ids, Request, Response, rules_for};
 
 use super::{Talk, thoughts, tokens};
 
@@ -93,8 +93,8 @@ impl Limited {
             match block {
                 Block::Text(text) => text.text = text.text.chars().take(characters).collect(),
                 Block::ToolCall(call) => {
-                    let beginning = call.arguments_json().chars().take(characters).collect();
-                    call.set_arguments_text(beginning);
+                    let beginning: String = call.arguments.text().chars().take(characters).collect();
+                    call.arguments = Arguments::from_text(beginning);
                 }
                 _ => {}
             }

@@ -56,7 +56,7 @@ pub(crate) fn answer(request: &Request, talk: &Talk<'_>) -> Response {
 fn text(request: &Request) -> String {
     let prompt = prompt(request);
     match &request.output_format {
-        Some(OutputFormat::JsonSchema(format)) => sample::from_prompt(&format.schema, &prompt).to_string(),
+        Some(OutputFormat::JsonSchema(format)) => sample::from_prompt(format.schema.value(), &prompt).to_string(),
         Some(OutputFormat::Json) => serde_json::json!({"answer": plain(request, &prompt)}).to_string(),
         Some(OutputFormat::Text) | None => plain(request, &prompt),
         // A form that did not exist when this was written: text is what every model can do.

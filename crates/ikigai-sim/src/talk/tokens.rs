@@ -22,7 +22,7 @@ pub(crate) fn of_block(block: &Block) -> u64 {
     match block {
         Block::Text(text) => of_text(&text.text),
         Block::Thinking(thinking) => of_text(&thinking.text),
-        Block::ToolCall(call) => of_text(&call.name) + of_text(&call.arguments_json()),
+        Block::ToolCall(call) => of_text(&call.name) + of_text(call.arguments.text()),
         Block::ToolResult(result) => result.content.iter().map(of_block).sum::<u64>() + PER_MESSAGE,
         Block::Image(_) => 258,
         Block::Document(document) => match &document.source {

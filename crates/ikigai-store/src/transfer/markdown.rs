@@ -95,10 +95,9 @@ fn blocks(content: &[Block], names: &mut BTreeMap<String, String>, parts: &mut V
             }
             Block::ToolCall(call) => {
                 names.insert(call.id.clone(), call.name.clone());
-                let arguments = match &call.arguments_text {
-                    Some(text) => text.clone(),
-                    None => serde_json::to_string_pretty(&call.arguments).unwrap_or_default(),
-                };
+                let pretty = || serde_json::to_string_pretty(call.arguments.object()).ok();
+                let arguments = if call.arguments.is_plain() { pretty() } else { None };
+                let arguments = arguments.unwrap_or_else(|| call.arguments.text().to_owned());
                 parts.push(format!("Calls `{}`:\n\n{}", call.name, fenced("json", &arguments)));
             }
             Block::ToolResult(result) => {

@@ -26,7 +26,7 @@ pub(crate) mod stream;
 mod tools;
 
 use ikigai_core::{
-    BoundState, ConverseFields, Dialect, Error, ForcedTools, Request, Route, Rules, Target, WireRequest,
+    BoundState, ConverseFields, Dialect, Error, ForcedTools, Limits, Request, Route, Rules, Target, WireRequest,
 };
 use serde_json::{Map, Value};
 
@@ -64,7 +64,7 @@ impl Converse {
         };
         let target = Target { rules: &rules, ..route.target() };
         let whole = media::keep_papers(request);
-        let wire = route.dialect.encode_request(&whole, &target)?;
+        let wire = route.dialect.encode_request(&whole, &target, &Limits::default())?;
         Ok(request::rewrite(wire, request, &rules))
     }
 

@@ -1,6 +1,6 @@
 //! Requests: a body of Anthropic's Messages to one of Converse.
 
-use ikigai_core::{ConverseFields, Loss, OutputFormat, Request, Rules, WireRequest};
+use ikigai_core::{ConverseFields, Loss, LossCode, OutputFormat, Request, Rules, WireRequest};
 use serde_json::{Map, Value, json};
 
 use super::messages::Messages;
@@ -46,13 +46,13 @@ pub(super) fn rewrite(wire: WireRequest, request: &Request, rules: &Rules) -> Wi
     let streams = path.ends_with("-stream");
     let model = path.rsplit_once('/').map_or(path.as_str(), |(model, _)| model);
     let path = format!("{model}/{}", if streams { "converse-stream" } else { "converse" });
-    let body = match body {
+    let body = match serde_json::from_slice::<Value>(&body).unwrap_or_default() {
         Value::Object(fields) => fields,
         _ => Map::new(),
     };
     let mut writer = Writer { request, fields: rules.converse, body, losses, additional: Fields::new() };
     let body = writer.body();
-    WireRequest { path, headers, body: Value::Object(body), losses: writer.losses }
+    WireRequest { path, headers, body: serde_json::to_vec(&body).unwrap_or_default(), losses: writer.losses }
 }
 
 /// A request on its way.
@@ -101,7 +101,7 @@ impl Writer<'_> {
     }
 
     fn lose(&mut self, what: &str, why: &str) {
-        self.losses.push(Loss::new(what, what, why));
+        self.losses.push(Loss::new(LossCode::Other, what, what, why));
     }
 
     /// How the model is asked to think.
@@ -237,7 +237,7 @@ impl Writer<'_> {
                 }
                 (_, _) => {
                     let why = "Converse has no such field for this model; it is left out";
-                    self.losses.push(Loss::new(key.clone(), key, why));
+                    self.losses.push(Loss::new(LossCode::Other, key.clone(), key, why));
                 }
             }
         }

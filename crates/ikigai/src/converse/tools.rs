@@ -1,6 +1,6 @@
 //! Tools and the choice among them.
 
-use ikigai_core::{ConverseFields, Loss};
+use ikigai_core::{ConverseFields, Loss, LossCode};
 use serde_json::{Value, json};
 
 use super::request::{Caching, cache_point};
@@ -39,20 +39,25 @@ pub(super) fn config(
             Ok(spec) => specs.push(spec),
             Err(kind) => {
                 let why = format!("Converse has no tools of type `{kind}`; it is left out");
-                losses.push(Loss::new("tool", &place, why));
+                losses.push(Loss::new(LossCode::Other, "tool", &place, why));
             }
         }
         if let Some(cache) = cache {
             match caching.fields {
                 ConverseFields::Anthropic => specs.push(cache_point(&cache)),
-                _ => losses.push(Loss::new("cache", &place, "this model caches no tools; the hint is left out")),
+                _ => losses.push(Loss::new(
+                    LossCode::Other,
+                    "cache",
+                    &place,
+                    "this model caches no tools; the hint is left out",
+                )),
             }
         }
     }
     let choice = choice.as_ref().and_then(Value::as_object);
     if choice.is_some_and(|choice| choice.get("disable_parallel_tool_use") == Some(&Value::Bool(true))) {
         let why = "Converse cannot ask for one call at a time; it is left out";
-        losses.push(Loss::new("parallel_tool_calls", "parallel_tool_calls", why));
+        losses.push(Loss::new(LossCode::Other, "parallel_tool_calls", "parallel_tool_calls", why));
     }
     let word = choice.map(|choice| str_of(choice, "type")).unwrap_or_default();
     if word == "none" && called.is_empty() {
@@ -60,11 +65,11 @@ pub(super) fn config(
     }
     if word == "none" {
         let why = "Converse cannot forbid tools, and needs them for the calls in the conversation; the choice is left to the model";
-        losses.push(Loss::new("tool_choice", "tool_choice", why));
+        losses.push(Loss::new(LossCode::Other, "tool_choice", "tool_choice", why));
     }
     if specs.is_empty() && !called.is_empty() {
         let why = "Converse needs the tools of the calls in the conversation; their names are sent";
-        losses.push(Loss::info("tools", "tools", why));
+        losses.push(Loss::info(LossCode::Other, "tools", "tools", why));
         let bare = |name: &String| {
             block("toolSpec", json!({"name": name, "inputSchema": {"json": {"type": "object", "properties": {}}}}))
         };

@@ -138,7 +138,7 @@ impl Extraction {
                 plan.request.output_format = Some(OutputFormat::JsonSchema(JsonSchemaFormat {
                     name: Some(shape.name.clone()),
                     description: shape.description.clone(),
-                    schema: shape.schema.clone(),
+                    schema: shape.schema.clone().into(),
                     strict: Some(true),
                     provider_data: ProviderData::default(),
                 }));
@@ -195,8 +195,10 @@ impl Extraction {
             FinishReason::Stop | FinishReason::ToolUse | FinishReason::Error | FinishReason::Unknown => {}
         }
         let (value, text) = match self.call(answer) {
-            Some(call) if call.is_complete() => (Ok(Value::Object(call.arguments.clone())), call.arguments_json()),
-            Some(call) => (Err("the arguments are no JSON object".to_owned()), call.arguments_json()),
+            Some(call) if call.is_complete() => {
+                (Ok(Value::Object(call.arguments.object().clone())), call.arguments.text().to_owned())
+            }
+            Some(call) => (Err("the arguments are no JSON object".to_owned()), call.arguments.text().to_owned()),
             None => {
                 let text = answer.text();
                 (parse(&text), text)

@@ -219,7 +219,7 @@ impl Connection {
         let own = tool.name.clone();
         let callable = Callable::new(definition, move |call: ToolCall| {
             let (link, own) = (Arc::clone(&link), own.clone());
-            async move { link.call(own, call.arguments).await }
+            async move { link.call(own, call.arguments.object().clone()).await }
         });
         let callable = callable.with_hints(hints(&tool));
         match self.link.call {

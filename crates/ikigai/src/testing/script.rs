@@ -34,7 +34,7 @@ impl Reply {
     /// A whole answer, as a provider of the dialect writes it.
     pub(crate) fn whole(dialect: Dialect, response: &Response) -> Self {
         let body = dialect.encode_response(response, &ikigai_core::Reply::default());
-        Reply::new(200, body.to_string())
+        Reply::new(200, body.body)
     }
 
     /// A stream, in pieces of one event each.

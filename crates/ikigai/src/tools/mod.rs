@@ -81,7 +81,7 @@ where
     let definition = Tool::new(crate::schema::snake_case(&schema.name), schema.description.unwrap_or_default())
         .parameters(schema.schema);
     Callable::new(definition, move |call: ToolCall| {
-        let running = serde_json::from_value::<A>(serde_json::Value::Object(call.arguments)).map(&run);
+        let running = call.arguments.to::<A>().map(&run);
         async move {
             match running {
                 Ok(running) => running.await.into_output(),

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use http::Method;
-use ikigai_core::{Context, Dialect, ErrorKind, WireRequest};
+use ikigai_core::{Context, Dialect, ErrorKind, Limits, WireRequest};
 use serde_json::{Map, Value, json};
 
 use super::estimate;
@@ -72,7 +72,7 @@ impl Model {
         if Converse::on(&route).is_some() {
             return Ok(estimated);
         }
-        let encoded = route.dialect.encode_request(&request, &route.target())?;
+        let encoded = route.dialect.encode_request(&request, &route.target(), &Limits::client())?;
         let Some((path, body)) = counting(route.dialect, &encoded) else { return Ok(estimated) };
         let endpoint = Endpoint::find(&self.client, route.provider, route.dialect, &name.id, settings)?;
         let body = Some(body.to_string().into());
@@ -94,7 +94,7 @@ impl Model {
 /// The path and the body that a dialect's count wants; none where it has no count.
 fn counting(dialect: Dialect, encoded: &WireRequest) -> Option<(String, Value)> {
     let taken = |keys: &[&str]| {
-        let fields = encoded.body.as_object()?;
+        let fields: Map<String, Value> = serde_json::from_slice(&encoded.body).ok()?;
         let taken: Map<String, Value> = fields
             .iter()
             .filter(|(key, _)| keys.contains(&key.as_str()))
@@ -107,8 +107,8 @@ fn counting(dialect: Dialect, encoded: &WireRequest) -> Option<(String, Value)> 
         Dialect::OpenaiResponses => Some((format!("{}/input_tokens", encoded.path), taken(&RESPONSES)?)),
         Dialect::Gemini => {
             let (model, _) = encoded.path.rsplit_once(':')?;
-            let mut inner = encoded.body.clone();
-            inner.as_object_mut()?.insert("model".to_owned(), model.trim_start_matches('/').into());
+            let mut inner: Map<String, Value> = serde_json::from_slice(&encoded.body).ok()?;
+            inner.insert("model".to_owned(), model.trim_start_matches('/').into());
             Some((format!("{model}:countTokens"), json!({"generateContentRequest": inner})))
         }
         Dialect::OpenaiChat => None,

@@ -37,6 +37,7 @@
 //! `answer.rs` carries other dialects' state to clients of this one, `usage.rs` counts, `schema.rs` knows the subset of
 //! JSON Schema for strict tools, `names.rs` makes ids and names fit, `place.rs` says where something stands.
 
+mod abilities;
 mod answer;
 mod block;
 mod error;
@@ -51,6 +52,7 @@ mod usage;
 
 use crate::Dialect;
 
+pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
 pub(crate) use request::{decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response};

@@ -176,7 +176,7 @@ fn foreign() -> Response {
     let thinking = ThinkingBlock { text: "Hm".into(), provider_data: state.clone() };
     let mut call = Block::tool_call("call:1", "f", serde_json::Map::new());
     *call.provider_data_mut().unwrap() = state;
-    let other = Other { dialect: Dialect::Gemini, data: json!({"executableCode": {"code": "1"}}) };
+    let other = Other { dialect: Dialect::Gemini, data: json!({"executableCode": {"code": "1"}}).into() };
     Response {
         model: "gemini-3-pro".into(),
         content: vec![

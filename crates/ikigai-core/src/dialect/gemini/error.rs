@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Dialect, Error, ErrorKind, };
 use crate::dialect::DraftError;
+use crate::{Dialect, Error, ErrorKind};
 
 /// The provider's error object is kept up to this size, printed.
 const KEPT: usize = 4096;

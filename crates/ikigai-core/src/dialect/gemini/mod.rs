@@ -24,6 +24,7 @@
 //! `extra` holds fields of the wire that the format has none for, `defaults` those that say nothing, and the rest are
 //! marks of how something was written.
 
+mod abilities;
 mod error;
 mod fields;
 mod part;
@@ -36,6 +37,7 @@ mod stream;
 mod thinking;
 mod usage;
 
+pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
 pub(crate) use request::{decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response};

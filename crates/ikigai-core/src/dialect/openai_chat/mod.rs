@@ -16,6 +16,7 @@
 //! Files beside the usual ones: `assistant` and `part` are what requests and answers have in common, `marks` names what
 //! this dialect leaves in `provider_data`, `usage` has the token arithmetic of the family.
 
+mod abilities;
 mod assistant;
 mod error;
 mod marks;
@@ -31,6 +32,7 @@ mod any_json;
 #[cfg(test)]
 mod recordings_tests;
 
+pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
 pub(crate) use request::{decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response};

@@ -37,6 +37,7 @@
 //! | answer | `response`, `output_text` | all else of the response object |
 //! | usage | `usage` | the counts as they came, where they would not be written the same |
 
+mod abilities;
 mod error;
 mod fields;
 mod items;
@@ -51,6 +52,7 @@ use serde_json::{Map, Value};
 
 use crate::Dialect;
 
+pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
 pub(crate) use request::{decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response};

@@ -67,8 +67,8 @@ fn summary(response: &Response) -> Value {
     let calls: Vec<Value> = response
         .tool_calls()
         .map(|call| match call.is_complete() {
-            true => json!({"name": call.name, "arguments": call.arguments}),
-            false => json!({"name": call.name, "arguments": null, "arguments_raw": call.arguments_text}),
+            true => json!({"name": call.name, "arguments": call.arguments.object()}),
+            false => json!({"name": call.name, "arguments": null, "arguments_raw": call.arguments.text()}),
         })
         .collect();
     json!({
@@ -215,7 +215,9 @@ fn a_stream_is_the_answer_in_its_last_event() {
 fn without_what_differs(block: &mut Block, relay: bool) {
     if let Block::Other(other) = block {
         for key in ["encrypted_content", "fingerprint", "result"] {
-            other.data.as_object_mut().unwrap().shift_remove(key);
+            let mut item = other.data.value().clone();
+            item.as_object_mut().unwrap().shift_remove(key);
+            other.data = item.into();
         }
     }
     let Some(data) = block.provider_data_mut() else { return };

@@ -9,6 +9,7 @@ use ikigai_core::WireError;
 use serde_json::{Value, json};
 
 use super::{Refusal, Rule, Wire, list, word};
+use crate::service::wire_error;
 
 /// The table, in the order in which the API checks.
 pub(super) const RULES: &[Rule] = &[
@@ -270,11 +271,7 @@ pub(super) fn write(refusal: Refusal) -> WireError {
     if let (Some(details), Some(fields)) = (refusal.details, error.as_object_mut()) {
         fields.insert("details".to_owned(), details);
     }
-    WireError {
-        status: refusal.status,
-        headers: Vec::new(),
-        body: json!({"type": "error", "error": error, "request_id": "req_sim"}),
-    }
+    wire_error(refusal.status, &json!({"type": "error", "error": error, "request_id": "req_sim"}))
 }
 
 /// The blocks of a message with their places; a plain text is one text block.

@@ -7,6 +7,7 @@ use ikigai_core::WireError;
 use serde_json::{Value, json};
 
 use super::{Refusal, Rule, Wire};
+use crate::service::wire_error;
 
 /// The table, in the order in which the API checks.
 pub(super) const RULES: &[Rule] = &[
@@ -172,7 +173,7 @@ pub(super) fn write(refusal: Refusal) -> WireError {
     if let (Some(details), Some(fields)) = (refusal.details, error.as_object_mut()) {
         fields.insert("details".to_owned(), details);
     }
-    WireError { status: refusal.status, headers: Vec::new(), body: json!({"error": error}) }
+    wire_error(refusal.status, &json!({"error": error}))
 }
 
 /// The model and the method in the path.

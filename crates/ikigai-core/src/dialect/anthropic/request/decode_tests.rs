@@ -299,7 +299,7 @@ fn what_the_caller_changed_is_written_anew() {
     let Block::ToolCall(call) = &mut request.messages[1].content[0] else { panic!() };
     call.arguments = crate::Arguments::from_text(r#"{"a":1}"#.to_owned());
     let crate::Tool::Function(function) = &mut request.tools[0] else { panic!() };
-    function.parameters = json!({"type": "object"});
+    function.parameters = json!({"type": "object"}).into();
     function.strict = true;
     assert_eq!(
         wire(&request).body,

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use crate::dialect::{Target, DraftRequest};
+use crate::dialect::{DraftRequest, Target};
 use crate::{Block, Error, ForcedTools, Loss, ProviderData, Request, ToolChoice};
 
 use super::super::DIALECT;
@@ -302,8 +302,12 @@ impl<'a> Writer<'a> {
         for (what, penalty) in penalties {
             match penalty {
                 None => {}
-                Some(0.0) => self.losses.push(Loss::uncoded_info(what, what, "this API has none, which is what 0 asks for")),
-                Some(_) => self.losses.push(Loss::uncoded(what, what, "this API has no such parameter; it is left out")),
+                Some(0.0) => {
+                    self.losses.push(Loss::uncoded_info(what, what, "this API has none, which is what 0 asks for"))
+                }
+                Some(_) => {
+                    self.losses.push(Loss::uncoded(what, what, "this API has no such parameter; it is left out"))
+                }
             }
         }
         if request.seed.is_some() {

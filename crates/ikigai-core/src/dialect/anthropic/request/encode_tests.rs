@@ -291,7 +291,8 @@ fn an_answer_begun_by_the_caller() {
     );
     // A paused turn of the provider's own tools is sent again as it is.
     let data = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
-    let paused = Request::new(OPUS).user("Go").assistant(Block::Other(Other { dialect: Dialect::Anthropic, data: data.into() }));
+    let paused =
+        Request::new(OPUS).user("Go").assistant(Block::Other(Other { dialect: Dialect::Anthropic, data: data.into() }));
     assert_eq!(wire(&paused).body["messages"].as_array().unwrap().len(), 2);
 }
 

@@ -241,8 +241,11 @@ fn what_has_no_place_here_is_a_loss() {
     request.cache = Some(CacheOptions { key: Some("k".into()), automatic: None });
     request.provider_data.set(Dialect::OpenaiChat, "extra", json!({"logit_bias": {}, "user": null}));
     request.provider_data.set(Dialect::OpenaiChat, "model", "gpt-5");
-    request.tools.push(Tool::other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search"}) }));
-    let other = Block::Other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search_call"}) });
+    request
+        .tools
+        .push(Tool::other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search"}).into() }));
+    let other =
+        Block::Other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search_call"}).into() });
     request.messages.push(Message::assistant(vec![Block::text("Yes"), other]));
     request.messages.push(Message::user(vec![
         Block::text(" "),
@@ -332,7 +335,7 @@ fn pictures_from_the_assistant_are_left_out() {
 #[test]
 fn a_call_that_was_cut_off_is_sent_empty_and_told() {
     let mut cut = ToolCall { id: "t".into(), name: "f".into(), ..ToolCall::default() };
-    cut.arguments = crate::Arguments::from_text("{\"a\": \"b".into());
+    cut.arguments = crate::Arguments::from_text("{\"a\": \"b");
     let wire = wire(&Request::new(SONNET).user("Go").assistant(Block::ToolCall(cut)).tool_result("t", "x"));
     assert_eq!(wire.body["messages"][1]["content"][0]["input"], json!({}));
     assert_eq!(

@@ -109,7 +109,11 @@ impl Decoder {
         self.has_calls = true;
         call.provider_data.remove(DIALECT, "no_input");
         call.provider_data.remove(DIALECT, "input");
-        self.open.push(Open { wire, index, content: Content::Call { input: call.arguments.object().clone(), text: String::new() } });
+        self.open.push(Open {
+            wire,
+            index,
+            content: Content::Call { input: call.arguments.object().clone(), text: String::new() },
+        });
         out.push(Event::ToolCallStart { index, id: call.id, name: call.name, provider_data: call.provider_data });
     }
 
@@ -241,7 +245,11 @@ impl Decoder {
                     out.push(Event::ToolCallDelta { index, arguments });
                 }
                 let (arguments, arguments_text) = arguments(input, text);
-                return out.push(Event::ToolCallDone { index, arguments: arguments_text.map_or_else(|| arguments.into(), crate::Arguments::from_text), provider_data });
+                return out.push(Event::ToolCallDone {
+                    index,
+                    arguments: arguments_text.map_or_else(|| arguments.into(), crate::Arguments::from_text),
+                    provider_data,
+                });
             }
             Content::Own { mut fields, input } => {
                 if !input.is_empty() {

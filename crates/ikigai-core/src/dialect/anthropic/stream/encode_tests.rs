@@ -196,9 +196,12 @@ fn own_streams_tell_the_usage_with_their_start() {
 #[test]
 fn whole_blocks_and_late_arguments() {
     let other = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});
-    let foreign = Block::Other(crate::Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "x"}) });
+    let foreign = Block::Other(crate::Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "x"}).into() });
     let events = [
-        Event::BlockStart { index: 0, block: Block::Other(crate::Other { dialect: DIALECT, data: other.clone().into() }) },
+        Event::BlockStart {
+            index: 0,
+            block: Block::Other(crate::Other { dialect: DIALECT, data: other.clone().into() }),
+        },
         Event::BlockDone { index: 0, provider_data: none() },
         Event::BlockStart { index: 1, block: foreign },
         Event::BlockDone { index: 1, provider_data: none() },
@@ -246,7 +249,7 @@ fn own_events_that_others_do_not_know_go_on() {
         Event::BlockStart { index: 0, block: Block::text("") },
         other(Some(0), json!({"type": "content_block_delta", "index": 7, "delta": {"type": "shiny"}}).into()),
         other(None, json!({"type": "message_stop", "metrics": 1}).into()),
-        Event::Other { index: None, dialect: Dialect::Gemini, data: json!({"type": "x"}) },
+        Event::Other { index: None, dialect: Dialect::Gemini, data: json!({"type": "x"}).into() },
         Event::BlockDone { index: 0, provider_data: none() },
         done(FinishReason::Stop),
     ];
@@ -276,6 +279,9 @@ fn thinking_that_came_unsigned_is_known_again() {
     assert_eq!(signatures.len(), 1);
     let block = json!({"type": "thinking", "thinking": "Hm", "signature": signatures[0]});
     let body = json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": [block]}]});
-    let message = super::super::super::decode_request(crate::dialect::DraftIncoming { path: None, body }).unwrap().messages.remove(0);
+    let message = super::super::super::decode_request(crate::dialect::DraftIncoming { path: None, body })
+        .unwrap()
+        .messages
+        .remove(0);
     assert_eq!(message.content[0].provider_data(), Some(&unsigned));
 }

@@ -8,8 +8,8 @@ use super::super::fields::Fields;
 use super::super::part::{self, GENERATED};
 use super::super::{result, state};
 use super::{config, tools};
-use crate::{Block, Dialect, Error, Ids, Message, ProviderData, Request, Role};
 use crate::dialect::DraftIncoming;
+use crate::{Block, Dialect, Error, Ids, Message, ProviderData, Request, Role};
 
 /// The model as asked for. While the request still names it, the request is written as it was.
 pub(super) const MODEL: &str = "model";

@@ -3,9 +3,9 @@ use serde_json::{Value, json};
 
 use super::super::super::seal::Sealed;
 use super::*;
-use crate::{Error, Ids, Quirks, Request, Rules, Target, };
-use crate::dialect::DraftRequest;
 use crate::dialect::DraftIncoming;
+use crate::dialect::DraftRequest;
+use crate::{Error, Ids, Quirks, Request, Rules, Target};
 
 fn read(body: Value) -> Result<Request, Error> {
     decode_request(DraftIncoming { path: Some("/v1beta/models/m:generateContent"), body })
@@ -363,7 +363,7 @@ fn schemas_of_the_subset_are_read_as_json_schema() {
     // Changed by the caller: written anew, in the field that the client used.
     let mut changed = request;
     if let crate::Tool::Function(function) = &mut changed.tools[0] {
-        function.parameters = json!({"type": "object", "properties": {"m": {"type": ["string", "null"]}}});
+        function.parameters = json!({"type": "object", "properties": {"m": {"type": ["string", "null"]}}}).into();
     }
     assert_eq!(
         written(&changed).body["tools"][0]["functionDeclarations"][0]["parameters"],

@@ -6,8 +6,8 @@ use super::super::fields;
 use super::decode::{BODY_MODEL, MODEL, SINGLE_CONTENT, SYSTEM_EMPTY, SYSTEM_ONE, SYSTEM_TEXT};
 use super::history::{self, foreign_leftovers};
 use super::{config, tools};
-use crate::{Block, Dialect, Error, Loss, Request, Target, Tool, };
 use crate::dialect::DraftRequest;
+use crate::{Block, Dialect, Error, Loss, Request, Target, Tool};
 
 /// Writes a request.
 ///
@@ -134,7 +134,11 @@ fn system(request: &Request, faithful: bool, losses: &mut Vec<Loss>) -> Option<V
                 continue;
             }
             _ => {
-                losses.push(Loss::uncoded("system", place, "the API takes text alone as a system prompt; it was left out"));
+                losses.push(Loss::uncoded(
+                    "system",
+                    place,
+                    "the API takes text alone as a system prompt; it was left out",
+                ));
                 continue;
             }
         };
@@ -196,7 +200,11 @@ fn unsaid(request: &Request, losses: &mut Vec<Loss>) {
         losses.push(Loss::uncoded_info("cache", "cache", why));
     }
     if let Some(place) = cache_hint(request) {
-        losses.push(Loss::uncoded_info("cache", place, "the API caches by itself; marks on blocks and tools are not sent"));
+        losses.push(Loss::uncoded_info(
+            "cache",
+            place,
+            "the API caches by itself; marks on blocks and tools are not sent",
+        ));
     }
     foreign_leftovers(&request.provider_data, "provider_data", losses);
 }

@@ -2,13 +2,13 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{
-    Block, CacheHint, CacheOptions, Dialect, Document, Error, JsonSchemaFormat, Level, Message, Other,
-    OutputFormat, ProviderData, Quirks, Request, Role, Source, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
-    ToolResult, rules_for,
-};
-use crate::dialect::DraftRequest;
 use crate::dialect::DraftIncoming;
+use crate::dialect::DraftRequest;
+use crate::{
+    Block, CacheHint, CacheOptions, Dialect, Document, Error, JsonSchemaFormat, Level, Message, Other, OutputFormat,
+    ProviderData, Quirks, Request, Role, Source, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult,
+    rules_for,
+};
 
 fn encoded_with(request: &Request, quirks: &Quirks) -> Result<DraftRequest, Error> {
     let rules = rules_for(&request.model);
@@ -231,7 +231,7 @@ fn signatures_go_back_to_who_made_them() {
             gemini(Block::text(""), "thought_signature", "bGFzdA=="),
             Block::Other(Other {
                 dialect: Dialect::Gemini,
-                data: json!({"executableCode": {"code": "1"}, "thoughtSignature": "Y29kZQ=="}),
+                data: json!({"executableCode": {"code": "1"}, "thoughtSignature": "Y29kZQ=="}).into(),
             }),
         ]);
         message.provider = provider.map(str::to_owned);
@@ -270,7 +270,7 @@ fn thoughts_of_others_stay_behind() {
     let request = Request::new(NEW).user("Go").assistant([
         Block::Thinking(ThinkingBlock { text: "Hm".into(), provider_data: state }),
         Block::thinking("plain"),
-        Block::Other(Other { dialect: Dialect::Anthropic, data: json!({"type": "server_tool_use"}) }),
+        Block::Other(Other { dialect: Dialect::Anthropic, data: json!({"type": "server_tool_use"}).into() }),
         Block::text("So."),
     ]);
     let (body, losses) = sent(&request);
@@ -489,7 +489,7 @@ fn everything_else_is_told() {
         ])
         .message(Message::new(Role::System, "Now in French."))
         .tool(Tool::new("f", "d"))
-        .tool(Tool::other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search"}) }));
+        .tool(Tool::other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search"}).into() }));
     request.parallel_tool_calls = Some(false);
     request.metadata.insert("user_id".to_owned(), json!("u"));
     request.cache = Some(CacheOptions::default());

@@ -268,7 +268,8 @@ fn declaration(function: &Function, target: &Target<'_>, faithful: bool, place: 
     match written {
         Some(field @ OPENAPI) => {
             let kept = data.value(Dialect::Gemini, SCHEMA);
-            declaration.insert(field.to_owned(), schema::rewritten(function.parameters.value(), kept, &schema_place, losses));
+            declaration
+                .insert(field.to_owned(), schema::rewritten(function.parameters.value(), kept, &schema_place, losses));
         }
         Some(field) => {
             declaration.insert(field.to_owned(), function.parameters.clone().into());

@@ -227,7 +227,7 @@ fn foreign() -> Response {
         model: "claude".to_owned(),
         content: vec![
             Block::Thinking(ThinkingBlock { text: "Hm.".to_owned(), provider_data: signed }),
-            Block::Other(Other { dialect: Dialect::Anthropic, data: json!({"type": "server_tool_use"}) }),
+            Block::Other(Other { dialect: Dialect::Anthropic, data: json!({"type": "server_tool_use"}).into() }),
             Block::text("Sunny."),
             Block::ToolCall(ToolCall { id: "toolu_1".to_owned(), name: "f".to_owned(), ..ToolCall::default() }),
         ],

@@ -310,7 +310,7 @@ fn a_call_that_something_cuts_short_cannot_be_run() {
     for frames in [vec![begun.clone(), limit], vec![begun.clone(), parts(json!([{"text": "Never mind."}])), stop()]] {
         let response = response(&frames);
         let call = response.tool_calls().next().unwrap();
-        assert_eq!((call.is_complete(), call.arguments_text.as_deref()), (false, Some(r#"{"city":"Os""#)));
+        assert_eq!((call.is_complete(), call.arguments.text()), (false, r#"{"city":"Os""#));
     }
     // A piece of nothing.
     let (kind, message) = error(&read(&[parts(json!([{"functionCall": {"willContinue": true}}]))]));

@@ -218,24 +218,12 @@ impl Encoder {
         });
     }
 
-    fn call(
-        &mut self,
-        index: usize,
-        arguments: &crate::Arguments,
-        provider_data: &ProviderData,
-        out: &mut Vec<u8>,
-    ) {
+    fn call(&mut self, index: usize, arguments: &crate::Arguments, provider_data: &ProviderData, out: &mut Vec<u8>) {
         let Some(open) = self.take(index) else { return };
         let Kind::Call { id, name } = open.kind else { return };
         let mut data = open.data;
         data.merge(provider_data.clone());
-        let call = ToolCall {
-            id,
-            name,
-            arguments: arguments.clone().into(),
-            cache: None,
-            provider_data: data,
-        };
+        let call = ToolCall { id, name, arguments: arguments.clone().into(), cache: None, provider_data: data };
         let Some(mut part) = call_part(&call) else { return };
         if let Some(signature) = Sealer::new(&self.reply, self.model.as_deref()).signature(&call.provider_data) {
             part::sign(&mut part, &signature);

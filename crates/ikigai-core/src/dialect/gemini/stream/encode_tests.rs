@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 use super::super::decode_request;
 use super::grammar::check_grammar;
 use super::{Decoder, Encoder};
+use crate::dialect::DraftIncoming;
 use crate::dialect::{ReadFrames as _, WriteFrames as _};
 use crate::{
-    Block, Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Other, ProviderData, Reply,
-    Response, Sse, Usage,
+    Block, Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Other, ProviderData, Reply, Response, Sse,
+    Usage,
 };
-use crate::dialect::DraftIncoming;
 
 fn written(reply: Reply, events: &[Event]) -> String {
     check_grammar(events);
@@ -71,7 +71,6 @@ fn an_answer() -> Vec<Event> {
         Event::ToolCallDone {
             index: 2,
             arguments: json!({"b": 1}).as_object().cloned().unwrap().into(),
-            arguments_text: None,
             provider_data: none(),
         },
         usage(3, 2),
@@ -161,7 +160,7 @@ fn foreign_state_at_a_blocks_end_finds_its_text_again() {
         thinking(0, "Let me "),
         thinking(0, "see."),
         Event::BlockDone { index: 0, provider_data: signed.clone() },
-        open(1, Block::Other(Other { dialect: Dialect::Anthropic, data: json!({"type": "server_tool_use"}) })),
+        open(1, Block::Other(Other { dialect: Dialect::Anthropic, data: json!({"type": "server_tool_use"}).into() })),
         close(1),
         open(2, Block::text("")),
         text(2, "So: "),
@@ -252,12 +251,7 @@ fn a_call_that_was_cut_off_is_not_handed_on() {
     let events = [
         start(),
         Event::ToolCallStart { index: 0, id: "c".to_owned(), name: "f".to_owned(), provider_data: none() },
-        Event::ToolCallDone {
-            index: 0,
-            arguments: Default::default(),
-            arguments_text: Some("{\"a".to_owned()),
-            provider_data: none(),
-        },
+        Event::ToolCallDone { index: 0, arguments: crate::Arguments::from_text("{\"a"), provider_data: none() },
         done(FinishReason::Length),
     ];
     let frames = frames(&written(Reply::default(), &events));

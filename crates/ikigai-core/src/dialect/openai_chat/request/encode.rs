@@ -7,7 +7,7 @@ use super::write_messages::Writer;
 use super::{decode, mark, tools};
 use crate::dialect::openai_chat::marks::{self, DIALECT, EXTRA, Side, put_back};
 use crate::dialect::openai_chat::thinking;
-use crate::dialect::{Target, DraftRequest};
+use crate::dialect::{DraftRequest, Target};
 use crate::{Error, Loss, MaxTokensField, OutputFormat, Request, SeedField};
 
 /// Writes a request.
@@ -196,7 +196,11 @@ fn put_cache_key(body: &mut Map<String, Value>, request: &Request, losses: &mut 
         None => {}
     }
     if cache.automatic.is_some() {
-        losses.push(Loss::uncoded_info("cache", "cache.automatic", "this API caches by itself; nothing is sent about it"));
+        losses.push(Loss::uncoded_info(
+            "cache",
+            "cache.automatic",
+            "this API caches by itself; nothing is sent about it",
+        ));
     }
 }
 

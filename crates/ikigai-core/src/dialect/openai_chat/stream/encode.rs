@@ -323,10 +323,7 @@ impl Encoder {
             }
             Event::ToolCallDelta { index, arguments } => self.call_delta(*index, arguments, out),
             Event::ToolCallDone { index, arguments, provider_data } => {
-                let call = ToolCall {
-                    arguments: arguments.clone(),
-                    ..ToolCall::default()
-                };
+                let call = ToolCall { arguments: arguments.clone(), ..ToolCall::default() };
                 self.call_done(*index, &call, provider_data, out);
             }
             Event::BlockDone { index, provider_data } => self.block_done(*index, provider_data, out),

@@ -522,11 +522,7 @@ fn a_stream_as_a_client_wants_it() {
         done(1),
         Event::ToolCallStart { index: 2, id: "c".into(), name: "t".into(), provider_data: Default::default() },
         Event::ToolCallDelta { index: 2, arguments: "{}".into() },
-        Event::ToolCallDone {
-            index: 2,
-            arguments: Default::default(),
-            provider_data: Default::default(),
-        },
+        Event::ToolCallDone { index: 2, arguments: Default::default(), provider_data: Default::default() },
         Event::Usage { usage: Usage { input_tokens: 1, output_tokens: 2, ..Usage::default() } },
         Event::Done { finish_reason: FinishReason::ToolUse, provider_data: Default::default() },
     ];

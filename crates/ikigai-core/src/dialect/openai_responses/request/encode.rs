@@ -8,7 +8,7 @@ use super::input::{LIST, lone_text};
 use super::tools;
 use crate::dialect::openai_responses::fields::{note_foreign_fields, object, own_object, put_back};
 use crate::dialect::openai_responses::{ME, Object, thinking};
-use crate::dialect::{Target, DraftRequest, strict};
+use crate::dialect::{DraftRequest, Target, strict};
 use crate::{Error, ForcedTools, JsonSchemaFormat, Level, Loss, OutputFormat, Request, Sampling, Thinking, ToolChoice};
 
 /// The least output limit that the server takes.

@@ -3,12 +3,12 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::dialect::Dialect;
+use crate::dialect::DraftIncoming;
 use crate::dialect::openai_responses::decode_request;
 use crate::{
-    Block, CacheHint, CacheOptions, Document, Facts, Message, Other, ProviderData, Quirks, Rules, Severity,
-    Source, Text, ThinkingBlock, Tool, ToolCall, rules_for,
+    Block, CacheHint, CacheOptions, Document, Facts, Message, Other, ProviderData, Quirks, Rules, Severity, Source,
+    Text, ThinkingBlock, Tool, ToolCall, rules_for,
 };
-use crate::dialect::DraftIncoming;
 
 fn send_with(request: &Request, rules: &Rules, quirks: &Quirks) -> DraftRequest {
     encode_request(request, &Target { provider: "openai", quirks, rules, facts: None }).unwrap()
@@ -134,7 +134,7 @@ fn the_history_goes_back_in_order_without_ids_of_items_but_with_reasoning_and_ph
         Block::Text(block)
     };
     let mut call = ToolCall { id: "call_1".into(), name: "f".into(), ..ToolCall::default() };
-    call.arguments = crate::Arguments::from_text("{\"a\": 1}".into());
+    call.arguments = crate::Arguments::from_text("{\"a\": 1}");
     call.provider_data.set(ME, "id", "fc_1");
     call.provider_data.set(ME, "status", "completed");
     call.provider_data.set(ME, "extra", json!({"namespace": "n"}));
@@ -304,7 +304,7 @@ fn files_of_every_source_are_parts_and_sounds_are_losses() {
         Block::image_url("https://a.example/c.png"),
         Block::audio(Source::Base64 { media_type: "audio/wav".into(), data: "AAA=".into() }),
         Block::image(Source::Text { media_type: "text/plain".into(), text: "no".into() }),
-        Block::Other(Other { dialect: Dialect::Gemini, data: json!({"executableCode": {}}) }),
+        Block::Other(Other { dialect: Dialect::Gemini, data: json!({"executableCode": {}}).into() }),
     ]);
     let wire = send(&request);
     assert_eq!(
@@ -380,8 +380,8 @@ fn tools_are_flat_and_strict_only_where_the_schema_allows() {
         function.provider_data.set(Dialect::Anthropic, "extra", json!({"input_examples": [], "none": null}));
         function.cache = Some(CacheHint::default());
     }
-    let hosted = Tool::other(Other { dialect: ME, data: json!({"type": "web_search"}) });
-    let foreign = Tool::other(Other { dialect: Dialect::Anthropic, data: json!({"type": "bash_20250124"}) });
+    let hosted = Tool::other(Other { dialect: ME, data: json!({"type": "web_search"}).into() });
+    let foreign = Tool::other(Other { dialect: Dialect::Anthropic, data: json!({"type": "bash_20250124"}).into() });
     let request =
         hello().tool(Tool::new("f", "d").parameters(open.clone())).tool(with_extras).tool(hosted).tool(foreign);
     let wire = send(&request);
@@ -615,7 +615,7 @@ fn labels_are_texts() {
 
 #[test]
 fn references_to_stored_items_go_only_where_items_are_stored() {
-    let reference = Block::Other(Other { dialect: ME, data: json!({"type": "item_reference", "id": "rs_1"}) });
+    let reference = Block::Other(Other { dialect: ME, data: json!({"type": "item_reference", "id": "rs_1"}).into() });
     let mut request = hello().assistant(vec![reference, Block::text("Hi")]).user("x");
     let wire = send(&request);
     assert_eq!((wire.body["input"][1]["type"].as_str(), wire.losses.len()), (Some("message"), 1));

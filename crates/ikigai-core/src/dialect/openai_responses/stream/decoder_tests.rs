@@ -360,7 +360,7 @@ fn an_incomplete_call_keeps_the_arguments_that_had_come() {
     ];
     let response = collect(&frames);
     let call = response.tool_calls().next().unwrap();
-    assert_eq!((call.arguments_text.as_deref(), call.is_complete()), (Some("{\"path\": \"/et"), false));
+    assert_eq!((call.arguments.text(), call.is_complete()), ("{\"path\": \"/et", false));
     assert_eq!(response.finish_reason, FinishReason::Length);
 }
 

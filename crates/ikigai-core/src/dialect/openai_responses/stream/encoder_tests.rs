@@ -55,7 +55,6 @@ fn foreign() -> Vec<Event> {
         Event::ToolCallDone {
             index: 3,
             arguments: json!({"a": 1}).as_object().cloned().unwrap().into(),
-            arguments_text: None,
             provider_data: state(Dialect::Gemini, "thought_signature", "T"),
         },
         Event::Usage { usage: Usage { input_tokens: 5, output_tokens: 2, ..Usage::default() } },
@@ -128,12 +127,7 @@ fn blocks_that_are_open_at_once_stay_apart() {
         Event::TextDelta { index: 2, text: "b".into() },
         Event::BlockDone { index: 2, provider_data: ProviderData::default() },
         Event::BlockDone { index: 0, provider_data: ProviderData::default() },
-        Event::ToolCallDone {
-            index: 1,
-            arguments: Object::new().into(),
-            arguments_text: None,
-            provider_data: ProviderData::default(),
-        },
+        Event::ToolCallDone { index: 1, arguments: Object::new().into(), provider_data: ProviderData::default() },
         done(FinishReason::ToolUse),
     ];
     let end = check_as_client(&write_stream(&events, reply())).unwrap();
@@ -201,8 +195,8 @@ fn refusals_pictures_and_what_has_no_place() {
     ];
     events.extend(closed(1, Block::Image(picture)));
     events.extend(closed(2, Block::image_url("https://a.example/b.png")));
-    events.extend(closed(3, Block::Other(Other { dialect: Dialect::Gemini, data: json!({}) })));
-    events.push(Event::Other { index: None, dialect: Dialect::Gemini, data: json!({"type": "x"}) });
+    events.extend(closed(3, Block::Other(Other { dialect: Dialect::Gemini, data: json!({}).into() })));
+    events.push(Event::Other { index: None, dialect: Dialect::Gemini, data: json!({"type": "x"}).into() });
     events.push(done(FinishReason::ContentFilter));
     let written = write_stream(&events, reply());
     let mut end = check_as_client(&written).unwrap();

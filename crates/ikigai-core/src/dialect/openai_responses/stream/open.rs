@@ -90,11 +90,7 @@ impl Open {
                 if let Some(rest) = whole.strip_prefix(arguments).filter(|rest| !rest.is_empty()) {
                     out.push(Event::ToolCallDelta { index, arguments: rest.to_owned() });
                 }
-                out.push(Event::ToolCallDone {
-                    index,
-                    arguments: call.arguments,
-                    provider_data: call.provider_data,
-                });
+                out.push(Event::ToolCallDone { index, arguments: call.arguments, provider_data: call.provider_data });
                 return;
             }
             Block::Other(other) => {
@@ -114,11 +110,7 @@ impl Open {
         if self.kind == OpenKind::Call {
             let mut call = ToolCall::default();
             call.arguments = crate::Arguments::from_text(arguments.to_owned());
-            out.push(Event::ToolCallDone {
-                index,
-                arguments: call.arguments,
-                provider_data: ProviderData::default(),
-            });
+            out.push(Event::ToolCallDone { index, arguments: call.arguments, provider_data: ProviderData::default() });
         } else {
             out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
         }
