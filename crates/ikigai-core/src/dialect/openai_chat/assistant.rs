@@ -9,7 +9,7 @@ use super::notes::{
     Side, shape,
 };
 use super::wire::{self, Call, Content, Detail, Inner, Message, Part, Speech};
-use crate::fit::StateUse;
+use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _, Words, raw, read_raw};
 use crate::json::wire::{Raw, Text as WireText};
 use crate::{Audio, Block, Fields, Ids, Json, Part as DataPart, ProviderData, Source, Text, ThinkingBlock};
@@ -183,6 +183,7 @@ pub(super) const GAP: &str = "\n\n";
 pub(super) struct Saying<'a> {
     side: Side,
     join: Join,
+    spelling: Spelling,
     /// How the message was spelled, if that is to be followed.
     shape: Cow<'a, Fields>,
     /// What stands in `content`.
@@ -197,10 +198,11 @@ pub(super) struct Saying<'a> {
 }
 
 impl<'a> Saying<'a> {
-    pub(super) fn new(side: Side, join: Join, shape: Cow<'a, Fields>) -> Self {
+    pub(super) fn new(side: Side, join: Join, spelling: Spelling, shape: Cow<'a, Fields>) -> Self {
         Saying {
             side,
             join,
+            spelling,
             shape,
             inside: Vec::new(),
             refusal: String::new(),
@@ -221,9 +223,9 @@ impl<'a> Saying<'a> {
             Block::Text(text) if content::is_refusal_field(text) => self.refusal.push_str(&text.text),
             Block::Text(_) => self.inside.push((block, state)),
             Block::Thinking(thinking) => self.think(block, thinking, state, field),
-            Block::ToolCall(call) => match write_older_form(call, self.side) {
+            Block::ToolCall(call) => match write_older_form(call, self.side, self.spelling) {
                 Some(function) => self.older_form = Some(function),
-                None => self.calls.push(Item::Fits(write_call(call, self.side, state))),
+                None => self.calls.push(Item::Fits(write_call(call, self.side, self.spelling, state))),
             },
             Block::Other(other) if other.dialect == DIALECT => self.inside.push((block, state)),
             Block::Image(_) | Block::Audio(_) | Block::Document(_) if in_parts && !has_own_field(block) => {
@@ -251,7 +253,7 @@ impl<'a> Saying<'a> {
         if state == StateUse::Own {
             self.details.extend(details_of(&thinking.provider_data));
         }
-        let also = shape(&thinking.provider_data).str(REASONING_ALSO);
+        let also = shape(&thinking.provider_data).str(REASONING_ALSO).filter(|_| self.spelling == Spelling::AsItCame);
         for (name, text) in REASONING_FIELDS.iter().zip(&mut self.reasoning) {
             if field == *name || also.as_deref() == Some(name) {
                 text.push_str(&thinking.text);

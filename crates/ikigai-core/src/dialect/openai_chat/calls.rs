@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::notes::{self, DIALECT, EXTRA_CONTENT, ID_GENERATED, Notes, Side, bound_shape, shape};
 use super::wire::{self, Call, Function, Message, Written};
-use crate::fit::StateUse;
+use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _, Words, read_raw};
 use crate::json::wire::{Raw, Text};
 use crate::{Arguments, Block, Fields, Ids, Json, Part, ProviderData, ToolCall};
@@ -167,9 +167,17 @@ impl Form {
     }
 }
 
+/// How a call was spelled, where that is followed.
+fn followed(data: &ProviderData, side: Side, spelling: Spelling) -> Cow<'_, Fields> {
+    match spelling {
+        Spelling::AsItCame => bound_shape(data, side),
+        Spelling::Ours => Cow::Borrowed(Fields::NONE),
+    }
+}
+
 /// The older form of a call that came in it.
-pub(super) fn write_older_form(call: &ToolCall, side: Side) -> Option<Function<'_>> {
-    let shape = bound_shape(&call.provider_data, side);
+pub(super) fn write_older_form(call: &ToolCall, side: Side, spelling: Spelling) -> Option<Function<'_>> {
+    let shape = followed(&call.provider_data, side, spelling);
     shape.flag(FUNCTION_CALL).then(|| Function {
         rest: notes::extra(&call.provider_data, side).as_rest(),
         ..write_function(call, &shape)
@@ -177,16 +185,18 @@ pub(super) fn write_older_form(call: &ToolCall, side: Side) -> Option<Function<'
 }
 
 /// One entry of `tool_calls`, with the provider's own state.
-pub(super) fn write_call(call: &ToolCall, side: Side, state: StateUse) -> Call<'_> {
+pub(super) fn write_call(call: &ToolCall, side: Side, spelling: Spelling, state: StateUse) -> Call<'_> {
     let data = &call.provider_data;
-    let bound = bound_shape(data, side);
+    let bound = followed(data, side, spelling);
     let extra = notes::extra(data, side);
     let is_custom = shape(data).flag(CUSTOM);
     let kind = if is_custom { CUSTOM } else { "function" };
     let known = extra.get(kind).and_then(|fields| read_raw::<Function<'_>>(fields.raw())).unwrap_or_default();
     let mut wire = Call { rest: extra.as_rest(), ..Call::default() };
     // The provider gave none, or an empty one, and is given that again.
-    let unnamed = shape(data).flag(ID_GENERATED) && (bound.flag(NO_ID) || extra.get("id").is_some());
+    let unnamed = spelling == Spelling::AsItCame
+        && shape(data).flag(ID_GENERATED)
+        && (bound.flag(NO_ID) || extra.get("id").is_some());
     if !unnamed {
         wire.id = Words(Some(call.id.as_str().into()));
     }

@@ -7,7 +7,7 @@ use super::notes::{ANSWER, DIALECT, EXTRA_CONTENT, Notes, Side, bound_shape, ext
 use super::wire::{self, Answer, Choice, Choices, Message};
 use super::{sealed, usage};
 use crate::dialect::{Reply, WireResponse, foreign, openai_error};
-use crate::fit::StateUse;
+use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{self, Item, Loose as _, Words, read_raw};
 use crate::json::wire::{Raw, Text, write};
 use crate::{
@@ -344,7 +344,7 @@ fn encode_message<'a>(
     losses: &mut Vec<Loss>,
 ) -> Message<'a> {
     let shape = bound_shape(&response.provider_data, Side::Response);
-    let mut saying = Saying::new(Side::Response, Join::Nothing, shape);
+    let mut saying = Saying::new(Side::Response, Join::Nothing, Spelling::AsItCame, shape);
     let mut items = Vec::new();
     for (index, block) in response.content.iter().enumerate() {
         let field = match block {

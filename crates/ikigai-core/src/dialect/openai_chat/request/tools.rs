@@ -118,8 +118,8 @@ impl<'a> Offered<'a> {
         }
     }
 
-    /// The whole tool, with the mark for the cache that is wanted.
-    pub(super) fn tool(&self) -> WireTool<'a> {
+    /// The whole tool, with the mark for the cache that is sent.
+    pub(super) fn tool(&self, mark: Option<&CacheHint>) -> WireTool<'a> {
         let data = &self.function.provider_data;
         let extra = notes::extra(data, Side::Request);
         let mut tool = WireTool { rest: extra.as_rest(), ..WireTool::default() };
@@ -127,9 +127,9 @@ impl<'a> Offered<'a> {
             tool.kind = Some("function".into());
         }
         tool.function = Some(Box::new(self.function()));
-        if cache_hint(extra) != self.function.cache {
+        if cache_hint(extra).as_ref() != mark {
             tool.rest.retain(|(name, _)| !is_cache_field(name));
-            tool.rest.extend(self.function.cache.as_ref().map(|hint| (Cow::Borrowed("cache_control"), cache_control(hint).0)));
+            tool.rest.extend(mark.map(|hint| (Cow::Borrowed("cache_control"), cache_control(hint).0)));
         }
         tool
     }
