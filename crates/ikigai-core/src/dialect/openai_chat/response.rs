@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 
 use super::assistant::{self, Join, Saying, field_of};
-use super::notes::{ANSWER, DIALECT, EXTRA_CONTENT, Notes, Side, bound_shape, extra, shape};
+use super::notes::{ANSWER, DIALECT, EXTRA_CONTENT, Side, bound_shape, extra, shape};
 use super::wire::{self, Answer, Choice, Choices, Message};
 use super::{sealed, usage};
 use crate::dialect::{Reply, WireResponse, foreign, openai_error};
 use crate::fit::{Spelling, StateUse};
-use crate::json::loose::{self, Item, Loose as _, Words, read_raw};
+use crate::json::loose::{self, Item, Loose as _, Words};
 use crate::json::wire::{Raw, Text, write};
 use crate::{
     Block, Error, ErrorKind, Fields, FinishReason, Ids, Json, Loss, LossCode, Part, ProviderData, Response,

@@ -22,8 +22,7 @@ use crate::{Error, Fields, Json, JsonSchemaFormat, Limits, Loss, LossCode, MaxTo
 /// # Errors
 /// None so far: whatever is fitted has a form here.
 pub(crate) fn encode_request(fitted: &Fitted<'_>, _limits: &Limits) -> Result<WireRequest, Error> {
-    let mut losses = Vec::new();
-    let messages = History::new(fitted, &mut losses).all();
+    let (messages, mut losses) = History::new(fitted).all();
     let mut body = Asked { messages: Messages(Some(messages)), ..Asked::default() };
     let shape = shape_of(fitted);
     if !shape.flag(shape::MODEL_IN_PATH) {

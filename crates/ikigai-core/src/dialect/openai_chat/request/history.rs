@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::shape;
 use super::tools::cache_control;
 use crate::dialect::openai_chat::assistant::{GAP, Join, Saying, details_of, field_of};
-use crate::dialect::openai_chat::content::{self, FIELD_CONTENT, is_cache_field, text_part};
+use crate::dialect::openai_chat::content::{self, FIELD_CONTENT, is_cache_field};
 use crate::dialect::openai_chat::notes::{self, ContentShape, DIALECT, EXTRA_CONTENT, REASONING_DETAILS, Side};
 use crate::dialect::openai_chat::wire::{self, Content, Message, Part};
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
@@ -22,7 +22,7 @@ use crate::{
 /// Writes the messages of one request.
 pub(super) struct History<'f> {
     fitted: &'f Fitted<'f>,
-    losses: &'f mut Vec<Loss>,
+    losses: Vec<Loss>,
     out: Vec<Item<'f, Message<'f>>>,
     /// Pictures and documents of tool results, which only a user can show here.
     moved: Vec<Item<'f, Part<'f>>>,
@@ -30,12 +30,12 @@ pub(super) struct History<'f> {
 }
 
 impl<'f> History<'f> {
-    pub(super) fn new(fitted: &'f Fitted<'f>, losses: &'f mut Vec<Loss>) -> Self {
-        History { fitted, losses, out: Vec::new(), moved: Vec::new(), after_tool: false }
+    pub(super) fn new(fitted: &'f Fitted<'f>) -> Self {
+        History { fitted, losses: Vec::new(), out: Vec::new(), moved: Vec::new(), after_tool: false }
     }
 
-    /// All messages.
-    pub(super) fn all(mut self) -> Vec<Item<'f, Message<'f>>> {
+    /// All messages, and what they cost.
+    pub(super) fn all(mut self) -> (Vec<Item<'f, Message<'f>>>, Vec<Loss>) {
         self.system();
         let fitted = self.fitted;
         for message in &fitted.messages {
@@ -50,7 +50,7 @@ impl<'f> History<'f> {
             }
         }
         self.flush_moved();
-        self.out
+        (self.out, self.losses)
     }
 
     fn is_ours(&self) -> bool {
