@@ -442,7 +442,10 @@ mod tests {
         let text = r#"{"name":"n","said":"s","inner":{"name":"i"},"list":[{"name":"l"},7,null],"any":1e400}"#;
         assert_eq!(again(text), text);
         let odd = r#"{"x":1e2,"name":5,"said":"","inner":[1e400,{"b": 1.10}],"list":[],"any":null,"x":2}"#;
-        assert_eq!(again(odd), r#"{"x":1e2,"name":5,"said":"","inner":[1e400,{"b": 1.10}],"list":[],"any":null,"x":2}"#);
+        assert_eq!(
+            again(odd),
+            r#"{"x":1e2,"name":5,"said":"","inner":[1e400,{"b": 1.10}],"list":[],"any":null,"x":2}"#
+        );
         let mut thing = Thing::default();
         read(odd, &mut thing).unwrap();
         assert!(thing.name.is_none() && thing.said.is_absent() && thing.inner.is_none() && thing.list.is_empty());

@@ -348,3 +348,7 @@ fn write_speech(audio: &Audio, side: Side, state: StateUse) -> Option<Raw<'_>> {
     }
     Some(Raw(raw(&speech)))
 }
+
+#[cfg(test)]
+#[path = "assistant_tests.rs"]
+mod tests;

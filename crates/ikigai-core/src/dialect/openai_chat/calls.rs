@@ -23,13 +23,7 @@ const CUSTOM: &str = "custom";
 const OTHER_CALLS: &str = "other_calls";
 
 /// Reads the calls of a message, in the older form and in today's.
-pub(super) fn decode(
-    message: &mut Message<'_>,
-    side: Side,
-    ids: &mut Ids,
-    blocks: &mut Vec<Block>,
-    notes: &mut Notes,
-) {
+pub(super) fn decode(message: &mut Message<'_>, side: Side, ids: &mut Ids, blocks: &mut Vec<Block>, notes: &mut Notes) {
     let is_named = |function: &Function<'_>| function.name.as_ref().is_some_and(|name| !name.as_str().is_empty());
     if message.function_call.as_deref().is_some_and(is_named)
         && let Some(function) = message.function_call.take()
@@ -178,10 +172,9 @@ fn followed(data: &ProviderData, side: Side, spelling: Spelling) -> Cow<'_, Fiel
 /// The older form of a call that came in it.
 pub(super) fn write_older_form(call: &ToolCall, side: Side, spelling: Spelling) -> Option<Function<'_>> {
     let shape = followed(&call.provider_data, side, spelling);
-    shape.flag(FUNCTION_CALL).then(|| Function {
-        rest: notes::extra(&call.provider_data, side).as_rest(),
-        ..write_function(call, &shape)
-    })
+    shape
+        .flag(FUNCTION_CALL)
+        .then(|| Function { rest: notes::extra(&call.provider_data, side).as_rest(), ..write_function(call, &shape) })
 }
 
 /// One entry of `tool_calls`, with the provider's own state.

@@ -10,9 +10,7 @@ use super::wire::{Inner, Medium, Part};
 use crate::fit::StateUse;
 use crate::json::loose::{Item, Loose, raw, read_raw};
 use crate::json::wire::{Raw, Text as WireText};
-use crate::{
-    Audio, Block, CacheHint, Document, Fields, Image, Json, Other, ProviderData, Source, Text, ThinkingBlock,
-};
+use crate::{Audio, Block, CacheHint, Document, Fields, Image, Json, Other, ProviderData, Source, Text, ThinkingBlock};
 
 /// Shape of single parts.
 const DATA_HEAD: &str = "data_head";
@@ -201,8 +199,9 @@ fn read_thinking(raw: &Raw<'_>, notes: &mut Notes) -> Option<String> {
         return Some(text.into_owned());
     }
     let text = chunk_text(raw.text())?;
-    if raw.text() != chunk_of(&text).0.get() {
-        notes.shape.set(CHUNKS, raw.to_json());
+    let chunks = raw.to_json();
+    if chunks != serde_json::json!([{"type": "text", "text": text}]) {
+        notes.shape.set(CHUNKS, chunks);
     }
     Some(text)
 }
@@ -288,7 +287,7 @@ pub(super) fn encode(block: &Block, side: Side, state: StateUse) -> Option<Item<
             Part { kind: Some("input_audio".into()), input_audio: write_audio(audio, side)?, ..Part::default() }
         }
         Block::Document(document) => write_document(document, side)?,
-        Block::Thinking(thinking) => write_thinking(thinking, state),
+        Block::Thinking(thinking) => write_thinking(thinking),
         Block::Other(other) if other.dialect == DIALECT => return Some(Item::Odd(Cow::Borrowed(other.data.raw()))),
         Block::Other(_) | Block::ToolCall(_) | Block::ToolResult(_) => return None,
     };
@@ -363,7 +362,7 @@ fn write_document(document: &Document, side: Side) -> Option<Part<'_>> {
 }
 
 /// A `thinking` part, in the chunks that it came in while they still say the same.
-fn write_thinking(block: &ThinkingBlock, _state: StateUse) -> Part<'_> {
+fn write_thinking(block: &ThinkingBlock) -> Part<'_> {
     let shape = shape(&block.provider_data);
     let chunks = shape.get(CHUNKS).filter(|chunks| chunk_text(chunks.text()).as_ref() == Some(&block.text));
     let thinking = match chunks {

@@ -33,6 +33,8 @@ mod wire;
 mod any_json;
 #[cfg(test)]
 mod recordings_tests;
+#[cfg(test)]
+mod testing;
 
 pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};

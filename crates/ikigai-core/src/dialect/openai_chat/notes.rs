@@ -1,6 +1,7 @@
 //! What this dialect leaves in `provider_data`, and how it is found again.
 
-use crate::json::wire::{Rest, keep};
+use std::borrow::Cow;
+
 use crate::{Dialect, Fields, Json, Part, ProviderData};
 
 pub(super) const DIALECT: Dialect = Dialect::OpenaiChat;
@@ -62,11 +63,6 @@ impl Notes {
         self.shape.set(name, true);
     }
 
-    /// Keeps unknown fields.
-    pub(super) fn keep(&mut self, rest: Rest<'_>) {
-        keep(rest).into_iter().for_each(|(name, value)| self.extra.push(name, value));
-    }
-
     /// Keeps unknown fields of an inner object under its name.
     pub(super) fn keep_inner(&mut self, name: &str, fields: Fields) {
         if !fields.is_empty() {
@@ -99,13 +95,11 @@ pub(super) fn shape(data: &ProviderData) -> &Fields {
 }
 
 /// How something was spelled in the document of one side, where the two are told apart.
-pub(super) fn bound_shape(data: &ProviderData, side: Side) -> std::borrow::Cow<'_, Fields> {
+pub(super) fn bound_shape(data: &ProviderData, side: Side) -> Cow<'_, Fields> {
     let shape = shape(data);
     match side {
-        Side::Request => std::borrow::Cow::Borrowed(shape),
-        Side::Response => {
-            std::borrow::Cow::Owned(shape.get(ANSWER).and_then(|notes| notes.to().ok()).unwrap_or_default())
-        }
+        Side::Request => Cow::Borrowed(shape),
+        Side::Response => Cow::Owned(shape.get(ANSWER).and_then(|notes| notes.to().ok()).unwrap_or_default()),
     }
 }
 

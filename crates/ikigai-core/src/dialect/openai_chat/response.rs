@@ -11,8 +11,7 @@ use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{self, Item, Loose as _, Words};
 use crate::json::wire::{Raw, Text, write};
 use crate::{
-    Block, Error, ErrorKind, Fields, FinishReason, Ids, Json, Loss, LossCode, Part, ProviderData, Response,
-    Usage,
+    Block, Error, ErrorKind, Fields, FinishReason, Ids, Json, Loss, LossCode, Part, ProviderData, Response, Usage,
 };
 
 /// The provider's own word for the end, among the fields of the answer.
@@ -31,7 +30,8 @@ const ABSENT: &str = "absent";
 ///
 /// Only the choice with index 0 is read; others are kept as they are.
 pub(crate) fn decode_response(body: &[u8], ids: &mut Ids) -> Result<Response, Error> {
-    let text = std::str::from_utf8(body).map_err(|fault| Error::protocol(format!("the answer is not UTF-8: {fault}")))?;
+    let text =
+        std::str::from_utf8(body).map_err(|fault| Error::protocol(format!("the answer is not UTF-8: {fault}")))?;
     let mut answer = Answer::default();
     let odd = loose::read(text, &mut answer).map_err(|fault| unreadable(text, &fault))?;
     if odd.is_some() {

@@ -96,7 +96,9 @@ pub(super) fn take_as<'a, T: Deserialize<'a>>(rest: &mut Rest<'a>, name: &str) -
 fn limit(rest: &mut Rest<'_>, request: &mut Request, notes: &mut Notes) {
     // The newer name wins; the other then stays as it is.
     for name in ["max_completion_tokens", "max_tokens"] {
-        if wire::find(rest, name).and_then(|raw| serde_json::from_str::<i64>(raw.get()).ok()).is_some_and(|limit| limit > 0)
+        if wire::find(rest, name)
+            .and_then(|raw| serde_json::from_str::<i64>(raw.get()).ok())
+            .is_some_and(|limit| limit > 0)
         {
             request.max_output_tokens = take_as(rest, name);
             notes.shape.set(shape::MAX_TOKENS, name);

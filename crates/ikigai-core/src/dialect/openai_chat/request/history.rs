@@ -372,7 +372,12 @@ impl<'f> History<'f> {
             }
             Block::Image(_) | Block::Audio(_) | Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) => {}
         }
-        self.lose(LossCode::NotInDialect, block.block.kind().as_str(), block.place, "a system prompt is text; it is left out");
+        self.lose(
+            LossCode::NotInDialect,
+            block.block.kind().as_str(),
+            block.place,
+            "a system prompt is text; it is left out",
+        );
         None
     }
 

@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::decode::at;
 use super::shape;
-use crate::dialect::openai_chat::notes::{ContentShape, DIALECT, Notes, Side};
+use crate::dialect::openai_chat::notes::{ContentShape, Notes, Side};
 use crate::dialect::openai_chat::wire::{self, Content, Message as WireMessage};
 use crate::dialect::openai_chat::{assistant, content, sealed};
 use crate::json::loose::{Item, Loose as _};
 use crate::json::wire::Text;
-use crate::{Block, Error, Fields, Ids, Json, Message, Part, Request, Role, ToolResult};
+use crate::{Block, Error, Fields, Ids, Json, Message, Request, Role, ToolResult};
 
 /// Reads all messages: the leading system messages into `system`, the rest in order, runs of tool messages as one.
 pub(super) fn decode(
@@ -108,7 +108,8 @@ impl Reader {
             }
             None => {
                 // By its name, else in the order of the calls.
-                let name = wire::find(&message.rest, "name").and_then(|raw| serde_json::from_str::<Text<'_>>(raw.get()).ok());
+                let name =
+                    wire::find(&message.rest, "name").and_then(|raw| serde_json::from_str::<Text<'_>>(raw.get()).ok());
                 let pending = self.pending.get_or_insert_with(|| Pending::new(before));
                 let id = pending.answer(name.as_ref().map(Text::as_str));
                 result.tool_call_id = id.unwrap_or_else(|| self.ids.next_id());
@@ -136,8 +137,7 @@ struct Pending {
 impl Pending {
     /// The calls of the last assistant message, and the results that have come since.
     fn new(messages: &[Message]) -> Self {
-        let mut pending =
-            Pending { calls: VecDeque::new(), by_name: HashMap::new(), answered: HashSet::new() };
+        let mut pending = Pending { calls: VecDeque::new(), by_name: HashMap::new(), answered: HashSet::new() };
         for message in messages.iter().rev() {
             match message.role {
                 Role::Tool => {
@@ -201,9 +201,4 @@ fn read_content(message: &mut WireMessage<'_>, blocks: &mut Vec<Block>, kept: &m
         }
         Content::Absent => ContentShape::Absent.note(kept),
     }
-}
-
-/// The spelling of a message or a result.
-pub(super) fn shape_of(data: &crate::ProviderData) -> &Fields {
-    data.part(DIALECT, Part::Shape)
 }

@@ -11,7 +11,7 @@ use crate::dialect::openai_chat::notes::{self, DIALECT, Notes, Side};
 use crate::dialect::openai_chat::wire::{self, Asked, Function as WireFunction, Tool as WireTool};
 use crate::json::loose::{Item, Loose as _, read_raw};
 use crate::json::wire::{Raw, Text};
-use crate::{CacheHint, Fields, Function, Json, Other, RequiredWord, Request, Tool, ToolChoice};
+use crate::{CacheHint, Fields, Function, Json, Other, Request, RequiredWord, Tool, ToolChoice};
 
 const NO_TYPE: &str = "no_type";
 const NO_PARAMETERS: &str = "no_parameters";
@@ -87,7 +87,14 @@ fn read_function(mut wire: WireFunction<'_>, mut notes: Notes) -> Tool {
     });
     let cache = cache_hint(&notes.extra);
     notes.keep_inner(INNER, wire.leftovers());
-    Tool::Function(Function { name, description, parameters, strict, cache, provider_data: notes.into_data(Side::Request) })
+    Tool::Function(Function {
+        name,
+        description,
+        parameters,
+        strict,
+        cache,
+        provider_data: notes.into_data(Side::Request),
+    })
 }
 
 fn no_parameters() -> Value {

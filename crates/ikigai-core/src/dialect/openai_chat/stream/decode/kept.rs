@@ -88,7 +88,8 @@ impl Kept {
         }
         for (name, value) in &answer.rest {
             // The last two are padding against guesses by length.
-            if !matches!(name.as_ref(), "id" | "object" | "model" | "usage" | "error" | "choices" | "obfuscation" | "p") {
+            if !matches!(name.as_ref(), "id" | "object" | "model" | "usage" | "error" | "choices" | "obfuscation" | "p")
+            {
                 self.body.set(name.clone().into_owned(), Json::copy(value));
             }
         }

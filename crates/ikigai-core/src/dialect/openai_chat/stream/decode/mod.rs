@@ -13,6 +13,7 @@ mod speech;
 
 use serde_json::value::RawValue;
 
+use crate::dialect::ReadFrames;
 use crate::dialect::openai_chat::content::{self, FIELD_CONTENT};
 use crate::dialect::openai_chat::notes::{
     DIALECT, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, SIGNATURE, Side,
@@ -20,7 +21,6 @@ use crate::dialect::openai_chat::notes::{
 use crate::dialect::openai_chat::response::{Holds, broken, decode_response, excerpt, failure, finish};
 use crate::dialect::openai_chat::wire::{Answer, Choice, Content, Message, Part as WirePart};
 use crate::dialect::openai_chat::{assistant, usage};
-use crate::dialect::ReadFrames;
 use crate::json::loose::{self, Item, read_raw};
 use crate::json::wire::Text;
 use crate::{Block, BlockKind, Error, Event, Fields, FinishReason, Ids, Part, ProviderData, ThinkingBlock};
