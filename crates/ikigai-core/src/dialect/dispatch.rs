@@ -46,7 +46,7 @@ impl Dialect {
         // A dialect whose encoder takes the fitted request has `Writes::Fitted` here.
         let writes = match self {
             Dialect::Anthropic => Writes::Fitted(anthropic::encode_request),
-            Dialect::OpenaiChat => Writes::Alone(openai_chat::encode_request),
+            Dialect::OpenaiChat => Writes::Fitted(openai_chat::encode_request),
             Dialect::OpenaiResponses => Writes::Alone(openai_responses::encode_request),
             Dialect::Gemini => Writes::Alone(gemini::encode_request),
         };
@@ -96,7 +96,7 @@ impl Dialect {
             || -> Result<_, Error> { Ok(DraftIncoming { path: incoming.path, body: json_of_request(incoming.body)? }) };
         let request = match self {
             Dialect::Anthropic => anthropic::decode_request(incoming),
-            Dialect::OpenaiChat => openai_chat::decode_request(draft()?),
+            Dialect::OpenaiChat => openai_chat::decode_request(incoming),
             Dialect::OpenaiResponses => openai_responses::decode_request(draft()?),
             Dialect::Gemini => gemini::decode_request(draft()?),
         }?;
@@ -119,7 +119,7 @@ impl Dialect {
         limits.check_answer(body)?;
         match self {
             Dialect::Anthropic => anthropic::decode_response(body, ids),
-            Dialect::OpenaiChat => openai_chat::decode_response(json_of_answer(body)?, ids),
+            Dialect::OpenaiChat => openai_chat::decode_response(body, ids),
             Dialect::OpenaiResponses => openai_responses::decode_response(json_of_answer(body)?, ids),
             Dialect::Gemini => gemini::decode_response(json_of_answer(body)?, ids),
         }
@@ -130,7 +130,7 @@ impl Dialect {
         let drafted = |body: Value| WireResponse { body: bytes(&body), losses: Vec::new() };
         match self {
             Dialect::Anthropic => anthropic::encode_response(response, reply),
-            Dialect::OpenaiChat => drafted(openai_chat::encode_response(response, reply)),
+            Dialect::OpenaiChat => openai_chat::encode_response(response, reply),
             Dialect::OpenaiResponses => drafted(openai_responses::encode_response(response, reply)),
             Dialect::Gemini => drafted(gemini::encode_response(response, reply)),
         }

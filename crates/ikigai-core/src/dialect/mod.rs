@@ -7,6 +7,7 @@
 mod anthropic;
 mod dispatch;
 mod driver;
+mod foreign;
 mod gemini;
 mod ids;
 mod lanes;

@@ -5,6 +5,8 @@
 
 mod arguments;
 mod fields;
+#[macro_use]
+pub(crate) mod loose;
 mod scan;
 pub(crate) mod text;
 #[macro_use]
