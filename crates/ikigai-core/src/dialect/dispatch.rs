@@ -47,7 +47,7 @@ impl Dialect {
         let writes = match self {
             Dialect::Anthropic => Writes::Alone(anthropic::encode_request),
             Dialect::OpenaiChat => Writes::Alone(openai_chat::encode_request),
-            Dialect::OpenaiResponses => Writes::Alone(openai_responses::encode_request),
+            Dialect::OpenaiResponses => Writes::Fitted(openai_responses::encode_request),
             Dialect::Gemini => Writes::Alone(gemini::encode_request),
         };
         match writes {
@@ -92,12 +92,12 @@ impl Dialect {
     /// If the body is not a request of this dialect, or reaches a limit; the message names the place.
     pub fn decode_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<(Request, Reply), Error> {
         limits.check_request(incoming.body)?;
-        let draft = DraftIncoming { path: incoming.path, body: json_of_request(incoming.body)? };
+        let draft = || json_of_request(incoming.body).map(|body| DraftIncoming { path: incoming.path, body });
         let request = match self {
-            Dialect::Anthropic => anthropic::decode_request(draft),
-            Dialect::OpenaiChat => openai_chat::decode_request(draft),
-            Dialect::OpenaiResponses => openai_responses::decode_request(draft),
-            Dialect::Gemini => gemini::decode_request(draft),
+            Dialect::Anthropic => anthropic::decode_request(draft()?),
+            Dialect::OpenaiChat => openai_chat::decode_request(draft()?),
+            Dialect::OpenaiResponses => openai_responses::decode_request(incoming),
+            Dialect::Gemini => gemini::decode_request(draft()?),
         }?;
         let reply = Reply {
             model: (!request.model.is_empty()).then(|| request.model.clone()),
@@ -116,12 +116,11 @@ impl Dialect {
     /// If the body is an error, whatever its HTTP status was, or is not an answer of this dialect, or reaches a limit.
     pub fn decode_response(self, body: &[u8], ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
         limits.check_answer(body)?;
-        let body = json_of_answer(body)?;
         match self {
-            Dialect::Anthropic => anthropic::decode_response(body, ids),
-            Dialect::OpenaiChat => openai_chat::decode_response(body, ids),
+            Dialect::Anthropic => anthropic::decode_response(json_of_answer(body)?, ids),
+            Dialect::OpenaiChat => openai_chat::decode_response(json_of_answer(body)?, ids),
             Dialect::OpenaiResponses => openai_responses::decode_response(body, ids),
-            Dialect::Gemini => gemini::decode_response(body, ids),
+            Dialect::Gemini => gemini::decode_response(json_of_answer(body)?, ids),
         }
     }
 
@@ -130,7 +129,7 @@ impl Dialect {
         let body = match self {
             Dialect::Anthropic => anthropic::encode_response(response, reply),
             Dialect::OpenaiChat => openai_chat::encode_response(response, reply),
-            Dialect::OpenaiResponses => openai_responses::encode_response(response, reply),
+            Dialect::OpenaiResponses => return openai_responses::encode_response(response, reply),
             Dialect::Gemini => gemini::encode_response(response, reply),
         };
         WireResponse { body: bytes(&body), losses: Vec::new() }
@@ -163,7 +162,6 @@ enum Writes {
     /// It fits the request to its target by itself.
     Alone(fn(&Request, &Target<'_>) -> Result<DraftRequest, Error>),
     /// It spells the fitted request. The losses are those of the spelling; those of the fit go before them.
-    #[expect(dead_code, reason = "the dialects change over to it one by one")]
     Fitted(fn(&Fitted<'_>, &Limits) -> Result<WireRequest, Error>),
 }
 

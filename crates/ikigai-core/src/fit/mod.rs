@@ -224,7 +224,8 @@ pub(crate) fn fit<'a>(
         error.param = Some("model".to_owned());
         return Err(error);
     }
-    let blocks = request.messages.iter().map(|message| message.content.len()).fold(request.system.len(), usize::saturating_add);
+    let blocks =
+        request.messages.iter().map(|message| message.content.len()).fold(request.system.len(), usize::saturating_add);
     limits.check_blocks(blocks, ErrorKind::InvalidRequest)?;
     let fitting = Fitting::new(request, target, dialect, limits);
     match fitting.spelling {
@@ -252,8 +253,7 @@ impl<'a> Fitting<'a> {
     fn new(request: &'a Request, target: &'a Target<'a>, dialect: Dialect, limits: &'a Limits) -> Self {
         let abilities = dialect.abilities();
         let written_for = request.provider_data.part_str(dialect, Part::Shape, "model");
-        let spelling =
-            if written_for.as_deref() == Some(&request.model) { Spelling::AsItCame } else { Spelling::Ours };
+        let spelling = if written_for.as_deref() == Some(&request.model) { Spelling::AsItCame } else { Spelling::Ours };
         let rules = match target.facts {
             Some(facts) => target.rules.with_facts(facts),
             None => Cow::Borrowed(target.rules),

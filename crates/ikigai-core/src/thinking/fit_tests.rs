@@ -312,7 +312,10 @@ fn requests_say_what_the_plan_says() {
                 for limit in [None, Some(longest.min(4096)), Some(longest.min(30_000))] {
                     let mut request = request(wish.clone(), limit);
                     request.model.clone_from(&route.model);
-                    let Ok(wire) = route.dialect.encode_request(&request, &route.target(), &crate::Limits::default()) else { continue };
+                    let Ok(wire) = route.dialect.encode_request(&request, &route.target(), &crate::Limits::default())
+                    else {
+                        continue;
+                    };
                     let plan = ThinkingPlan::new(&request, route.dialect, &route.target());
                     let word = match plan.setting {
                         ThinkingSetting::Level(level) => Some(level.effort().to_owned()),

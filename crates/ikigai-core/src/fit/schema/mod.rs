@@ -186,7 +186,9 @@ fn for_each_schema<'a>(schema: &mut Tree<'a>, choices: &[&str], mut visit: impl 
                 named.iter_mut().for_each(|entry| visit(&mut entry.value));
             }
             ("items", items @ Tree::Object(_)) => visit(items),
-            (name, Tree::Array(alternatives)) if choices.contains(&name) => alternatives.iter_mut().for_each(&mut visit),
+            (name, Tree::Array(alternatives)) if choices.contains(&name) => {
+                alternatives.iter_mut().for_each(&mut visit)
+            }
             _ => {}
         }
     }
