@@ -194,55 +194,26 @@ pub(crate) enum FormatStrict {
 /// How thinking is asked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ThinkingWire {
-    /// The least budget in tokens; `None`: there are no budgets, unless the provider has a parameter for them.
-    pub(crate) least_budget: Option<i64>,
-    /// The budget -1 leaves the choice to the model.
-    pub(crate) own_choice: Support,
-    /// What says that a model shall think that has no levels.
-    pub(crate) on: OnWord,
-    /// How a model is off that has only levels.
-    pub(crate) off_by_level: OffByLevel,
+    pub(crate) asked_by: AskedBy,
     /// A forced tool beside a budget.
     pub(crate) forced_tool_beside_budget: Support,
     /// A budget in a tool turn that did not begin with signed thinking.
     pub(crate) budget_in_unsigned_turn: Support,
-    /// When the thinking comes back.
-    pub(crate) shown: ShownBy,
     /// Models may have fewer levels here, and no tools beside an effort (Chat Completions).
     pub(crate) restricted: Restricted,
 }
 
-/// What says "on".
+/// By which words thinking is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OnWord {
-    /// A word of its own.
-    Said,
-    /// Nothing: such a model thinks by itself.
-    Nothing,
-    /// The level high.
-    High,
-    /// A word for models that choose how much they think, the least budget for others.
-    AdaptiveOrBudget,
-}
-
-/// How a model is off that has only levels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OffByLevel {
-    /// The dialect has a word for off.
-    Word,
-    /// The level minimal.
-    Minimal,
-}
-
-/// When the thinking comes back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ShownBy {
-    /// If it was asked for.
-    Request,
-    /// As the model does; some can be told otherwise.
-    Model,
-    /// As the provider does; some can be told otherwise.
-    Provider,
+pub(crate) enum AskedBy {
+    /// A budget, or a word for models that choose how much they think, with an effort beside it (Anthropic).
+    BudgetOrAdaptive,
+    /// A budget or a level (Gemini).
+    BudgetOrLevel,
+    /// An effort.
+    Effort,
+    /// As the provider's quirk says.
+    Quirk,
 }
 
 /// Whether what a model takes in Chat Completions alone holds here.

@@ -14,7 +14,6 @@ mod format;
 mod history;
 mod ids;
 mod issuer;
-mod limit;
 mod names;
 mod place;
 mod sampling;
@@ -25,10 +24,9 @@ mod tools;
 use std::borrow::Cow;
 
 use crate::dialect::Target;
-use crate::thinking::Setting;
 use crate::{
-    Block, CacheHint, Dialect, Error, ErrorKind, Function, Json, JsonSchemaFormat, Limits, Loss, Message, Off, Other,
-    OutputFormat, Part, Quirks, Request, Role, Rules, ThinkingKind, Tool, ToolChoice,
+    Block, CacheHint, Dialect, Error, ErrorKind, Function, Json, JsonSchemaFormat, Limits, Loss, Message, Other,
+    OutputFormat, Part, Quirks, Request, Role, Rules, ShowThinking, ThinkingKind, ThinkingSetting, Tool, ToolChoice,
 };
 
 pub(crate) use abilities::*;
@@ -164,34 +162,21 @@ pub(crate) enum FittedFormat<'a> {
 /// What is said about thinking.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FittedThinking {
-    /// What to send. Off is here only where it must be said, a budget only where the dialect or the provider takes one.
-    pub(crate) setting: Setting,
+    /// What to send.
+    pub(crate) setting: ThinkingSetting,
     /// Whether the model will think.
     pub(crate) thinks: bool,
     /// Whether the thinking, or its summary, is to be shown.
-    pub(crate) shown: Showing,
+    pub(crate) shown: ShowThinking,
     /// By which parameter the model is asked.
     pub(crate) kind: ThinkingKind,
-    /// How the model is told not to think.
-    pub(crate) off: Off,
     /// The output limit that belongs to the setting.
     pub(crate) limit: Option<i64>,
     /// In a request that goes out as it came: what the setting costs. They count only where the shape no longer says
-    /// what the request does, so that the setting is spelled and not the shape.
+    /// what the request does, so that the setting and its limit are spelled and not the shape.
     pub(crate) losses: Vec<Loss>,
     /// In a request that goes out as it came: the setting must be spelled whatever the shape says.
     pub(crate) must: bool,
-}
-
-/// What is said about showing the thinking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Showing {
-    /// Nothing.
-    Unsaid,
-    /// It is asked for.
-    Ask,
-    /// It is to be hidden.
-    Hide,
 }
 
 /// What a model takes in some places, for spelling.

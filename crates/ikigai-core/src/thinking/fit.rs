@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::limit::{Chosen, LEAST_BUDGET, Limit, LimitKind};
 use super::plan::{Setting, clamped, least, plan};
 use super::{Level, Thinking};
+use crate::fit::{AskedBy, OutputLimit, Restricted, ThinkingWire};
 use crate::{
     Dialect, Display, Loss, LossCode, Off, Quirks, ReasoningRequest, Request, Rules, Target, ThinkingKind, ThinkingRule,
 };
@@ -95,12 +96,12 @@ enum Api {
 }
 
 impl Api {
-    fn of(dialect: Dialect, quirks: &Quirks) -> Self {
-        match dialect {
-            Dialect::Anthropic => Api::Anthropic,
-            Dialect::Gemini => Api::Gemini,
-            Dialect::OpenaiResponses => Api::Effort,
-            Dialect::OpenaiChat => match quirks.reasoning_request {
+    fn of(wire: &ThinkingWire, quirks: &Quirks) -> Self {
+        match wire.asked_by {
+            AskedBy::BudgetOrAdaptive => Api::Anthropic,
+            AskedBy::BudgetOrLevel => Api::Gemini,
+            AskedBy::Effort => Api::Effort,
+            AskedBy::Quirk => match quirks.reasoning_request {
                 ReasoningRequest::Effort => Api::Effort,
                 ReasoningRequest::EffortAndFormat => Api::EffortAndFormat,
                 ReasoningRequest::ReasoningObject => Api::ReasoningObject,
@@ -151,31 +152,18 @@ impl Api {
             (Off::Word | Off::BetweenTools, _) => ThinkingSetting::Off,
         }
     }
-
-    fn limit_kind(self, dialect: Dialect, request: &Request) -> LimitKind {
-        match self {
-            Api::Anthropic => LimitKind::Required { streams: request.stream == Some(true) },
-            Api::Effort if dialect == Dialect::OpenaiResponses => LimitKind::AtLeast16,
-            Api::Gemini
-            | Api::Effort
-            | Api::EffortAndFormat
-            | Api::ReasoningObject
-            | Api::Switch
-            | Api::SwitchAndEffort
-            | Api::Nothing => LimitKind::Optional,
-        }
-    }
 }
 
 impl ThinkingPlan {
     /// What a request for a model sends about thinking, in a dialect.
     pub fn new(request: &Request, dialect: Dialect, target: &Target<'_>) -> Self {
-        let api = Api::of(dialect, target.quirks);
+        let abilities = dialect.abilities();
+        let api = Api::of(&abilities.thinking, target.quirks);
         let rules: Cow<'_, Rules> =
             target.facts.map_or(Cow::Borrowed(target.rules), |facts| target.rules.with_facts(facts));
-        let rule = match dialect {
-            Dialect::OpenaiChat => rules.thinking.in_chat(),
-            Dialect::Anthropic | Dialect::Gemini | Dialect::OpenaiResponses => Cow::Borrowed(&rules.thinking),
+        let rule = match abilities.thinking.restricted {
+            Restricted::AsInChat => rules.thinking.in_chat(),
+            Restricted::No => Cow::Borrowed(&rules.thinking),
         };
         let rule = api.rule(&rule);
         let known = target.facts.and_then(|facts| facts.max_output);
@@ -183,8 +171,11 @@ impl ThinkingPlan {
         let limit = Limit {
             // What is only known of the family does not bound what hosts of compatible APIs take.
             longest: if matches!(api, Api::Anthropic | Api::Gemini) { longest } else { known }.map(i64::from),
-            asked: request.max_output_tokens.filter(|tokens| *tokens >= 0),
-            kind: api.limit_kind(dialect, request),
+            asked: request.max_output_tokens.filter(|tokens| *tokens > 0),
+            kind: match abilities.output_limit {
+                OutputLimit::Required => LimitKind::Required { streams: request.stream == Some(true) },
+                OutputLimit::Optional => LimitKind::Optional { least: abilities.least_output },
+            },
         };
         let mut this = ThinkingPlan {
             setting: ThinkingSetting::Unsaid,

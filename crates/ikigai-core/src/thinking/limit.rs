@@ -12,8 +12,8 @@ pub(super) const LEAST_BUDGET: i64 = 1024;
 const ROOM: i64 = 8192;
 /// Above this an answer that does not stream is refused by official clients, and cut off by many proxies.
 const LONGEST_UNSTREAMED: i64 = 21_333;
-/// The least limit that OpenAI's Responses API takes.
-const LEAST_RESPONSES: i64 = 16;
+/// No API takes more than 32 bits.
+const GREATEST: i64 = i32::MAX as i64;
 
 /// The output limit: what the model has, and what the caller asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,10 +30,8 @@ pub(super) struct Limit {
 pub(super) enum LimitKind {
     /// There must be one, above the budget (Anthropic). A long answer can only be streamed.
     Required { streams: bool },
-    /// There may be one (Gemini, OpenAI Chat).
-    Optional,
-    /// There may be one of at least 16 tokens (OpenAI Responses).
-    AtLeast16,
+    /// There may be one, of at least so many tokens.
+    Optional { least: i64 },
 }
 
 /// Who chose a budget.
@@ -55,21 +53,20 @@ pub(super) struct Fitted {
 impl Limit {
     /// The limit when no budget is spent out of it.
     pub(super) fn plain(self, losses: &mut Vec<Loss>) -> Option<i64> {
-        let limit = match (self.asked, self.longest) {
-            (Some(asked), Some(longest)) if asked > longest => {
+        let longest = self.longest.unwrap_or(GREATEST);
+        let limit = self.asked.map(|asked| {
+            if asked > longest {
                 losses.push(too_long(asked, longest));
-                Some(longest)
             }
-            (asked, _) => asked,
-        };
+            asked.min(longest)
+        });
         match self.kind {
-            LimitKind::Optional => limit,
-            LimitKind::AtLeast16 => limit.map(|limit| {
-                if limit < LEAST_RESPONSES {
-                    let why = format!("this API takes limits of at least {LEAST_RESPONSES} tokens; that is sent");
+            LimitKind::Optional { least } => limit.map(|limit| {
+                if limit < least {
+                    let why = format!("this API takes limits of at least {least} tokens; that is sent for {limit}");
                     losses.push(Loss::new(LossCode::OutOfRange, "max_output_tokens", "max_output_tokens", why));
                 }
-                limit.max(LEAST_RESPONSES)
+                limit.max(least)
             }),
             LimitKind::Required { streams } => Some(match (limit, self.longest) {
                 (Some(limit), _) => limit,
@@ -83,7 +80,7 @@ impl Limit {
     /// The limit and the budget inside it. `None` if there is no room to think.
     pub(super) fn with_budget(self, budget: i64, least: i64, chosen: Chosen, losses: &mut Vec<Loss>) -> Option<Fitted> {
         let required = matches!(self.kind, LimitKind::Required { .. });
-        let longest = self.longest.unwrap_or(i64::MAX);
+        let longest = self.longest.unwrap_or(GREATEST);
         let by_caller = matches!(chosen, Chosen::ByCaller(_));
         let room = match self.asked {
             Some(asked) => asked.max(1),

@@ -1,10 +1,9 @@
 //! What this wire format can express, for [`fit`](crate::fit).
 
 use crate::fit::{
-    Abilities, AutomaticCache, AutomaticTaken, Beginning, CacheMarks, FirstCharacter, FormatStrict, IdCharacters,
-    IdRule, JsonMode, MarkRule, MarkTtl, NameRule, OffByLevel, OnWord, OutputLimit, Prefill, Repeats, Restricted,
-    SchemaFormat, Seeds, ShownBy, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire,
-    Unsaid,
+    Abilities, AskedBy, AutomaticCache, AutomaticTaken, Beginning, CacheMarks, FirstCharacter, FormatStrict,
+    IdCharacters, IdRule, JsonMode, MarkRule, MarkTtl, NameRule, OutputLimit, Prefill, Repeats, Restricted,
+    SchemaFormat, Seeds, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid,
 };
 
 /// What this wire format can express.
@@ -30,13 +29,9 @@ pub(crate) const ABILITIES: Abilities = Abilities {
         beside_prefill: Support::Missing,
     },
     thinking: ThinkingWire {
-        least_budget: Some(1024),
-        own_choice: Support::Missing,
-        on: OnWord::AdaptiveOrBudget,
-        off_by_level: OffByLevel::Word,
+        asked_by: AskedBy::BudgetOrAdaptive,
         forced_tool_beside_budget: Support::Missing,
         budget_in_unsigned_turn: Support::Missing,
-        shown: ShownBy::Model,
         restricted: Restricted::No,
     },
     thinking_back: ThinkingBack::Sealed,

@@ -1,9 +1,9 @@
 //! What this wire format can express, for [`fit`](crate::fit).
 
 use crate::fit::{
-    Abilities, Beginning, CacheMarks, FirstCharacter, FormatStrict, IdCharacters, IdRule, JsonMode, NameRule,
-    OffByLevel, OnWord, OutputLimit, Prefill, Repeats, Restricted, SchemaFormat, Seeds, ShownBy, Stops, StrictTools,
-    Subset, Support, SystemMessages, ThinkingBack, ThinkingWire,
+    Abilities, AskedBy, Beginning, CacheMarks, FirstCharacter, FormatStrict, IdCharacters, IdRule, JsonMode, NameRule,
+    OutputLimit, Prefill, Repeats, Restricted, SchemaFormat, Seeds, Stops, StrictTools, Subset, Support,
+    SystemMessages, ThinkingBack, ThinkingWire,
 };
 
 /// What this wire format can express.
@@ -29,13 +29,9 @@ pub(crate) const ABILITIES: Abilities = Abilities {
         beside_prefill: Support::Taken,
     },
     thinking: ThinkingWire {
-        least_budget: Some(0),
-        own_choice: Support::Taken,
-        on: OnWord::High,
-        off_by_level: OffByLevel::Minimal,
+        asked_by: AskedBy::BudgetOrLevel,
         forced_tool_beside_budget: Support::Taken,
         budget_in_unsigned_turn: Support::Taken,
-        shown: ShownBy::Request,
         restricted: Restricted::No,
     },
     thinking_back: ThinkingBack::Sealed,

@@ -1,10 +1,9 @@
 //! What this wire format can express, for [`fit`](crate::fit).
 
 use crate::fit::{
-    Abilities, AutomaticCache, AutomaticTaken, Beginning, CacheMarks, FirstCharacter, FormatStrict, IdCharacters,
-    IdRule, JsonMode, MarkRule, MarkTtl, NameRule, OffByLevel, OnWord, OutputLimit, Prefill, Repeats, Restricted,
-    SchemaFormat, Seeds, ShownBy, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire,
-    Unsaid,
+    Abilities, AskedBy, AutomaticCache, AutomaticTaken, Beginning, CacheMarks, FirstCharacter, FormatStrict,
+    IdCharacters, IdRule, JsonMode, MarkRule, MarkTtl, NameRule, OutputLimit, Prefill, Repeats, Restricted,
+    SchemaFormat, Seeds, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid,
 };
 
 /// What this wire format can express.
@@ -30,13 +29,9 @@ pub(crate) const ABILITIES: Abilities = Abilities {
         beside_prefill: Support::Taken,
     },
     thinking: ThinkingWire {
-        least_budget: None,
-        own_choice: Support::Missing,
-        on: OnWord::Nothing,
-        off_by_level: OffByLevel::Word,
+        asked_by: AskedBy::Effort,
         forced_tool_beside_budget: Support::Taken,
         budget_in_unsigned_turn: Support::Taken,
-        shown: ShownBy::Request,
         restricted: Restricted::No,
     },
     thinking_back: ThinkingBack::Sealed,
