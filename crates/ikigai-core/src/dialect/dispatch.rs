@@ -47,7 +47,7 @@ impl Dialect {
         let writes = match self {
             Dialect::Anthropic => Writes::Fitted(anthropic::encode_request),
             Dialect::OpenaiChat => Writes::Fitted(openai_chat::encode_request),
-            Dialect::OpenaiResponses => Writes::Alone(openai_responses::encode_request),
+            Dialect::OpenaiResponses => Writes::Fitted(openai_responses::encode_request),
             Dialect::Gemini => Writes::Alone(gemini::encode_request),
         };
         match writes {
@@ -97,7 +97,7 @@ impl Dialect {
         let request = match self {
             Dialect::Anthropic => anthropic::decode_request(incoming),
             Dialect::OpenaiChat => openai_chat::decode_request(incoming),
-            Dialect::OpenaiResponses => openai_responses::decode_request(draft()?),
+            Dialect::OpenaiResponses => openai_responses::decode_request(incoming),
             Dialect::Gemini => gemini::decode_request(draft()?),
         }?;
         let reply = Reply {
@@ -120,7 +120,7 @@ impl Dialect {
         match self {
             Dialect::Anthropic => anthropic::decode_response(body, ids),
             Dialect::OpenaiChat => openai_chat::decode_response(body, ids),
-            Dialect::OpenaiResponses => openai_responses::decode_response(json_of_answer(body)?, ids),
+            Dialect::OpenaiResponses => openai_responses::decode_response(body, ids),
             Dialect::Gemini => gemini::decode_response(json_of_answer(body)?, ids),
         }
     }
@@ -131,7 +131,7 @@ impl Dialect {
         match self {
             Dialect::Anthropic => anthropic::encode_response(response, reply),
             Dialect::OpenaiChat => openai_chat::encode_response(response, reply),
-            Dialect::OpenaiResponses => drafted(openai_responses::encode_response(response, reply)),
+            Dialect::OpenaiResponses => openai_responses::encode_response(response, reply),
             Dialect::Gemini => drafted(gemini::encode_response(response, reply)),
         }
     }

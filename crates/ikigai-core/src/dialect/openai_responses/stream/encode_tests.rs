@@ -2,6 +2,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::dialect::openai_responses::encode_response;
 use crate::dialect::openai_responses::stream::{check_as_client, check_grammar, read_stream, write_stream};
 use crate::dialect::{Dialect, seal};
 use crate::{ErrorKind, Image, Other, Source, events};
@@ -12,7 +13,7 @@ fn reply() -> Reply {
 
 fn state(dialect: Dialect, key: &str, value: &str) -> ProviderData {
     let mut data = ProviderData::default();
-    data.set(dialect, key, value);
+    data.set_part(dialect, Part::State, key, value);
     data
 }
 
@@ -74,7 +75,7 @@ fn the_whole_sequence_for_an_answer_from_elsewhere() {
 fn the_end_of_a_stream_is_what_the_whole_answer_would_have_been() {
     let events = foreign();
     let response = check_grammar(&events).unwrap();
-    let mut whole = response::encode_response(&response, &reply());
+    let mut whole: Value = serde_json::from_slice(&encode_response(&response, &reply()).body).unwrap();
     let mut streamed = check_as_client(&write_stream(&events, reply())).unwrap();
     // New ids are handed out in another order, and a sealed text holds no ids.
     for body in [&mut whole, &mut streamed] {
@@ -98,7 +99,7 @@ fn foreign_state_is_sealed_with_its_issuer() {
         json!([
             {"p": "anthropic", "m": "claude-x", "d": {"anthropic": {"signature": "S"}}},
             {"p": "anthropic", "m": "claude-x",
-             "d": {"gemini": {"thought_signature": "T"}, "openai-responses": {"call": "toolu_1"}}},
+             "d": {"gemini": {"thought_signature": "T"}, "openai-responses": {"shape": {"call": "toolu_1"}}}},
         ])
     );
 }
@@ -127,7 +128,11 @@ fn blocks_that_are_open_at_once_stay_apart() {
         Event::TextDelta { index: 2, text: "b".into() },
         Event::BlockDone { index: 2, provider_data: ProviderData::default() },
         Event::BlockDone { index: 0, provider_data: ProviderData::default() },
-        Event::ToolCallDone { index: 1, arguments: Object::new().into(), provider_data: ProviderData::default() },
+        Event::ToolCallDone {
+            index: 1,
+            arguments: crate::Arguments::default(),
+            provider_data: ProviderData::default(),
+        },
         done(FinishReason::ToolUse),
     ];
     let end = check_as_client(&write_stream(&events, reply())).unwrap();
@@ -178,7 +183,7 @@ fn the_end_says_why() {
 #[test]
 fn refusals_pictures_and_what_has_no_place() {
     let mut refusal = Text { text: String::new(), ..Text::default() };
-    refusal.provider_data.set(Dialect::OpenaiChat, "refusal", true);
+    refusal.provider_data.set_part(Dialect::OpenaiChat, Part::Shape, "refusal", true);
     let picture = Image {
         source: Source::Base64 { media_type: "image/webp".into(), data: "UklGRg==".into() },
         cache: None,

@@ -60,7 +60,7 @@ fn is_its_end(frames: &[String]) -> Response {
     let streamed = collect(frames);
     let last = frames.last().unwrap().split_once("data: ").unwrap().1;
     let body = serde_json::from_str::<Value>(last).unwrap()["response"].take();
-    assert_eq!(streamed, decode_response(body, &mut Ids::default()).unwrap());
+    assert_eq!(streamed, decode_response(body.to_string().as_bytes(), &mut Ids::default()).unwrap());
     streamed
 }
 
@@ -92,8 +92,9 @@ fn text_in_pieces() {
         completed(json!([message("Grüße,\n\"Welt\" 🌍")])),
     ];
     let events = read_stream(&frames.concat());
-    let item = json!({"openai-responses": {"item": {"id": "msg_1", "status": "in_progress"}}});
-    let done = json!({"openai-responses": {"item": {"id": "msg_1", "status": "completed"}, "annotations": []}});
+    let item = json!({"openai-responses": {"shape": {"item": {"id": "msg_1", "status": "in_progress"}}}});
+    let shape = json!({"annotations": [], "item": {"id": "msg_1", "status": "completed"}});
+    let done = json!({"openai-responses": {"shape": shape}});
     assert_eq!(
         serde_json::to_value(&events[1..5]).unwrap(),
         json!([
@@ -397,9 +398,9 @@ fn streams_that_are_cut_off_or_make_no_sense_end_with_one_error() {
     for (frames, words) in [
         (vec![], "cut off"),
         (vec![created(), delta(TEXT, 0, "Hi")], "cut off"),
-        (vec![created(), "data: {\"type\": \"resp\n\n".to_owned()], "frame 2 of the stream is no JSON"),
-        (vec!["data: 17\n\n".to_owned()], "frame 1 of the stream is no JSON object: 17"),
-        (vec![long], "frame 1 of the stream is no JSON"),
+        (vec![created(), "data: {\"type\": \"resp\n\n".to_owned()], "frame 2 of the stream cannot be read"),
+        (vec!["data: 17\n\n".to_owned()], "frame 1 of the stream cannot be read"),
+        (vec![long], "frame 1 of the stream cannot be read"),
     ] {
         let response = collect(&frames);
         let error = response.error.unwrap();
