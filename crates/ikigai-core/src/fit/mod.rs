@@ -33,7 +33,7 @@ pub(crate) use abilities::*;
 pub(crate) use cache::Marks;
 pub use names::ToolNames;
 pub(crate) use place::Place;
-pub(crate) use schema::Subset;
+pub(crate) use schema::{Parsed, Subset};
 
 use history::is_unsigned_tool_turn;
 use ids::{CallIds, IdForm};
@@ -389,3 +389,6 @@ fn own_tool_names(request: &Request, dialect: Dialect) -> impl Iterator<Item = &
         Tool::Other(_) | Tool::Function(_) => None,
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -97,15 +97,11 @@ impl NameRule {
     /// The name with `_` for everything that is not taken.
     fn plain(&self, name: &str) -> String {
         let mut plain = String::with_capacity(name.len().min(self.longest) + 1);
-        if !name.chars().next().is_some_and(|first| self.can_begin(first)) {
+        let mut taken = name.chars().map(|c| if self.has(c) { c } else { '_' }).peekable();
+        if !taken.peek().is_some_and(|first| self.can_begin(*first)) {
             plain.push('_');
         }
-        for c in name.chars() {
-            if plain.len() >= self.longest {
-                break;
-            }
-            plain.push(if self.has(c) { c } else { '_' });
-        }
+        plain.extend(taken.take(self.longest - plain.len()));
         plain
     }
 }
