@@ -103,6 +103,11 @@ impl Default for Limits {
     }
 }
 
+/// The error of a stream that has reached a limit.
+pub(crate) fn limit_reached(message: String) -> Error {
+    reached(ErrorKind::Protocol, format!("{message}, which is the limit"))
+}
+
 /// The error of a limit that was reached.
 fn reached(kind: ErrorKind, message: String) -> Error {
     let mut error = Error::new(kind, message);

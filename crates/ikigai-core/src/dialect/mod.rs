@@ -15,6 +15,7 @@ mod openai_error;
 mod openai_responses;
 mod seal;
 mod strict;
+mod surrogates;
 
 use serde::{Deserialize, Serialize};
 
@@ -184,4 +185,9 @@ pub(crate) trait ReadFrames {
 pub(crate) trait WriteFrames {
     /// Writes the frames for one event.
     fn event(&mut self, event: &Event, out: &mut Vec<u8>);
+
+    /// Takes out what could not be carried since the last call.
+    fn take_losses(&mut self) -> Vec<Loss> {
+        Vec::new()
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use toml::Spanned;
 
-use super::base_url::{capitals, is_url, normal};
+use super::base_url::{Version, capitals, is_url, normal};
 use super::{Auth, Provider, Quirks};
 use crate::rows::{FileError, from_toml};
 use crate::{Dialect, near};
@@ -180,7 +180,7 @@ impl Provider {
 
     /// A base URL that a user wrote, as the dialect wants it; one with variables in it is taken as it is.
     fn configured(&self, url: &str, dialect: Dialect) -> String {
-        if url.is_empty() || url.contains("${") { url.to_owned() } else { normal(url, dialect) }
+        if url.is_empty() || url.contains("${") { url.to_owned() } else { normal(url, dialect, Version::AfterHost) }
     }
 }
 

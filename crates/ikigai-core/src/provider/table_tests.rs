@@ -195,7 +195,7 @@ fn variables_fill_a_template() {
             "openai",
             Dialect::OpenaiResponses,
             &[("OPENAI_BASE_URL", "https://proxy.example/")],
-            Ok("https://proxy.example"),
+            Ok("https://proxy.example/v1"),
         ),
         (
             "openai",

@@ -14,7 +14,7 @@ use ikigai_core::{ArgumentChecker, Tool, ToolCall};
 
 pub use hints::Hints;
 pub use output::{IntoOutput, Json, Output};
-pub(crate) use run::{Bench, run};
+pub(crate) use run::{ToolRunner, run};
 
 type Running<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Code = dyn Fn(ToolCall) -> Running<Output> + Send + Sync;

@@ -3,14 +3,14 @@
 use std::fmt;
 
 use http::Method;
-use ikigai_core::{Context, Dialect, ErrorKind, Limits, WireRequest};
+use ikigai_core::{Context, Dialect, ErrorKind, WireRequest};
 use serde_json::{Map, Value, json};
 
 use super::estimate;
-use crate::converse::Converse;
-use crate::endpoint::Endpoint;
+use crate::codec::{self, Codec};
 use crate::error::Error;
 use crate::model::Model;
+use crate::upstream::{Wanted, header_map, route};
 
 /// How many tokens a prompt has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,21 +63,17 @@ impl Model {
     pub async fn count_tokens(&self, prompt: impl Into<Context>) -> Result<TokenCount, Error> {
         let request = self.request(prompt.into())?;
         let estimated = TokenCount { tokens: estimate(&request), exact: false };
-        let (name, settings) = (&self.plan.name, &self.plan.settings);
-        let registry = self.client.registry();
-        let route = match settings.dialect {
-            Some(dialect) => registry.route_in(name, dialect)?,
-            None => registry.route(name)?,
-        };
-        if Converse::on(&route).is_some() {
+        let route = route(&self.client, &self.plan.name, &self.plan.settings)?;
+        let codec = Codec::new(&route);
+        if codec.is_converse() {
             return Ok(estimated);
         }
-        let encoded = route.dialect.encode_request(&request, &route.target(), &Limits::client())?;
-        let Some((path, body)) = counting(route.dialect, &encoded) else { return Ok(estimated) };
-        let endpoint = Endpoint::find(&self.client, route.provider, route.dialect, &name.id, settings)?;
-        let body = Some(body.to_string().into());
-        let request = endpoint.request(Method::POST, &path, &encoded.headers, body)?;
-        match self.client.json(name, route.dialect, &endpoint, request, settings).await {
+        let encoded = codec.encode_request(&request, &route)?;
+        let Some((path, body)) = counting(codec.dialect(), &encoded) else { return Ok(estimated) };
+        let upstream = self.upstream()?;
+        let (headers, body) = (header_map(&encoded.headers)?, body.to_string().into());
+        let request = upstream.request(Method::POST, &path, &headers, body, Wanted::Whole)?;
+        match upstream.whole(&request, codec::json).await {
             Ok(answer) => {
                 let count = answer.get("input_tokens").or_else(|| answer.get("totalTokens"));
                 Ok(count.and_then(Value::as_u64).map_or(estimated, |tokens| TokenCount { tokens, exact: true }))

@@ -2,14 +2,15 @@
 
 use base64::Engine as _;
 use futures_util::future::try_join_all;
-use http::Method;
+use http::{HeaderMap, Method};
 use ikigai_core::{Cost, Dialect, ModelName, Usage};
 use serde_json::{Value, json};
 use tracing::Instrument as _;
 
-use crate::endpoint::{Endpoint, segment};
+use crate::codec;
 use crate::error::{Error, Reason};
 use crate::model::Model;
+use crate::upstream::{Upstream, Wanted, segment};
 
 /// How many requests are under way at once.
 const AT_ONCE: usize = 4;
@@ -35,14 +36,13 @@ impl Model {
     /// When the provider has no embeddings, or one of the requests fails.
     pub async fn embed(&self, texts: impl IntoIterator<Item = impl Into<String>>) -> Result<Embeddings, Error> {
         let texts: Vec<String> = texts.into_iter().map(Into::into).collect();
-        let (name, settings) = (&self.plan.name, &self.plan.settings);
-        let route = self.client.registry().route(name)?;
-        let at_most = match route.dialect {
+        let upstream = self.upstream()?;
+        let at_most = match upstream.dialect() {
             Dialect::OpenaiChat | Dialect::OpenaiResponses => 2048,
             Dialect::Gemini => 100,
             Dialect::Anthropic => {
                 let told =
-                    format!("{} has no embeddings; ask a provider that has, such as openai", route.provider.name);
+                    format!("{} has no embeddings; ask a provider that has, such as openai", upstream.provider().name);
                 return Err(Reason::Unsupported(told).into());
             }
         };
@@ -50,31 +50,24 @@ impl Model {
             let told = format!("texts[{place}]: an empty text has no vector");
             return Err(ikigai_core::Error::invalid_request(told).into());
         }
-        let endpoint = Endpoint::find(&self.client, route.provider, route.dialect, &name.id, settings)?;
-        let span = crate::trace::embeddings(name, &endpoint);
+        let span = crate::trace::embeddings(&upstream);
         let began = self.client.clock().now();
-        let asked = self.embed_all(&texts, at_most, route.dialect, &endpoint).instrument(span.clone());
+        let asked = self.embed_all(&texts, at_most, &upstream).instrument(span.clone());
         let outcome = asked.await.map(|mut embeddings| {
-            let priced = route.facts.zip(embeddings.usage.as_ref());
+            let priced = upstream.facts().zip(embeddings.usage.as_ref());
             embeddings.cost = priced.and_then(|(facts, usage)| facts.cost(usage));
             embeddings
         });
-        crate::trace::embedded(&span, name, &outcome, self.client.clock().now().saturating_sub(began));
+        crate::trace::embedded(&span, upstream.model(), &outcome, self.client.clock().now().saturating_sub(began));
         outcome
     }
 
-    async fn embed_all(
-        &self,
-        texts: &[String],
-        at_most: usize,
-        dialect: Dialect,
-        endpoint: &Endpoint,
-    ) -> Result<Embeddings, Error> {
+    async fn embed_all(&self, texts: &[String], at_most: usize, upstream: &Upstream) -> Result<Embeddings, Error> {
         let name = self.plan.name.clone();
         let mut embeddings = Embeddings { vectors: Vec::new(), model: name, usage: None, cost: None };
         let batches: Vec<&[String]> = texts.chunks(at_most).collect();
         for group in batches.chunks(AT_ONCE) {
-            let answers = try_join_all(group.iter().map(|batch| self.embed_batch(batch, dialect, endpoint))).await?;
+            let answers = try_join_all(group.iter().map(|batch| self.embed_batch(batch, upstream))).await?;
             for (vectors, tokens) in answers {
                 embeddings.vectors.extend(vectors);
                 if let Some(tokens) = tokens {
@@ -86,19 +79,16 @@ impl Model {
         Ok(embeddings)
     }
 
-    async fn embed_batch(
-        &self,
-        texts: &[String],
-        dialect: Dialect,
-        endpoint: &Endpoint,
-    ) -> Result<(Vec<Vec<f32>>, Option<u64>), Error> {
-        let (name, settings) = (&self.plan.name, &self.plan.settings);
-        let (path, body) = asked(dialect, &name.id, texts, settings.dimensions);
-        let request = endpoint.request(Method::POST, &path, &[], Some(body.to_string().into()))?;
-        let answer = self.client.json(name, dialect, endpoint, request, settings).await?;
+    async fn embed_batch(&self, texts: &[String], upstream: &Upstream) -> Result<(Vec<Vec<f32>>, Option<u64>), Error> {
+        let (name, dialect) = (upstream.model(), upstream.dialect());
+        let (path, body) = asked(dialect, &name.id, texts, self.plan.settings.dimensions);
+        let body = body.to_string().into();
+        let request = upstream.request(Method::POST, &path, &HeaderMap::new(), body, Wanted::Whole)?;
+        let answer = upstream.whole(&request, codec::json).await?;
         let vectors = answered(dialect, &answer);
         if vectors.as_ref().map(Vec::len) != Some(texts.len()) {
-            let told = format!("{} texts were sent, and other than {} vectors came back", texts.len(), texts.len());
+            let told =
+                format!("expected {} embeddings, got {}", texts.len(), vectors.map_or(0, |vectors| vectors.len()));
             return Err(Error::new(ikigai_core::Error::protocol(told)).at(name));
         }
         let tokens =

@@ -1,13 +1,15 @@
 //! Which models a provider has, by its own word.
 
+use bytes::Bytes;
 use http::Method;
 use ikigai_core::{Dialect, ModelName, ProviderError};
 use serde_json::Value;
 
 use crate::client::Client;
-use crate::endpoint::{Endpoint, segment};
+use crate::codec;
 use crate::error::{Error, Reason};
 use crate::settings::Settings;
+use crate::upstream::{Upstream, Wanted, header_map, segment};
 
 /// A model that a provider says it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,10 +39,10 @@ impl Client {
             let nearest = self.registry().providers.nearest(provider).map(str::to_owned);
             Reason::from(ProviderError::Unknown { name: provider.to_owned(), nearest })
         })?;
-        let settings = Settings::new(self.timeouts(), self.retry().clone());
-        let endpoint = Endpoint::find(self, row, row.dialect, "", &settings)?;
-        // Errors name the provider.
+        let settings = Settings { dialect: Some(row.dialect), ..Settings::new(self.timeouts(), self.retry().clone()) };
+        // No model: errors name the provider.
         let name = ModelName::new(row.id.to_string(), "models");
+        let upstream = Upstream::find(self, &name, &settings)?;
         let headers = match row.dialect {
             Dialect::Anthropic => vec![("anthropic-version".to_owned(), "2023-06-01".to_owned())],
             Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini => Vec::new(),
@@ -49,8 +51,8 @@ impl Client {
         let mut after = None;
         for _ in 0..PAGES {
             let path = page(row.dialect, after.as_deref());
-            let request = endpoint.request(Method::GET, &path, &headers, None)?;
-            let answer = self.json(&name, row.dialect, &endpoint, request, &settings).await?;
+            let request = upstream.request(Method::GET, &path, &header_map(&headers)?, Bytes::new(), Wanted::Whole)?;
+            let answer = upstream.whole(&request, codec::json).await?;
             let (found, next) = read(&answer)
                 .ok_or_else(|| Error::new(ikigai_core::Error::protocol("the answer is no list of models")).at(&name))?;
             models.extend(found);

@@ -9,7 +9,7 @@ use pretty_assertions::assert_eq;
 use crate::support;
 
 /// Where cargo puts examples: beside the folder of this test.
-fn example(name: &str) -> PathBuf {
+pub(crate) fn example(name: &str) -> PathBuf {
     let mut path = std::env::current_exe().unwrap();
     path.pop();
     path.pop();

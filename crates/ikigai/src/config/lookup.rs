@@ -1,7 +1,8 @@
 //! A provider's key and base URL, from the first place that has them.
 
-use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ikigai_core::{Dialect, Provider, ProviderError};
 
@@ -86,19 +87,41 @@ impl std::fmt::Display for MissingKey {
 
 impl std::error::Error for MissingKey {}
 
-/// One search for a provider's key and base URL. Files are read at most once, and only when they are asked.
-pub(crate) struct Lookup<'a> {
-    environment: &'a Environment,
-    dotenv: OnceCell<Vec<(String, String)>>,
+/// Where a client finds keys and base URLs. Every key is looked up once, and `.env` is read once: a client that is made
+/// anew sees what has changed.
+#[derive(Debug)]
+pub(crate) struct Lookup {
+    environment: Environment,
+    dotenv: OnceLock<Vec<(String, String)>>,
+    /// By the provider's id.
+    keys: Mutex<BTreeMap<String, Option<Found>>>,
 }
 
-impl<'a> Lookup<'a> {
-    pub(crate) fn new(environment: &'a Environment) -> Self {
-        Lookup { environment, dotenv: OnceCell::new() }
+impl Lookup {
+    pub(crate) fn new(environment: Environment) -> Self {
+        Lookup { environment, dotenv: OnceLock::new(), keys: Mutex::default() }
     }
 
-    /// The key of a provider from the environment, the files of keys or `.env`; none when there is none.
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// The key of a provider from the environment, the files of keys or `.env`; `None` if none of them has one.
     pub(crate) fn key(&self, provider: &Provider) -> Result<Option<Found>, CredentialsError> {
+        if let Some(known) = self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(provider.id.as_ref()) {
+            return Ok(known.clone());
+        }
+        // Without the lock: files may be slow.
+        let found = self.search(provider)?;
+        // A key that is missing stops the request; it is looked for again when there is another one.
+        if found.is_some() || !provider.needs_key() {
+            let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+            keys.insert(provider.id.to_string(), found.clone());
+        }
+        Ok(found)
+    }
+
+    fn search(&self, provider: &Provider) -> Result<Option<Found>, CredentialsError> {
         for name in provider.key_env.iter() {
             if let Some(value) = self.environment.variable(name) {
                 return Ok(Some(Found { key: Key::from(value), from: KeySource::Variable(name.to_string()) }));

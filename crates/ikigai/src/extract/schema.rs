@@ -9,7 +9,7 @@ use crate::error::Error;
 const FIELD: &str = "value";
 
 /// The schema of a value that is asked for.
-pub(crate) struct Shape {
+pub(crate) struct ValueSchema {
     pub(crate) name: String,
     pub(crate) description: Option<String>,
     /// With an object at its root.
@@ -19,12 +19,12 @@ pub(crate) struct Shape {
     checker: ArgumentChecker,
 }
 
-impl Shape {
+impl ValueSchema {
     /// The shape of a Rust type.
     #[cfg(feature = "schema")]
     pub(crate) fn of<T: schemars::JsonSchema>() -> Result<Self, Error> {
         let told = crate::schema::of::<T>();
-        Shape::new(&crate::schema::snake_case(&told.name), told.description, told.schema)
+        ValueSchema::new(&crate::schema::snake_case(&told.name), told.description, told.schema)
     }
 
     /// The shape of a schema.
@@ -34,7 +34,9 @@ impl Shape {
         let tool = Tool::new(name, "").parameters(schema.clone());
         let checker = tool.as_function().map(|function| function.argument_checker());
         match checker {
-            Some(Ok(checker)) => Ok(Shape { name: name.to_owned(), description, schema, wrapped: !is_object, checker }),
+            Some(Ok(checker)) => {
+                Ok(ValueSchema { name: name.to_owned(), description, schema, wrapped: !is_object, checker })
+            }
             Some(Err(fault)) => Err(ikigai_core::Error::invalid_request(fault).into()),
             None => Err(ikigai_core::Error::invalid_request("a schema is needed").into()),
         }

@@ -37,25 +37,32 @@ impl RateLimits {
     /// Reads the headers of OpenAI and its family (`x-ratelimit-remaining-tokens`) and of Anthropic
     /// (`anthropic-ratelimit-tokens-remaining`). `now` is for resets that are told as a time.
     pub(crate) fn read(headers: &HeaderMap, now: SystemTime) -> Self {
-        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-        let number = |name: &str| text(name).and_then(|value| value.parse::<f64>().ok()).and_then(whole);
-        let one = |what: &str| {
-            let field = |field: &str| {
-                let names = [format!("x-ratelimit-{field}-{what}"), format!("anthropic-ratelimit-{what}-{field}")];
-                names.into_iter().find(|name| headers.contains_key(name.as_str()))
-            };
-            let limit = RateLimit {
-                limit: field("limit").and_then(|name| number(&name)),
-                remaining: field("remaining").and_then(|name| number(&name)),
-                reset: field("reset").and_then(|name| until(text(&name)?, now)),
-            };
-            (limit != RateLimit::default()).then_some(limit)
-        };
-        RateLimits {
-            requests: one("requests"),
-            tokens: one("tokens"),
-            input_tokens: one("input-tokens"),
-            output_tokens: one("output-tokens"),
+        let mut limits = RateLimits::default();
+        for (name, value) in headers {
+            let openai =
+                || name.as_str().strip_prefix("x-ratelimit-")?.split_once('-').map(|(field, what)| (what, field));
+            let anthropic = || name.as_str().strip_prefix("anthropic-ratelimit-")?.rsplit_once('-');
+            let Some((what, field)) = openai().or_else(anthropic) else { continue };
+            let (Some(limit), Ok(text)) = (limits.of(what), value.to_str()) else { continue };
+            let mut read = limit.take().unwrap_or_default();
+            match field {
+                "limit" => read.limit = number(text),
+                "remaining" => read.remaining = number(text),
+                "reset" => read.reset = until(text.trim(), now),
+                _ => {}
+            }
+            *limit = (read != RateLimit::default()).then_some(read);
+        }
+        limits
+    }
+
+    fn of(&mut self, what: &str) -> Option<&mut Option<RateLimit>> {
+        match what {
+            "requests" => Some(&mut self.requests),
+            "tokens" => Some(&mut self.tokens),
+            "input-tokens" => Some(&mut self.input_tokens),
+            "output-tokens" => Some(&mut self.output_tokens),
+            _ => None,
         }
     }
 
@@ -87,7 +94,8 @@ fn until(text: &str, now: SystemTime) -> Option<Duration> {
 }
 
 /// A count; some write it with a point.
-fn whole(number: f64) -> Option<u64> {
+fn number(text: &str) -> Option<u64> {
+    let number: f64 = text.trim().parse().ok()?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be in range")]
     (0.0..=1e15).contains(&number).then_some(number as u64)
 }
