@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::abilities::{FirstCharacter, NameRule};
-use super::own_tool_names;
 use crate::{Block, Dialect, Event, Request, Response, Tool, ToolChoice};
 
 /// The names of tools that were respelled for a request, to give the calls of its answer their own names again.
@@ -121,7 +120,11 @@ impl<'a> Respelled<'a> {
             return Respelled::default();
         }
         let mut taken: HashSet<Cow<'_, str>> = all_names(request).map(Cow::Borrowed).collect();
-        taken.extend(own_tool_names(request, dialect).map(Cow::Borrowed));
+        let own = request.tools.iter().filter_map(|tool| match tool {
+            Tool::Other(tool) if tool.other.dialect == dialect => tool.other.tool_name(),
+            Tool::Other(_) | Tool::Function(_) => None,
+        });
+        taken.extend(own.map(Cow::Borrowed));
         let mut counts: HashMap<String, usize> = HashMap::new();
         let mut sent: HashMap<&str, String> = HashMap::new();
         for name in refused {
@@ -153,6 +156,11 @@ impl<'a> Respelled<'a> {
     /// Whether the name is sent in another spelling.
     pub(super) fn changes(&self, name: &str) -> bool {
         self.sent.contains_key(name)
+    }
+
+    /// How many names are sent in another spelling.
+    pub(super) fn changes_in_all(&self) -> usize {
+        self.sent.len()
     }
 
     /// The way back.

@@ -7,7 +7,7 @@ mod table;
 mod tools;
 
 use super::*;
-use crate::{LossCode, Severity, rules_for};
+use crate::{LossCode, Severity, Tool, rules_for};
 
 pub(super) const LIMITS: Limits = Limits::client();
 
