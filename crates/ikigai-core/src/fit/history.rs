@@ -1,6 +1,7 @@
 //! The system prompt and the messages.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::abilities::{Beginning, SystemMessages, ThinkingBack};
 use super::foreign::is_foreign;
@@ -8,6 +9,7 @@ use super::issuer::Issuer;
 use super::{FittedBlock, FittedMessage, Fitting, Place, Spelling, StateUse};
 use crate::{
     Block, Loss, LossCode, Message, Part, ProviderData, ReasoningField, ReplayReasoning, Role, Text, ThinkingBlock,
+    Tool,
 };
 
 /// What is said when a conversation may not end with the assistant.
@@ -66,7 +68,7 @@ impl<'a> Fitting<'a> {
         if self.spelling == Spelling::Ours {
             self.move_system(&mut done);
             self.let_the_user_begin(&mut done);
-            self.note_ids();
+            self.note_respelled();
         }
         done
     }
@@ -159,11 +161,19 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    fn note_ids(&mut self) {
+    fn note_respelled(&mut self) {
         let changes = self.ids.changes();
         if changes > 0 {
             let why = format!("{changes} ids are not of the form that is taken here; others are sent");
             self.losses.push(Loss::info(LossCode::Renamed, "tool_call", "messages", why));
+        }
+        // Those of the tools are told with the tools.
+        let offered: HashSet<&str> = self.request.tools.iter().filter_map(Tool::name).collect();
+        let told = offered.iter().filter(|name| self.names.changes(name)).count();
+        let only_called = self.names.changes_in_all().saturating_sub(told);
+        if only_called > 0 {
+            let why = format!("{only_called} names of tools that are not offered are not taken here; others are sent");
+            self.losses.push(Loss::info(LossCode::Renamed, "name", "messages", why));
         }
     }
 
@@ -314,7 +324,7 @@ impl<'a> Fitting<'a> {
         let at = last.index;
         let clash = has_schema && !self.abilities.schema_format.beside_prefill.is_taken();
         if clash || !self.rules.prefill {
-            let (code, why) = match clash {
+            let (code, why) = match self.rules.prefill {
                 true => (LossCode::Conflict, "an answer that is held to a schema cannot be begun by the caller"),
                 false => (LossCode::RefusedByModel, "this model refuses conversations that end with the assistant"),
             };

@@ -26,14 +26,14 @@ use std::borrow::Cow;
 use crate::dialect::Target;
 use crate::{
     Block, CacheHint, Dialect, Error, ErrorKind, Function, Json, JsonSchemaFormat, Limits, Loss, Message, Other,
-    OutputFormat, Part, Quirks, Request, Role, Rules, ShowThinking, ThinkingKind, ThinkingSetting, Tool, ToolChoice,
+    OutputFormat, Part, Quirks, Request, Role, Rules, ShowThinking, ThinkingKind, ThinkingSetting, ToolChoice,
 };
 
 pub(crate) use abilities::*;
 pub(crate) use cache::Marks;
 pub use names::ToolNames;
 pub(crate) use place::Place;
-pub(crate) use schema::Subset;
+pub(crate) use schema::{Parsed, Subset};
 
 use history::is_unsigned_tool_turn;
 use ids::{CallIds, IdForm};
@@ -244,11 +244,11 @@ impl<'a> Fitting<'a> {
             None => Cow::Borrowed(target.rules),
         };
         let form = if target.quirks.tool_ids_of_nine { IdForm::Nine } else { IdForm::Rule(abilities.call_ids) };
-        let (names, ids) = match spelling {
-            Spelling::AsItCame => (Respelled::default(), CallIds::none(form)),
-            Spelling::Ours => (Respelled::new(request, dialect, &abilities.tool_names), CallIds::new(request, form)),
+        let names = match spelling {
+            Spelling::AsItCame => Respelled::default(),
+            Spelling::Ours => Respelled::new(request, dialect, &abilities.tool_names),
         };
-        let quirks = target.quirks;
+        let (ids, quirks) = (CallIds::new(request, form), target.quirks);
         Fitting { request, target, dialect, abilities, rules, quirks, limits, spelling, names, ids, losses: Vec::new() }
     }
 
@@ -382,10 +382,5 @@ impl<'a> Fitting<'a> {
     }
 }
 
-/// The names that a dialect's own tools have.
-fn own_tool_names(request: &Request, dialect: Dialect) -> impl Iterator<Item = &str> {
-    request.tools.iter().filter_map(move |tool| match tool {
-        Tool::Other(tool) if tool.other.dialect == dialect => tools::own_name(&tool.other),
-        Tool::Other(_) | Tool::Function(_) => None,
-    })
-}
+#[cfg(test)]
+mod tests;

@@ -79,8 +79,15 @@ impl Fitting<'_> {
         if self.rules.forced_tools != ForcedTools::Refused && self.rules.thinking.off != Off::Impossible {
             return Some("this model cannot be forced to use a tool while it thinks");
         }
-        let why = "this model cannot be forced to use a tool; auto is sent";
-        self.losses.push(Loss::new(LossCode::RefusedByModel, "tool_choice", "tool_choice", why));
+        let (code, why) = match self.rules.forced_tools {
+            ForcedTools::Taken => {
+                (LossCode::NotInDialect, "a tool cannot be forced beside a thinking budget here; auto is sent")
+            }
+            ForcedTools::NotWhileThinking | ForcedTools::Refused => {
+                (LossCode::RefusedByModel, "this model cannot be forced to use a tool; auto is sent")
+            }
+        };
+        self.losses.push(Loss::new(code, "tool_choice", "tool_choice", why));
         *forced = ToolChoice::Auto;
         None
     }

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
 use super::abilities::{StrictTools, Unsaid};
 use super::schema::{Count, Parsed, Root};
 use super::{FittedTool, Fitting, Place};
@@ -248,17 +246,8 @@ impl<'a> Fitting<'a> {
 fn has_name(tool: &FittedTool<'_>, name: &str) -> bool {
     match tool {
         FittedTool::Function { function, .. } => function.name == name,
-        FittedTool::Own(other) => own_name(other).is_some_and(|own| own == name),
+        FittedTool::Own(other) => other.tool_name() == Some(name),
     }
-}
-
-/// The name by which a dialect's own tool can be chosen: its name, or else its type, in one of a few places.
-pub(super) fn own_name(other: &Other) -> Option<&str> {
-    let data = other.data.value();
-    ["/name", "/function/name", "/custom/name", "/type"]
-        .iter()
-        .find_map(|place| data.pointer(place))
-        .and_then(Value::as_str)
 }
 
 fn no_parameters() -> Json {

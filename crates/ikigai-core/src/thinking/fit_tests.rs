@@ -232,7 +232,7 @@ fn limits_of_requests_that_say_nothing_about_thinking() {
     assert_eq!(limit("gemini-2.5-flash", Some(-1), None), (None, 0));
     assert_eq!(limit("o3", Some(5), None), (Some(16), 1));
     assert_eq!(limit("o3", Some(-1), None), (None, 0));
-    assert_eq!(limit("groq:a-model-of-my-own", Some(i64::MAX), None), (Some(i64::MAX), 0));
+    assert_eq!(limit("groq:a-model-of-my-own", Some(i64::MAX), None), (Some(i32::MAX.into()), 1));
 }
 
 #[test]

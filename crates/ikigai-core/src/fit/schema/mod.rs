@@ -105,6 +105,11 @@ impl<'a> Parsed<'a> {
         Ok(Closed { schema: Cow::Owned(closed.to_json()), count })
     }
 
+    /// Whether the schema is of a subset as it is.
+    pub(crate) fn fits(&self, subset: Subset) -> bool {
+        self.tree.as_ref().is_some_and(|tree| check(tree, subset).is_ok())
+    }
+
     /// The schema of an answer, made to fit: closed objects, and without the keywords that only narrow a value. The
     /// second part names what was taken out; the model may then write what the schema forbids.
     ///
