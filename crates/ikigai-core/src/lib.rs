@@ -64,8 +64,8 @@ pub use schema::{FORMAT_VERSION, schema};
 pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
 pub use thinking::{
-    CANNOT_DISABLE, Level, ShowThinking, TableValue, Thinking, ThinkingPlan, ThinkingSetting, ThinkingWords,
-    UnknownLevel, switch_banner, thinking_budget, thinking_levels, thinking_table, thinking_words,
+    Level, ShowThinking, TableValue, Thinking, ThinkingPlan, ThinkingSetting, UnknownLevel, thinking_budget,
+    thinking_levels, thinking_table,
 };
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
 pub use usage::Usage;

@@ -94,11 +94,19 @@ fn the_four_levels_of_each_kind_of_model() {
 #[test]
 fn levels_for_people() {
     assert_snapshot!(printed(&["models", "thinking", "claude-sonnet-4-5"]), @r"
-    LEVEL          MEANS
-    none    1,024 tokens
+    LEVEL           SENT
+    none             off
     low    22,016 tokens
     med    43,008 tokens
-    high   64,000 tokens
+    high   55,808 tokens
+    ");
+    // Nobody knows it: what its family is sent, as the chat says when it switches to it.
+    assert_snapshot!(printed(&["models", "thinking", "claude-foo-9"]), @r"
+    LEVEL    SENT
+    none      low
+    low       low
+    med    medium
+    high     high
     ");
     assert_snapshot!(printed(&["models", "thinking", "gpt-4o"]), @"gpt-4o does not think.");
 }

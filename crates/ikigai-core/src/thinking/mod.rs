@@ -4,17 +4,14 @@ mod fit;
 mod limit;
 mod plan;
 mod table;
-mod words;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ThinkingKind, ThinkingRule};
 
 pub use fit::{ShowThinking, ThinkingPlan, ThinkingSetting};
-pub use plan::CANNOT_DISABLE;
 pub(crate) use plan::{Plan, Setting, nearest_level, plan};
 pub use table::{TableValue, thinking_budget, thinking_levels, thinking_table};
-pub use words::{ThinkingWords, switch_banner, thinking_words};
 
 /// How hard a model should think.
 ///

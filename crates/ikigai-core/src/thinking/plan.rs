@@ -3,8 +3,8 @@
 use super::table::thinking_budget;
 use crate::{Level, Loss, Off, Thinking, ThinkingKind, ThinkingRule};
 
-/// What people are told when `none` is not to be had.
-pub const CANNOT_DISABLE: &str = "This model does not support disabling thinking";
+/// Said when a model cannot be without thinking.
+const CANNOT_DISABLE: &str = "This model does not support disabling thinking";
 
 /// What a wish to think becomes for one model: a setting that its API takes, and what was lost on the way.
 #[derive(Debug, Clone, PartialEq)]
