@@ -90,7 +90,7 @@ pub use schemars;
 pub use stream::Stream;
 #[cfg(feature = "schema")]
 pub use tools::tool;
-pub use tools::{Approval, Callable, Hints};
+pub use tools::{Approval, Callable, ExecuteError, Hints, tool_call};
 pub use verbs::{Embeddings, ListedModel, Preview, TokenCount};
 
 /// The format itself, and its translations: everything of it, also what is not named here.

@@ -323,8 +323,14 @@ async fn budgets_can_be_set_and_follow_the_length_of_the_prompt() {
     let model = model.dynamic_budget();
     model.ask("Hi").await.unwrap();
     assert_eq!(scripted.body(1)["thinking"]["budget_tokens"], 43_008);
-    model.ask("word ".repeat(130_000)).await.unwrap();
+    let long = "word ".repeat(130_000);
+    let answer = model.ask(long.as_str()).await.unwrap();
     assert_eq!(scripted.body(2)["thinking"]["budget_tokens"], 10_000);
+    let told: Vec<String> = answer.warnings().map(ToString::to_string).collect();
+    let reduced = "thinking at thinking.budget: the conversation has more than 150,000 tokens, so the thinking budget is reduced to 10,000";
+    assert_eq!(told, [reduced]);
+    let preview = model.preview(long.as_str()).unwrap();
+    assert_eq!(preview.losses.iter().map(ToString::to_string).collect::<Vec<_>>(), [reduced]);
 }
 
 #[test]

@@ -79,6 +79,84 @@ pub struct Facts {
     pub status: Status,
 }
 
+impl Facts {
+    /// A model of a provider, of which nothing else is known yet; [`Catalog::with_model`](crate::Catalog::with_model) adds
+    /// it to a catalogue.
+    ///
+    /// ```
+    /// use ikigai_core::{Facts, Modality, Prices};
+    ///
+    /// let facts = Facts::new("home", "my-model")
+    ///     .context(128_000)
+    ///     .max_output(8_192)
+    ///     .reads([Modality::Text, Modality::Image])
+    ///     .writes([Modality::Text])
+    ///     .calls_tools()
+    ///     .prices(Prices::per_million(3.0, 15.0));
+    /// assert_eq!((facts.tools, facts.prices.output), (Some(true), Some(15_000_000)));
+    /// ```
+    pub fn new(provider: impl Into<Cow<'static, str>>, id: impl Into<Cow<'static, str>>) -> Self {
+        Facts { provider: provider.into(), id: id.into(), ..Facts::default() }
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The window: prompt and answer together, in tokens.
+    #[must_use]
+    pub fn context(mut self, tokens: u32) -> Self {
+        self.context = Some(tokens);
+        self
+    }
+
+    /// The longest answer, thinking included.
+    #[must_use]
+    pub fn max_output(mut self, tokens: u32) -> Self {
+        self.max_output = Some(tokens);
+        self
+    }
+
+    /// What it costs.
+    #[must_use]
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = prices;
+        self
+    }
+
+    /// What it reads.
+    #[must_use]
+    pub fn reads(mut self, modalities: impl Into<Vec<Modality>>) -> Self {
+        self.input = Cow::Owned(modalities.into());
+        self
+    }
+
+    /// What it writes.
+    #[must_use]
+    pub fn writes(mut self, modalities: impl Into<Vec<Modality>>) -> Self {
+        self.output = Cow::Owned(modalities.into());
+        self
+    }
+
+    /// It calls tools.
+    #[must_use]
+    pub fn calls_tools(mut self) -> Self {
+        self.tools = Some(true);
+        self
+    }
+
+    /// It thinks, with these efforts; without any, as much as it likes.
+    #[must_use]
+    pub fn thinks(mut self, efforts: impl Into<Vec<Level>>) -> Self {
+        self.thinking = Some(true);
+        self.efforts = Cow::Owned(efforts.into());
+        self
+    }
+}
+
 /// Prices in pico-dollars a token, which is the same as micro-dollars a million tokens: 3 dollars a million is
 /// 3,000,000. Integers, so that sums are exact.
 ///
@@ -111,6 +189,11 @@ pub struct Prices {
 }
 
 impl Prices {
+    /// Prices in dollars a million tokens. A price that is negative or not a number is left unknown.
+    pub fn per_million(input: f64, output: f64) -> Prices {
+        Prices { input: dollars::pico(input).ok(), output: dollars::pico(output).ok(), ..Prices::default() }
+    }
+
     /// These prices, with those of `below` where one is absent.
     #[must_use]
     pub fn or(self, below: Prices) -> Prices {

@@ -145,6 +145,24 @@ impl Catalog {
         })))
     }
 
+    /// This catalogue with one model more, in place of what is known under the same id of the same provider.
+    ///
+    /// ```
+    /// use ikigai_core::{Catalog, Facts, Prices};
+    ///
+    /// let facts = Facts::new("home", "my-model").prices(Prices::per_million(3.0, 15.0));
+    /// let catalog = Catalog::shared().with_model(facts.clone());
+    /// assert_eq!(catalog.find(Some("home"), "my-model"), Some(&facts));
+    /// ```
+    #[must_use]
+    pub fn with_model(&self, mut facts: Facts) -> Catalog {
+        let mut own = self.own.as_deref().cloned().unwrap_or_default();
+        facts.provider = canonical(&facts.provider).to_owned().into();
+        facts.tiers.to_mut().sort_by_key(|tier| tier.above);
+        own.insert(facts);
+        Catalog { own: Some(Box::new(own)) }
+    }
+
     fn with_rows(&self, rows: impl Iterator<Item = (String, String, Row)>) -> Catalog {
         let mut own = self.own.as_deref().cloned().unwrap_or_default();
         for (provider, id, row) in rows {

@@ -343,3 +343,19 @@ fn bedrock_has_the_models_of_every_maker() {
     assert_eq!(known("deepseek.r1-v1:0").3, Some(5_400_000));
     assert_eq!(known("google.gemma-3-12b-it").2, Some(50_000), "the list has 0.04999…");
 }
+
+#[test]
+fn a_model_from_values_takes_the_place_of_what_is_known() {
+    let facts = crate::Facts::new("claude", "x");
+    assert_eq!(Catalog::shared().with_model(facts).find(Some("claude"), "x").unwrap().id, "x");
+    let facts = crate::Facts::new("aws-bedrock", "amazon.nova-lite-v1:0")
+        .name("My Nova")
+        .context(1000)
+        .max_output(100)
+        .prices(Prices::per_million(1.5, -1.0))
+        .thinks([crate::Level::Low]);
+    let catalog = Catalog::shared().with_model(facts.clone());
+    let found = catalog.find(Some("bedrock"), "amazon.nova-lite-v1:0").unwrap();
+    assert_eq!(found, &crate::Facts { provider: "bedrock".into(), ..facts });
+    assert_eq!(found.prices, Prices { input: Some(1_500_000), ..Prices::default() });
+}

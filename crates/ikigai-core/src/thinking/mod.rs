@@ -7,7 +7,7 @@ mod table;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ThinkingKind, ThinkingRule};
+use crate::{Block, Dialect, Loss, Response, Shown, ThinkingKind, ThinkingRule};
 
 pub use fit::{ShowThinking, ThinkingPlan, ThinkingSetting};
 pub(crate) use plan::{Plan, Setting, nearest_level, plan};
@@ -84,13 +84,22 @@ impl Thinking {
     /// assert_eq!(Thinking::from(Level::High).for_context(150_000, sonnet).budget, None);
     /// ```
     #[must_use]
-    pub fn for_context(mut self, tokens: u64, rule: &ThinkingRule) -> Self {
+    pub fn for_context(self, tokens: u64, rule: &ThinkingRule) -> Self {
+        match self.reduced_for_context(tokens, rule) {
+            Some((reduced, _)) => reduced,
+            None => self,
+        }
+    }
+
+    /// The wish that takes the place of this one beside a long prompt, and the loss that says so. `None` if the wish can
+    /// stay: see [`for_context`](Thinking::for_context).
+    pub fn reduced_for_context(&self, tokens: u64, rule: &ThinkingRule) -> Option<(Thinking, Loss)> {
         const LONG: u64 = 150_000;
         const MOST: i64 = 10_000;
-        if tokens <= LONG {
-            return self;
+        if tokens <= LONG || !rule.takes_budgets() {
+            return None;
         }
-        let tamed = match (self.budget, self.level) {
+        let too_much = match (self.budget, self.level) {
             // The model's own choice has no bound but its maximum.
             (Some(budget), _) => budget > MOST || (budget < 0 && rule.max > MOST),
             (None, Some(level)) if rule.kind == ThinkingKind::Budget && level > Level::None => {
@@ -98,10 +107,9 @@ impl Thinking {
             }
             (None, _) => false,
         };
-        if rule.takes_budgets() && tamed {
-            self.budget = Some(MOST);
-        }
-        self
+        let why = "the conversation has more than 150,000 tokens, so the thinking budget is reduced to 10,000";
+        let reduced = Thinking { budget: Some(MOST), ..self.clone() };
+        too_much.then(|| (reduced, Loss::new("thinking", "thinking.budget", why)))
     }
 
     /// Is this a wish for no thinking?
@@ -117,6 +125,27 @@ impl Thinking {
     pub fn hidden(mut self) -> Self {
         self.include_summary = false;
         self
+    }
+}
+
+impl Response {
+    /// Notes on Anthropic's thinking blocks whether they hold the whole thinking or a summary of it, by the rule of the
+    /// model: `provider_data.anthropic.thinking_type` is `full` or `summarized`.
+    ///
+    /// The API does not say so itself, and nothing of it goes back on the wire.
+    pub fn note_thinking_type(&mut self, rule: &ThinkingRule) {
+        for block in &mut self.content {
+            if let Block::Thinking(thinking) = block
+                && !thinking.text.is_empty()
+                && thinking.provider_data.get(Dialect::Anthropic).is_some()
+            {
+                let word = match rule.shown {
+                    Shown::Whole => "full",
+                    Shown::Summary => "summarized",
+                };
+                thinking.provider_data.set(Dialect::Anthropic, "thinking_type", word);
+            }
+        }
     }
 }
 
@@ -193,7 +222,24 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
-    use crate::rules_for;
+    use crate::{ThinkingBlock, rules_for};
+
+    #[test]
+    fn thinking_says_whether_it_is_whole() {
+        let noted = |model: &str| {
+            let mut own = ThinkingBlock { text: "Hm.".to_owned(), ..ThinkingBlock::default() };
+            own.provider_data.set(Dialect::Anthropic, "signature", "EqoB");
+            let redacted = ThinkingBlock { text: String::new(), ..own.clone() };
+            let foreign = ThinkingBlock { text: "Hm.".to_owned(), ..ThinkingBlock::default() };
+            let mut response = Response::default();
+            response.content = [own, redacted, foreign].map(Block::Thinking).into();
+            response.note_thinking_type(&rules_for(model).thinking);
+            let types = response.content.iter().filter_map(Block::provider_data);
+            types.map(|data| data.str(Dialect::Anthropic, "thinking_type").map(str::to_owned)).collect::<Vec<_>>()
+        };
+        assert_eq!(noted("claude-3-7-sonnet"), [Some("full".to_owned()), None, None]);
+        assert_eq!(noted("claude-sonnet-4-5"), [Some("summarized".to_owned()), None, None]);
+    }
 
     #[test]
     fn a_long_context_tames_the_budget() {
