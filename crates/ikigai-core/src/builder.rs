@@ -1,4 +1,4 @@
-//! Short ways to write requests, messages and blocks.
+//! Builders for requests, messages and blocks.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -34,7 +34,7 @@ impl Request {
         self.message(Message::assistant(content))
     }
 
-    /// Adds the result of a tool call, to the tool message at the end when there is one.
+    /// Adds the result of a tool call, to the last message if that is a tool message.
     #[must_use]
     pub fn tool_result(mut self, call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         let result = Block::tool_result(call_id, content);
@@ -142,7 +142,7 @@ impl Block {
         Block::Thinking(ThinkingBlock { text: text.into(), ..ThinkingBlock::default() })
     }
 
-    /// A picture at an address that the provider fetches.
+    /// A picture that the provider fetches from a URL.
     pub fn image_url(url: impl Into<String>) -> Self {
         Block::image(Source::Url { url: url.into(), media_type: None })
     }
@@ -172,8 +172,8 @@ impl Block {
         Block::Audio(Audio { source, cache: None, provider_data: ProviderData::default() })
     }
 
-    /// A file's bytes as the block that fits: a picture, a sound, a text, or a document. The bytes tell the media
-    /// type, then the name does.
+    /// A file's bytes as the block that fits: a picture, a sound, a text, or a document. The media type follows from the
+    /// bytes, or else from the name.
     ///
     /// ```
     /// use ikigai_core::{Block, BlockKind};
@@ -209,7 +209,7 @@ impl Block {
         })
     }
 
-    /// What a tool answered when it failed.
+    /// What a failed tool answered.
     pub fn tool_error(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         Block::ToolResult(ToolResult {
             tool_call_id: call_id.into(),
@@ -290,7 +290,7 @@ impl Source {
         Source::Base64 { media_type: media_type.into(), data: STANDARD.encode(bytes) }
     }
 
-    /// Its media type, where known.
+    /// Its media type, if known.
     pub fn media_type(&self) -> Option<&str> {
         match self {
             Source::Base64 { media_type, .. } | Source::Text { media_type, .. } => Some(media_type),
@@ -299,7 +299,7 @@ impl Source {
     }
 }
 
-/// The media type of a file: what its bytes say, else what its name says, else text or plain bytes.
+/// The media type of a file by its bytes, or by its name, or else text or plain bytes.
 fn media_type(bytes: &[u8], name: &str) -> String {
     if let Some(kind) = infer::get(bytes) {
         return kind.mime_type().to_owned();

@@ -12,58 +12,59 @@ use crate::rows::{list, pairs};
 
 pub use table::Providers;
 
-/// One provider: where it is, which dialect it speaks, how it differs.
+/// A provider: its address, its dialects and how it differs from them.
 ///
-/// Rows stand in `data/providers.toml`, and users add their own in the same form; see [`Providers`].
+/// The built-in rows are in `data/providers.toml`; users add their own in the same form, see [`Providers`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Provider {
-    /// Its id, as it stands before the colon in `provider:model`.
+    /// Its id: the part before the colon in `provider:model`.
     #[serde(skip)]
     pub id: Cow<'static, str>,
     /// Its name for people.
     pub name: Cow<'static, str>,
-    /// Other ids that mean the same provider.
+    /// Other ids of the same provider.
     #[serde(deserialize_with = "list")]
     pub aliases: Cow<'static, [Cow<'static, str>]>,
-    /// The dialect that its requests go in.
+    /// The dialect it speaks by default.
     pub dialect: Dialect,
-    /// Further dialects that it speaks, with their base URLs where those differ; empty: `base_url`.
+    /// Further dialects it speaks, each with its base URL; an empty URL means `base_url`.
     #[serde(with = "pairs")]
     pub also: Cow<'static, [(Dialect, Cow<'static, str>)]>,
-    /// Where its API begins, as [`base_url`](Provider::base_url) reads it: `${NAME}` stands for an environment variable.
+    /// The base URL of its API. `${NAME}` stands for an environment variable; see [`base_url`](Provider::base_url).
     pub base_url: Cow<'static, str>,
-    /// How the key is presented.
+    /// How the key is sent.
     pub auth: Auth,
-    /// Environment variables that may hold the key, first one first.
+    /// Environment variables that may hold the key; the first that is set wins.
     #[serde(deserialize_with = "list")]
     pub key_env: Cow<'static, [Cow<'static, str>]>,
-    /// Requests go out without a key when there is none: servers on one's own machine.
+    /// A missing key is not an error: servers on your own machine.
     pub key_optional: bool,
-    /// Environment variables that may replace `base_url`, first one first. None: the id in capitals and `_BASE_URL`.
+    /// Environment variables that override `base_url`; the first that is set wins. If empty: the id in capitals and
+    /// `_BASE_URL`.
     #[serde(deserialize_with = "list")]
     pub base_url_env: Cow<'static, [Cow<'static, str>]>,
-    /// Where a person reads about the models.
+    /// The page that documents its models.
     pub docs: Cow<'static, str>,
-    /// Where a person gets a key.
+    /// The page where a key can be made.
     pub key_page: Cow<'static, str>,
-    /// The beginnings of model ids that mean this provider when none is named: `claude-`. With a `!` before it, one that
-    /// does not.
+    /// Prefixes of model ids that mean this provider when no provider is named: `claude-`. A `!` before a prefix excludes
+    /// it.
     #[serde(deserialize_with = "list")]
     pub prefixes: Cow<'static, [Cow<'static, str>]>,
-    /// Each model is spoken to in the dialect of its own maker, where this provider speaks that.
+    /// Each model is reached in the dialect of its own maker, if this provider speaks it.
     pub maker_dialect: bool,
     /// Headers sent with every request.
     #[serde(with = "pairs")]
     pub headers: Cow<'static, [(Cow<'static, str>, Cow<'static, str>)]>,
-    /// Why it cannot be used, where it is known and that is all. Empty: it can.
+    /// Why it cannot be used. Empty if it can.
     pub unsupported: Cow<'static, str>,
     /// How its API differs from the dialect's own.
     pub quirks: Quirks,
 }
 
 impl Default for Provider {
-    /// What a row is that says nothing: an OpenAI-compatible server with a bearer key.
+    /// An OpenAI-compatible server with a bearer key.
     fn default() -> Self {
         Provider::NONE
     }
@@ -122,7 +123,7 @@ impl Provider {
         self.auth != Auth::None && !self.key_optional
     }
 
-    /// The page to send a person to who has no key: where keys are made, or else what there is to read.
+    /// The page for someone who has no key yet: where keys are made, or else the documentation.
     pub fn key_page(&self) -> &str {
         if self.key_page.is_empty() { &self.docs } else { &self.key_page }
     }
@@ -148,19 +149,19 @@ impl Provider {
     }
 }
 
-/// A provider that cannot be used as asked.
+/// Why a provider cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProviderError {
-    /// There is none of that name.
-    #[error("no provider is called `{name}`{}", crate::near::did_you_mean(.nearest.as_deref()))]
+    /// There is no provider of that name.
+    #[error("unknown provider `{name}`{}", crate::near::did_you_mean(.nearest.as_deref()))]
     Unknown {
         /// The name.
         name: String,
-        /// The id or alias nearest to it.
+        /// The closest id or alias.
         nearest: Option<String>,
     },
-    /// It is known, and cannot be used.
+    /// It is known, but not supported.
     #[error("{provider} cannot be used: {why}")]
     Unsupported {
         /// The provider's id.
@@ -175,28 +176,28 @@ pub enum ProviderError {
         provider: String,
         /// The dialect that was asked for.
         dialect: Dialect,
-        /// The dialects to be had.
+        /// The dialects it speaks.
         speaks: Vec<Dialect>,
     },
-    /// Its address needs an environment variable that is not set.
-    #[error("{provider} needs an address of its own: set {}", .variables.join(" or "))]
+    /// Its address depends on an environment variable that is not set.
+    #[error("{provider} has no fixed address; set {}", .variables.join(" or "))]
     MissingVariable {
         /// The provider's id.
         provider: String,
-        /// Variables of which one must be set.
+        /// One of these must be set.
         variables: Vec<String>,
     },
-    /// Its address is none.
-    #[error("the base URL of {provider} is no URL: `{url}`")]
+    /// The URL is invalid.
+    #[error("the base URL of {provider} is invalid: `{url}`")]
     NotAUrl {
         /// The provider's id.
         provider: String,
-        /// What came out.
+        /// The URL.
         url: String,
     },
 }
 
-/// How a key is presented.
+/// How a key is sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Auth {
@@ -211,7 +212,7 @@ pub enum Auth {
     ApiKey,
     /// A Google OAuth token, from a service account or the environment.
     GoogleOauth,
-    /// AWS Signature Version 4; a bearer token, where there is one, goes before it.
+    /// AWS Signature Version 4, or a bearer token if there is one.
     AwsSigv4,
     /// No key.
     None,
@@ -233,7 +234,7 @@ pub struct Quirks {
     pub no_strict_tools: bool,
     /// Chat: `response_format` of type `json_schema` is refused; `json_object` is sent with the schema in the prompt.
     pub no_json_schema: bool,
-    /// Chat: how `required` is spelt in `tool_choice`.
+    /// Chat: how `required` is spelled in `tool_choice`.
     pub tool_choice_required: RequiredWord,
     /// Chat: `tool_choice` cannot name a tool.
     pub no_specific_tool: bool,
@@ -336,7 +337,7 @@ pub enum SystemRole {
     Developer,
 }
 
-/// How `required` is spelt in `tool_choice`.
+/// How `required` is spelled in `tool_choice`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RequiredWord {
@@ -345,7 +346,7 @@ pub enum RequiredWord {
     Required,
     /// `any`.
     Any,
-    /// Not to be had: `auto` is sent.
+    /// Not supported: `auto` is sent.
     Refused,
 }
 
@@ -366,7 +367,7 @@ pub enum ReasoningRequest {
     ThinkingTypeAndEffort,
     /// `chat_template_kwargs: {"enable_thinking": …}`.
     ChatTemplate,
-    /// Not to be asked for.
+    /// There is no parameter for it.
     Nothing,
 }
 
@@ -407,6 +408,6 @@ pub enum SeedField {
     Seed,
     /// `random_seed`.
     RandomSeed,
-    /// Not to be had.
+    /// Not supported.
     Nothing,
 }

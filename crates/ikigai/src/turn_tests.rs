@@ -112,7 +112,7 @@ async fn keys_come_from_the_call_then_the_client_then_the_environment() {
     let environment = crate::config::Environment::of([("ANTHROPIC_API_KEY", "from-environment")]);
     let builder = || Client::builder().transport(scripted.clone()).environment(environment.clone());
     let client = builder().key("claude", "wrong").build();
-    assert!(client.unwrap_err().to_string().starts_with("no provider is called `claude`"));
+    assert!(client.unwrap_err().to_string().starts_with("unknown provider `claude`"));
     let client = builder().key("anthropic", "first").key("anthropic", "from-client").build().unwrap();
     client.ask(CLAUDE, "Hi").await.unwrap();
     client.model(CLAUDE).unwrap().key(" from-call\n").ask("Hi").await.unwrap();

@@ -225,7 +225,7 @@ fn a_users_broken_file_is_told_with_its_place() {
     for (text, expected) in [
         (
             "[anthropic.claude-sonnet-4-5]\ncontxt = 5",
-            "models.toml:2:1: anthropic.claude-sonnet-4-5.contxt: `contxt` is no key here; did you mean `context`?",
+            "models.toml:2:1: anthropic.claude-sonnet-4-5.contxt: unknown key `contxt`; did you mean `context`?",
         ),
         ("[a.b]\ncontext = -5", "models.toml:2:11: a.b.context: invalid value: integer `-5`, expected u32"),
         (
@@ -234,7 +234,7 @@ fn a_users_broken_file_is_told_with_its_place() {
         ),
         (
             "[a.b]\ninput = [\"smell\"]",
-            "models.toml:2:10: a.b.input[0]: `smell` is not known here; known are text, image, pdf, audio, video, embedding",
+            "models.toml:2:10: a.b.input[0]: unknown word `smell`; use text, image, pdf, audio, video, embedding",
         ),
         ("[a.b]\ntiers = [{ prices = {} }]", "models.toml:2:10: a.b.tiers[0]: missing field `above`"),
     ] {

@@ -208,7 +208,7 @@ fn variables_fill_a_template() {
             "openai",
             Dialect::OpenaiResponses,
             &[("OPENAI_BASE_URL", "proxy")],
-            Err("the base URL of openai is no URL: `proxy/v1`"),
+            Err("the base URL of openai is invalid: `proxy/v1`"),
         ),
         ("openai", Dialect::Gemini, &[], Err("openai does not speak gemini; it speaks openai-responses, openai-chat")),
         (
@@ -247,7 +247,7 @@ fn variables_fill_a_template() {
             &[("AZURE_RESOURCE_NAME", "mine")],
             Ok("https://mine.openai.azure.com/openai/v1"),
         ),
-        ("azure", Dialect::OpenaiChat, &[], Err("azure needs an address of its own: set AZURE_RESOURCE_NAME")),
+        ("azure", Dialect::OpenaiChat, &[], Err("azure has no fixed address; set AZURE_RESOURCE_NAME")),
         ("bedrock", Dialect::Anthropic, &[], Ok("https://bedrock-runtime.us-east-1.amazonaws.com")),
         (
             "bedrock",
@@ -271,7 +271,7 @@ fn variables_fill_a_template() {
             "vertex-anthropic",
             Dialect::Anthropic,
             &[],
-            Err("vertex-anthropic needs an address of its own: set GOOGLE_VERTEX_PROJECT or GOOGLE_CLOUD_PROJECT"),
+            Err("vertex-anthropic has no fixed address; set GOOGLE_VERTEX_PROJECT or GOOGLE_CLOUD_PROJECT"),
         ),
         (
             "databricks",
@@ -281,7 +281,7 @@ fn variables_fill_a_template() {
         ),
         ("sim", Dialect::Gemini, &[("IKIGAI_SIM_URL", "http://127.0.0.1:4010")], Ok("http://127.0.0.1:4010/v1beta")),
         ("sim", Dialect::Anthropic, &[("IKIGAI_SIM_URL", "http://127.0.0.1:4010/")], Ok("http://127.0.0.1:4010")),
-        ("sim", Dialect::OpenaiChat, &[], Err("sim needs an address of its own: set IKIGAI_SIM_URL")),
+        ("sim", Dialect::OpenaiChat, &[], Err("sim has no fixed address; set IKIGAI_SIM_URL")),
     ];
     for (id, dialect, set, expected) in cases {
         assert_eq!(
@@ -343,14 +343,17 @@ fn a_users_bad_row_is_refused_at_its_place() {
         ("[mine]\nname = \"x\"", "my.toml:1:2: mine: a new provider needs a `base_url`"),
         (
             "\n[mine]\nbase_url = \"ftp://x\"",
-            "my.toml:2:2: mine.base_url: `ftp://x/v1` is no URL; it begins with https:// or http://",
+            "my.toml:2:2: mine.base_url: `ftp://x/v1` is not a URL; it must start with https:// or http://",
         ),
         (
             "[mine]\nbase_url = \"https://x\"\naliases = \"openai\"",
-            "my.toml:1:2: mine.aliases: `openai` is another provider already",
+            "my.toml:1:2: mine.aliases: `openai` is the name of another provider",
         ),
-        ("[\"a:b\"]\nbase_url = \"https://x\"", "my.toml:1:2: a:b: an id has no colon and no slash, and is not empty"),
-        ("[openai]\nquirk = {}", "my.toml:2:1: openai.quirk: `quirk` is no key here; did you mean `quirks`?"),
+        (
+            "[\"a:b\"]\nbase_url = \"https://x\"",
+            "my.toml:1:2: a:b: an id must not be empty or contain a colon or a slash",
+        ),
+        ("[openai]\nquirk = {}", "my.toml:2:1: openai.quirk: unknown key `quirk`; did you mean `quirks`?"),
     ] {
         assert_eq!(refused(text), expected);
     }

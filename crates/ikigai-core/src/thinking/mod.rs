@@ -1,4 +1,4 @@
-//! Thinking: how hard a model should think, in words that hold for every provider.
+//! Thinking: how hard a model should think, in terms that apply to every provider.
 
 mod fit;
 mod limit;
@@ -15,14 +15,14 @@ pub use table::{TableValue, thinking_budget, thinking_levels, thinking_table};
 
 /// How hard a model should think.
 ///
-/// Four levels everywhere; `minimal`, `xhigh` and `max` where single providers have them.
+/// Four levels for every model; `minimal`, `xhigh` and `max` only where a provider has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// Off, or as little as the model can.
     None,
-    /// Less than low, where a model has it.
+    /// Less than low, if the model has it.
     Minimal,
     /// About a third of the model's range.
     Low,
@@ -31,9 +31,9 @@ pub enum Level {
     Med,
     /// All of it.
     High,
-    /// More than high, where a model has it.
+    /// More than high, if the model has it.
     Xhigh,
-    /// The most, where a model has it.
+    /// The most, if the model has it.
     Max,
 }
 
@@ -50,7 +50,7 @@ pub enum Level {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Thinking {
-    /// The level. Absent: the model's default.
+    /// The level. If absent: the model's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
     /// An explicit budget in tokens; it wins over the level.
@@ -73,8 +73,8 @@ impl Thinking {
         Thinking { level: None, budget: Some(tokens), include_summary: true }
     }
 
-    /// The same wish beside a long prompt: above 150,000 tokens of context the budget is at most 10,000, whether it was
-    /// explicit or comes from the level. Models that take no budgets keep their level.
+    /// The same wish for a long conversation: above 150,000 tokens of context the budget is at most 10,000, whether it was
+    /// given or comes from the level. Models without budgets keep their level.
     ///
     /// ```
     /// use ikigai_core::{Level, Thinking, rules_for};
@@ -154,7 +154,7 @@ fn shown() -> bool {
 }
 
 impl Level {
-    /// All levels, least first.
+    /// All levels, lowest first.
     pub const ALL: [Level; 7] =
         [Level::None, Level::Minimal, Level::Low, Level::Med, Level::High, Level::Xhigh, Level::Max];
 
@@ -179,7 +179,7 @@ impl Level {
         }
     }
 
-    /// The effort's word in capitals, as Gemini's thinking levels are written.
+    /// The effort's word in capitals, as Gemini writes its thinking levels.
     pub fn capitals(self) -> &'static str {
         match self {
             Level::None => "NONE",
@@ -199,9 +199,9 @@ impl std::fmt::Display for Level {
     }
 }
 
-/// A word that is no thinking level.
+/// A word that is not a thinking level.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no thinking level; the levels are none, low, med and high (some models also: minimal, xhigh, max)")]
+#[error("unknown thinking level `{0}`; use none, low, med or high (some models also take minimal, xhigh or max)")]
 pub struct UnknownLevel(pub String);
 
 impl std::str::FromStr for Level {
