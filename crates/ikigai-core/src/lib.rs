@@ -51,8 +51,8 @@ pub use message::{Content, Message, Role};
 pub use model::{ModelError, ModelName};
 pub use money::{Money, NotMoney};
 pub use provider::{
-    Auth, MaxTokensField, Provider, ProviderError, Providers, Quirks, ReasoningField, ReasoningRequest,
-    ReplayReasoning, RequiredWord, SeedField, SystemRole,
+    AnthropicQuirks, Auth, ChatQuirks, GeminiQuirks, MaxTokensField, Provider, ProviderError, Providers, Quirks,
+    ReasoningField, ReasoningRequest, ReplayReasoning, RequiredWord, ResponsesQuirks, SeedField, SystemRole,
 };
 pub use provider_data::ProviderData;
 pub use registry::{Registry, Route};

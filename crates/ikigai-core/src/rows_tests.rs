@@ -12,21 +12,22 @@ fn message(text: &str) -> String {
 
 #[test]
 fn an_error_names_file_line_column_and_key() {
-    let text = "# mine\n\n[mistral]\nname = \"Mistral\"\n  quirks = { top_k = true, max_token = \"max_tokens\" }\n";
+    let text =
+        "# mine\n\n[mistral]\nname = \"Mistral\"\n  quirks.chat = { top_k = true, max_token = \"max_tokens\" }\n";
     let error = from_toml::<BTreeMap<String, Provider>>("my.toml", text).unwrap_err();
     assert_eq!(
         error,
         FileError {
             file: "my.toml".to_owned(),
             line: 5,
-            column: 28,
-            key: "mistral.quirks.max_token".to_owned(),
+            column: 33,
+            key: "mistral.quirks.chat.max_token".to_owned(),
             message: "unknown key `max_token`; did you mean `max_tokens`?".to_owned(),
         }
     );
     assert_eq!(
         error.to_string(),
-        "my.toml:5:28: mistral.quirks.max_token: unknown key `max_token`; did you mean `max_tokens`?"
+        "my.toml:5:33: mistral.quirks.chat.max_token: unknown key `max_token`; did you mean `max_tokens`?"
     );
 }
 

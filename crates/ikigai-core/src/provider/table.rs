@@ -30,7 +30,7 @@ static SHARED: Providers = Providers::BUILT_IN;
 ///     [home]
 ///     base_url = "http://192.168.0.10:8000"
 ///     auth = "none"
-///     quirks = { top_k = true }
+///     quirks.chat = { top_k = true }
 /// "#;
 /// let providers = Providers::shared().with_toml("providers.toml", mine).unwrap();
 /// assert_eq!(providers.find("deepseek").unwrap().base_url, "https://proxy.example/deepseek");

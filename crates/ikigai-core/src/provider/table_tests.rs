@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use pretty_assertions::assert_eq;
 
 use super::super::base_url::variables;
-use super::super::{MaxTokensField, ProviderError, RequiredWord, SeedField};
+use super::super::{ChatQuirks, MaxTokensField, ProviderError, RequiredWord, SeedField};
 use super::*;
 use crate::rows::from_toml;
 
@@ -146,7 +146,7 @@ fn prefixes_end_where_words_end() {
 
 #[test]
 fn quirks_of_the_providers_that_differ_most() {
-    let mistral = Quirks {
+    let mistral = ChatQuirks {
         max_tokens: MaxTokensField::MaxTokens,
         seed: SeedField::RandomSeed,
         no_stream_options: true,
@@ -157,15 +157,15 @@ fn quirks_of_the_providers_that_differ_most() {
         no_user_after_tool: true,
         reasoning_field: super::super::ReasoningField::ContentPart,
         replay_reasoning: super::super::ReplayReasoning::Always,
-        ..Quirks::default()
+        ..ChatQuirks::default()
     };
-    assert_eq!(row("mistral").quirks, mistral);
-    assert!(row("xai").quirks.no_closed_schemas);
-    assert_eq!(row("groq").quirks.reasoning_request, super::super::ReasoningRequest::EffortAndFormat);
+    assert_eq!(row("mistral").quirks, Quirks { chat: mistral, ..Quirks::default() });
+    assert!(row("xai").quirks.chat.no_closed_schemas);
+    assert_eq!(row("groq").quirks.chat.reasoning_request, super::super::ReasoningRequest::EffortAndFormat);
     for id in ["anthropic", "openai", "google", "azure", "github-models"] {
         assert_eq!(row(id).quirks, Quirks::default(), "{id}");
     }
-    assert_eq!(row("bedrock").quirks.anthropic_version.as_deref(), Some("bedrock-2023-05-31"));
+    assert_eq!(row("bedrock").quirks.anthropic.version.as_deref(), Some("bedrock-2023-05-31"));
     for (id, model, converse) in [
         ("bedrock", "anthropic.claude-sonnet-4-6", false),
         ("bedrock", "eu.anthropic.claude-sonnet-4-6", false),
@@ -298,16 +298,18 @@ fn a_users_row_goes_over_the_built_in_one() {
         [Mistral]
         base_url = "https://proxy.example"
         key_env = "MY_KEY"
-        quirks = { top_k = true, tool_choice_required = "required" }
+        quirks.chat = { top_k = true, tool_choice_required = "required" }
 
         [togetherai]
         name = "Together, ours"
     "#;
     let providers = Providers::shared().with_toml("my.toml", text).unwrap();
+    let below = &row("mistral").quirks;
+    let chat = ChatQuirks { top_k: true, tool_choice_required: RequiredWord::Required, ..below.chat };
     let expected = Provider {
         base_url: "https://proxy.example/v1".into(),
         key_env: Cow::Owned(vec!["MY_KEY".into()]),
-        quirks: Quirks { top_k: true, tool_choice_required: RequiredWord::Required, ..row("mistral").quirks.clone() },
+        quirks: Quirks { chat, ..below.clone() },
         ..row("mistral").clone()
     };
     assert_eq!(providers.find("mistral"), Some(&expected));

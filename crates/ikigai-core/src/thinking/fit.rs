@@ -100,7 +100,7 @@ impl Api {
             Dialect::Anthropic => Api::Anthropic,
             Dialect::Gemini => Api::Gemini,
             Dialect::OpenaiResponses => Api::Effort,
-            Dialect::OpenaiChat => match quirks.reasoning_request {
+            Dialect::OpenaiChat => match quirks.chat.reasoning_request {
                 ReasoningRequest::Effort => Api::Effort,
                 ReasoningRequest::EffortAndFormat => Api::EffortAndFormat,
                 ReasoningRequest::ReasoningObject => Api::ReasoningObject,

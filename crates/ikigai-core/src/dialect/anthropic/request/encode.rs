@@ -39,7 +39,7 @@ pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<W
     let body = writer.body();
     let (path, headers) = writer.envelope();
     let mut body = Value::Object(body);
-    if let (Some(version), Some(fields)) = (&target.quirks.anthropic_version, body.as_object_mut()) {
+    if let (Some(version), Some(fields)) = (&target.quirks.anthropic.version, body.as_object_mut()) {
         fields.shift_remove("model");
         fields.shift_remove("stream");
         fields.insert("anthropic_version".to_owned(), version.as_ref().into());
@@ -195,7 +195,7 @@ impl<'a> Writer<'a> {
         let betas = self.betas();
         let mut headers = Vec::new();
         let mut add = |name: &str, value: String| headers.push((name.to_owned(), value));
-        let Some(version) = &self.target.quirks.anthropic_version else {
+        let Some(version) = &self.target.quirks.anthropic.version else {
             add("anthropic-version", VERSION.to_owned());
             if !betas.is_empty() {
                 add("anthropic-beta", betas.join(","));

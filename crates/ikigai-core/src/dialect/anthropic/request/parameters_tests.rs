@@ -365,7 +365,10 @@ fn the_clouds_have_the_model_in_the_path() {
     request.stream = Some(true);
     request.provider_data.set(Dialect::Anthropic, "betas", json!(["a", "b"]));
     let at = |version: &'static str| {
-        let quirks = Quirks { anthropic_version: Some(version.into()), ..Quirks::default() };
+        let quirks = Quirks {
+            anthropic: crate::AnthropicQuirks { version: Some(version.into()), ..Default::default() },
+            ..Quirks::default()
+        };
         let wire = encode_request(&request, &home(&quirks, rules_for(SONNET))).unwrap();
         (wire.path, wire.headers, wire.body)
     };

@@ -145,7 +145,7 @@ fn format_as_it_came(format: &OutputFormat) -> Value {
 }
 
 fn limit_field(target: &Target<'_>) -> &'static str {
-    match target.quirks.max_tokens {
+    match target.quirks.chat.max_tokens {
         MaxTokensField::MaxCompletionTokens => "max_completion_tokens",
         MaxTokensField::MaxTokens => "max_tokens",
     }
@@ -218,7 +218,7 @@ fn fitted(request: &Request, target: &Target<'_>, losses: &mut Vec<Loss>) -> Res
     let options = extra.shift_remove("stream_options");
     if request.stream == Some(true) {
         body.insert("stream".to_owned(), true.into());
-        if !target.quirks.no_stream_options {
+        if !target.quirks.chat.no_stream_options {
             let mut options = match options {
                 Some(Value::Object(options)) => options,
                 _ => Map::new(),
@@ -234,7 +234,7 @@ fn fitted(request: &Request, target: &Target<'_>, losses: &mut Vec<Loss>) -> Res
 
 fn put_seed(body: &mut Map<String, Value>, request: &Request, target: &Target<'_>, losses: &mut Vec<Loss>) {
     let Some(seed) = request.seed else { return };
-    match target.quirks.seed {
+    match target.quirks.chat.seed {
         SeedField::Seed => {
             body.insert("seed".to_owned(), seed.into());
         }

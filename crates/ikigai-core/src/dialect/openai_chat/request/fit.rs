@@ -46,7 +46,7 @@ impl Fit {
         let losses = fit.losses;
         losses.append(&mut plan.losses);
         let asked = request.thinking.clone().unwrap_or_else(unsaid);
-        fields.extend(wire::encode(&plan, &asked, &rule, target.quirks.reasoning_request, losses));
+        fields.extend(wire::encode(&plan, &asked, &rule, target.quirks.chat.reasoning_request, losses));
         Ok(Fit { fields, thinks, note })
     }
 
@@ -56,7 +56,7 @@ impl Fit {
         let mut plan = fit.plan();
         losses.append(&mut plan.losses);
         let asked = request.thinking.clone().unwrap_or_else(unsaid);
-        wire::encode(&plan, &asked, &target.rules.thinking.in_chat(), target.quirks.reasoning_request, losses)
+        wire::encode(&plan, &asked, &target.rules.thinking.in_chat(), target.quirks.chat.reasoning_request, losses)
     }
 }
 
@@ -123,9 +123,9 @@ impl<'a> Fitting<'a> {
                 }
             }
         }
-        if forced(&choice) && self.target.quirks.tool_choice_required == RequiredWord::Refused {
+        if forced(&choice) && self.target.quirks.chat.tool_choice_required == RequiredWord::Refused {
             let specific = matches!(choice, Some(ToolChoice::Specific(_)));
-            if !specific || self.target.quirks.no_specific_tool {
+            if !specific || self.target.quirks.chat.no_specific_tool {
                 choice = Some(ToolChoice::Auto);
                 self.lose("tool_choice", "tool_choice", "this provider cannot force a tool; auto is sent");
             }
@@ -139,7 +139,7 @@ impl<'a> Fitting<'a> {
         let rule = self.rules.thinking.in_chat();
         let has_functions = offered.iter().any(|(_, tool)| matches!(tool, Offered::Function(_)));
         // A relay with its own parameter for reasoning finds its own way.
-        let applies = has_functions && self.target.quirks.reasoning_request == ReasoningRequest::Effort;
+        let applies = has_functions && self.target.quirks.chat.reasoning_request == ReasoningRequest::Effort;
         let conflict = match self.rules.tools_in_chat {
             ToolsInChat::Taken => false,
             ToolsInChat::NotWithEffort => matches!(plan.setting, Setting::Level(_) | Setting::Budget(_) | Setting::On),
@@ -164,7 +164,7 @@ impl<'a> Fitting<'a> {
     }
 
     fn tools(&mut self, offered: &[(usize, Offered<'_>)], choice: Option<ToolChoice>, fields: &mut Map<String, Value>) {
-        let withheld = choice == Some(ToolChoice::None) && self.target.quirks.no_tools_on_none;
+        let withheld = choice == Some(ToolChoice::None) && self.target.quirks.chat.no_tools_on_none;
         if withheld && !offered.is_empty() {
             let why = "this provider calls tools that it is told not to; none is offered";
             self.losses.push(Loss::info("tools", "tools", why));
@@ -177,7 +177,7 @@ impl<'a> Fitting<'a> {
             return;
         }
         let only = match &choice {
-            Some(ToolChoice::Specific(name)) if self.target.quirks.no_specific_tool => Some(name.as_str()),
+            Some(ToolChoice::Specific(name)) if self.target.quirks.chat.no_specific_tool => Some(name.as_str()),
             _ => None,
         };
         if let Some(name) = only {
@@ -196,7 +196,7 @@ impl<'a> Fitting<'a> {
             }
         }
         fields.insert("tools".to_owned(), Value::Array(written));
-        let required = match self.target.quirks.tool_choice_required {
+        let required = match self.target.quirks.chat.tool_choice_required {
             RequiredWord::Required | RequiredWord::Refused => "required",
             RequiredWord::Any => "any",
         };
@@ -223,7 +223,7 @@ impl<'a> Fitting<'a> {
 
     /// One function: strict where it asks for that and its schema allows it.
     fn function(&mut self, index: usize, function: &Function) -> Value {
-        let supported = self.rules.strict_tools && !self.target.quirks.no_strict_tools;
+        let supported = self.rules.strict_tools && !self.target.quirks.chat.no_strict_tools;
         let mut parameters = Cow::Borrowed(&function.parameters);
         let strict = match (function.strict, supported) {
             (false, false) => None,
@@ -252,7 +252,7 @@ impl<'a> Fitting<'a> {
             },
         };
         let mut parameters = parameters.into_owned();
-        if self.target.quirks.no_closed_schemas {
+        if self.target.quirks.chat.no_closed_schemas {
             let lost = opened(&mut function.parameters.clone());
             opened(&mut parameters);
             if lost {
@@ -267,7 +267,7 @@ impl<'a> Fitting<'a> {
 
     fn tool_cache(&mut self, index: usize, function: &Function, tool: &mut Value) {
         let Value::Object(fields) = tool else { return };
-        if self.target.quirks.cache_control {
+        if self.target.quirks.chat.cache_control {
             if let Some(hint) = &function.cache {
                 fields.entry("cache_control").or_insert_with(|| cache_control(hint.ttl.as_deref()));
             }
@@ -319,7 +319,7 @@ impl<'a> Fitting<'a> {
         }
         if let Some(top_k) = request.top_k {
             match refusal {
-                None if self.target.quirks.top_k => {
+                None if self.target.quirks.chat.top_k => {
                     fields.insert("top_k".to_owned(), top_k.into());
                 }
                 None => self.lose("top_k", "top_k", "this API has no such parameter; it is left out"),
@@ -368,7 +368,7 @@ impl<'a> Fitting<'a> {
             }
             OutputFormat::JsonSchema(format) => {
                 let possible = self.rules.structured_output
-                    && !self.target.quirks.no_json_schema
+                    && !self.target.quirks.chat.no_json_schema
                     && (!has_tools || self.rules.tools_with_structured_output);
                 if possible {
                     let value = self.schema(format);

@@ -379,7 +379,7 @@ impl Encoder<'_> {
     /// Conversations are kept by the caller, unless the caller says otherwise: nothing is stored, and the reasoning
     /// comes along encrypted.
     fn statelessness(&mut self, extra: Option<&Object>) {
-        if self.target.quirks.no_store {
+        if self.target.quirks.responses.no_store {
             for key in ["store", "previous_response_id", "conversation"] {
                 if self.body.shift_remove(key).is_some_and(|value| value != json!(false) && !value.is_null()) {
                     self.lose(key, "this provider stores nothing; it was left out");

@@ -108,7 +108,7 @@ impl<'a> Writer<'a> {
         let sealed = data.value(ME, "encrypted_content").is_some();
         let by_id = data.value(ME, "id").is_some() && (self.faithful || self.stored);
         // Open models take their reasoning back as they gave it.
-        let in_words = data.value(ME, "content").is_some() && (self.faithful || self.target.quirks.no_store);
+        let in_words = data.value(ME, "content").is_some() && (self.faithful || self.target.quirks.responses.no_store);
         let as_read = self.faithful && own(data).is_some();
         if sealed || by_id || in_words || as_read {
             let reasoning = Some(place.to_owned());

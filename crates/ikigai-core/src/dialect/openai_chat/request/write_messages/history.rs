@@ -117,7 +117,7 @@ impl Writer<'_> {
         }
         let own_field = thinking.provider_data.str(DIALECT, REASONING_FIELD);
         let given_in = own_field.filter(|_| issuer == Issuer::Target);
-        let field = match self.target.quirks.reasoning_field {
+        let field = match self.target.quirks.chat.reasoning_field {
             _ if self.faithful && own_field.is_some() => own_field,
             ReasoningField::Nothing => None,
             // The field that this very provider gave it in, if it gave it.
@@ -145,7 +145,7 @@ impl Writer<'_> {
     }
 
     fn wants_thinking(&self, index: usize) -> bool {
-        match self.target.quirks.replay_reasoning {
+        match self.target.quirks.chat.replay_reasoning {
             ReplayReasoning::Never => false,
             ReplayReasoning::Always => true,
             ReplayReasoning::ToolLoop => {
@@ -165,7 +165,7 @@ impl Writer<'_> {
             }
             (Some(text), true) => Some(text.into()),
             (None, true) if !has_calls => None,
-            (None, true) if self.target.quirks.no_null_content => Some("".into()),
+            (None, true) if self.target.quirks.chat.no_null_content => Some("".into()),
             (None, true) => Some(Value::Null),
         };
         if let Some(content) = content {
@@ -173,8 +173,8 @@ impl Writer<'_> {
         }
         // Some want the field on every turn of a thinking conversation, be it empty.
         let due = self.thinks
-            && self.target.quirks.reasoning_field == ReasoningField::ReasoningContent
-            && self.target.quirks.replay_reasoning == ReplayReasoning::Always;
+            && self.target.quirks.chat.reasoning_field == ReasoningField::ReasoningContent
+            && self.target.quirks.chat.replay_reasoning == ReplayReasoning::Always;
         match said.reasoning {
             Some((field, text)) => {
                 fields.insert(field, text.into());

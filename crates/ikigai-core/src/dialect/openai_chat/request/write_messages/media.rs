@@ -139,14 +139,14 @@ impl Writer<'_> {
         if self.faithful && (part.contains_key("cache_control") || part.contains_key("prompt_cache_breakpoint")) {
             return;
         }
-        if !self.target.quirks.cache_control {
+        if !self.target.quirks.chat.cache_control {
             part.shift_remove("cache_control");
         }
         if !self.target.rules.cache_breakpoints {
             part.shift_remove("prompt_cache_breakpoint");
         }
         let Some(hint) = block.cache() else { return };
-        if self.target.quirks.cache_control {
+        if self.target.quirks.chat.cache_control {
             part.entry("cache_control").or_insert_with(|| cache_control(hint.ttl.as_deref()));
         } else if self.target.rules.cache_breakpoints && self.breakpoints < MOST_BREAKPOINTS {
             self.breakpoints += 1;

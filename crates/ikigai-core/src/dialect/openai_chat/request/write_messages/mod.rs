@@ -65,7 +65,7 @@ impl<'a> Writer<'a> {
         thinks: bool,
         losses: &'a mut Vec<Loss>,
     ) -> Self {
-        let form = if target.quirks.tool_ids_of_nine { Form::Nine } else { Form::Plain };
+        let form = if target.quirks.chat.tool_ids_of_nine { Form::Nine } else { Form::Plain };
         let ids = CallIds::new(request, form);
         if ids.len() > 0 {
             let why = format!("{} ids are not of the form that this provider takes; others are sent", ids.len());
@@ -148,7 +148,7 @@ impl<'a> Writer<'a> {
     }
 
     fn system_role(&self) -> &'static str {
-        match self.target.quirks.system_role {
+        match self.target.quirks.chat.system_role {
             SystemRole::System => "system",
             SystemRole::Developer => "developer",
         }
@@ -216,7 +216,7 @@ impl<'a> Writer<'a> {
     /// A user message; some refuse one directly after a tool's.
     fn push_user(&mut self, message: Value) {
         let after_tool = self.out.last().and_then(|last| last.get("role")).is_some_and(|role| role == "tool");
-        if after_tool && !self.faithful && self.target.quirks.no_user_after_tool {
+        if after_tool && !self.faithful && self.target.quirks.chat.no_user_after_tool {
             self.out.push(json!({"role": "assistant", "content": "I have the results."}));
             let why = "this provider refuses a user message after a tool's; a short assistant message stands between";
             self.losses.push(Loss::info("messages", "messages", why));
