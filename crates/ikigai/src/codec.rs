@@ -60,7 +60,7 @@ impl Codec {
         Ok(body.map_err(|error| Error::invalid_request(format!("the request has no JSON form: {error}")))?.into())
     }
 
-    /// A whole answer. What does not parse is quoted in the error, without secrets.
+    /// A whole answer. What makes no sense is quoted, without secrets.
     pub(crate) fn decode_response(&self, body: &[u8], secrets: &Secrets) -> Result<Response, Error> {
         let body = json(body, secrets)?;
         let body = match &self.converse {
@@ -107,7 +107,7 @@ impl Codec {
     }
 }
 
-/// An answer as JSON. What does not parse is quoted in the error, without secrets.
+/// An answer as JSON. What is none is quoted, without secrets.
 pub(crate) fn json(body: &[u8], secrets: &Secrets) -> Result<serde_json::Value, Error> {
     serde_json::from_slice(body).map_err(|fault| {
         let excerpt = secrets.excerpt(body, EXCERPT);
