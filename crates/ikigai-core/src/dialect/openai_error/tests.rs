@@ -436,7 +436,8 @@ fn headers_and_the_familys_own_words_are_passed_on() {
     error.code = Some("rate_limit_exceeded".into());
     error.provider_data.set_part(Dialect::OpenaiChat, Part::Answer, "error", json!({"message": "slow down"}));
     let wire = encode_error(&error);
-    let sent = [("x-request-id", "req_1"), ("retry-after", "2"), ("retry-after-ms", "1500"), ("x-should-retry", "false")];
+    let sent =
+        [("x-request-id", "req_1"), ("retry-after", "2"), ("retry-after-ms", "1500"), ("x-should-retry", "false")];
     assert_eq!((wire.status, &wire.headers), (429, &headers(&sent)));
     assert_eq!(
         json_of(&wire),
@@ -453,11 +454,17 @@ fn headers_and_the_familys_own_words_are_passed_on() {
 
 #[test]
 fn every_word_about_a_content_filter_is_one() {
-    for (field, word) in [("code", "content_filter"), ("code", "content_filter_error"), ("type", "prompt_content_filtered")] {
+    for (field, word) in
+        [("code", "content_filter"), ("code", "content_filter_error"), ("type", "prompt_content_filtered")]
+    {
         let body = json!({"error": {"message": "blocked", field: word}}).to_string();
         for status in [400, 500] {
             let error = decode_error(Dialect::OpenaiChat, Some(status), &[], &body);
-            assert_eq!((error.kind, error.is_retryable()), (ErrorKind::ContentFiltered, false), "{field} {word} {status}");
+            assert_eq!(
+                (error.kind, error.is_retryable()),
+                (ErrorKind::ContentFiltered, false),
+                "{field} {word} {status}"
+            );
         }
     }
 }

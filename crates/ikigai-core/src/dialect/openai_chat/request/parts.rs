@@ -113,7 +113,7 @@ impl<'f> History<'f> {
             part.rest.retain(|(name, _)| !is_cache_field(name));
             return;
         };
-        let quirk = self.fitted.target.quirks.cache_control;
+        let quirk = self.fitted.target.quirks.chat.cache_control;
         if !self.is_ours() && part.rest.iter().any(|(name, _)| is_cache_field(name)) {
             return;
         }

@@ -143,7 +143,10 @@ fn take_expected<'n>(
 }
 
 /// Counts that some give in other places.
-pub(in crate::dialect::openai_chat) fn usage_elsewhere<'a>(answer: &Answer<'a>, choice: &Choice<'a>) -> Option<Raw<'a>> {
+pub(in crate::dialect::openai_chat) fn usage_elsewhere<'a>(
+    answer: &Answer<'a>,
+    choice: &Choice<'a>,
+) -> Option<Raw<'a>> {
     let inside = |raw: &RawValue| {
         let fields: Fields = serde_json::from_str(raw.get()).ok()?;
         fields.get("usage").map(|usage| Raw(Cow::Owned(usage.raw().to_owned())))

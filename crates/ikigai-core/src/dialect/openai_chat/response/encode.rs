@@ -77,7 +77,11 @@ pub(in crate::dialect::openai_chat) fn service_tier(data: &ProviderData) -> Opti
 }
 
 /// Notes what other dialects say about an answer and its counts.
-pub(in crate::dialect::openai_chat) fn foreign_fields(data: &ProviderData, usage: Option<&Usage>, losses: &mut Vec<Loss>) {
+pub(in crate::dialect::openai_chat) fn foreign_fields(
+    data: &ProviderData,
+    usage: Option<&Usage>,
+    losses: &mut Vec<Loss>,
+) {
     foreign::note_fields(data, DIALECT, "provider_data", &["service_tier"], losses);
     if let Some(usage) = usage {
         foreign::note_fields(&usage.provider_data, DIALECT, "usage.provider_data", &[], losses);

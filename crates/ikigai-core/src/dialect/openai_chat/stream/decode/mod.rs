@@ -191,12 +191,7 @@ impl Decoder {
         }
     }
 
-    fn calls(
-        &mut self,
-        pieces: Vec<Item<'_, Call<'_>>>,
-        older: Option<Box<Function<'_>>>,
-        out: &mut Vec<Event>,
-    ) {
+    fn calls(&mut self, pieces: Vec<Item<'_, Call<'_>>>, older: Option<Box<Function<'_>>>, out: &mut Vec<Event>) {
         self.blocks.flush_held(out);
         self.blocks.close(out);
         self.blocks.settle_details(out);
