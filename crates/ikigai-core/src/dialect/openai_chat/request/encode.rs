@@ -221,6 +221,6 @@ fn put_extra<'f>(fitted: &Fitted<'f>, rest: &mut Rest<'f>) {
         put(rest, "stream_options", &Json::from(options));
     }
     let own: Vec<Cow<'_, str>> = rest.iter().map(|(name, _)| name.clone()).collect();
-    let is_new = |name: &str| !own.iter().any(|known| known == name) && !(ours && name == "stream_options");
-    rest.extend(extra.as_rest().into_iter().filter(|(name, _)| is_new(name)));
+    let is_known = |name: &str| own.iter().any(|known| known == name) || (ours && name == "stream_options");
+    rest.extend(extra.as_rest().into_iter().filter(|(name, _)| !is_known(name)));
 }

@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::{ABSENT, CHOICE, CHOICE_AT, CHOICES, FINISH_REASON, Holds, MESSAGE, finish};
+use super::{ABSENT, CHOICE, CHOICE_AT, CHOICES, CREATED, FINISH_REASON, Holds, MESSAGE, finish};
 use crate::dialect::openai_chat::notes::{DIALECT, Side};
 use crate::dialect::openai_chat::wire::{self, Answer, Choice, Message};
 use crate::dialect::openai_chat::{assistant, usage};
 use crate::dialect::openai_error;
 use crate::json::loose::{self, Item, Loose as _};
 use crate::json::wire::{Raw, Rest, Text};
-use crate::{Error, ErrorKind, Fields, FinishReason, Ids, Json, Response, Usage};
+use crate::{Error, ErrorKind, Fields, FinishReason, Ids, Json, Part, Response, Usage};
 
 /// Reads an answer.
 ///
@@ -105,8 +105,8 @@ fn decode(mut answer: Answer<'_>, ids: &mut Ids) -> Result<Response, Error> {
     };
     response.warnings.extend(response.usage.as_ref().and_then(Usage::inconsistency));
 
-    if let Some(word) = word {
-        notes.extra.set(FINISH_REASON, word);
+    if let Some(created) = answer.created.take() {
+        notes.shape.set(CREATED, created.to_json());
     }
     answer.leftovers().into_iter().for_each(|(name, value)| notes.extra.push(name, value));
     let around = [(CHOICE, choice.leftovers()), (MESSAGE, message_fields)];
@@ -123,6 +123,9 @@ fn decode(mut answer: Answer<'_>, ids: &mut Ids) -> Result<Response, Error> {
         notes.shape.set(ABSENT, Json::of(&absent).unwrap_or_default());
     }
     response.provider_data = notes.into_bound_data(Side::Response);
+    if let Some(word) = word {
+        response.provider_data.set_part(DIALECT, Part::Shape, FINISH_REASON, word);
+    }
     Ok(response)
 }
 

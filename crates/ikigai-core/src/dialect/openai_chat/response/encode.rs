@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::{ABSENT, CHOICE, CHOICE_AT, CHOICES, FINISH_REASON, Holds, MESSAGE, finish, word_of};
+use super::{ABSENT, CHOICE, CHOICE_AT, CHOICES, CREATED, FINISH_REASON, Holds, MESSAGE, finish, word_of};
 use crate::dialect::openai_chat::assistant::{Join, Saying, field_of};
-use crate::dialect::openai_chat::notes::{ANSWER, DIALECT, EXTRA_CONTENT, Side, bound_shape, extra, shape};
+use crate::dialect::openai_chat::notes::{DIALECT, EXTRA_CONTENT, Side, bound_shape, extra, shape};
 use crate::dialect::openai_chat::wire::{self, Answer, Choice, Choices, Message};
 use crate::dialect::openai_chat::{sealed, usage};
 use crate::dialect::{Reply, WireResponse, foreign, openai_error};
@@ -35,7 +35,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     choices.get_mut(..=at).into_iter().for_each(|before| before.rotate_left(1));
 
     let mut body = Answer { choices: Choices(Some(choices)), rest: fields.of(""), ..Answer::default() };
-    body.rest.retain(|(name, _)| !matches!(name.as_ref(), FINISH_REASON | CHOICES));
+    body.rest.retain(|(name, _)| name != CHOICES);
     match &response.id {
         Some(id) => body.id = Words(Some(id.as_str().into())),
         None if fields.lack("id") => {
@@ -47,7 +47,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
         body.object = Some("chat.completion".into());
     }
     if fields.lack("created") {
-        body.created = Some(Raw::of(&reply.created));
+        body.created = Some(shape.get(CREATED).map_or_else(|| Raw::of(&reply.created), Raw::from));
     }
     if fields.lack("model") {
         body.model = Some(model.into());
@@ -67,7 +67,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
 
 /// Whether the answer came in this dialect.
 fn is_own(data: &ProviderData) -> bool {
-    !data.part(DIALECT, Part::Answer).is_empty() || shape(data).get(ANSWER).is_some()
+    !data.part(DIALECT, Part::Answer).is_empty() || !shape(data).is_empty()
 }
 
 /// The tier that answered, which other dialects name too.
@@ -196,7 +196,7 @@ pub(in crate::dialect::openai_chat) fn encode_other_choice(response: &Response, 
 
 /// The word for the end: the provider's own while it still means the same, else ours. `None` where nothing was said.
 fn finish_word(response: &Response) -> Option<Cow<'_, str>> {
-    let own = response.provider_data.part_str(DIALECT, Part::Answer, FINISH_REASON);
+    let own = response.provider_data.part_str(DIALECT, Part::Shape, FINISH_REASON);
     let holds = Holds::of(&response.content);
     if own.as_deref().is_some_and(|word| finish(Some(word), holds) == response.finish_reason) {
         return own;

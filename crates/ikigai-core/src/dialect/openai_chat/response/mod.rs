@@ -10,13 +10,15 @@ pub(super) use decode::{broken, excerpt, failure, usage_elsewhere};
 pub(crate) use encode::encode_response;
 pub(super) use encode::{encode_other_choice, foreign_fields, note_block, service_tier};
 
-/// The provider's own word for the end, among the fields of the answer.
+/// Shape: the provider's own word for the end.
 pub(in crate::dialect::openai_chat) const FINISH_REASON: &str = "finish_reason";
 /// Before the names of fields that stood in the choice, or in the message; those of the body have nothing before them.
 pub(in crate::dialect::openai_chat) const CHOICE: &str = "choice.";
 pub(in crate::dialect::openai_chat) const MESSAGE: &str = "message.";
 /// The other choices.
 pub(in crate::dialect::openai_chat) const CHOICES: &str = "choices";
+/// Shape: when the answer was made.
+pub(in crate::dialect::openai_chat) const CREATED: &str = "created";
 /// Shape: the place of our choice among them, where it is not the first.
 pub(super) const CHOICE_AT: &str = "choice_at";
 /// Shape: fields that everybody has, but not this answer.

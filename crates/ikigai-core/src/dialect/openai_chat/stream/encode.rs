@@ -279,7 +279,7 @@ impl Encoder {
         self.about_answer(data);
         // The provider's own word while it still means the same, else ours. Clients wait for one: an end without a known
         // reason is an end all the same.
-        let own = data.part_str(DIALECT, Part::Answer, FINISH_REASON);
+        let own = data.part_str(DIALECT, Part::Shape, FINISH_REASON);
         let own = own.as_deref().filter(|word| finish(Some(word), self.holds) == reason);
         out.extend_from_slice(&self.head);
         out.extend_from_slice(b"{\"index\":0,\"delta\":{},\"finish_reason\":");

@@ -79,9 +79,9 @@ fn text_arrives_piece_by_piece() {
     let counts = json!({"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5});
     usage.provider_data.set_part(Dialect::OpenaiChat, Part::Shape, "usage", counts);
     let mut end = crate::ProviderData::default();
-    for (name, value) in [("finish_reason", json!("stop")), ("created", json!(1)), ("service_tier", json!("default"))] {
-        end.set_part(Dialect::OpenaiChat, Part::Answer, name, value);
-    }
+    end.set_part(Dialect::OpenaiChat, Part::Answer, "service_tier", "default");
+    end.set_part(Dialect::OpenaiChat, Part::Shape, "answer", json!({"created": 1}));
+    end.set_part(Dialect::OpenaiChat, Part::Shape, "finish_reason", "stop");
     assert_eq!(
         read(&frames),
         [
@@ -565,7 +565,6 @@ fn log_probabilities_annotations_and_speech_are_put_together() {
     assert_eq!(
         serde_json::to_value(kept).unwrap(),
         json!({
-            "finish_reason": "stop",
             "choice.native_finish_reason": "STOP",
             "choice.logprobs": {"content": [{"t": 1}, {"t": 2}], "refusal": null},
             "message.annotations": [1, 2],

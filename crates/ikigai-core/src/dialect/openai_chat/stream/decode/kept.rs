@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 
-use crate::dialect::openai_chat::notes::{CONTENT, ContentShape, EXTRA_CONTENT, Notes, Side};
-use crate::dialect::openai_chat::response::{CHOICE, CHOICES, FINISH_REASON, MESSAGE, usage_elsewhere};
+use crate::dialect::openai_chat::notes::{CONTENT, ContentShape, DIALECT, EXTRA_CONTENT, Notes, Side};
+use crate::dialect::openai_chat::response::{CHOICE, CHOICES, CREATED, FINISH_REASON, MESSAGE, usage_elsewhere};
 use crate::dialect::openai_chat::wire::{Answer, Choice};
-use crate::{Fields, Json, ProviderData};
+use crate::{Fields, Json, Part, ProviderData};
 
 /// Named values, of which the later ones hold.
 #[derive(Debug, Default)]
@@ -74,6 +74,7 @@ pub(super) struct Kept {
     choice: Later,
     message: Later,
     logprobs: Later,
+    created: Option<Json>,
     extra_content: Option<Json>,
     /// Content came as a list of parts.
     pub(super) in_parts: bool,
@@ -84,7 +85,7 @@ impl Kept {
     /// counts that stand elsewhere than in `usage`.
     pub(super) fn chunk(&mut self, answer: &Answer<'_>, choice: Option<&Choice<'_>>) -> Option<String> {
         if let Some(created) = &answer.created {
-            self.body.set("created".to_owned(), created.to_json());
+            self.created = Some(created.to_json());
         }
         for (name, value) in &answer.rest {
             // The last two are padding against guesses by length.
@@ -122,8 +123,8 @@ impl Kept {
     /// Everything, as the answer's own data, with the provider's word for the end and the other choices.
     pub(super) fn into_data(mut self, word: Option<&str>, others: &[Json]) -> ProviderData {
         let mut notes = Notes::default();
-        if let Some(word) = word {
-            notes.extra.push(FINISH_REASON, word);
+        if let Some(created) = self.created {
+            notes.shape.set(CREATED, created);
         }
         if let Some(state) = self.extra_content {
             notes.state.set(EXTRA_CONTENT, state);
@@ -142,6 +143,10 @@ impl Kept {
         if self.in_parts {
             notes.shape.set(CONTENT, ContentShape::Parts.as_str());
         }
-        notes.into_bound_data(Side::Response)
+        let mut data = notes.into_bound_data(Side::Response);
+        if let Some(word) = word {
+            data.set_part(DIALECT, Part::Shape, FINISH_REASON, word);
+        }
+        data
     }
 }
