@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::notes::{self, DIALECT, EXTRA_CONTENT, ID_GENERATED, Notes, Side, bound_shape, shape};
 use super::wire::{self, Call, Function, Message, Written};
 use crate::fit::{Spelling, StateUse};
-use crate::json::loose::{Item, Loose as _, Words, read_raw};
+use crate::json::loose::{Item, Loose as _, Words};
 use crate::json::wire::{Raw, Text};
 use crate::{Arguments, Block, Fields, Ids, Json, Part, ProviderData, ToolCall};
 
@@ -184,8 +184,8 @@ pub(super) fn write_call(call: &ToolCall, side: Side, spelling: Spelling, state:
     let extra = notes::extra(data, side);
     let is_custom = shape(data).flag(CUSTOM);
     let kind = if is_custom { CUSTOM } else { "function" };
-    let known = extra.get(kind).and_then(|fields| read_raw::<Function<'_>>(fields.raw())).unwrap_or_default();
-    let mut wire = Call { rest: extra.as_rest(), ..Call::default() };
+    let known = Function { rest: notes::inner(extra, kind), ..Function::default() };
+    let mut wire = Call { rest: notes::around(extra, kind), ..Call::default() };
     // The provider gave none, or an empty one, and is given that again.
     let unnamed = spelling == Spelling::AsItCame
         && shape(data).flag(ID_GENERATED)

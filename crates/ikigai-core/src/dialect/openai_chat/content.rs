@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::notes::{self, DIALECT, Notes, REASONING_FIELD, REFUSAL, SIGNATURE, Side, shape};
 use super::wire::{Inner, Medium, Part};
 use crate::fit::StateUse;
-use crate::json::loose::{Item, Loose, raw, read_raw};
+use crate::json::loose::{Item, Loose, raw};
 use crate::json::wire::{Raw, Text as WireText};
 use crate::{Audio, Block, CacheHint, Document, Fields, Image, Json, Other, ProviderData, Source, Text, ThinkingBlock};
 
@@ -294,7 +294,12 @@ pub(super) fn encode(block: &Block, side: Side, state: StateUse) -> Option<Item<
     if let Some(data) = block.provider_data() {
         let of = if matches!(block, Block::Thinking(_)) { Side::Request } else { side };
         let extra = notes::extra(data, of);
-        part.rest = extra.as_rest();
+        part.rest = match block {
+            Block::Image(_) => notes::around(extra, "image_url"),
+            Block::Audio(_) => notes::around(extra, "input_audio"),
+            Block::Document(_) => notes::around(extra, "file"),
+            _ => extra.as_rest(),
+        };
         // A cache mark only while it still says what the block says.
         if cache_hint(extra).as_ref() != block.cache() {
             part.rest.retain(|(name, _)| !is_cache_field(name));
@@ -310,7 +315,7 @@ pub(super) fn encode(block: &Block, side: Side, state: StateUse) -> Option<Item<
 
 /// The inner object of a medium, as far as it is unknown.
 fn medium<'a>(data: &'a ProviderData, side: Side, name: &str) -> Medium<'a> {
-    notes::extra(data, side).get(name).and_then(|fields| read_raw(fields.raw())).unwrap_or_default()
+    Medium { rest: notes::inner(notes::extra(data, side), name), ..Medium::default() }
 }
 
 fn write_audio(audio: &Audio, side: Side) -> Option<Inner<'_>> {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::json::wire::Rest;
 use crate::{Dialect, Fields, Json, Part, ProviderData};
 
 pub(super) const DIALECT: Dialect = Dialect::OpenaiChat;
@@ -63,11 +64,9 @@ impl Notes {
         self.shape.set(name, true);
     }
 
-    /// Keeps unknown fields of an inner object under its name.
-    pub(super) fn keep_inner(&mut self, name: &str, fields: Fields) {
-        if !fields.is_empty() {
-            self.extra.push(name, Json::from(fields));
-        }
+    /// Keeps unknown fields of an inner object, with its name before theirs: `image_url.detail`.
+    pub(super) fn keep_inner(&mut self, object: &str, fields: Fields) {
+        fields.into_iter().for_each(|(name, value)| self.extra.push(format!("{object}.{name}"), value));
     }
 
     pub(super) fn into_data(self, side: Side) -> ProviderData {
@@ -106,6 +105,22 @@ pub(super) fn bound_shape(data: &ProviderData, side: Side) -> Cow<'_, Fields> {
 /// Unknown fields to write again.
 pub(super) fn extra(data: &ProviderData, side: Side) -> &Fields {
     data.part(DIALECT, side.unknown())
+}
+
+/// The unknown fields of an inner object, to write again.
+pub(super) fn inner<'a>(extra: &'a Fields, object: &str) -> Rest<'a> {
+    let own = extra.iter().filter_map(|(name, value)| {
+        let name = name.strip_prefix(object)?.strip_prefix('.')?;
+        Some((Cow::Borrowed(name), Cow::Borrowed(value.raw())))
+    });
+    own.collect()
+}
+
+/// The unknown fields around an inner object.
+pub(super) fn around<'a>(extra: &'a Fields, object: &str) -> Rest<'a> {
+    let is_inside = |name: &str| name.strip_prefix(object).is_some_and(|rest| rest.starts_with('.'));
+    let own = extra.iter().filter(|(name, _)| !is_inside(name));
+    own.map(|(name, value)| (Cow::Borrowed(name), Cow::Borrowed(value.raw()))).collect()
 }
 
 /// How `content` was written.

@@ -13,9 +13,9 @@ use crate::dialect::openai_chat::notes::{self, Side};
 use crate::dialect::openai_chat::thinking;
 use crate::dialect::openai_chat::wire::{Asked, Messages, put};
 use crate::fit::{Fitted, FittedFormat, FittedTool, Spelling, ToolNames};
-use crate::json::loose::{Item, Words, raw, read_raw};
+use crate::json::loose::{Item, Words, raw};
 use crate::json::wire::{Raw, Rest, Text, write};
-use crate::{Error, Fields, Json, JsonSchemaFormat, Limits, Loss, LossCode, MaxTokensField, SeedField};
+use crate::{Error, Fields, Json, Limits, Loss, LossCode, MaxTokensField, SeedField};
 
 /// Writes a request.
 ///
@@ -154,19 +154,16 @@ fn put_format(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>) {
                 description: description.map(Text::from),
                 schema: Some(Raw::from(schema.as_ref())),
                 strict: *strict,
-                rest: notes::extra(&format.provider_data, Side::Request).as_rest(),
+                rest: notes::around(notes::extra(&format.provider_data, Side::Request), OUTER),
             };
-            put(rest, "response_format", &with_outer(format, inner));
+            let outer = WireFormat {
+                kind: Some("json_schema".into()),
+                json_schema: Some(Box::new(inner)),
+                rest: notes::inner(notes::extra(&format.provider_data, Side::Request), OUTER),
+            };
+            put(rest, "response_format", &outer);
         }
     }
-}
-
-/// `response_format` around its inner object, with the unknown fields that stood there.
-fn with_outer<'a>(format: &'a JsonSchemaFormat, mut inner: WireSchema<'a>) -> WireFormat<'a> {
-    inner.rest.retain(|(name, _)| name != OUTER);
-    let outer = notes::extra(&format.provider_data, Side::Request).get(OUTER);
-    let known: WireFormat<'_> = outer.and_then(|outer| read_raw(outer.raw())).unwrap_or_default();
-    WireFormat { kind: Some("json_schema".into()), json_schema: Some(Box::new(inner)), ..known }
 }
 
 fn put_thinking(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>, losses: &mut Vec<Loss>) {

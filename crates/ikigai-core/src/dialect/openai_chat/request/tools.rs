@@ -9,14 +9,14 @@ use super::shape;
 use crate::dialect::openai_chat::content::{cache_hint, is_cache_field};
 use crate::dialect::openai_chat::notes::{self, DIALECT, Notes, Side};
 use crate::dialect::openai_chat::wire::{self, Asked, Function as WireFunction, Tool as WireTool};
-use crate::json::loose::{Item, Loose as _, read_raw};
+use crate::json::loose::{Item, Loose as _};
 use crate::json::wire::{Raw, Text};
 use crate::{CacheHint, Fields, Function, Json, Other, Request, RequiredWord, Tool, ToolChoice};
 
 const NO_TYPE: &str = "no_type";
 const NO_PARAMETERS: &str = "no_parameters";
 const NO_STRICT: &str = "no_strict";
-/// Unknown fields of the inner object, among those of the tool.
+/// The inner object, whose unknown fields stand among those of the tool.
 const INNER: &str = "function";
 
 /// Reads tools, the choice among them, and whether several may be called at once.
@@ -114,14 +114,14 @@ impl<'a> Offered<'a> {
     pub(super) fn function(&self) -> WireFunction<'a> {
         let shape = notes::shape(&self.function.provider_data);
         let extra = notes::extra(&self.function.provider_data, Side::Request);
-        let known: WireFunction<'_> = extra.get(INNER).and_then(|inner| read_raw(inner.raw())).unwrap_or_default();
         let is_unsaid = shape.flag(NO_PARAMETERS) && *self.parameters == no_parameters();
         WireFunction {
             name: Some(self.name.into()),
             description: self.function.description.as_deref().map(Text::from),
             parameters: (!is_unsaid).then(|| Raw::from(self.parameters)),
             strict: self.strict.filter(|strict| *strict || !shape.flag(NO_STRICT)),
-            ..known
+            rest: notes::inner(extra, INNER),
+            ..WireFunction::default()
         }
     }
 
@@ -129,7 +129,7 @@ impl<'a> Offered<'a> {
     pub(super) fn tool(&self, mark: Option<&CacheHint>) -> WireTool<'a> {
         let data = &self.function.provider_data;
         let extra = notes::extra(data, Side::Request);
-        let mut tool = WireTool { rest: extra.as_rest(), ..WireTool::default() };
+        let mut tool = WireTool { rest: notes::around(extra, INNER), ..WireTool::default() };
         if !notes::shape(data).flag(NO_TYPE) {
             tool.kind = Some("function".into());
         }
