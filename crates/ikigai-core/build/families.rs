@@ -39,7 +39,7 @@ const RULES: [(&str, Field); 22] = [
     ("tools_with_structured_output", Field::Flag),
     ("tools_in_chat", Field::Word("ToolsInChat")),
     ("responses_api", Field::Flag),
-    ("bound_state", Field::Word("BoundState")),
+    ("bound_state", Field::Word("StateScope")),
     ("cache_breakpoints", Field::Flag),
     ("media_in_results", Field::Flag),
     ("call_ids", Field::Flag),
@@ -59,12 +59,12 @@ const THINKING: [(&str, Field); 15] = [
     ("chat_levels", Field::OptionalLevels),
     ("means", Field::Means),
     ("default", Field::OptionalWord("Level")),
-    ("off", Field::Word("Off")),
+    ("off", Field::Word("ThinkingOff")),
     ("none_as", Field::OptionalWord("Level")),
     ("takes_budget", Field::Flag),
     ("table_of_budgets", Field::Flag),
-    ("display", Field::Word("Display")),
-    ("shown", Field::Word("Shown")),
+    ("display", Field::Word("ThinkingDisplay")),
+    ("shown", Field::Word("ThinkingDetail")),
 ];
 
 /// A row of the file, with the fields of the tables that it is like.

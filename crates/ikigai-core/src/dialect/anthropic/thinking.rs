@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::catalog::rules_for;
 use crate::dialect::Target;
 use crate::thinking::{Setting, nearest_level, plan};
-use crate::{Display, ForcedTools, Level, Loss, Off, Request, Thinking, ThinkingKind, ThinkingRule};
+use crate::{ForcedTools, Level, Loss, Request, Thinking, ThinkingDisplay, ThinkingKind, ThinkingOff, ThinkingRule};
 
 /// The least budget that the API takes.
 const LEAST: i64 = 1024;
@@ -179,26 +179,28 @@ fn obstacle(setting: Setting, target: &Target<'_>, obstacles: Obstacles) -> Opti
 
 fn off(rule: &ThinkingRule) -> Option<Value> {
     match rule.off {
-        Off::Word => Some(json!({"type": "disabled"})),
-        Off::BetweenTools => Some(json!({"type": "between_tools"})),
-        Off::Silence | Off::Impossible => None,
+        ThinkingOff::Word => Some(json!({"type": "disabled"})),
+        ThinkingOff::BetweenTools => Some(json!({"type": "between_tools"})),
+        ThinkingOff::Silence | ThinkingOff::Impossible => None,
     }
 }
 
 /// Says whether the thinking is to be shown, where the model asks for that.
 fn display(rule: &ThinkingRule, wish: &Thinking, thinking: &mut Option<Value>, losses: &mut Vec<Loss>) {
     let word = match (rule.display, wish.include_summary) {
-        (Display::Always, true) | (Display::UnlessHidden, true) | (Display::Never, false) => return,
-        (Display::Always, false) => {
+        (ThinkingDisplay::Always, true) | (ThinkingDisplay::UnlessHidden, true) | (ThinkingDisplay::Never, false) => {
+            return;
+        }
+        (ThinkingDisplay::Always, false) => {
             let why = "this model always shows its thinking";
             return losses.push(Loss::info("thinking.include_summary", "thinking.include_summary", why));
         }
-        (Display::Never, true) => {
+        (ThinkingDisplay::Never, true) => {
             let why = "this model never shows its thinking";
             return losses.push(Loss::info("thinking.include_summary", "thinking.include_summary", why));
         }
-        (Display::OnRequest, true) => "summarized",
-        (Display::UnlessHidden | Display::OnRequest, false) => "omitted",
+        (ThinkingDisplay::OnRequest, true) => "summarized",
+        (ThinkingDisplay::UnlessHidden | ThinkingDisplay::OnRequest, false) => "omitted",
     };
     if let Some(Value::Object(fields)) = thinking {
         fields.insert("display".to_owned(), word.into());

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::thinking::{Plan, Setting};
-use crate::{Display, Level, Loss, Off, ReasoningRequest, Thinking, ThinkingRule};
+use crate::{Level, Loss, ReasoningRequest, Thinking, ThinkingDisplay, ThinkingOff, ThinkingRule};
 
 /// The request fields that speak of thinking, wherever they come from.
 pub(super) const FIELDS: [&str; 6] =
@@ -82,7 +82,7 @@ pub(super) fn encode(
     let mut fields = Map::new();
     let setting = plan.setting;
     let hides = matches!(style, ReasoningRequest::ReasoningObject | ReasoningRequest::EffortAndFormat);
-    let cannot_hide = !hides && rule.display == Display::Always;
+    let cannot_hide = !hides && rule.display == ThinkingDisplay::Always;
     if !thinking.include_summary && cannot_hide && plan.thinks(rule) {
         let why = "thinking cannot be hidden here; the answer may show it";
         losses.push(Loss::info("thinking", "thinking.include_summary", why));
@@ -101,7 +101,7 @@ pub(super) fn encode(
         ReasoningRequest::ReasoningObject => {
             let mut object = match setting {
                 Setting::Unsaid => Map::new(),
-                Setting::Off if rule.off == Off::Silence => Map::new(),
+                Setting::Off if rule.off == ThinkingOff::Silence => Map::new(),
                 Setting::Off => object(json!({"effort": "none"})),
                 Setting::Budget(tokens) => object(json!({"max_tokens": tokens})),
                 Setting::Level(level) => object(json!({"effort": level.effort(), "enabled": true})),
@@ -154,7 +154,7 @@ fn object(value: Value) -> Map<String, Value> {
 fn switch(setting: Setting, rule: &ThinkingRule) -> Option<bool> {
     match setting {
         Setting::Unsaid => None,
-        Setting::Off => (rule.off != Off::Silence).then_some(false),
+        Setting::Off => (rule.off != ThinkingOff::Silence).then_some(false),
         Setting::Budget(_) | Setting::Level(_) | Setting::On => Some(true),
     }
 }
@@ -162,7 +162,7 @@ fn switch(setting: Setting, rule: &ThinkingRule) -> Option<bool> {
 fn effort_word(setting: Setting, rule: &ThinkingRule, losses: &mut Vec<Loss>) -> Option<&'static str> {
     match setting {
         Setting::Unsaid => None,
-        Setting::Off => (rule.off != Off::Silence).then_some("none"),
+        Setting::Off => (rule.off != ThinkingOff::Silence).then_some("none"),
         Setting::Level(level) => Some(level.effort()),
         Setting::On => Some("default"),
         Setting::Budget(tokens) => {

@@ -4,7 +4,7 @@ use super::*;
 use crate::ThinkingKind;
 use crate::thinking::plan;
 
-fn rule(kind: ThinkingKind, off: Off) -> ThinkingRule {
+fn rule(kind: ThinkingKind, off: ThinkingOff) -> ThinkingRule {
     let levels = vec![Level::Low, Level::Med, Level::High];
     ThinkingRule { kind, levels: levels.into(), off, ..ThinkingRule::default() }
 }
@@ -17,9 +17,9 @@ fn sent(thinking: &Thinking, rule: &ThinkingRule, style: ReasoningRequest) -> Va
 #[test]
 fn every_level_in_every_style() {
     use ReasoningRequest::*;
-    let effort = rule(ThinkingKind::Effort, Off::Word);
-    let toggle = rule(ThinkingKind::Toggle, Off::Word);
-    let silent = rule(ThinkingKind::Effort, Off::Silence);
+    let effort = rule(ThinkingKind::Effort, ThinkingOff::Word);
+    let toggle = rule(ThinkingKind::Toggle, ThinkingOff::Word);
+    let silent = rule(ThinkingKind::Effort, ThinkingOff::Silence);
     let none = Thinking::from(Level::None);
     let med = Thinking::from(Level::Med);
     let hidden = Thinking::from(Level::Med).hidden();
@@ -59,7 +59,7 @@ fn every_level_in_every_style() {
 
 #[test]
 fn a_provider_without_a_parameter_says_so() {
-    let rule = rule(ThinkingKind::Effort, Off::Word);
+    let rule = rule(ThinkingKind::Effort, ThinkingOff::Word);
     let thinking = Thinking::from(Level::High);
     let mut losses = Vec::new();
     encode(&plan(&thinking, &rule, None), &thinking, &rule, ReasoningRequest::Nothing, &mut losses);
@@ -68,7 +68,7 @@ fn a_provider_without_a_parameter_says_so() {
 
 #[test]
 fn thinking_that_cannot_be_hidden_is_told() {
-    let rule = rule(ThinkingKind::Effort, Off::Word);
+    let rule = rule(ThinkingKind::Effort, ThinkingOff::Word);
     let hidden = Thinking::from(Level::High).hidden();
     let told = |style| {
         let mut losses = Vec::new();

@@ -6,7 +6,7 @@ use super::Object;
 use super::fields::{put_back, text};
 use crate::dialect::Target;
 use crate::thinking::{Plan, Setting, nearest_level, plan};
-use crate::{Display, Level, Loss, Off, Thinking, ThinkingKind};
+use crate::{Level, Loss, Thinking, ThinkingDisplay, ThinkingKind, ThinkingOff};
 
 /// Reads `reasoning`; none when there is no such object. A word for the effort that we do not know is no level.
 pub(super) fn decode(wire: Option<&Value>) -> Option<Thinking> {
@@ -57,7 +57,7 @@ pub(super) fn encode(
     let effort = match setting {
         // A model that thinks, always or when left alone, needs no word for being on.
         Setting::Unsaid | Setting::On => None,
-        Setting::Off if rule.off == Off::Silence => None,
+        Setting::Off if rule.off == ThinkingOff::Silence => None,
         Setting::Off => Some(Level::None.effort()),
         Setting::Level(level) => Some(level.effort()),
         // A model that takes budgets elsewhere: here there are only words.
@@ -67,7 +67,7 @@ pub(super) fn encode(
     if let Some(effort) = effort {
         fields.insert("effort".into(), effort.into());
     }
-    let shows = thinks && rule.kind != ThinkingKind::None && rule.display != Display::Never;
+    let shows = thinks && rule.kind != ThinkingKind::None && rule.display != ThinkingDisplay::Never;
     if wish.include_summary && shows {
         let word = raw_fields.and_then(|raw| text(raw, "summary")).unwrap_or("auto");
         fields.insert("summary".into(), word.into());

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::catalog::rules_for;
 use crate::{
-    Block, BoundState, Document, Image, Message, Other, Role, Source, Text, ThinkingBlock, ToolCall, ToolResult,
+    Block, Document, Image, Message, Other, Role, Source, StateScope, Text, ThinkingBlock, ToolCall, ToolResult,
 };
 
 use super::super::DIALECT;
@@ -22,7 +22,7 @@ type Fields = Map<String, Value>;
 
 /// Who a block comes from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct From {
+pub(super) struct Origin {
     role: Role,
     /// The same provider issued it, or nobody says who did.
     same_provider: bool,
@@ -32,23 +32,23 @@ pub(super) struct From {
     surely_same: bool,
 }
 
-impl From {
+impl Origin {
     /// The caller's own system prompt.
     pub(super) fn system() -> Self {
-        From { role: Role::System, same_provider: true, readable: true, surely_same: false }
+        Origin { role: Role::System, same_provider: true, readable: true, surely_same: false }
     }
 
     pub(super) fn message(message: &Message, writer: &Writer<'_>) -> Self {
         let same_provider = message.provider.as_deref().is_none_or(|provider| provider == writer.target.provider);
         let same_model = match (writer.target.rules.bound_state, &message.model) {
-            (BoundState::Provider, _) | (_, None) => true,
-            (BoundState::Model, Some(model)) => same_model(model, &writer.request.model),
-            (BoundState::Family, Some(model)) => {
+            (StateScope::Provider, _) | (_, None) => true,
+            (StateScope::Model, Some(model)) => same_model(model, &writer.request.model),
+            (StateScope::Family, Some(model)) => {
                 same_model(model, &writer.request.model) || rules_for(model).family == writer.target.rules.family
             }
         };
         let surely_same = message.provider.as_deref() == Some(writer.target.provider);
-        From { role: message.role, same_provider, readable: same_provider && same_model, surely_same }
+        Origin { role: message.role, same_provider, readable: same_provider && same_model, surely_same }
     }
 }
 
@@ -57,7 +57,7 @@ impl Writer<'_> {
     pub(super) fn block(
         &mut self,
         content: &Block,
-        from: &From,
+        from: &Origin,
         place: Place,
         lost_thinking: &mut bool,
     ) -> Option<Fields> {
@@ -84,7 +84,7 @@ impl Writer<'_> {
     }
 
     /// What this dialect left on a block, unless another provider of the same dialect did.
-    fn own_of<'b>(&mut self, content: &'b crate::ProviderData, from: &From, place: Place) -> Option<&'b Fields> {
+    fn own_of<'b>(&mut self, content: &'b crate::ProviderData, from: &Origin, place: Place) -> Option<&'b Fields> {
         if has_foreign_state(content) {
             self.lose("thinking state", place, "state of another provider stays behind");
         }
@@ -100,7 +100,7 @@ impl Writer<'_> {
         None
     }
 
-    fn text(&mut self, text: &Text, from: &From, place: Place) -> Option<Fields> {
+    fn text(&mut self, text: &Text, from: &Origin, place: Place) -> Option<Fields> {
         if !self.faithful && text.text.trim().is_empty() && !matches!(place, Place::Inner(..)) {
             self.note("text", place, "this API refuses texts of nothing but blanks; it is left out");
             return None;
@@ -110,14 +110,14 @@ impl Writer<'_> {
         Some(block::text(&text.text, cache, own))
     }
 
-    fn image(&mut self, image: &Image, from: &From, place: Place) -> Option<Fields> {
+    fn image(&mut self, image: &Image, from: &Origin, place: Place) -> Option<Fields> {
         let own = self.own_of(&image.provider_data, from, place);
         let source = self.source("image", &image.source, own, from, place)?;
         let cache = self.hints.at(place, image.cache.as_ref());
         Some(media("image", source, None, cache, own))
     }
 
-    fn document(&mut self, document: &Document, from: &From, place: Place) -> Option<Fields> {
+    fn document(&mut self, document: &Document, from: &Origin, place: Place) -> Option<Fields> {
         let own = self.own_of(&document.provider_data, from, place);
         let source = self.source("document", &document.source, own, from, place)?;
         let cache = self.hints.at(place, document.cache.as_ref());
@@ -130,7 +130,7 @@ impl Writer<'_> {
         kind: &str,
         source: &Source,
         own: Option<&Fields>,
-        from: &From,
+        from: &Origin,
         place: Place,
     ) -> Option<Value> {
         if self.faithful {
@@ -164,7 +164,7 @@ impl Writer<'_> {
         }
     }
 
-    fn thinking_block(&mut self, thinking: &ThinkingBlock, from: &From, place: Place) -> Option<Fields> {
+    fn thinking_block(&mut self, thinking: &ThinkingBlock, from: &Origin, place: Place) -> Option<Fields> {
         let data = &thinking.provider_data;
         let own = data.get(DIALECT);
         let signature = data.str(DIALECT, "signature").filter(|signature| self.faithful || !signature.is_empty());
@@ -198,7 +198,7 @@ impl Writer<'_> {
         None
     }
 
-    fn call(&mut self, call: &ToolCall, from: &From, place: Place) -> Fields {
+    fn call(&mut self, call: &ToolCall, from: &Origin, place: Place) -> Fields {
         let own = self.own_of(&call.provider_data, from, place);
         let name = self.tool_name(&call.name, place);
         if !self.faithful && !call.is_complete() {
@@ -218,7 +218,7 @@ impl Writer<'_> {
         block::tool_use(call, &id, &name, cache, own)
     }
 
-    fn result(&mut self, result: &ToolResult, from: &From, place: Place, lost_thinking: &mut bool) -> Fields {
+    fn result(&mut self, result: &ToolResult, from: &Origin, place: Place, lost_thinking: &mut bool) -> Fields {
         let own = self.own_of(&result.provider_data, from, place);
         let mut content = Vec::with_capacity(result.content.len());
         for (index, inner) in result.content.iter().enumerate() {
@@ -254,11 +254,11 @@ impl Writer<'_> {
     }
 
     /// A block inside a tool's result: text, pictures and documents.
-    fn inner(&mut self, content: &Block, from: &From, place: Place, lost_thinking: &mut bool) -> Option<Fields> {
+    fn inner(&mut self, content: &Block, from: &Origin, place: Place, lost_thinking: &mut bool) -> Option<Fields> {
         let what = match content {
             Block::Text(_) | Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::Other(_) => {
                 // A tool's pictures are a tool's, whoever's message they stand in.
-                let from = From { role: Role::Tool, ..*from };
+                let from = Origin { role: Role::Tool, ..*from };
                 return self.block(content, &from, place, lost_thinking);
             }
             Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) if self.faithful => {
@@ -272,7 +272,7 @@ impl Writer<'_> {
         None
     }
 
-    fn other(&mut self, other: &Other, from: &From, place: Place) -> Option<Fields> {
+    fn other(&mut self, other: &Other, from: &Origin, place: Place) -> Option<Fields> {
         let why = match (&other.data, other.dialect == DIALECT) {
             (Value::Object(fields), true) if from.same_provider => return Some(fields.clone()),
             (Value::Object(_), true) => "a block of another provider stays behind".to_owned(),

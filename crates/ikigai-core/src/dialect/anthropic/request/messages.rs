@@ -58,7 +58,7 @@ impl Writer<'_> {
         let mut done = Messages { system: Vec::new(), wire: Vec::new(), lost_thinking: false };
         for (index, block) in request.system.iter().enumerate() {
             let place = Place::System(index);
-            done.system.extend(self.block(block, &super::block::From::system(), place, &mut done.lost_thinking));
+            done.system.extend(self.block(block, &super::block::Origin::system(), place, &mut done.lost_thinking));
         }
         // Instructions before anything else are the system prompt.
         let leading = match self.faithful {
@@ -187,7 +187,7 @@ impl Writer<'_> {
         lost_thinking: &mut bool,
     ) -> Vec<Map<String, Value>> {
         self.note_foreign_fields(&message.provider_data, Place::Message(index));
-        let from = super::block::From::message(message, self);
+        let from = super::block::Origin::message(message, self);
         let mut content = Vec::with_capacity(message.content.len());
         for (inner, block) in message.content.iter().enumerate() {
             let wire = self.block(block, &from, Place::Block(index, inner), lost_thinking);

@@ -10,8 +10,8 @@ use crate::dialect::openai_chat::thinking as wire;
 use crate::dialect::{Target, strict};
 use crate::thinking::{Plan, Setting, plan};
 use crate::{
-    Error, ForcedTools, Function, JsonSchemaFormat, Loss, Off, OutputFormat, ReasoningRequest, Request, RequiredWord,
-    Rules, Sampling, Thinking, Tool, ToolChoice, ToolsInChat,
+    Error, ForcedTools, Function, JsonSchemaFormat, Loss, OutputFormat, ReasoningRequest, Request, RequiredChoice,
+    Rules, Sampling, Thinking, ThinkingOff, Tool, ToolChoice, ToolsInChat,
 };
 
 /// What the request becomes, apart from its messages.
@@ -112,7 +112,7 @@ impl<'a> Fitting<'a> {
             match self.rules.forced_tools {
                 ForcedTools::Taken => {}
                 ForcedTools::NotWhileThinking if !plan.thinks(&rule) => {}
-                ForcedTools::NotWhileThinking if rule.off != Off::Impossible => {
+                ForcedTools::NotWhileThinking if rule.off != ThinkingOff::Impossible => {
                     plan.setting = Setting::Off;
                     let why = "this model cannot be forced to a tool while it thinks; thinking is off for this request";
                     self.lose("thinking", "thinking", why);
@@ -123,7 +123,7 @@ impl<'a> Fitting<'a> {
                 }
             }
         }
-        if forced(&choice) && self.target.quirks.chat.tool_choice_required == RequiredWord::Refused {
+        if forced(&choice) && self.target.quirks.chat.tool_choice_required == RequiredChoice::Refused {
             let specific = matches!(choice, Some(ToolChoice::Specific(_)));
             if !specific || self.target.quirks.chat.no_specific_tool {
                 choice = Some(ToolChoice::Auto);
@@ -148,7 +148,7 @@ impl<'a> Fitting<'a> {
         if !applies || !conflict {
             return Ok(());
         }
-        if rule.off == Off::Word {
+        if rule.off == ThinkingOff::Word {
             plan.setting = Setting::Off;
             let why = "this model takes no tools in Chat Completions while it thinks; the effort none is sent";
             self.lose("thinking", "thinking", why);
@@ -197,8 +197,8 @@ impl<'a> Fitting<'a> {
         }
         fields.insert("tools".to_owned(), Value::Array(written));
         let required = match self.target.quirks.chat.tool_choice_required {
-            RequiredWord::Required | RequiredWord::Refused => "required",
-            RequiredWord::Any => "any",
+            RequiredChoice::Required | RequiredChoice::Refused => "required",
+            RequiredChoice::Any => "any",
         };
         let word = match choice {
             None => None,

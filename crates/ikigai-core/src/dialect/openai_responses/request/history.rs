@@ -4,7 +4,7 @@ use super::conversation::{Item, Writer};
 use crate::dialect::openai_responses::ME;
 use crate::dialect::openai_responses::fields::{foreign, has_foreign_state, note_foreign_fields, own};
 use crate::dialect::openai_responses::items::{self, Keep, OpenMessage};
-use crate::{Block, BoundState, Loss, Message, Other, ProviderData, Text, ThinkingBlock, rules_for};
+use crate::{Block, Loss, Message, Other, ProviderData, StateScope, Text, ThinkingBlock, rules_for};
 
 impl<'a> Writer<'a> {
     /// A message of the model: one item or several.
@@ -125,9 +125,9 @@ impl<'a> Writer<'a> {
         let provider = message.provider.as_deref().is_none_or(|provider| provider == self.target.provider);
         let Some(model) = message.model.as_deref().filter(|_| provider) else { return provider };
         match rules.bound_state {
-            BoundState::Provider => true,
-            BoundState::Family => rules_for(model).family == rules.family,
-            BoundState::Model => without_date(model) == without_date(&self.request.model),
+            StateScope::Provider => true,
+            StateScope::Family => rules_for(model).family == rules.family,
+            StateScope::Model => without_date(model) == without_date(&self.request.model),
         }
     }
 

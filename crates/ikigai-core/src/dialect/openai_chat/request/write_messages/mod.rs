@@ -10,7 +10,7 @@ use super::mark;
 use crate::dialect::Target;
 use crate::dialect::openai_chat::marks::{self, DIALECT, EXTRA, Shape, Side, put_back};
 use crate::dialect::openai_chat::part;
-use crate::{Block, BoundState, Loss, Message, Request, Role, SystemRole, ToolResult, rules_for};
+use crate::{Block, Loss, Message, Request, Role, StateScope, SystemRole, ToolResult, rules_for};
 
 /// Between texts that were blocks of their own.
 const GAP: &str = "\n\n";
@@ -356,10 +356,10 @@ impl<'a> Writer<'a> {
         }
         let asked = self.request.model.as_str();
         let readable = message.model.as_deref().is_none_or(|model| match self.target.rules.bound_state {
-            BoundState::Provider => true,
-            BoundState::Family => rules_for(model).family == self.target.rules.family,
+            StateScope::Provider => true,
+            StateScope::Family => rules_for(model).family == self.target.rules.family,
             // Relays answer with another spelling of the same model, which the same row of rules knows.
-            BoundState::Model => {
+            StateScope::Model => {
                 without_date(model) == without_date(asked) || std::ptr::eq(rules_for(model), rules_for(asked))
             }
         });
