@@ -180,13 +180,14 @@ fn assign(fields: &[(&str, Field)], key: &str, value: &Value, to: &str) -> Resul
         Field::Number => value.as_integer().map(|value| value.to_string()).ok_or_else(|| not_a_number(value)),
         Field::OptionalNumber => number(value).map(|value| format!("Some({value})")),
         Field::Levels => levels(value),
-        Field::OptionalLevels => levels(value).map(|levels| format!("Some({levels})")),
+        Field::OptionalLevels => levels(value),
         Field::Means => means(value),
     };
     let code = code.map_err(|error| format!("{key}: {error}"))?;
     Ok(match field {
-        Field::Text | Field::Levels | Field::OptionalLevels | Field::Means => {
-            // The old value is forgotten, because a constant may not run destructors.
+        // The old value is forgotten, because a constant may not run destructors.
+        Field::OptionalLevels => format!(" std::mem::forget({to}.{key}.replace({code}));"),
+        Field::Text | Field::Levels | Field::Means => {
             format!(" std::mem::forget(std::mem::replace(&mut {to}.{key}, {code}));")
         }
         Field::Flag | Field::Word(_) | Field::OptionalWord(_) | Field::Number | Field::OptionalNumber => {

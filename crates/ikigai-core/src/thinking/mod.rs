@@ -231,8 +231,8 @@ mod tests {
             own.provider_data.set(Dialect::Anthropic, "signature", "EqoB");
             let redacted = ThinkingBlock { text: String::new(), ..own.clone() };
             let foreign = ThinkingBlock { text: "Hm.".to_owned(), ..ThinkingBlock::default() };
-            let mut response = Response::default();
-            response.content = [own, redacted, foreign].map(Block::Thinking).into();
+            let content = [own, redacted, foreign].map(Block::Thinking).into();
+            let mut response = Response { content, ..Response::default() };
             response.note_thinking_type(&rules_for(model).thinking);
             let types = response.content.iter().filter_map(Block::provider_data);
             types.map(|data| data.str(Dialect::Anthropic, "thinking_type").map(str::to_owned)).collect::<Vec<_>>()

@@ -82,8 +82,7 @@ fn the_caller_decides_about_storing_and_a_provider_without_a_store_hears_nothing
     request.provider_data.set(ME, "extra", json!({"store": true, "include": [], "service_tier": "flex"}));
     let body = send(&request).body;
     assert_eq!((&body["store"], &body["include"], &body["service_tier"]), (&json!(true), &json!([]), &json!("flex")));
-    let quirks =
-        Quirks { responses: crate::ResponsesQuirks { no_store: true, ..Default::default() }, ..Quirks::default() };
+    let quirks = Quirks { responses: crate::ResponsesQuirks { no_store: true }, ..Quirks::default() };
     let wire = send_with(&request, &Rules::default(), &quirks);
     assert_eq!(wire.body.get("store"), None);
     assert_eq!(losses(&wire), ["store at store: this provider stores nothing; it was left out"]);
@@ -236,7 +235,7 @@ fn stored_reasoning_goes_by_its_id_and_open_models_get_their_words_back() {
     let open = send_with(
         &request,
         &Rules::default(),
-        &Quirks { responses: crate::ResponsesQuirks { no_store: true, ..Default::default() }, ..Quirks::default() },
+        &Quirks { responses: crate::ResponsesQuirks { no_store: true }, ..Quirks::default() },
     );
     assert_eq!(
         open.body["input"][1],
