@@ -209,11 +209,12 @@ pub(crate) fn fit<'a>(
         error.param = Some("model".to_owned());
         return Err(error);
     }
-    let blocks = request.messages.iter().map(|message| message.content.len()).fold(request.system.len(), usize::saturating_add);
+    let blocks =
+        request.messages.iter().map(|message| message.content.len()).fold(request.system.len(), usize::saturating_add);
     limits.check_blocks(blocks, ErrorKind::InvalidRequest)?;
     let fitting = Fitting::new(request, target, dialect, limits);
     match fitting.spelling {
-        Spelling::AsItCame => fitting.as_it_came(),
+        Spelling::AsItCame => fitting.unfitted(),
         Spelling::Ours => fitting.ours(),
     }
 }
@@ -237,8 +238,7 @@ impl<'a> Fitting<'a> {
     fn new(request: &'a Request, target: &'a Target<'a>, dialect: Dialect, limits: &'a Limits) -> Self {
         let abilities = dialect.abilities();
         let written_for = request.provider_data.part_str(dialect, Part::Shape, "model");
-        let spelling =
-            if written_for.as_deref() == Some(&request.model) { Spelling::AsItCame } else { Spelling::Ours };
+        let spelling = if written_for.as_deref() == Some(&request.model) { Spelling::AsItCame } else { Spelling::Ours };
         let rules = match target.facts {
             Some(facts) => target.rules.with_facts(facts),
             None => Cow::Borrowed(target.rules),
@@ -299,7 +299,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// Nothing is fitted but what belongs to others: their state, their blocks, their tools.
-    fn as_it_came(mut self) -> Result<Fitted<'a>, Error> {
+    fn unfitted(mut self) -> Result<Fitted<'a>, Error> {
         let request = self.request;
         let conversation = self.conversation(None);
         let tools = self.tools_as_they_came();

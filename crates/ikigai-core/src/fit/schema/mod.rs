@@ -106,8 +106,11 @@ impl<'a> Parsed<'a> {
     }
 
     /// Whether the schema is of a subset as it is.
-    pub(crate) fn fits(&self, subset: Subset) -> bool {
-        self.tree.as_ref().is_some_and(|tree| check(tree, subset).is_ok())
+    ///
+    /// # Errors
+    /// The first rule that it breaks, with the place.
+    pub(crate) fn check(&self, subset: Subset) -> Result<(), String> {
+        check(self.tree()?, subset).map(|_| ())
     }
 
     /// The schema of an answer, made to fit: closed objects, and without the keywords that only narrow a value. The
@@ -191,7 +194,9 @@ fn for_each_schema<'a>(schema: &mut Tree<'a>, choices: &[&str], mut visit: impl 
                 named.iter_mut().for_each(|entry| visit(&mut entry.value));
             }
             ("items", items @ Tree::Object(_)) => visit(items),
-            (name, Tree::Array(alternatives)) if choices.contains(&name) => alternatives.iter_mut().for_each(&mut visit),
+            (name, Tree::Array(alternatives)) if choices.contains(&name) => {
+                alternatives.iter_mut().for_each(&mut visit)
+            }
             _ => {}
         }
     }
