@@ -47,8 +47,8 @@ pub use content::{
 pub use context::{Context, assistant, system, tool_result, user};
 pub use cost::Cost;
 pub use dialect::{
-    Dialect, Ids, Incoming, Reply, StreamDecoder, StreamEncoder, Target, UnknownDialect, WireError, WireRequest,
-    WireResponse, duration_ms,
+    Dialect, Ids, Incoming, ListedModel, Reply, StreamDecoder, StreamEncoder, Target, UnknownDialect, Vectors,
+    WireError, WireRequest, WireResponse, duration_ms,
 };
 pub use error::{Error, ErrorKind};
 pub use fit::ToolNames;

@@ -74,6 +74,7 @@ pub use client::{Client, ClientBuilder};
 pub use error::{Attempt, Error, FailedResponse, Mismatch, Reason, ServerFault};
 pub use extract::ObjectStream;
 pub use hook::Hook;
+pub use ikigai_core::ListedModel;
 pub use ikigai_core::{
     ArgumentChecker, Audio, Auth, Block, BlockKind, CacheHint, CacheOptions, Catalog, Chunk, Collector, Content,
     Context, Cost, Dialect, Document, ErrorKind, Event, Facts, FileError, FinishReason, Function, Image, Invalid,
@@ -91,7 +92,7 @@ pub use stream::Stream;
 pub use tools::tool;
 pub use tools::{Approval, Callable, Hints};
 pub use upstream::{Exchange, RateLimit, RateLimits, Retry, Upstream, Wanted};
-pub use verbs::{Embeddings, ListedModel, Preview, TokenCount};
+pub use verbs::{Embeddings, Preview, TokenCount};
 
 /// The format itself, and its translations: everything of it, also what is not named here.
 pub use ikigai_core as core;

@@ -28,7 +28,10 @@ const KEPT: [Kept; 3] = [
     Kept {
         id: "faa63738",
         model: "google:gemini-3-pro-preview/high",
-        state: &["BxvCqAsOAmx1ZsYg3oSITmdlbWluaS0zLXByby1wcmV2aWV3", "fz6N7nuXx+8m3x4OyiHk6WdlbWluaS0zLXByby1wcmV2aWV3"],
+        state: &[
+            "BxvCqAsOAmx1ZsYg3oSITmdlbWluaS0zLXByby1wcmV2aWV3",
+            "fz6N7nuXx+8m3x4OyiHk6WdlbWluaS0zLXByby1wcmV2aWV3",
+        ],
     },
 ];
 

@@ -7,15 +7,18 @@
 mod anthropic;
 mod dispatch;
 mod driver;
+mod foreign;
 mod gemini;
 mod ids;
 mod lanes;
+mod losses;
 mod openai_chat;
 mod openai_error;
 mod openai_responses;
 mod seal;
 mod strict;
 mod surrogates;
+mod verbs;
 
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +28,7 @@ pub(crate) use dispatch::{DraftError, DraftIncoming, DraftRequest};
 pub use driver::{StreamDecoder, StreamEncoder};
 pub use ids::Ids;
 pub use openai_error::duration_ms;
+pub use verbs::{ListedModel, Vectors};
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -89,7 +93,7 @@ pub struct Target<'a> {
 }
 
 /// A request as it goes over the wire.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WireRequest {
     /// The path below the provider's base URL, with its query: `/v1/messages`.
     pub path: String,

@@ -59,7 +59,7 @@ impl<'a> Fitting<'a> {
                 Format { format: Some(FittedFormat::Json), note: Some("Answer in JSON.".to_owned()) }
             }
             JsonMode::Missing => {
-                let why = "this API has no JSON mode without a schema; the system prompt asks for JSON";
+                let why = "this API has no JSON mode without a schema";
                 Format { format: None, note: Some(self.ask_for_json(LossCode::NotInDialect, why)) }
             }
         }

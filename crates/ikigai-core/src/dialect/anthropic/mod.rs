@@ -39,16 +39,15 @@
 
 mod abilities;
 mod answer;
-mod block;
+mod content;
 mod error;
 mod names;
-mod place;
 mod request;
 mod response;
-mod schema;
 mod stream;
 mod thinking;
 mod usage;
+mod wire;
 
 use crate::Dialect;
 

@@ -1,8 +1,8 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Map, Value, json};
 
-use super::*;
-use crate::dialect::{DraftIncoming, Target};
+use crate::dialect::Target;
+use crate::dialect::openai_chat::testing::{Sent, decode_request, encode_request};
 use crate::{
     Block, Dialect, Error, ForcedTools, Level, Loss, MaxTokensField, Message, Off, OutputFormat, Quirks,
     ReasoningRequest, Request, RequiredWord, Role, Rules, Sampling, SeedField, Source, SystemRole, Thinking,
@@ -53,10 +53,9 @@ fn a_simple_request() {
         body(&request),
         json!({"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hello"}], "max_completion_tokens": 100})
     );
-    assert_eq!(
-        body(&Request::new("m").user("Hi").max_output_tokens(0)),
-        json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]})
-    );
+    let (without_limit, losses) = encode(&Request::new("m").user("Hi").max_output_tokens(0));
+    assert_eq!(without_limit, json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]}));
+    assert_eq!(whats(&losses), [("max_output_tokens", "max_output_tokens")]);
 }
 
 #[test]
@@ -83,9 +82,12 @@ fn a_model_without_a_system_prompt_is_told_by_the_user() {
     let (body, losses) = encode_for(&request, &Quirks::default(), &rules).unwrap();
     assert_eq!(
         body["messages"],
-        json!([{"role": "user", "content": "Be short\n\nHello"}, {"role": "user", "content": "Now in French"}])
+        json!([
+            {"role": "user", "content": [{"type": "text", "text": "Be short"}, {"type": "text", "text": "Hello"}]},
+            {"role": "user", "content": "<system-reminder>\nNow in French\n</system-reminder>"},
+        ])
     );
-    assert_eq!(whats(&losses), [("system", "system"), ("messages", "messages[1]")]);
+    assert_eq!(whats(&losses), [("system", "messages[1]"), ("system", "system")]);
 }
 
 #[test]
@@ -223,7 +225,12 @@ fn text_and_calls_stand_together_and_lost_order_is_said() {
 fn a_sentence_that_was_cut_for_its_citations_is_whole_again() {
     let cited = |text: &str| {
         let mut block = Block::text(text);
-        block.provider_data_mut().unwrap().set(Dialect::Anthropic, "citations", json!([{"cited_text": "x"}]));
+        block.provider_data_mut().unwrap().set_part(
+            Dialect::Anthropic,
+            crate::Part::Extra,
+            "citations",
+            json!([{"cited_text": "x"}]),
+        );
         block
     };
     let request = Request::new("m").assistant([Block::text("The grass is "), cited("green"), Block::text(".")]);
@@ -323,14 +330,14 @@ fn content_of_every_kind_and_source() {
     assert_eq!(
         places,
         [
+            ("thinking", "messages[0].content[13]"),
+            ("other", "messages[0].content[14]"),
             ("image", "messages[0].content[3]"),
             ("audio", "messages[0].content[6]"),
             ("document", "messages[0].content[9]"),
             ("document", "messages[0].content[10]"),
             ("document", "messages[0].content[11]"),
             ("document", "messages[0].content[12]"),
-            ("thinking", "messages[0].content[13]"),
-            ("other", "messages[0].content[14]"),
         ]
     );
 }
@@ -452,14 +459,14 @@ fn the_form_of_the_answer() {
         json!({"type": "json_schema", "json_schema": {"name": "my_answer", "strict": true, "schema":
             {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false}}})
     );
-    assert_eq!(whats(&losses), [("output_format", "output_format.json_schema.name")]);
+    assert_eq!(whats(&losses), [("name", "output_format.json_schema.name")]);
 
     let quirks = Quirks { no_json_schema: true, ..Quirks::default() };
     let (wire, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
     assert_eq!(wire["response_format"], json!({"type": "json_object"}));
     assert_eq!(
         wire["messages"][0],
-        json!({"role": "system", "content": format!("Answer in JSON that matches this JSON Schema:\n{schema}")})
+        json!({"role": "system", "content": format!("Answer with JSON that matches this JSON Schema, and nothing else:\n{schema}")})
     );
     assert_eq!(whats(&losses), [("output_format", "output_format")]);
 
@@ -494,7 +501,7 @@ fn cache_hints_become_marks_where_marks_are_known() {
     let points = Rules { cache_breakpoints: true, ..Rules::default() };
     let (wire, losses) = encode_for(&request, &Quirks::default(), &points).unwrap();
     assert_eq!(wire["messages"][1]["content"][0]["prompt_cache_breakpoint"], json!({"mode": "explicit"}));
-    assert_eq!(whats(&losses), [("cache", "tools[0].cache")]);
+    assert_eq!(whats(&losses), [("cache", "tools")]);
     let (wire, losses) = encode(&request);
     assert_eq!(wire["messages"][1]["content"], "Hi");
     assert!(losses.iter().all(|loss| loss.severity == crate::Severity::Info), "{losses:?}");
@@ -504,11 +511,13 @@ fn cache_hints_become_marks_where_marks_are_known() {
 fn labels_and_leftovers_of_others() {
     let mut request = Request::new("m").user("x");
     request.metadata = arguments(json!({"user_id": "u1", "team": "a", "n": 3}));
-    request.provider_data.set(Dialect::Anthropic, "extra", json!({"service_tier": "auto", "container": "c"}));
-    request.provider_data.set(Dialect::Anthropic, "model", "claude");
+    for (name, value) in [("service_tier", "auto"), ("container", "c")] {
+        request.provider_data.set_part(Dialect::Anthropic, crate::Part::Extra, name, value);
+    }
+    request.provider_data.set_part(Dialect::Anthropic, crate::Part::Shape, "model", "claude");
     let (wire, losses) = encode(&request);
     assert_eq!((&wire["user"], &wire["metadata"]), (&json!("u1"), &json!({"team": "a", "n": "3"})));
-    assert_eq!(whats(&losses), [("provider_data", "provider_data.anthropic"), ("metadata", "metadata.n")]);
+    assert_eq!(whats(&losses), [("provider_data", "provider_data"), ("metadata", "metadata.n")]);
 }
 
 #[test]
@@ -525,7 +534,7 @@ fn a_tool_of_another_dialect_is_a_loss() {
 }
 
 fn decoded(body: &Value) -> Request {
-    decode_request(DraftIncoming { path: None, body: body.clone() }).unwrap()
+    decode_request(Sent { path: None, body: body.clone() }).unwrap()
 }
 
 #[test]
@@ -565,7 +574,7 @@ fn a_request_of_this_dialect_is_left_alone_until_it_goes_elsewhere() {
     );
     assert_eq!(
         losses.iter().map(|loss| loss.what.as_str()).collect::<Vec<_>>(),
-        ["temperature", "strict", "thinking", "thinking", "cache"]
+        ["thinking", "strict", "thinking", "temperature", "cache"]
     );
 }
 
@@ -606,4 +615,14 @@ fn a_budget_is_told_as_the_nearest_effort() {
     request.thinking = Some(Thinking::budget(60_000));
     let (wire, losses) = encode_for(&request, &Quirks::default(), &effort_rule(Off::Word)).unwrap();
     assert_eq!((&wire["reasoning_effort"], whats(&losses)), (&json!("high"), vec![("thinking", "thinking.budget")]));
+}
+
+#[test]
+fn fields_that_the_format_does_not_know_are_sent() {
+    let request: Request = serde_json::from_value(json!({
+        "model": "m", "messages": [{"role": "user", "content": "x"}],
+        "provider_data": {"openai-chat": {"logit_bias": {"50256": -100}}},
+    }))
+    .unwrap();
+    assert_eq!(body(&request)["logit_bias"], json!({"50256": -100}));
 }

@@ -5,14 +5,19 @@ use serde_json::{Map, Value, json};
 
 use super::encode_tests::{body, body_for, effort_rule, encode, encode_for, whats};
 use crate::{
-    Block, Dialect, Level, Message, Off, ProviderData, Quirks, ReasoningField, ReasoningRequest, ReplayReasoning,
+    Block, Dialect, Level, Message, Off, Part, ProviderData, Quirks, ReasoningField, ReasoningRequest, ReplayReasoning,
     Request, Rules,
 };
 
 fn thought(text: &str, own: Value) -> Block {
     let mut block = Block::thinking(text);
     for (key, value) in own.as_object().unwrap() {
-        block.provider_data_mut().unwrap().set(Dialect::OpenaiChat, key.as_str(), value.clone());
+        let part = match key.as_str() {
+            "reasoning_details" | "signature" => Part::State,
+            "closed" => Part::Extra,
+            _ => Part::Shape,
+        };
+        block.provider_data_mut().unwrap().set_part(Dialect::OpenaiChat, part, key.as_str(), value.clone());
     }
     block
 }
@@ -48,7 +53,7 @@ fn thinking_goes_back_as_the_provider_wants_it() {
 #[test]
 fn thinking_of_others_stays_behind_and_is_never_changed() {
     let mut signed = Block::thinking("hm");
-    signed.provider_data_mut().unwrap().set(Dialect::Anthropic, "signature", "Eq");
+    signed.provider_data_mut().unwrap().set_part(Dialect::Anthropic, crate::Part::State, "signature", "Eq");
     let request = Request::new("m")
         .message(said_by("anthropic", [signed, Block::text("A")]))
         .message(said_by("there", [thought("ho", json!({"reasoning_field": "reasoning"})), Block::text("B")]))
@@ -115,12 +120,12 @@ fn thinking_parts_stand_before_the_text() {
     };
     let request = Request::new("m").message(said_by(
         "here",
-        [thought("hm", json!({"reasoning_field": "content", "part": {"closed": true}})), Block::text("A")],
+        [thought("hm", json!({"reasoning_field": "content", "closed": true, "signature": "sig"})), Block::text("A")],
     ));
     assert_eq!(
         body_for(&request, &quirks)["messages"][0]["content"],
         json!([
-            {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}], "closed": true},
+            {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}], "closed": true, "signature": "sig"},
             {"type": "text", "text": "A"},
         ])
     );
@@ -130,7 +135,7 @@ fn thinking_parts_stand_before_the_text() {
 fn signatures_on_calls_go_back_to_their_provider_alone() {
     let mut call = Block::tool_call("c1", "t", Map::new());
     let state = json!({"google": {"thought_signature": "sig"}});
-    call.provider_data_mut().unwrap().set(Dialect::OpenaiChat, "extra_content", state.clone());
+    call.provider_data_mut().unwrap().set_part(Dialect::OpenaiChat, crate::Part::State, "extra_content", state.clone());
     let at_home = Request::new("m").message(said_by("here", call.clone()));
     assert_eq!(body(&at_home)["messages"][0]["tool_calls"][0]["extra_content"], state);
     let abroad = Request::new("m").message(said_by("there", call));
@@ -168,7 +173,7 @@ fn an_answer_goes_back_as_history() {
         "index": 0, "finish_reason": "tool_calls", "logprobs": null, "message": {
             "role": "assistant", "content": null, "refusal": null, "annotations": [], "reasoning": "hm",
             "tool_calls": [{"index": 0, "id": "c1", "type": "function", "function": {"name": "t", "arguments": "{\"a\": 1}"}}]}}]});
-    let response = crate::dialect::openai_chat::decode_response(body, &mut crate::Ids::default()).unwrap();
+    let response = crate::dialect::openai_chat::testing::decode_response(body, &mut crate::Ids::default()).unwrap();
     let request = Request::new("m").user("x").message(response.into_message("here")).tool_result("c1", "1");
     let quirks = Quirks {
         reasoning_field: ReasoningField::Reasoning,
@@ -212,7 +217,7 @@ fn state_is_bound_to_its_model_where_the_family_says_so() {
 fn provider_data_of_this_dialect_alone_is_no_state_of_others() {
     let mut call = Block::tool_call("c1", "t", Map::new());
     let mut data = ProviderData::default();
-    data.set(Dialect::Gemini, "thought_signature", "sig");
+    data.set_part(Dialect::Gemini, crate::Part::State, "thought_signature", "sig");
     *call.provider_data_mut().unwrap() = data;
     let (_, losses) = encode(&Request::new("m").message(said_by("google", call)));
     assert_eq!(whats(&losses), [("thinking", "messages[0].content[0]")]);
