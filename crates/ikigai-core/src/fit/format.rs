@@ -68,7 +68,7 @@ impl<'a> Fitting<'a> {
     fn schema(&mut self, format: &'a JsonSchemaFormat) -> Result<Format<'a>, Error> {
         let refusal = if !self.rules.structured_output {
             Some((LossCode::RefusedByModel, "this model cannot be held to a schema"))
-        } else if self.quirks.no_json_schema {
+        } else if self.quirks.chat.no_json_schema {
             Some((LossCode::RefusedByProvider, "this provider does not take schemas of answers"))
         } else {
             None

@@ -190,12 +190,12 @@ impl<'a> Fitting<'a> {
         }
         let refusal = match self.abilities.thinking_back {
             ThinkingBack::Text => {
-                let wanted = match self.quirks.replay_reasoning {
+                let wanted = match self.quirks.chat.replay_reasoning {
                     ReplayReasoning::Never => false,
                     ReplayReasoning::Always => true,
                     ReplayReasoning::ToolLoop => in_loop,
                 };
-                let taken = wanted && self.quirks.reasoning_field != ReasoningField::Nothing;
+                let taken = wanted && self.quirks.chat.reasoning_field != ReasoningField::Nothing;
                 (!taken).then_some((
                     LossCode::RefusedByProvider,
                     "this provider does not take thinking back; it is left out",

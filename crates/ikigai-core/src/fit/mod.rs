@@ -243,7 +243,7 @@ impl<'a> Fitting<'a> {
             Some(facts) => target.rules.with_facts(facts),
             None => Cow::Borrowed(target.rules),
         };
-        let form = if target.quirks.tool_ids_of_nine { IdForm::Nine } else { IdForm::Rule(abilities.call_ids) };
+        let form = if target.quirks.chat.tool_ids_of_nine { IdForm::Nine } else { IdForm::Rule(abilities.call_ids) };
         let names = match spelling {
             Spelling::AsItCame => Respelled::default(),
             Spelling::Ours => Respelled::new(request, dialect, &abilities.tool_names),
@@ -373,10 +373,10 @@ impl<'a> Fitting<'a> {
     fn takes(&self) -> Takes {
         let as_it_came = self.spelling == Spelling::AsItCame;
         Takes {
-            call_ids: as_it_came || (self.rules.call_ids && !self.quirks.no_call_ids),
+            call_ids: as_it_came || (self.rules.call_ids && !self.quirks.gemini.no_call_ids),
             media_in_results: as_it_came || self.rules.media_in_results,
             signatures: !as_it_came && self.rules.signatures_required,
-            openapi_schemas: !self.rules.json_schema_parameters || self.quirks.openapi_schemas,
+            openapi_schemas: !self.rules.json_schema_parameters || self.quirks.gemini.openapi_schemas,
             thinking: self.target.facts.and_then(|facts| facts.thinking) != Some(false),
         }
     }

@@ -97,7 +97,7 @@ impl Fitting<'_> {
         let has_functions = tools.iter().any(|tool| matches!(tool, FittedTool::Function { .. }));
         // A relay with its own parameter for reasoning finds its own way.
         let applies = self.abilities.thinking.restricted == Restricted::AsInChat
-            && self.quirks.reasoning_request == ReasoningRequest::Effort;
+            && self.quirks.chat.reasoning_request == ReasoningRequest::Effort;
         let conflict = match self.rules.tools_in_chat {
             ToolsInChat::Taken => false,
             ToolsInChat::NotWithEffort => {

@@ -80,7 +80,7 @@ impl<'a> Fitting<'a> {
                 (Cow::Owned(no_parameters()), self.unsaid())
             }
         };
-        if self.quirks.no_closed_schemas {
+        if self.quirks.chat.no_closed_schemas {
             if Parsed::opened(&function.parameters, self.limits).is_some() {
                 let why = "this provider does not take `additionalProperties: false`; it is left out";
                 self.losses.push(Loss::info(LossCode::RefusedByProvider, "parameters", place(), why));
@@ -107,7 +107,7 @@ impl<'a> Fitting<'a> {
             StrictTools::Flag { .. } if !self.rules.strict_tools => {
                 Err((LossCode::RefusedByModel, "this model does not know strict tools"))
             }
-            StrictTools::Flag { .. } if self.quirks.no_strict_tools => {
+            StrictTools::Flag { .. } if self.quirks.chat.no_strict_tools => {
                 Err((LossCode::RefusedByProvider, "this provider does not take strict tools"))
             }
             StrictTools::Flag { subset, .. } => Ok(subset),
@@ -140,7 +140,7 @@ impl<'a> Fitting<'a> {
         match self.abilities.strict_tools {
             StrictTools::Flag { unsaid: Unsaid::Strict, .. } => Some(false),
             StrictTools::Flag { unsaid: Unsaid::Lenient, .. } => {
-                (self.rules.strict_tools && !self.quirks.no_strict_tools).then_some(false)
+                (self.rules.strict_tools && !self.quirks.chat.no_strict_tools).then_some(false)
             }
             StrictTools::Missing => None,
         }
@@ -169,7 +169,7 @@ impl<'a> Fitting<'a> {
             }
             choice = ToolChoice::Specific(sent);
         }
-        if choice == ToolChoice::None && self.quirks.no_tools_on_none {
+        if choice == ToolChoice::None && self.quirks.chat.no_tools_on_none {
             let why = "this provider calls tools that it is told not to; none is offered";
             self.losses.push(Loss::info(LossCode::RefusedByProvider, "tools", "tools", why));
             tools.clear();
@@ -180,10 +180,10 @@ impl<'a> Fitting<'a> {
 
     /// A forced tool in the way that the provider takes it.
     fn forced_by_provider(&mut self, choice: ToolChoice, tools: &mut Vec<FittedTool<'a>>) -> ToolChoice {
-        let no_word = self.quirks.tool_choice_required == RequiredWord::Refused;
+        let no_word = self.quirks.chat.tool_choice_required == RequiredWord::Refused;
         match choice {
             ToolChoice::Auto | ToolChoice::None => choice,
-            ToolChoice::Specific(_) if !self.quirks.no_specific_tool => choice,
+            ToolChoice::Specific(_) if !self.quirks.chat.no_specific_tool => choice,
             ToolChoice::Required | ToolChoice::Specific(_) if no_word => {
                 let why = "this provider cannot force a tool; auto is sent";
                 self.lose_choice(&choice, LossCode::RefusedByProvider, why);

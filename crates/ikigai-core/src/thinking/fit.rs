@@ -101,7 +101,7 @@ impl Api {
             AskedBy::BudgetOrAdaptive => Api::Anthropic,
             AskedBy::BudgetOrLevel => Api::Gemini,
             AskedBy::Effort => Api::Effort,
-            AskedBy::Quirk => match quirks.reasoning_request {
+            AskedBy::Quirk => match quirks.chat.reasoning_request {
                 ReasoningRequest::Effort => Api::Effort,
                 ReasoningRequest::EffortAndFormat => Api::EffortAndFormat,
                 ReasoningRequest::ReasoningObject => Api::ReasoningObject,

@@ -203,7 +203,10 @@ fn a_model_that_takes_budgets_at_home_takes_what_its_host_takes() {
 
 #[test]
 fn an_api_without_a_word_for_thinking_says_so() {
-    let quirks = Quirks { reasoning_request: ReasoningRequest::Nothing, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::ChatQuirks { reasoning_request: ReasoningRequest::Nothing, ..Default::default() },
+        ..Quirks::default()
+    };
     let plan = |model: &str, level: Level| {
         let target = Target { provider: "home", quirks: &quirks, rules: rules_for(model), facts: None };
         ThinkingPlan::new(&request(level, None), Dialect::OpenaiChat, &target)

@@ -285,7 +285,7 @@ fn ids_are_replaced_in_call_and_result() {
     let (id, losses) = ids(Dialect::Anthropic, &Quirks::NONE);
     assert!(id.starts_with("call_") && losses == ["info Renamed messages"]);
     assert_eq!(ids(Dialect::OpenaiChat, &Quirks::NONE), ("toolu.01/x".into(), vec![]));
-    let nine = Quirks { tool_ids_of_nine: true, ..Quirks::NONE };
+    let nine = Quirks { chat: crate::ChatQuirks { tool_ids_of_nine: true, ..Default::default() }, ..Quirks::NONE };
     let (id, losses) = ids(Dialect::OpenaiChat, &nine);
     assert!(id.len() == 9 && losses == ["info Renamed messages"]);
 }

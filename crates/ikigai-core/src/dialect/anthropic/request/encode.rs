@@ -41,7 +41,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
         let as_written = shape.get(name).filter(|raw| raw.to().ok() == Some(number));
         Some(as_written.map_or_else(|| Raw::of(&number), Raw::from))
     };
-    let version = fitted.target.quirks.anthropic_version.as_deref();
+    let version = fitted.target.quirks.anthropic.version.as_deref();
     let path = shape.str("path").filter(|_| as_it_came);
     let in_path = version.is_some() || path.is_some();
     let tools = write_tools(fitted);
@@ -171,7 +171,7 @@ fn envelope(fitted: &Fitted<'_>, path: Option<Cow<'_, str>>, betas: &[String]) -
     let streams = request.stream == Some(true);
     let mut headers = Vec::new();
     let mut add = |name: &str, value: String| headers.push((name.to_owned(), value));
-    let version = fitted.target.quirks.anthropic_version.as_deref();
+    let version = fitted.target.quirks.anthropic.version.as_deref();
     if version.is_none() {
         add("anthropic-version", VERSION.to_owned());
     }

@@ -386,7 +386,10 @@ fn the_clouds_have_the_model_in_the_path() {
     request.stream = Some(true);
     request.provider_data.set_part(Dialect::Anthropic, Part::Extra, "betas", json!(["a", "b"]));
     let at = |version: &'static str| {
-        let quirks = Quirks { anthropic_version: Some(version.into()), ..Quirks::default() };
+        let quirks = Quirks {
+            anthropic: crate::AnthropicQuirks { version: Some(version.into()), ..Default::default() },
+            ..Quirks::default()
+        };
         let wire = wire_to(&request, &home(&quirks, rules_for(SONNET))).unwrap();
         (wire.path, wire.headers, wire.body)
     };

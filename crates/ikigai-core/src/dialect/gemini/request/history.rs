@@ -277,7 +277,7 @@ impl<'a> Writer<'a> {
     }
 
     fn takes_ids(&self) -> bool {
-        self.faithful || (self.target.rules.call_ids && !self.target.quirks.no_call_ids)
+        self.faithful || (self.target.rules.call_ids && !self.target.quirks.gemini.no_call_ids)
     }
 
     /// A result as a part. Pictures and documents go inside where the model takes that, else into `moved`.

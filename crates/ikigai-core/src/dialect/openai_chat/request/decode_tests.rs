@@ -452,7 +452,7 @@ mod any_request {
             body["messages"] = messages.into();
             let mut request = decode(body);
             request.model = "other".into();
-            let (quirks, rules) = (Quirks { tool_ids_of_nine: true, ..Quirks::default() }, Rules::default());
+            let (quirks, rules) = (Quirks { chat: crate::ChatQuirks { tool_ids_of_nine: true, ..Default::default() }, ..Quirks::default() }, Rules::default());
             let target = Target { provider: "here", quirks: &quirks, rules: &rules, facts: None };
             let _ = encode_request(&request, &target);
         }

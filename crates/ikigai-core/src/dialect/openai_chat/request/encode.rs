@@ -83,7 +83,7 @@ fn put_tools<'f>(fitted: &'f Fitted<'_>, shape: &Fields, body: &mut Asked<'f>) {
 fn put_limits(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>) {
     let quirks = fitted.target.quirks;
     if let Some(limit) = fitted.max_output_tokens {
-        let usual = match quirks.max_tokens {
+        let usual = match quirks.chat.max_tokens {
             MaxTokensField::MaxCompletionTokens => "max_completion_tokens",
             MaxTokensField::MaxTokens => "max_tokens",
         };
@@ -110,7 +110,7 @@ fn put_limits(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>) {
     if let Some(seed) = fitted.seed {
         let is_random = match fitted.spelling {
             Spelling::AsItCame => shape.flag(shape::RANDOM_SEED),
-            Spelling::Ours => quirks.seed == SeedField::RandomSeed,
+            Spelling::Ours => quirks.chat.seed == SeedField::RandomSeed,
         };
         put(rest, if is_random { "random_seed" } else { "seed" }, &seed);
     }
@@ -128,7 +128,7 @@ fn put_choice(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>) {
         });
         match same {
             Some(raw) => put_raw(rest, raw),
-            None => put(rest, "tool_choice", &tools::write_choice(choice, fitted.target.quirks.tool_choice_required)),
+            None => put(rest, "tool_choice", &tools::write_choice(choice, fitted.target.quirks.chat.tool_choice_required)),
         }
     }
     if let Some(parallel) = fitted.parallel_tool_calls {
@@ -174,7 +174,7 @@ fn put_thinking(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>, losses
         Some(raw) => put_raw(rest, raw),
         None => {
             losses.extend(fitted.thinking.losses.iter().cloned());
-            rest.extend(thinking::encode(&fitted.thinking, fitted.target.quirks.reasoning_request));
+            rest.extend(thinking::encode(&fitted.thinking, fitted.target.quirks.chat.reasoning_request));
         }
     }
 }
@@ -213,7 +213,7 @@ fn put_extra<'f>(fitted: &Fitted<'f>, rest: &mut Rest<'f>) {
         Some(stream) => put(rest, "stream", &stream),
         None => {}
     }
-    if ours && fitted.request.stream == Some(true) && !fitted.target.quirks.no_stream_options {
+    if ours && fitted.request.stream == Some(true) && !fitted.target.quirks.chat.no_stream_options {
         let mut options: Fields = extra.get("stream_options").and_then(|options| options.to().ok()).unwrap_or_default();
         options.set("include_usage", true);
         put(rest, "stream_options", &Json::from(options));

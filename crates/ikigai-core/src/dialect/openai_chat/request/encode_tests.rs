@@ -71,7 +71,10 @@ fn system_blocks_become_one_first_message() {
         body(&request)["messages"],
         json!([{"role": "system", "content": "You are helpful\n\nBe short"}, {"role": "user", "content": "Hello"}])
     );
-    let quirks = Quirks { system_role: SystemRole::Developer, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::ChatQuirks { system_role: SystemRole::Developer, ..Default::default() },
+        ..Quirks::default()
+    };
     assert_eq!(body_for(&request, &quirks)["messages"][0]["role"], "developer");
 }
 
@@ -96,7 +99,8 @@ fn streaming_asks_for_usage_and_nothing_else_does() {
     request.stream = Some(true);
     let streamed = body(&request);
     assert_eq!((&streamed["stream"], &streamed["stream_options"]), (&json!(true), &json!({"include_usage": true})));
-    let quirks = Quirks { no_stream_options: true, ..Quirks::default() };
+    let quirks =
+        Quirks { chat: crate::ChatQuirks { no_stream_options: true, ..Default::default() }, ..Quirks::default() };
     assert_eq!(body_for(&request, &quirks).get("stream_options"), None);
     request.stream = Some(false);
     let whole = body(&request);
@@ -126,7 +130,8 @@ fn tools_are_strict_where_their_schema_allows_it() {
     assert_eq!(whats(&losses), [("strict", "tools[0].strict")]);
     assert_eq!(body(&Request::new("m").user("x").tool(optional.lenient()))["tools"][0]["function"]["strict"], false);
 
-    let quirks = Quirks { no_strict_tools: true, ..Quirks::default() };
+    let quirks =
+        Quirks { chat: crate::ChatQuirks { no_strict_tools: true, ..Default::default() }, ..Quirks::default() };
     let (without, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
     assert_eq!(without["tools"][0]["function"].get("strict"), None);
     assert_eq!((whats(&losses), losses[0].severity), (vec![("strict", "tools[0].strict")], crate::Severity::Info));
@@ -138,7 +143,8 @@ fn schemas_are_opened_where_closed_ones_are_refused() {
         "a": {"type": "array", "items": {"type": "object", "properties": {}, "additionalProperties": false}},
         "b": {"type": "object", "additionalProperties": {"type": "string"}}}});
     let request = Request::new("m").user("x").tool(Tool::new("t", "d").parameters(schema).lenient()).tool(weather());
-    let quirks = Quirks { no_closed_schemas: true, ..Quirks::default() };
+    let quirks =
+        Quirks { chat: crate::ChatQuirks { no_closed_schemas: true, ..Default::default() }, ..Quirks::default() };
     let (body, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
     let expected = json!({"type": "object", "required": ["a"], "properties": {
         "a": {"type": "array", "items": {"type": "object", "properties": {}}},
@@ -151,7 +157,8 @@ fn schemas_are_opened_where_closed_ones_are_refused() {
 #[test]
 fn tools_that_may_not_be_used_are_left_out_where_they_would_be() {
     let request = Request::new("m").user("x").tool(weather()).tool_choice(ToolChoice::None);
-    let quirks = Quirks { no_tools_on_none: true, ..Quirks::default() };
+    let quirks =
+        Quirks { chat: crate::ChatQuirks { no_tools_on_none: true, ..Default::default() }, ..Quirks::default() };
     let (body, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
     assert_eq!((body.get("tools"), body.get("tool_choice")), (None, None));
     assert_eq!((whats(&losses), losses[0].severity), (vec![("tools", "tools")], crate::Severity::Info));
@@ -171,10 +178,20 @@ fn every_tool_choice_has_its_word() {
         choice(specific(), Quirks::default()),
         (json!({"type": "function", "function": {"name": "get_weather"}}), 2, 0)
     );
-    let any = Quirks { tool_choice_required: RequiredWord::Any, no_specific_tool: true, ..Quirks::default() };
+    let any = Quirks {
+        chat: crate::ChatQuirks {
+            tool_choice_required: RequiredWord::Any,
+            no_specific_tool: true,
+            ..Default::default()
+        },
+        ..Quirks::default()
+    };
     assert_eq!(choice(ToolChoice::Required, any.clone()), (json!("any"), 2, 0));
     assert_eq!(choice(specific(), any), (json!("any"), 1, 1));
-    let refused = Quirks { tool_choice_required: RequiredWord::Refused, ..Quirks::default() };
+    let refused = Quirks {
+        chat: crate::ChatQuirks { tool_choice_required: RequiredWord::Refused, ..Default::default() },
+        ..Quirks::default()
+    };
     assert_eq!(choice(ToolChoice::Required, refused.clone()), (json!("auto"), 2, 1));
     assert_eq!(choice(specific(), refused).2, 0);
     // Without tools there is nothing to choose.
@@ -206,7 +223,8 @@ fn calls_and_every_result_of_them() {
             {"role": "tool", "tool_call_id": "call_2", "content": "sun\n\nwind"},
         ])
     );
-    let quirks = Quirks { no_null_content: true, ..Quirks::default() };
+    let quirks =
+        Quirks { chat: crate::ChatQuirks { no_null_content: true, ..Default::default() }, ..Quirks::default() };
     assert_eq!(body_for(&request, &quirks)["messages"][1]["content"], "");
 }
 
@@ -271,7 +289,8 @@ fn failed_tools_say_so_and_media_moves_behind_the_results() {
             ("image", "messages[2].content[2].content[0]"),
         ]
     );
-    let quirks = Quirks { no_user_after_tool: true, ..Quirks::default() };
+    let quirks =
+        Quirks { chat: crate::ChatQuirks { no_user_after_tool: true, ..Default::default() }, ..Quirks::default() };
     let roles: Vec<Value> =
         body_for(&request, &quirks)["messages"].as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "tool", "tool", "assistant", "user", "user"]);
@@ -350,13 +369,23 @@ fn fields_go_by_the_names_that_the_provider_knows() {
     let (wire, losses) = encode(&request);
     assert_eq!((&wire["max_completion_tokens"], &wire["seed"]), (&json!(5), &json!(7)));
     assert_eq!(whats(&losses), [("top_k", "top_k")]);
-    let quirks =
-        Quirks { max_tokens: MaxTokensField::MaxTokens, seed: SeedField::RandomSeed, top_k: true, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::ChatQuirks {
+            max_tokens: MaxTokensField::MaxTokens,
+            seed: SeedField::RandomSeed,
+            top_k: true,
+            ..Default::default()
+        },
+        ..Quirks::default()
+    };
     assert_eq!(
         body_for(&request, &quirks),
         json!({"model": "m", "messages": [{"role": "user", "content": "x"}], "max_tokens": 5, "random_seed": 7, "top_k": 3})
     );
-    let none = Quirks { seed: SeedField::Nothing, top_k: true, ..Quirks::default() };
+    let none = Quirks {
+        chat: crate::ChatQuirks { seed: SeedField::Nothing, top_k: true, ..Default::default() },
+        ..Quirks::default()
+    };
     let (wire, losses) = encode_for(&request, &none, &Rules::default()).unwrap();
     assert_eq!((wire.get("seed"), whats(&losses)), (None, vec![("seed", "seed")]));
 }
@@ -428,7 +457,10 @@ fn tools_beside_an_effort_are_fitted_or_refused() {
     let error = encode_for(&request, &Quirks::default(), &always).unwrap_err();
     assert!(error.message.contains("Responses API"), "{error}");
     // A relay finds its own way.
-    let relay = Quirks { reasoning_request: ReasoningRequest::ReasoningObject, ..Quirks::default() };
+    let relay = Quirks {
+        chat: crate::ChatQuirks { reasoning_request: ReasoningRequest::ReasoningObject, ..Default::default() },
+        ..Quirks::default()
+    };
     let (wire, _) = encode_for(&request, &relay, &always).unwrap();
     assert_eq!(wire["reasoning"], json!({"effort": "high", "enabled": true}));
 }
@@ -437,7 +469,10 @@ fn tools_beside_an_effort_are_fitted_or_refused() {
 fn a_forced_tool_beats_thinking() {
     let request = Request::new("m").user("x").tool(weather()).thinking(Level::High).tool_choice(ToolChoice::Required);
     let rules = Rules { forced_tools: ForcedTools::NotWhileThinking, ..effort_rule(Off::Word) };
-    let quirks = Quirks { reasoning_request: ReasoningRequest::ThinkingTypeAndEffort, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::ChatQuirks { reasoning_request: ReasoningRequest::ThinkingTypeAndEffort, ..Default::default() },
+        ..Quirks::default()
+    };
     let (wire, losses) = encode_for(&request, &quirks, &rules).unwrap();
     assert_eq!(
         (&wire["thinking"], wire.get("reasoning_effort"), &wire["tool_choice"]),
@@ -461,7 +496,7 @@ fn the_form_of_the_answer() {
     );
     assert_eq!(whats(&losses), [("name", "output_format.json_schema.name")]);
 
-    let quirks = Quirks { no_json_schema: true, ..Quirks::default() };
+    let quirks = Quirks { chat: crate::ChatQuirks { no_json_schema: true, ..Default::default() }, ..Quirks::default() };
     let (wire, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
     assert_eq!(wire["response_format"], json!({"type": "json_object"}));
     assert_eq!(
@@ -487,7 +522,7 @@ fn cache_hints_become_marks_where_marks_are_known() {
     let mut request =
         Request::new("m").system(Block::text("Long").cached()).user(Block::text("Hi").cached()).tool(tool);
     request.cache = Some(crate::CacheOptions { key: Some("k".into()), automatic: None });
-    let relay = Quirks { cache_control: true, ..Quirks::default() };
+    let relay = Quirks { chat: crate::ChatQuirks { cache_control: true, ..Default::default() }, ..Quirks::default() };
     let wire = body_for(&request, &relay);
     assert_eq!(
         wire["messages"],

@@ -91,7 +91,7 @@ impl<'f> History<'f> {
     }
 
     fn system_role(&self) -> &'static str {
-        match self.fitted.target.quirks.system_role {
+        match self.fitted.target.quirks.chat.system_role {
             SystemRole::System => "system",
             SystemRole::Developer => "developer",
         }
@@ -144,7 +144,7 @@ impl<'f> History<'f> {
 
     /// A user message; some refuse one directly after a tool's.
     fn push_user(&mut self, message: Message<'f>) {
-        if self.after_tool && self.is_ours() && self.fitted.target.quirks.no_user_after_tool {
+        if self.after_tool && self.is_ours() && self.fitted.target.quirks.chat.no_user_after_tool {
             let content = Content::Text("I have the results.".into());
             self.push("assistant", Message { content, ..Message::default() });
             let why = "this provider refuses a user message after a tool's; a short assistant message stands between";
@@ -295,14 +295,14 @@ impl<'f> History<'f> {
             let place = Place::Message(message.index).to_string();
             return self.losses.push(Loss::info(LossCode::Changed, "messages", place, why));
         }
-        if wire.content.is_absent() && (quirks.no_null_content || !has_calls) {
+        if wire.content.is_absent() && (quirks.chat.no_null_content || !has_calls) {
             wire::take(&mut wire.rest, "content");
             wire.content = Content::Text("".into());
         }
         // Some want the field on every turn of a thinking conversation, be it empty.
         let is_due = self.fitted.thinking.thinks
-            && quirks.reasoning_field == ReasoningField::ReasoningContent
-            && quirks.replay_reasoning == ReplayReasoning::Always;
+            && quirks.chat.reasoning_field == ReasoningField::ReasoningContent
+            && quirks.chat.replay_reasoning == ReplayReasoning::Always;
         if is_due && !has_reasoning && !is_silent {
             wire::put(&mut wire.rest, "reasoning_content", "");
         }
@@ -311,7 +311,7 @@ impl<'f> History<'f> {
 
     /// The field that thinking goes back in: the one that this very provider gave it in, else the usual one.
     fn reasoning_field(&self, thinking: &'f ThinkingBlock, message: &FittedMessage<'_>) -> Cow<'f, str> {
-        let usual = match self.fitted.target.quirks.reasoning_field {
+        let usual = match self.fitted.target.quirks.chat.reasoning_field {
             ReasoningField::Nothing | ReasoningField::ReasoningContent => "reasoning_content",
             ReasoningField::Reasoning => "reasoning",
             ReasoningField::ContentPart => FIELD_CONTENT,
@@ -429,7 +429,7 @@ impl<'f> History<'f> {
             part.rest.retain(|(name, _)| !is_cache_field(name));
             return;
         };
-        let quirk = self.fitted.target.quirks.cache_control;
+        let quirk = self.fitted.target.quirks.chat.cache_control;
         if !self.is_ours() && part.rest.iter().any(|(name, _)| is_cache_field(name)) {
             return;
         }

@@ -42,8 +42,14 @@ fn thinking_goes_back_as_the_provider_wants_it() {
         let field = |index: usize| wire["messages"][index].get("reasoning").cloned();
         (field(1), field(3), whats(&losses).len())
     };
-    let quirks =
-        |replay| Quirks { reasoning_field: ReasoningField::Reasoning, replay_reasoning: replay, ..Quirks::default() };
+    let quirks = |replay| Quirks {
+        chat: crate::ChatQuirks {
+            reasoning_field: ReasoningField::Reasoning,
+            replay_reasoning: replay,
+            ..Default::default()
+        },
+        ..Quirks::default()
+    };
     assert_eq!(fields(&quirks(ReplayReasoning::Never)), (None, None, 2));
     assert_eq!(fields(&quirks(ReplayReasoning::Always)), (Some(json!("hm")), Some(json!("hm")), 0));
     assert_eq!(fields(&quirks(ReplayReasoning::ToolLoop)), (None, Some(json!("hm")), 1));
@@ -60,8 +66,11 @@ fn thinking_of_others_stays_behind_and_is_never_changed() {
         .message(said_by("here", thought("only", json!({"reasoning_field": "reasoning"}))));
     let before = request.clone();
     let quirks = Quirks {
-        reasoning_field: ReasoningField::Reasoning,
-        replay_reasoning: ReplayReasoning::Never,
+        chat: crate::ChatQuirks {
+            reasoning_field: ReasoningField::Reasoning,
+            replay_reasoning: ReplayReasoning::Never,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     let (wire, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
@@ -85,8 +94,11 @@ fn details_go_back_whole_and_alone() {
     let block = thought("hm", json!({"reasoning_field": "reasoning", "reasoning_details": details}));
     let request = Request::new("m").message(said_by("here", [block, Block::text("A")]));
     let quirks = Quirks {
-        reasoning_field: ReasoningField::Reasoning,
-        replay_reasoning: ReplayReasoning::Always,
+        chat: crate::ChatQuirks {
+            reasoning_field: ReasoningField::Reasoning,
+            replay_reasoning: ReplayReasoning::Always,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     assert_eq!(
@@ -98,9 +110,12 @@ fn details_go_back_whole_and_alone() {
 #[test]
 fn a_thinking_conversation_has_the_field_on_every_turn() {
     let quirks = Quirks {
-        reasoning_field: ReasoningField::ReasoningContent,
-        replay_reasoning: ReplayReasoning::Always,
-        reasoning_request: ReasoningRequest::ThinkingTypeAndEffort,
+        chat: crate::ChatQuirks {
+            reasoning_field: ReasoningField::ReasoningContent,
+            replay_reasoning: ReplayReasoning::Always,
+            reasoning_request: ReasoningRequest::ThinkingTypeAndEffort,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     let request = Request::new("m").user("a").assistant("A").user("b").thinking(Level::High);
@@ -114,8 +129,11 @@ fn a_thinking_conversation_has_the_field_on_every_turn() {
 #[test]
 fn thinking_parts_stand_before_the_text() {
     let quirks = Quirks {
-        reasoning_field: ReasoningField::ContentPart,
-        replay_reasoning: ReplayReasoning::Always,
+        chat: crate::ChatQuirks {
+            reasoning_field: ReasoningField::ContentPart,
+            replay_reasoning: ReplayReasoning::Always,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     let request = Request::new("m").message(said_by(
@@ -162,7 +180,8 @@ fn ids_that_the_provider_refuses_are_replaced_alike_in_call_and_result() {
     let plain = ids(&Quirks::default());
     assert_eq!((&plain[0], plain[1].as_str()), (&plain[2], "abcdefghi"));
     assert!(plain[0].starts_with("call_") && plain[0].len() <= 40);
-    let nine = ids(&Quirks { tool_ids_of_nine: true, ..Quirks::default() });
+    let nine =
+        ids(&Quirks { chat: crate::ChatQuirks { tool_ids_of_nine: true, ..Default::default() }, ..Quirks::default() });
     assert_eq!((&nine[0], nine[1].as_str()), (&nine[2], "abcdefghi"));
     assert!(nine[0].len() == 9 && nine[0].bytes().all(|c| c.is_ascii_alphanumeric()));
 }
@@ -176,8 +195,11 @@ fn an_answer_goes_back_as_history() {
     let response = crate::dialect::openai_chat::testing::decode_response(body, &mut crate::Ids::default()).unwrap();
     let request = Request::new("m").user("x").message(response.into_message("here")).tool_result("c1", "1");
     let quirks = Quirks {
-        reasoning_field: ReasoningField::Reasoning,
-        replay_reasoning: ReplayReasoning::ToolLoop,
+        chat: crate::ChatQuirks {
+            reasoning_field: ReasoningField::Reasoning,
+            replay_reasoning: ReplayReasoning::ToolLoop,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     let (wire, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
@@ -200,8 +222,11 @@ fn state_is_bound_to_its_model_where_the_family_says_so() {
         Request::new("acme-1").message(message)
     };
     let quirks = Quirks {
-        reasoning_field: ReasoningField::Reasoning,
-        replay_reasoning: ReplayReasoning::Always,
+        chat: crate::ChatQuirks {
+            reasoning_field: ReasoningField::Reasoning,
+            replay_reasoning: ReplayReasoning::Always,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     let bound = Rules { bound_state: crate::BoundState::Model, ..Rules::default() };

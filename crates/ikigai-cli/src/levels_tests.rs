@@ -1,25 +1,34 @@
+use ikigai_core::Registry;
 use pretty_assertions::assert_eq;
 
 use super::*;
 
-fn banner(provider: &str, model: &str, dialect: Dialect, thinking: impl Into<Thinking>) -> String {
-    switch_banner(provider, model, dialect, Some(&thinking.into()))
+/// The route to a model as a person names it, and the name alone.
+fn route(name: &str) -> (Route<'static>, String) {
+    let registry = Registry::shared();
+    let name = registry.parse(name).unwrap();
+    (registry.route(&name).unwrap(), name.model)
+}
+
+fn banner(model: &str, thinking: impl Into<Thinking>) -> String {
+    let (route, model) = route(model);
+    switch_banner(&route, &model, Some(&thinking.into()))
 }
 
 /// The warnings and lines for one wish, in one line.
 fn words(model: &str, thinking: impl Into<Thinking>) -> String {
-    let words = thinking_words(rules_for(model), Some(&thinking.into()));
+    let words = super::words(&route(model).0, Some(&thinking.into()));
     words.warnings.iter().map(|warning| format!("⚠ {warning}")).chain(words.lines).collect::<Vec<_>>().join(" | ")
 }
 
 #[test]
 fn a_budget() {
     assert_eq!(
-        banner("Anthropic", "claude-sonnet-4-5", Dialect::Anthropic, Level::Med),
+        banner("claude-sonnet-4-5", Level::Med),
         "✓ Switched to Anthropic claude-sonnet-4-5\n  Thinking: medium (43,008 tokens)"
     );
     assert_eq!(
-        banner("Google", "gemini-2.5-pro", Dialect::Gemini, Level::High),
+        banner("gemini-2.5-pro", Level::High),
         "✓ Switched to Google gemini-2.5-pro\n  Thinking: high (32,768 tokens)"
     );
 }
@@ -27,7 +36,7 @@ fn a_budget() {
 #[test]
 fn a_level_model_that_cannot_be_off() {
     assert_eq!(
-        banner("Google", "gemini-3-pro", Dialect::Gemini, Level::None),
+        banner("gemini-3-pro", Level::None),
         "✓ Switched to Google gemini-3-pro\n  ⚠ This model does not support disabling thinking\n  Thinking: LOW level (minimum)"
     );
 }
@@ -35,38 +44,61 @@ fn a_level_model_that_cannot_be_off() {
 #[test]
 fn an_effort_through_the_responses_api() {
     assert_eq!(
-        banner("OpenAI", "o3", Dialect::OpenaiResponses, Level::Med),
+        banner("o3", Level::Med),
         "✓ Switched to OpenAI o3 (Responses API)\n  Thinking: medium effort (~50% of output budget)\n  Recommended output buffer: 25,000 tokens"
     );
 }
 
 #[test]
 fn an_effort_model_that_cannot_be_off() {
-    for dialect in [Dialect::OpenaiResponses, Dialect::OpenaiChat] {
-        assert_eq!(
-            banner("OpenAI", "o3-mini", dialect, Level::None),
-            "✓ Switched to OpenAI o3-mini\n  ⚠ This model does not support disabling thinking\n  Thinking: medium effort (default)"
-        );
-    }
+    let expected = "✓ Switched to OpenAI o3-mini\n  ⚠ This model does not support disabling thinking\n  Thinking: medium effort (default)";
+    assert_eq!(banner("o3-mini", Level::None), expected);
+    let registry = Registry::shared();
+    let in_chat = registry.route_in(&registry.parse("o3-mini").unwrap(), Dialect::OpenaiChat).unwrap();
+    assert_eq!(switch_banner(&in_chat, "o3-mini", Some(&Level::None.into())), expected);
 }
 
 #[test]
 fn no_wish() {
-    for (model, expected) in [
-        ("gpt-4o", "✓ Switched to P gpt-4o"),
-        ("claude-sonnet-4-5", "✓ Switched to P claude-sonnet-4-5\n  Thinking: off (default)"),
-        ("claude-opus-5", "✓ Switched to P claude-opus-5\n  Thinking: high effort (default)"),
-        ("gemini-2.5-pro", "✓ Switched to P gemini-2.5-pro\n  Thinking: as much as the model chooses (default)"),
-        ("gemini-3.5-flash", "✓ Switched to P gemini-3.5-flash\n  Thinking: MEDIUM level (default)"),
-        ("magistral-small", "✓ Switched to P magistral-small\n  Thinking: always on (default)"),
+    for (name, expected) in [
+        ("gpt-4o", "✓ Switched to OpenAI gpt-4o"),
+        ("o3", "✓ Switched to OpenAI o3 (Responses API)\n  Thinking: medium effort (default)"),
+        ("claude-sonnet-4-5", "✓ Switched to Anthropic claude-sonnet-4-5\n  Thinking: off (default)"),
+        ("claude-opus-5", "✓ Switched to Anthropic claude-opus-5\n  Thinking: high effort (default)"),
+        ("gemini-2.5-pro", "✓ Switched to Google gemini-2.5-pro\n  Thinking: as much as the model chooses (default)"),
+        ("gemini-3.5-flash", "✓ Switched to Google gemini-3.5-flash\n  Thinking: MEDIUM level (default)"),
+        ("magistral-small", "✓ Switched to Mistral magistral-small\n  Thinking: always on (default)"),
     ] {
-        assert_eq!(switch_banner("P", model, Dialect::OpenaiChat, None), expected);
+        let (route, model) = route(name);
+        assert_eq!(switch_banner(&route, &model, None), expected);
     }
+}
+
+#[test]
+fn the_banner_says_what_is_sent() {
+    // The formula gives 64,000, of which the model's 32,000 have to leave room for the answer.
     assert_eq!(
-        switch_banner("OpenAI", "o3", Dialect::OpenaiResponses, None),
-        "✓ Switched to OpenAI o3 (Responses API)\n  Thinking: medium effort (default)"
+        banner("claude-opus-4-1", Level::High),
+        "✓ Switched to Anthropic claude-opus-4-1\n  \
+         ⚠ A thinking budget of 64000 tokens leaves no room for the answer; 24000 is sent\n  \
+         Thinking: high (24,000 tokens)"
     );
-    assert_eq!(switch_banner("OpenAI", "gpt-4o", Dialect::OpenaiResponses, None), "✓ Switched to OpenAI gpt-4o");
+    // A model that nobody knows: the table of levels and the banner say the same.
+    assert_eq!(words("claude-foo-9", Level::Med), "Thinking: medium effort (adaptive)");
+    let told = |name: &str| sent(&route(name).0).map(|(_, words)| words).join(" | ");
+    for (model, expected) in [
+        ("claude-foo-9", "low | low | medium | high"),
+        ("claude-opus-4-1", "off | 22,016 tokens | 24,000 tokens | 24,000 tokens"),
+        ("claude-sonnet-4-5", "off | 22,016 tokens | 43,008 tokens | 55,808 tokens"),
+        ("claude-sonnet-5-5", "between tools | low | medium | high"),
+        ("gemini-2.5-pro", "128 tokens | 11,008 tokens | 21,888 tokens | 32,768 tokens"),
+        ("gemini-3-pro", "LOW | LOW | HIGH | HIGH"),
+        ("gpt-5.4", "off | low | medium | high"),
+        ("magistral-small", "on | on | on | on"),
+        ("moonshot:kimi-k2.5", "off | on | on | on"),
+    ] {
+        assert_eq!(told(model), expected, "{model}");
+    }
 }
 
 #[test]
@@ -79,7 +111,10 @@ fn every_kind_has_words_for_every_level() {
         (
             "claude-sonnet-4-5",
             Level::Max,
-            "⚠ This model has no level max; high is sent | Thinking: high (64,000 tokens)".to_owned(),
+            "⚠ This model has no level max; high is sent \
+             | ⚠ A thinking budget of 64000 tokens leaves no room for the answer; 55808 is sent \
+             | Thinking: high (55,808 tokens)"
+                .to_owned(),
         ),
         ("gemini-2.5-pro", Level::None, format!("{CANNOT}Thinking: minimum (128 tokens)")),
         ("gemini-2.5-flash", Level::None, "Thinking: off".to_owned()),
@@ -93,7 +128,7 @@ fn every_kind_has_words_for_every_level() {
         ),
         ("claude-opus-4-8", Level::None, "Thinking: off".to_owned()),
         ("claude-opus-4-8", Level::Med, "Thinking: medium effort (adaptive)".to_owned()),
-        ("claude-sonnet-5-5", Level::None, "Thinking: off, but for short notes between tool calls".to_owned()),
+        ("claude-sonnet-5-5", Level::None, "Thinking: off, except for short notes between tool calls".to_owned()),
         ("claude-opus-5-5", Level::None, format!("{CANNOT}Thinking: low effort (minimum)")),
         ("gpt-5.1", Level::None, "Thinking: off".to_owned()),
         ("gpt-5", Level::None, format!("{CANNOT}Thinking: minimal effort (minimum)")),
@@ -103,8 +138,8 @@ fn every_kind_has_words_for_every_level() {
         ("gpt-5.2", Level::Xhigh, format!("Thinking: xhigh effort (~95% of output budget){BUFFER}")),
         ("gpt-6-sol", Level::Max, format!("Thinking: max effort{BUFFER}")),
         ("gpt-5-pro", Level::None, format!("{CANNOT}Thinking: high effort (minimum)")),
-        ("kimi-k2.5", Level::None, "Thinking: off".to_owned()),
-        ("kimi-k2.5", Level::High, "Thinking: on".to_owned()),
+        ("moonshot:kimi-k2.5", Level::None, "Thinking: off".to_owned()),
+        ("moonshot:kimi-k2.5", Level::High, "Thinking: on".to_owned()),
         ("magistral-small", Level::None, format!("{CANNOT}Thinking: always on")),
         ("magistral-small", Level::High, "Thinking: always on".to_owned()),
         ("gpt-4o", Level::None, "Thinking: off".to_owned()),
@@ -139,16 +174,10 @@ fn what_can_be_seen() {
         ("claude-opus-4-7", "a summary when asked for, otherwise the number of tokens"),
         ("gemini-2.5-pro", "a summary when asked for, otherwise the number of tokens"),
         ("o3", "a summary when asked for, otherwise the number of tokens"),
-        ("o1-mini", "nothing but the number of tokens"),
+        ("o1-mini", "only the number of tokens"),
         ("deepseek-r1", "all of it"),
         ("gpt-4o", "nothing: it does not think"),
     ] {
-        assert_eq!(rules_for(model).thinking.visibility(), expected, "{model}");
+        assert_eq!(visibility(&ikigai_core::rules_for(model).thinking), expected, "{model}");
     }
-}
-
-#[test]
-fn commas_between_thousands() {
-    let numbers = [0, 999, 1_000, 43_008, 1_000_000, -12_345];
-    assert_eq!(numbers.map(thousands), ["0", "999", "1,000", "43,008", "1,000,000", "-12,345"]);
 }
