@@ -92,7 +92,7 @@ pub struct AnthropicQuirks {
 
 impl Quirks {
     /// The default, for tables that are built at compile time.
-    pub(super) const NONE: Quirks = Quirks {
+    pub(crate) const NONE: Quirks = Quirks {
         chat: ChatQuirks {
             max_tokens: MaxTokensField::MaxCompletionTokens,
             system_role: SystemRole::System,

@@ -109,7 +109,7 @@ impl Thinking {
         };
         let why = "the conversation has more than 150,000 tokens, so the thinking budget is reduced to 10,000";
         let reduced = Thinking { budget: Some(MOST), ..self.clone() };
-        too_much.then(|| (reduced, Loss::new("thinking", "thinking.budget", why)))
+        too_much.then(|| (reduced, Loss::new(crate::LossCode::OutOfRange, "thinking", "thinking.budget", why)))
     }
 
     /// Is this a wish for no thinking?
