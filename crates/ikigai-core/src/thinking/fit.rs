@@ -304,7 +304,7 @@ impl ThinkingPlan {
         if differs {
             self.losses.clear();
             let why = "this provider has no parameter for thinking; nothing is sent about it";
-            self.losses.push(Loss::new(LossCode::Conflict, "thinking", "thinking", why));
+            self.losses.push(Loss::new(LossCode::RefusedByProvider, "thinking", "thinking", why));
         }
     }
 
