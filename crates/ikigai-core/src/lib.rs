@@ -25,6 +25,7 @@ mod response;
 mod rows;
 #[cfg(feature = "schema")]
 mod schema;
+pub mod server;
 mod sse;
 mod stream;
 mod thinking;
