@@ -8,6 +8,7 @@ mod support {
     pub(crate) mod opaque;
     pub(crate) mod recordings;
     pub(crate) mod summary;
+    pub(crate) mod watching;
     pub(crate) mod wire;
 }
 
@@ -15,3 +16,5 @@ mod support {
 mod own;
 #[path = "recorded/pairs.rs"]
 mod pairs;
+#[path = "recorded/watched.rs"]
+mod watched;

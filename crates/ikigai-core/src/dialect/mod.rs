@@ -15,6 +15,7 @@ mod openai_error;
 mod openai_responses;
 mod seal;
 mod strict;
+pub(crate) mod watch;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -177,7 +177,7 @@ impl<'a> Envelope<'a> {
         loop {
             expect(body, at, b'"', "a key in quotation marks", open)?;
             let key_end = skip::string(body, at + 1).ok_or(EnvelopeError::Cut { at: body.len(), begun: at })?;
-            let key = text(body.get(at..key_end).unwrap_or_default())
+            let key = skip::text(body.get(at..key_end).unwrap_or_default())
                 .ok_or(EnvelopeError::Unexpected { what: "a valid key", at })?;
             let colon = skip::blanks(body, key_end);
             expect(body, colon, b':', "`:`", open)?;
@@ -230,7 +230,7 @@ impl<'a> Envelope<'a> {
 
     /// A value that is a string.
     pub fn text(&self, key: &str) -> Option<Cow<'a, str>> {
-        text(self.get(key)?)
+        skip::text(self.get(key)?)
     }
 
     /// A value that is `true` or `false`.
@@ -343,15 +343,6 @@ fn expect(body: &[u8], at: usize, byte: u8, what: &'static str, begun: usize) ->
         None if at == begun => Err(EnvelopeError::Unexpected { what, at }),
         None => Err(EnvelopeError::Cut { at: body.len(), begun }),
     }
-}
-
-/// The text of a JSON string, with its quotation marks; borrowed if nothing in it is escaped.
-fn text(json: &[u8]) -> Option<Cow<'_, str>> {
-    let inner = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-    if inner.iter().any(|byte| *byte == b'\\' || *byte < b' ') {
-        return serde_json::from_slice(json).ok().map(Cow::Owned);
-    }
-    std::str::from_utf8(inner).ok().map(Cow::Borrowed)
 }
 
 #[cfg(test)]

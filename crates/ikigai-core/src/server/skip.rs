@@ -4,14 +4,16 @@
 //! what makes it several times faster than a parser; it also means that a value that is stepped over is balanced but
 //! may still be invalid inside.
 
+use std::borrow::Cow;
+
 use memchr::memchr;
 
 /// How many levels of brackets may be open: what common JSON parsers accept.
-pub(super) const DEEPEST: u32 = 127;
+pub(crate) const DEEPEST: u32 = 127;
 
 /// Why no value could be stepped over, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// The bytes end inside the value.
     Cut,
     /// No value begins, or a bracket closes that is not open.
@@ -21,13 +23,13 @@ pub(super) enum Fault {
 }
 
 /// The first place at or after `at` that is not white space.
-pub(super) fn blanks(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn blanks(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     at + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count()
 }
 
 /// The place behind a string whose opening quotation mark is just before `from`.
-pub(super) fn string(bytes: &[u8], from: usize) -> Option<usize> {
+pub(crate) fn string(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         let quote = at + memchr(b'"', bytes.get(at..)?)?;
@@ -41,7 +43,7 @@ pub(super) fn string(bytes: &[u8], from: usize) -> Option<usize> {
 }
 
 /// The place behind the value that begins at `at`.
-pub(super) fn value(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+pub(crate) fn value(bytes: &[u8], at: usize) -> Result<usize, Fault> {
     match bytes.get(at).ok_or(Fault::Cut)? {
         b'"' => string(bytes, at + 1).ok_or(Fault::Cut),
         b'{' | b'[' => nested(bytes, at),
@@ -122,4 +124,13 @@ fn is_number(word: &[u8]) -> bool {
         rest = behind;
     }
     rest.is_empty()
+}
+
+/// The text of a JSON string, with its quotation marks; borrowed if nothing in it is escaped.
+pub(crate) fn text(json: &[u8]) -> Option<Cow<'_, str>> {
+    let inner = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if inner.iter().any(|byte| *byte == b'\\' || *byte < b' ') {
+        return serde_json::from_slice(json).ok().map(Cow::Owned);
+    }
+    std::str::from_utf8(inner).ok().map(Cow::Borrowed)
 }

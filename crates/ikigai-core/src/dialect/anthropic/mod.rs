@@ -48,6 +48,7 @@ mod schema;
 mod stream;
 mod thinking;
 mod usage;
+pub(super) mod watch;
 
 use crate::Dialect;
 

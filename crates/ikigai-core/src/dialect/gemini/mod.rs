@@ -35,6 +35,7 @@ mod state;
 mod stream;
 mod thinking;
 mod usage;
+pub(super) mod watch;
 
 pub(crate) use error::{decode_error, encode_error};
 pub(crate) use request::{decode_request, encode_request};

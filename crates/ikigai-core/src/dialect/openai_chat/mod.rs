@@ -25,6 +25,7 @@ mod response;
 mod stream;
 mod thinking;
 mod usage;
+pub(super) mod watch;
 
 #[cfg(test)]
 mod any_json;

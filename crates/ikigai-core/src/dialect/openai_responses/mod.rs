@@ -46,6 +46,7 @@ mod response;
 mod stream;
 mod thinking;
 mod usage;
+pub(super) mod watch;
 
 use serde_json::{Map, Value};
 
