@@ -11,6 +11,9 @@ pub(crate) use super::gemini::watch::Watcher as Gemini;
 pub(crate) use super::openai_chat::watch::Watcher as OpenaiChat;
 pub(crate) use super::openai_responses::watch::Watcher as OpenaiResponses;
 
+/// Stands for an error, as JSON, that is too large to be held.
+pub(crate) const LARGE_ERROR: &str = r#""the provider's error is too large to be read""#;
+
 /// A dialect's watcher of one answer.
 pub(crate) trait Watcher: Picks {
     fn new(delivery: Delivery) -> Self;

@@ -83,6 +83,12 @@ impl<W: Watcher> Follower<W> {
         self.watcher.seen()
     }
 
+    /// How much memory is held.
+    #[cfg(test)]
+    pub(crate) fn held(&self) -> usize {
+        self.line.capacity() + self.json.capacity() + self.name.capacity() + self.picker.held()
+    }
+
     fn is_over(&self) -> bool {
         self.broken || self.watcher.is_over()
     }
@@ -105,8 +111,12 @@ impl<W: Watcher> Follower<W> {
             }
             self.dispatch();
         }
-        let rest = if self.broken { Rest::Broken } else { Rest::Whole };
-        self.watcher.end(rest)
+        let mut seen = self.watcher.end(if self.broken { Rest::Broken } else { Rest::Whole });
+        for name in [&mut seen.id, &mut seen.model] {
+            // A server that has no name for it says so like this.
+            name.take_if(|name| name.is_empty());
+        }
+        seen
     }
 
     /// A whole answer: one object, or a list of frames.
@@ -238,7 +248,8 @@ impl<W: Watcher> Follower<W> {
 
     /// Is this line JSON, and no field of an event?
     fn is_json(&self, line: &[u8]) -> bool {
-        self.event == Event::Empty && (self.picker.is_open() || matches!(line.first(), Some(b'{' | b'[' | b']' | b',')))
+        self.event == Event::Empty
+            && (self.picker.is_open() || matches!(line.trim_ascii_start().first(), Some(b'{' | b'[' | b']' | b',')))
     }
 
     fn without_bom<'a>(&mut self, line: &'a [u8]) -> &'a [u8] {

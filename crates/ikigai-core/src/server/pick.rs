@@ -7,7 +7,7 @@ use memchr::memchr;
 
 use super::skip;
 
-/// The largest value that is kept; a larger one is as good as absent.
+/// The largest value that is kept.
 const LARGEST: usize = 64 << 10;
 
 /// The longest key that is compared with anything.
@@ -64,6 +64,9 @@ pub(crate) trait Picks {
 
     /// A value that is kept.
     fn value(&mut self, slot: Self::Slot, json: &str) -> Flow;
+
+    /// A value that should be kept and is too large for it.
+    fn large(&mut self, slot: Self::Slot);
 }
 
 /// How far some bytes brought the picker.
@@ -128,6 +131,12 @@ impl<T: Picks> Picker<T> {
     /// Is an object begun and not over?
     pub(crate) fn is_open(&self) -> bool {
         !matches!(self.state, State::Outside)
+    }
+
+    /// How much memory is held.
+    #[cfg(test)]
+    pub(crate) fn held(&self) -> usize {
+        self.held.capacity()
     }
 
     /// Forgets the object that is open.
@@ -348,11 +357,16 @@ impl<T: Picks> Picker<T> {
         self.state = State::Between;
         let Some(slot) = keep else { return Step::To(end) };
         let last = bytes.get(from..end).unwrap_or_default();
-        let flow = if self.held.is_empty() && !self.lost {
-            if last.len() > LARGEST { Flow::GoOn } else { hand_over(picks, slot, last) }
-        } else {
+        let is_cut = self.lost || !self.held.is_empty();
+        if is_cut || last.len() > LARGEST {
             self.hold(last, LARGEST);
-            if self.lost { Flow::GoOn } else { hand_over(picks, slot, &self.held) }
+        }
+        let json = if is_cut { &self.held } else { last };
+        let flow = if self.lost {
+            picks.large(slot);
+            Flow::GoOn
+        } else {
+            std::str::from_utf8(json).map_or(Flow::GoOn, |json| picks.value(slot, json))
         };
         self.drop_held();
         match flow {
@@ -405,10 +419,6 @@ fn field<T: Picks>(picks: &T, place: T::Place, key: &[u8]) -> Take<T::Place, T::
         return skip::text(&quoted).map_or(Take::Skip, |key| picks.field(place, &key));
     }
     std::str::from_utf8(key).map_or(Take::Skip, |key| picks.field(place, key))
-}
-
-fn hand_over<T: Picks>(picks: &mut T, slot: T::Slot, json: &[u8]) -> Flow {
-    std::str::from_utf8(json).map_or(Flow::GoOn, |json| picks.value(slot, json))
 }
 
 /// The place behind the quotation mark that ends a string. `odd` says that the bytes before ended with an escaping

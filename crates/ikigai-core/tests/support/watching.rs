@@ -51,7 +51,8 @@ fn of_stream(events: &[Event]) -> Account {
     for event in events {
         match event {
             Event::Start { id, model, .. } => {
-                (account.id, account.model) = (id.clone(), model.clone());
+                account.id = id.clone().filter(|id| !id.is_empty());
+                account.model = model.clone().filter(|model| !model.is_empty());
                 account.started = true;
             }
             Event::Usage { usage } => account.usage = Some(usage.clone()),
@@ -90,7 +91,7 @@ fn of_whole(dialect: Dialect, bytes: &[u8]) -> Account {
 }
 
 fn take(account: &mut Account, response: Response) {
-    account.id = response.id;
+    account.id = response.id.filter(|id| !id.is_empty());
     account.model = Some(response.model).filter(|model| !model.is_empty());
     account.usage = response.usage;
     account.finish_reason = Some(response.finish_reason);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::response::finish;
 use super::{error, usage};
 use crate::FinishReason;
-use crate::dialect::watch::{self, Frame, Rest};
+use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
 use crate::server::pick::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
 
@@ -129,6 +129,12 @@ impl Picks for Watcher {
             Slot::BlockKind => self.frame.calls |= json == r#""tool_use""#,
         }
         Flow::GoOn
+    }
+
+    fn large(&mut self, slot: Slot) {
+        if let Slot::Error = slot {
+            self.frame.error = Some(LARGE_ERROR.into());
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::error::decode_error;
 use super::response::finish;
 use super::usage::{self, Counts, NAMES};
-use crate::dialect::watch::{self, Frame, Rest};
+use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
 use crate::server::alike::{Alike, Holes};
 use crate::server::pick::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
@@ -152,6 +152,14 @@ impl Picks for Watcher {
             Slot::CallName => self.candidate.calls |= json.starts_with('"'),
         }
         Flow::GoOn
+    }
+
+    fn large(&mut self, slot: Slot) {
+        match slot {
+            Slot::Error => self.frame.error = Some(LARGE_ERROR.into()),
+            Slot::Text => self.candidate.says = true,
+            _ => {}
+        }
     }
 }
 

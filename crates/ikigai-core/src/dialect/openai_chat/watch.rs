@@ -6,7 +6,7 @@ use super::marks::DIALECT;
 use super::response::{Holds, broken, finish};
 use super::usage;
 use crate::dialect::openai_error;
-use crate::dialect::watch::{self, Frame, Rest};
+use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
 use crate::server::alike::{Alike, Holes};
 use crate::server::pick::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
@@ -187,6 +187,17 @@ impl Picks for Watcher {
             Slot::PartKind => self.choice.refused |= json == r#""refusal""#,
         }
         Flow::GoOn
+    }
+
+    fn large(&mut self, slot: Slot) {
+        match slot {
+            Slot::Error => self.chunk.error = Some(LARGE_ERROR.into()),
+            Slot::ChoiceError => self.choice.error = Some(LARGE_ERROR.into()),
+            Slot::Words => self.choice.says = true,
+            Slot::Refusal => (self.choice.refused, self.choice.says) = (true, true),
+            Slot::FunctionPart => self.choice.calls = true,
+            _ => {}
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::response::{self, Asks};
 use super::{ME, Object, error, usage};
 use crate::dialect::openai_error;
-use crate::dialect::watch::{self, Frame, Rest};
+use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
 use crate::server::pick::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
 use crate::{FinishReason, ProviderData, Usage};
@@ -200,6 +200,14 @@ impl Picks for Watcher {
             Slot::PartKind => self.frame.refuses |= json == r#""refusal""#,
         }
         Flow::GoOn
+    }
+
+    fn large(&mut self, slot: Slot) {
+        match slot {
+            Slot::FrameError => self.frame.error = Some(LARGE_ERROR.into()),
+            Slot::Error => self.frame.body.error = serde_json::from_str(LARGE_ERROR).ok(),
+            _ => {}
+        }
     }
 }
 
