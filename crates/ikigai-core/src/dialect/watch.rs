@@ -3,7 +3,7 @@
 //! A watcher sees single values of each frame, picked out of its JSON, and never a text. What happens to cuts, broken
 //! frames and the end of the bytes is decided by whoever drives it, once for all dialects.
 
-use crate::server::pick::Picks;
+use crate::server::picks::Picks;
 use crate::server::{Delivery, Seen};
 
 pub(crate) use super::anthropic::watch::Watcher as Anthropic;

@@ -20,10 +20,11 @@ pub(crate) struct Follower<W: Watcher> {
     watcher: W,
     picker: Picker<W>,
     delivery: Delivery,
-    /// The beginning of a line whose end has not come; or of the JSON that is open, for the sake of an error in it.
+    /// The beginning of a line whose end has not come.
     line: Vec<u8>,
+    /// The JSON that is open, for the sake of an error in it.
     json: Vec<u8>,
-    /// The JSON is larger than what is held.
+    /// It is larger than what is held.
     json_lost: bool,
     name: String,
     event: Event,
@@ -190,6 +191,10 @@ impl<W: Watcher> Follower<W> {
             bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
         }
         while !bytes.is_empty() && !self.is_over() {
+            if let Some(behind) = self.whole_event(bytes) {
+                bytes = behind;
+                continue;
+            }
             let Some(end) = memchr2(b'\n', b'\r', bytes) else { return self.hold_line(bytes) };
             let (line, rest) = bytes.split_at_checked(end).unwrap_or((bytes, &[]));
             bytes = match rest.split_first() {
@@ -208,6 +213,30 @@ impl<W: Watcher> Follower<W> {
             self.hold_line(line);
             self.end_held_line();
         }
+    }
+
+    /// The usual event, of which only a glance is needed: one line of data, perhaps a name before it, and a blank line
+    /// behind it, all of it here. Gives what follows it. Everything else is read line by line, to the same effect.
+    fn whole_event<'a>(&mut self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+        let is_between = self.event == Event::Empty
+            && self.mode == Mode::Held
+            && self.line.is_empty()
+            && self.name.is_empty()
+            && !self.picker.is_open();
+        if !is_between {
+            return None;
+        }
+        let data = match bytes.strip_prefix(b"event: ") {
+            Some(named) => whole_line(named)?.1,
+            None => bytes,
+        };
+        let (data, behind) = whole_line(data.strip_prefix(b"data: ")?)?;
+        let behind = behind.strip_prefix(b"\n").or_else(|| behind.strip_prefix(b"\r\n"))?;
+        if data.len() > HELD / 2 || !self.watcher.glance(data) {
+            return None;
+        }
+        self.at_start = false;
+        Some(behind)
     }
 
     /// A line whose beginning was held, or was too long to be, is over.
@@ -366,4 +395,11 @@ impl<W: Watcher> Follower<W> {
         self.event = Event::Empty;
         self.name.clear();
     }
+}
+
+/// A line that ends here with LF or CRLF, and what is behind it.
+fn whole_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (line, rest) = bytes.split_at_checked(memchr2(b'\n', b'\r', bytes)?)?;
+    let behind = rest.strip_prefix(b"\n").or_else(|| rest.strip_prefix(b"\r\n"))?;
+    Some((line, behind))
 }

@@ -10,7 +10,8 @@ pub(crate) mod alike;
 mod endpoint;
 mod envelope;
 mod follow;
-pub(crate) mod pick;
+mod pick;
+pub(crate) mod picks;
 pub(crate) mod skip;
 mod watch;
 

@@ -3,8 +3,7 @@
 //! A reader says at each key what to do with its value: step over it, enter it, or keep it. Nothing is held but the
 //! values that are kept, each up to a limit, and the path of the objects that were entered.
 
-use memchr::memchr;
-
+use super::picks::{Flow, Picks, Shape, Take};
 use super::skip;
 
 /// The largest value that is kept.
@@ -15,59 +14,6 @@ const LONGEST_KEY: usize = 256;
 
 /// How many levels may be entered. Readers enter what they know, which is never so deep.
 const DEEPEST: usize = 16;
-
-/// What to do with a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Take<P, S> {
-    /// Step over it.
-    Skip,
-    /// Look at its fields, or at those of each object in it if it is a list.
-    Enter(P),
-    /// Hand it over as JSON.
-    Keep(S),
-}
-
-/// What a value that is entered turned out to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
-    Object,
-    List,
-    /// Neither; there is nothing to enter.
-    Scalar,
-}
-
-/// Is there anything else of interest in this document?
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flow {
-    GoOn,
-    Enough,
-}
-
-/// Someone who knows which values matter.
-pub(crate) trait Picks {
-    /// Where in a document an object is.
-    type Place: Copy + std::fmt::Debug;
-    /// Which value it is that is kept.
-    type Slot: Copy + std::fmt::Debug;
-
-    /// The place of the outermost object.
-    fn root(&self) -> Self::Place;
-
-    /// A value that is entered begins, or an object in a list that is entered.
-    fn open(&mut self, place: Self::Place, shape: Shape);
-
-    /// An object that was entered is over.
-    fn close(&mut self, place: Self::Place);
-
-    /// What to do with the value of a key.
-    fn field(&self, place: Self::Place, key: &str) -> Take<Self::Place, Self::Slot>;
-
-    /// A value that is kept.
-    fn value(&mut self, slot: Self::Slot, json: &str) -> Flow;
-
-    /// A value that should be kept and is too large for it.
-    fn large(&mut self, slot: Self::Slot);
-}
 
 /// How far some bytes brought the picker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -426,8 +372,7 @@ fn field<T: Picks>(picks: &T, place: T::Place, key: &[u8]) -> Take<T::Place, T::
 fn string_end(bytes: &[u8], from: usize, odd: bool) -> (Option<usize>, bool) {
     let mut at = from;
     loop {
-        let rest = bytes.get(at..).unwrap_or_default();
-        let quote = memchr(b'"', rest).map(|found| at + found);
+        let quote = skip::quote(bytes, at);
         let before = bytes.get(from..quote.unwrap_or(bytes.len())).unwrap_or_default();
         let slashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
         let is_odd = (slashes % 2 == 1) != (odd && slashes == before.len());

@@ -11,6 +11,9 @@ use memchr::memchr;
 /// How many levels of brackets may be open: what common JSON parsers accept.
 pub(crate) const DEEPEST: u32 = 127;
 
+/// How many words of eight bytes are looked at before a search begins.
+const NEAR: usize = 5;
+
 /// Why no value could be stepped over, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
@@ -28,14 +31,38 @@ pub(crate) fn blanks(bytes: &[u8], at: usize) -> usize {
     at + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count()
 }
 
+/// The next quotation mark at or after `from`.
+///
+/// Most strings are short: a few words are looked at here before a search that is faster, but slower to begin.
+pub(crate) fn quote(bytes: &[u8], from: usize) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+    let mut at = from;
+    for _ in 0..NEAR {
+        let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else { break };
+        // A byte that is a quotation mark becomes zero, and the lowest zero is where a borrow begins.
+        let word = u64::from_le_bytes(*word) ^ (ONES * b'"' as u64);
+        let hits = word.wrapping_sub(ONES) & !word & HIGH;
+        if hits != 0 {
+            return Some(at + (hits.trailing_zeros() / 8) as usize);
+        }
+        at += 8;
+    }
+    memchr(b'"', bytes.get(at..)?).map(|found| at + found)
+}
+
 /// The place behind a string whose opening quotation mark is just before `from`.
 pub(crate) fn string(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
-        let quote = at + memchr(b'"', bytes.get(at..)?)?;
-        // A run of backslashes is looked at only by the one quotation mark behind it, so this stays linear.
-        let slashes = bytes.get(from..quote)?.iter().rev().take_while(|byte| **byte == b'\\').count();
+        let quote = quote(bytes, at)?;
         at = quote + 1;
+        let before = bytes.get(from..quote)?;
+        if before.last() != Some(&b'\\') {
+            return Some(at);
+        }
+        // A run of backslashes is looked at only by the one quotation mark behind it, so this stays linear.
+        let slashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
         if slashes % 2 == 0 {
             return Some(at);
         }

@@ -6,7 +6,7 @@ use super::response::finish;
 use super::{error, usage};
 use crate::FinishReason;
 use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
-use crate::server::pick::{Flow, Picks, Shape, Take};
+use crate::server::picks::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
 
 /// How the frames begin that a stream is mostly made of.

@@ -7,7 +7,7 @@ use super::response::finish;
 use super::usage::{self, Counts, NAMES};
 use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
 use crate::server::alike::{Alike, Holes};
-use crate::server::pick::{Flow, Picks, Shape, Take};
+use crate::server::picks::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
 use crate::{FinishReason, Usage};
 

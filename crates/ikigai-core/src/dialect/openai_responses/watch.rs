@@ -6,11 +6,13 @@ use super::response::{self, Asks};
 use super::{ME, Object, error, usage};
 use crate::dialect::openai_error;
 use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
-use crate::server::pick::{Flow, Picks, Shape, Take};
+use crate::server::picks::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
 use crate::{FinishReason, ProviderData, Usage};
 
-/// How the frames begin that a stream is mostly made of, and how their type ends.
+/// How most frames of a stream begin.
+const TEXT: &[u8] = br#"{"type":"response.output_text.delta""#;
+/// How other pieces begin, and how their type ends.
 const BEGINNING: &[u8] = br#"{"type":""#;
 const DELTA: &[u8] = b".delta";
 
@@ -221,6 +223,10 @@ impl watch::Watcher for Watcher {
     }
 
     fn glance(&mut self, frame: &[u8]) -> bool {
+        if frame.starts_with(TEXT) {
+            self.piece(About::Text);
+            return true;
+        }
         let kind = frame.strip_prefix(BEGINNING).and_then(|rest| {
             let end = memchr::memchr2(b'"', b'\\', rest)?;
             (rest.get(end) == Some(&b'"')).then(|| rest.get(..end))?

@@ -1,14 +1,17 @@
 //! What is worth knowing of an answer that passes through.
 
+mod chunk;
+
 use serde_json::{Value, json};
 
+use self::chunk::{Choice, Parts};
 use super::marks::DIALECT;
 use super::response::{Holds, broken, finish};
 use super::usage;
 use crate::dialect::openai_error;
 use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
 use crate::server::alike::{Alike, Holes};
-use crate::server::pick::{Flow, Picks, Shape, Take};
+use crate::server::picks::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
 use crate::{FinishReason, Usage};
 
@@ -31,44 +34,6 @@ pub(crate) struct Watcher {
     alike: Alike,
     chunk: Parts,
     choice: Choice,
-}
-
-/// What the chunk that is read just now says.
-#[derive(Debug, Default)]
-struct Parts {
-    id: Option<String>,
-    model: Option<String>,
-    error: Option<Box<str>>,
-    usage: Counts,
-    choice_usage: Counts,
-    groq_usage: Counts,
-    /// There is a list of choices.
-    has_choices: bool,
-    choices: usize,
-    /// The choices with index 0, as one; of a whole answer the first one.
-    choice: Choice,
-    /// That choice is one with index 0, and not just the first one.
-    is_exact: bool,
-}
-
-/// Counts as JSON; the room is used again by the next chunk.
-#[derive(Debug, Default)]
-struct Counts {
-    json: String,
-}
-
-/// What one choice says.
-#[derive(Debug, Default)]
-struct Choice {
-    is_other: bool,
-    has_index: bool,
-    finish: Option<String>,
-    error: Option<Box<str>>,
-    has_delta: bool,
-    has_message: bool,
-    calls: bool,
-    refused: bool,
-    says: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,59 +162,6 @@ impl Picks for Watcher {
             Slot::Refusal => (self.choice.refused, self.choice.says) = (true, true),
             Slot::FunctionPart => self.choice.calls = true,
             _ => {}
-        }
-    }
-}
-
-impl Counts {
-    /// Takes counts, unless they are `null`.
-    fn set(&mut self, json: &str) {
-        if json != "null" {
-            json.clone_into(&mut self.json);
-        }
-    }
-
-    fn set_object(&mut self, json: &str) {
-        if json.starts_with('{') {
-            json.clone_into(&mut self.json);
-        }
-    }
-
-    fn get(&self) -> Option<&str> {
-        Some(self.json.as_str()).filter(|json| !json.is_empty())
-    }
-}
-
-impl Parts {
-    fn clear(&mut self) {
-        for counts in [&mut self.usage, &mut self.choice_usage, &mut self.groq_usage] {
-            counts.json.clear();
-        }
-        (self.id, self.model, self.error) = (None, None, None);
-        (self.has_choices, self.choices, self.is_exact) = (false, 0, false);
-        self.choice = Choice::default();
-    }
-
-    /// Adds a choice. Of a stream all with index 0 are read; of a whole answer one is, the first unless another has it.
-    fn add(&mut self, choice: Choice, delivery: Delivery) {
-        self.choices += 1;
-        match delivery {
-            Delivery::Stream if choice.is_other => {}
-            Delivery::Stream => {
-                let kept = &mut self.choice;
-                kept.finish = choice.finish.or(kept.finish.take());
-                kept.calls |= choice.calls;
-                kept.refused |= choice.refused;
-                kept.says |= choice.says;
-                kept.has_delta |= choice.has_delta;
-                kept.has_message |= choice.has_message && !choice.has_delta;
-            }
-            Delivery::Whole if choice.has_index && !self.is_exact => {
-                self.is_exact = true;
-                self.choice = choice;
-            }
-            Delivery::Whole if self.choices == 1 => self.choice = choice,
-            Delivery::Whole => {}
         }
     }
 }
