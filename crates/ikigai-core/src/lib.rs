@@ -30,6 +30,7 @@ mod response;
 mod rows;
 #[cfg(feature = "schema")]
 mod schema;
+pub mod server;
 mod sse;
 mod stream;
 mod thinking;

@@ -74,7 +74,7 @@ pub(super) fn model_known(wire: &Wire<'_>) -> Result<(), Refusal> {
     if models::google_has(model) {
         return Ok(());
     }
-    let version = wire.path.trim_start_matches('/').split('/').next().unwrap_or("v1beta");
+    let version = wire.path.split('/').find(|segment| segment.starts_with("v1")).unwrap_or("v1beta");
     Err(Refusal {
         status: 404,
         kind: "NOT_FOUND",
