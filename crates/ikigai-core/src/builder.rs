@@ -1,9 +1,8 @@
 //! Builders for requests, messages and blocks.
 
 use crate::{
-    Arguments, Audio, Block, CacheHint, Content, Dialect, Document, Ids, Image, Json, JsonSchemaFormat, Message,
-    OutputFormat, ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
-    ToolResult,
+    Arguments, Audio, Block, CacheHint, Content, Dialect, Document, Ids, Image, Json, JsonSchemaFormat, Message, OutputFormat,
+    ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult,
 };
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

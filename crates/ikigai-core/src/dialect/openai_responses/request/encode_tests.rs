@@ -265,11 +265,7 @@ fn stored_reasoning_goes_by_its_id_and_open_models_get_their_words_back() {
     raw.provider_data.set_part(DIALECT, Part::Shape, "status", "completed");
     raw.provider_data.set_part(DIALECT, Part::Extra, "encrypted_content", Json::null());
     let request = hello().message(by("openai", "gpt-oss", vec![Block::Thinking(raw), Block::text("Hi")])).user("x");
-    let open = send_with(
-        &request,
-        &Rules::default(),
-        &Quirks { responses: crate::ResponsesQuirks { no_store: true }, ..Quirks::default() },
-    );
+    let open = send_with(&request, &Rules::default(), &Quirks { responses: crate::ResponsesQuirks { no_store: true }, ..Quirks::default() });
     assert_eq!(
         open.body["input"][1],
         json!({"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "raw"}]})
