@@ -274,7 +274,7 @@ fn is_result(block: &wire::Block<'_>) -> bool {
 }
 
 fn is_blank(block: &wire::Block<'_>) -> bool {
-    matches!(block, Tagged::Known(fields) if fields.text.as_ref().is_some_and(|text| text.as_str().trim().is_empty()))
+    matches!(block, Tagged::Known(fields) if fields.text.as_ref().and_then(wire::Word::as_str).is_some_and(|text| text.trim().is_empty()))
 }
 
 fn has_results(message: &FittedMessage<'_>) -> bool {
