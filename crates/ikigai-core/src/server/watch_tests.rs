@@ -21,7 +21,7 @@ fn stream(dialect: Dialect, text: &str) -> Seen {
 
 /// What decoding gives: the usage, and why it ended.
 fn decoded(dialect: Dialect, text: &str) -> (Option<Usage>, Option<FinishReason>) {
-    let mut decoder = StreamDecoder::new(dialect, Ids::default());
+    let mut decoder = StreamDecoder::new(dialect, Ids::default(), &crate::Limits::default());
     let mut events = Vec::new();
     decoder.feed(text.as_bytes(), &mut events);
     decoder.end(&mut events);

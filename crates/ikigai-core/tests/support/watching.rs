@@ -76,8 +76,10 @@ fn fail(account: &mut Account, error: Error) {
 
 fn of_whole(dialect: Dialect, bytes: &[u8]) -> Account {
     let mut account = nothing();
-    let Ok(body) = serde_json::from_slice(bytes) else { return account };
-    match dialect.decode_response(body, &mut Ids::seeded(7)) {
+    if serde_json::from_slice::<serde_json::Value>(bytes).is_err() {
+        return account;
+    }
+    match dialect.decode_response(bytes, &mut Ids::seeded(7), &ikigai_core::Limits::default()) {
         Ok(response) => take(&mut account, response),
         Err(mut error) => {
             if let Some(partial) = error.partial.take() {

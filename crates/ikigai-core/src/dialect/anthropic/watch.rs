@@ -1,10 +1,10 @@
 //! What is worth knowing of an answer that passes through.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::response::finish;
 use super::{error, usage};
-use crate::FinishReason;
+use crate::{Fields, FinishReason};
 use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
 use crate::server::picks::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
@@ -213,7 +213,7 @@ impl watch::Watcher for Watcher {
             self.finish();
         }
         if !self.usage.is_empty() {
-            self.seen.usage = Some(usage::decode(self.usage));
+            self.seen.usage = Some(usage::decode(Fields::from(self.usage)));
         }
         self.seen
     }
@@ -280,12 +280,13 @@ impl Watcher {
 
     fn fail(&mut self, parts: &Parts, frame: Frame<'_>) {
         self.is_over = true;
-        let body = frame.json.and_then(|json| serde_json::from_str(json).ok());
-        let body = body.unwrap_or_else(|| {
-            let error = parts.error.as_deref().and_then(|error| serde_json::from_str::<Value>(error).ok());
-            json!({"type": "error", "error": error})
-        });
-        let mut error = error::from_body(&body);
+        let mut error = match frame.json {
+            Some(json) => error::from_body(json.as_bytes()),
+            None => {
+                let error = parts.error.as_deref().unwrap_or("null");
+                error::from_body(format!(r#"{{"type":"error","error":{error}}}"#).as_bytes())
+            }
+        };
         if self.delivery == Delivery::Stream && !self.seen.started {
             error.status = Some(error::status_of(error.kind));
         }

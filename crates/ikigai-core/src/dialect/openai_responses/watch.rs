@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use super::response::{self, Asks};
-use super::{ME, Object, error, usage};
+use super::{DIALECT, error, usage};
+use crate::json::wire::Raw;
 use crate::dialect::openai_error;
 use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
 use crate::server::picks::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
-use crate::{FinishReason, ProviderData, Usage};
+use crate::{FinishReason, Json, Part, ProviderData, Usage};
 
 /// How most frames of a stream begin.
 const TEXT: &[u8] = br#"{"type":"response.output_text.delta""#;
@@ -197,7 +198,7 @@ impl Picks for Watcher {
             Slot::Status => body.status = text(),
             Slot::Incomplete => body.incomplete = value(),
             Slot::Error => body.error = value(),
-            Slot::Usage => body.usage = value().as_ref().and_then(usage::decode),
+            Slot::Usage => body.usage = Json::parse(json).ok().as_ref().and_then(usage::decode),
             Slot::ItemKind => self.frame.item_kind = text(),
             Slot::PartKind => self.frame.refuses |= json == r#""refusal""#,
         }
@@ -310,18 +311,16 @@ impl Watcher {
     fn end_of_answer(&mut self, body: Body) {
         self.is_over = true;
         self.seen.usage = body.usage;
-        let mut object = Object::new();
-        object.extend(body.error.map(|error| ("error".to_owned(), error)));
-        object.extend(body.status.clone().map(|status| ("status".to_owned(), status.into())));
-        if let Some(error) = error::of_response(&object) {
+        let error = body.error.as_ref().map(Raw::of);
+        if let Some(error) = error::of_response(error.as_ref(), body.status.as_deref()) {
             return self.fail_with(error);
         }
         let mut words = ProviderData::default();
         if let Some(status) = body.status {
-            words.set(ME, "status", status);
+            words.set_part(DIALECT, Part::Shape, "status", status);
         }
         if let Some(details) = body.incomplete {
-            words.set(ME, "incomplete_details", details);
+            words.set_part(DIALECT, Part::Answer, "incomplete_details", details);
         }
         self.seen.ended = true;
         self.seen.finish_reason = Some(response::finish(&words, self.asks));
@@ -332,7 +331,7 @@ impl Watcher {
             self.is_over = true;
             let body = frame.json.and_then(|json| serde_json::from_str(json).ok());
             let body = body.unwrap_or_else(|| json!({"error": parts.body.error}));
-            if let Some(error) = openai_error::find(ME, &body) {
+            if let Some(error) = openai_error::find(DIALECT, &body) {
                 self.fail_with(error);
             }
             return;
@@ -344,12 +343,11 @@ impl Watcher {
     }
 
     fn fail(&mut self, parts: &Parts, frame: Frame<'_>) {
-        let event = frame.json.and_then(|json| serde_json::from_str::<Object>(json).ok());
-        let event = event.unwrap_or_else(|| {
-            let error = parts.error.as_deref().and_then(|error| serde_json::from_str::<Value>(error).ok());
-            error.map(|error| ("error".to_owned(), error)).into_iter().collect()
-        });
-        self.fail_with(error::of_event(event));
+        let error = match frame.json {
+            Some(json) => error::of_event(json),
+            None => error::of_event(&format!(r#"{{"error":{}}}"#, parts.error.as_deref().unwrap_or("null"))),
+        };
+        self.fail_with(error);
     }
 
     fn fail_with(&mut self, error: crate::Error) {

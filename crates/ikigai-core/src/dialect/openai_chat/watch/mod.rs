@@ -2,10 +2,11 @@
 
 mod chunk;
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use self::chunk::{Choice, Parts};
-use super::marks::DIALECT;
+use super::notes::DIALECT;
 use super::response::{Holds, broken, finish};
 use super::usage;
 use crate::dialect::openai_error;
@@ -317,10 +318,11 @@ impl Watcher {
     }
 
     fn counts(&self) -> Option<Usage> {
-        match serde_json::from_str::<Value>(&self.usage) {
-            Ok(raw @ Value::Object(_)) if self.usage_elsewhere => Some(usage::decode_elsewhere(&raw)),
-            Ok(raw @ Value::Object(_)) => Some(usage::decode(raw)),
-            _ => None,
+        match serde_json::from_str::<&RawValue>(&self.usage) {
+            Ok(raw) if !raw.get().starts_with('{') => None,
+            Ok(raw) if self.usage_elsewhere => Some(usage::decode_elsewhere(raw)),
+            Ok(raw) => Some(usage::decode(raw)),
+            Err(_) => None,
         }
     }
 }
