@@ -1,11 +1,13 @@
 //! Builders for requests, messages and blocks.
 
 use crate::{
-    Arguments, Audio, Block, CacheHint, Content, Dialect, Document, Ids, Image, Json, JsonSchemaFormat, Message, OutputFormat,
-    ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult,
+    Arguments, Audio, Block, CacheHint, Content, Dialect, Document, Ids, Image, Json, JsonSchemaFormat, Message,
+    OutputFormat, ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
+    ToolResult,
 };
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
 
 impl Request {
     /// An empty request to a model.
@@ -282,7 +284,7 @@ impl Ids {
     /// let (first, second) = (ids.tool_call("now", Map::new()), ids.tool_call("now", Map::new()));
     /// assert_ne!(first.as_tool_call().unwrap().id, second.as_tool_call().unwrap().id);
     /// ```
-    pub fn tool_call(&mut self, name: impl Into<String>, arguments: Map<String, Value>) -> Block {
+    pub fn tool_call(&mut self, name: impl Into<String>, arguments: impl Into<Arguments>) -> Block {
         Block::tool_call(format!("call_{}", self.next_id()), name, arguments)
     }
 }

@@ -19,6 +19,7 @@ mod seal;
 mod strict;
 mod surrogates;
 mod verbs;
+pub(crate) mod watch;
 
 use serde::{Deserialize, Serialize};
 

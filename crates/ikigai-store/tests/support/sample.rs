@@ -61,7 +61,8 @@ pub(crate) fn rich() -> Entry {
         is_error: true,
         ..ToolResult::default()
     };
-    let other = Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search_call", "id": "ws_1"}).into() };
+    let other =
+        Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search_call", "id": "ws_1"}).into() };
     let mut message = Message::new(
         Role::Assistant,
         vec![

@@ -8,8 +8,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use ikigai_core::{
-    Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Limits, Message, ModelName, Registry, Request,
-    Response, Role, StreamDecoder, user,
+    Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Limits, Message, ModelName, Registry,
+    Request, Response, Role, StreamDecoder, user,
 };
 use serde_json::{Map, Value, json};
 
@@ -352,7 +352,8 @@ fn every_request_can_be_written() {
         let wire = Converse::on(&route).unwrap().encode_request(&request, &route).unwrap();
         // A name that only the recording has, with a sign in it that Converse would refuse.
         let wanted = recorded["body"].to_string().replace("document-REDACTED_1", "document-REDACTED 1");
-        let (wanted, got) = (plain(serde_json::from_str(&wanted).unwrap()), plain(serde_json::from_slice(&wire.body).unwrap()));
+        let (wanted, got) =
+            (plain(serde_json::from_str(&wanted).unwrap()), plain(serde_json::from_slice(&wire.body).unwrap()));
         if wanted != got || path.replace(':', "%3A") != wire.path {
             faults.push(format!("{}\n  recorded: {wanted}\n  written:  {got} {}", exchange["id"], wire.path));
         }

@@ -42,6 +42,7 @@ mod response;
 mod stream;
 mod thinking;
 mod usage;
+pub(super) mod watch;
 mod wire;
 
 use crate::Dialect;

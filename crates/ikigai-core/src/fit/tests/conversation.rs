@@ -205,8 +205,11 @@ fn thinking_without_a_seal_goes_back_as_text_where_that_is_wanted() {
         assert_eq!(sent(dialect, &Quirks::NONE), (1, vec![format!("{code} messages[1].content[0]")]));
     }
     let wanted = |replay_reasoning| Quirks {
-        replay_reasoning,
-        reasoning_field: ReasoningField::ReasoningContent,
+        chat: crate::ChatQuirks {
+            replay_reasoning,
+            reasoning_field: ReasoningField::ReasoningContent,
+            ..Default::default()
+        },
         ..Quirks::NONE
     };
     assert_eq!(sent(Dialect::OpenaiChat, &wanted(ReplayReasoning::Always)), (2, vec![]));

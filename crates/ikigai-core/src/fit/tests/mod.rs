@@ -57,7 +57,9 @@ fn a_request_that_still_names_its_model_goes_out_as_it_came() {
             assert_eq!(fitted.spelling, Spelling::AsItCame);
             assert_eq!((fitted.temperature, fitted.max_output_tokens), (Some(0.3), Some(1 << 40)));
             assert_eq!((fitted.stop.len(), all(fitted)), (9, Vec::new()), "{dialect}");
-            assert!(matches!(&fitted.tools[..], [FittedTool::Function { name, strict: Some(true), .. }] if name == "a.b"));
+            assert!(
+                matches!(&fitted.tools[..], [FittedTool::Function { name, strict: Some(true), .. }] if name == "a.b")
+            );
         });
         came.model = "claude-opus-4-8".into();
         with(&came, dialect, &Quirks::NONE, |fitted| assert_eq!(fitted.spelling, Spelling::Ours));

@@ -128,7 +128,9 @@ fn put_choice(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>) {
         });
         match same {
             Some(raw) => put_raw(rest, raw),
-            None => put(rest, "tool_choice", &tools::write_choice(choice, fitted.target.quirks.chat.tool_choice_required)),
+            None => {
+                put(rest, "tool_choice", &tools::write_choice(choice, fitted.target.quirks.chat.tool_choice_required))
+            }
         }
     }
     if let Some(parallel) = fitted.parallel_tool_calls {

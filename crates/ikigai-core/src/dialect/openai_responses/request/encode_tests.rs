@@ -216,7 +216,7 @@ fn reasoning_goes_back_only_to_who_issued_it() {
             ("thinking", "messages[1].content[0]")
         );
     }
-    let bound = Rules { bound_state: crate::BoundState::Model, ..Rules::default() };
+    let bound = Rules { bound_state: crate::StateScope::Model, ..Rules::default() };
     let kept = |model: &str| {
         send_with(&request("openai", model), &bound, &Quirks::default()).body["input"][1]["type"] == "reasoning"
     };
@@ -265,7 +265,11 @@ fn stored_reasoning_goes_by_its_id_and_open_models_get_their_words_back() {
     raw.provider_data.set_part(DIALECT, Part::Shape, "status", "completed");
     raw.provider_data.set_part(DIALECT, Part::Extra, "encrypted_content", Json::null());
     let request = hello().message(by("openai", "gpt-oss", vec![Block::Thinking(raw), Block::text("Hi")])).user("x");
-    let open = send_with(&request, &Rules::default(), &Quirks { responses: crate::ResponsesQuirks { no_store: true }, ..Quirks::default() });
+    let open = send_with(
+        &request,
+        &Rules::default(),
+        &Quirks { responses: crate::ResponsesQuirks { no_store: true }, ..Quirks::default() },
+    );
     assert_eq!(
         open.body["input"][1],
         json!({"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "raw"}]})
