@@ -152,8 +152,7 @@ impl BlockWriter {
         }
         let signature = self.signature(data);
         // What this dialect itself left without a signature stays so.
-        let shape = data.part(DIALECT, Part::Shape);
-        let without = shape.flag("unsigned") && shape.get("signature").is_none() && signature.is_empty();
+        let without = signature.is_empty() && data.part(DIALECT, Part::Shape).flag("unsigned");
         content::write_thinking(thinking, (!without).then_some(signature))
     }
 

@@ -24,7 +24,7 @@
 //! | request | shape | `thinking`, `effort`, `tool_choice`, `output_format`, `metadata`, `temperature`, `top_p` as written |
 //! | request | shape | `system_blocks`: a lone system text in a list; `path`, `query`: where the model was named |
 //! | message | shape | `blocks`: a lone text in a list; `continues`: it was one with the message before |
-//! | thinking | shape | `unsigned`: it came without a signature; `signature`: with an empty one |
+//! | thinking | shape | `unsigned`: it came without a signature |
 //! | call, result, media, tool | shape | `no_input`, `blocks`, `source`, `no_schema`: how a value was written |
 //! | answer | shape | `without_message_stop`: the stream ended without its last event |
 //! | usage | shape | `absent`: the counts that were not given |

@@ -47,6 +47,9 @@ pub(in super::super) fn read_all(blocks: Vec<wire::Block<'_>>, reading: Reading)
     blocks.map(|(index, block)| read(block, reading).map_err(|fault| fault.at(index))).collect()
 }
 
+/// Reads a block of one kind, whose fields are there.
+type ReadFields = fn(BlockFields<'_>) -> Result<Block, Fault>;
+
 /// Reads one block.
 pub(in super::super) fn read(block: wire::Block<'_>, reading: Reading) -> Result<Block, Fault> {
     let fields = match block {
@@ -57,7 +60,7 @@ pub(in super::super) fn read(block: wire::Block<'_>, reading: Reading) -> Result
         Tagged::Whole(raw) => return Ok(own(raw)),
     };
     let kind = fields.kind.as_ref().map(Text::as_str).unwrap_or_default();
-    let (read, needs): (fn(BlockFields<'_>) -> Result<Block, Fault>, _) = match (kind, reading) {
+    let (read, needs): (ReadFields, _) = match (kind, reading) {
         ("text", _) if is_text(&fields.text) => (text, None),
         ("text", _) => (whole, Some("a `text` block needs a `text` that is a string")),
         ("thinking", _) if is_text(&fields.thinking) || is_text(&fields.text) => (thinking, None),
@@ -151,12 +154,9 @@ fn thinking(mut fields: BlockFields<'_>) -> Result<Block, Fault> {
     let text = string(fields.thinking.take_if(|text| text.is_text()).or_else(|| fields.text.take()));
     match fields.signature.take_if(|signature| signature.is_text()).map(|signature| string(Some(signature))) {
         Some(signature) if !signature.is_empty() => kept.state.set("signature", signature),
-        empty => {
-            kept.shape.set("unsigned", true);
-            if empty.is_some() {
-                kept.shape.set("signature", "");
-            }
-        }
+        // This API never gives an empty one: it is what we give to thinking of others that has no state.
+        Some(_) => {}
+        None => kept.shape.set("unsigned", true),
     }
     Ok(Block::Thinking(ThinkingBlock { text, provider_data: kept.into_data(fields.leftovers()) }))
 }

@@ -25,12 +25,19 @@ fn start<'a>(kind: &'a str, cache: Option<&CacheHint>, data: &'a ProviderData) -
 }
 
 /// Writes a text. Here and below, the fields that `data` holds are put back.
-pub(in super::super) fn write_text<'a>(text: &'a str, cache: Option<&CacheHint>, data: &'a ProviderData) -> BlockFields<'a> {
+pub(in super::super) fn write_text<'a>(
+    text: &'a str,
+    cache: Option<&CacheHint>,
+    data: &'a ProviderData,
+) -> BlockFields<'a> {
     BlockFields { text: Some(text.into()), ..start("text", cache, data) }
 }
 
 /// Writes visible thinking.
-pub(in super::super) fn write_thinking<'a>(thinking: &'a ThinkingBlock, signature: Option<Cow<'a, str>>) -> BlockFields<'a> {
+pub(in super::super) fn write_thinking<'a>(
+    thinking: &'a ThinkingBlock,
+    signature: Option<Cow<'a, str>>,
+) -> BlockFields<'a> {
     BlockFields {
         thinking: Some(thinking.text.as_str().into()),
         signature: signature.map(Word::Text),

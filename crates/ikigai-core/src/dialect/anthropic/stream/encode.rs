@@ -9,9 +9,7 @@ use crate::dialect::losses::note_foreign;
 use crate::dialect::{Reply, WriteFrames};
 use crate::json::wire::Raw;
 use crate::sse::write_frame;
-use crate::{
-    Block, BlockKind, Error, ErrorKind, Event, Fields, FinishReason, Json, Loss, LossCode, Part, ProviderData, Usage,
-};
+use crate::{Block, Error, ErrorKind, Event, Fields, FinishReason, Json, Loss, LossCode, Part, ProviderData, Usage};
 
 use super::super::answer::{BlockWriter, Neighbour, kind_of};
 use super::super::response::stop_reason;
