@@ -4,10 +4,10 @@ use serde_json::{Map, Value};
 
 use super::response::finish;
 use super::{error, usage};
-use crate::{Fields, FinishReason};
 use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
 use crate::server::picks::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
+use crate::{Fields, FinishReason};
 
 /// How the frames begin that a stream is mostly made of.
 const DELTA: &[u8] = br#"{"type":"content_block_delta""#;

@@ -1,15 +1,16 @@
 //! What is worth knowing of an answer that passes through.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::error::decode_error;
 use super::response::finish;
-use super::usage::{self, Counts, NAMES};
+use super::usage::{self, Counts, is_count};
+use super::wire::Open;
 use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
 use crate::server::alike::{Alike, Holes};
 use crate::server::picks::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
-use crate::{FinishReason, Usage};
+use crate::{Fields, FinishReason, Json, Usage};
 
 /// What differs between frames that bring text and nothing else, beside their counts.
 const HOLES: Holes<'_> = Holes { texts: &["text"], value: "usageMetadata" };
@@ -39,7 +40,7 @@ struct RunningCounts {
     last: String,
     /// Those of frames before, where the last one has other fields.
     counts: Counts,
-    rest: Map<String, Value>,
+    rest: Fields,
 }
 
 /// What the frame that is read just now says.
@@ -193,12 +194,11 @@ impl RunningCounts {
     }
 
     fn merge(&mut self) {
-        let Ok(fields) = serde_json::from_str::<Map<String, Value>>(&self.last) else { return };
-        for (name, value) in fields {
-            if let Some(slot) = self.counts.slot(&name) {
-                *slot = value.as_u64().or_else(|| value.as_str()?.parse().ok()).or(*slot);
-            } else if !value.is_null() && (self.rest.len() < MOST_FIELDS || self.rest.contains_key(&name)) {
-                self.rest.insert(name, value);
+        let Ok(object) = serde_json::from_str::<Open<'_>>(&self.last) else { return };
+        self.counts = Counts::of(&object).after(self.counts);
+        for (name, value) in object.rest.iter().filter(|(name, value)| !is_count(name) && value.get() != "null") {
+            if self.rest.len() < MOST_FIELDS || self.rest.get(name).is_some() {
+                self.rest.set(name.as_ref(), Json::copy(value));
             }
         }
     }
@@ -206,20 +206,16 @@ impl RunningCounts {
     /// The counts of an answer that came to its end, with what is said beside them.
     fn whole(mut self) -> Option<Usage> {
         self.merge();
-        let mut fields = Map::new();
-        for name in NAMES {
-            if let Some(count) = self.counts.slot(name).copied().flatten() {
-                fields.insert(name.to_owned(), count.into());
-            }
-        }
-        fields.extend(self.rest);
-        usage::decode(&fields)
+        let mut fields: Fields =
+            self.counts.named().map(|(name, count)| (name.to_owned(), Json::from(Value::from(count)))).collect();
+        fields.merge(self.rest);
+        usage::decode(&Open { rest: fields.as_rest() })
     }
 
     /// The bare counts, of an answer that broke.
     fn bare(mut self) -> Option<Usage> {
         self.merge();
-        self.counts.any().then(|| self.counts.usage())
+        (self.counts != Counts::default()).then(|| self.counts.usage())
     }
 }
 
@@ -297,7 +293,7 @@ impl watch::Watcher for Watcher {
     fn end(mut self, rest: Rest) -> Seen {
         if !self.is_over && rest == Rest::Whole && self.delivery == Delivery::Stream && self.seen.started {
             let reason = match &self.finish {
-                Some(word) => Some(finish(Some(word), self.calls)),
+                Some(word) => Some(finish(Some(word), usize::from(self.calls))),
                 None if !self.seen.has_output && self.blocked => Some(FinishReason::ContentFilter),
                 None => None,
             };
@@ -314,7 +310,7 @@ impl Watcher {
     fn whole(&mut self) {
         self.is_over = true;
         let reason = match &self.frame.candidate {
-            Some(candidate) => finish(candidate.finish.as_deref(), candidate.calls),
+            Some(candidate) => finish(candidate.finish.as_deref(), usize::from(candidate.calls)),
             None if self.frame.blocked == Some(true) => FinishReason::ContentFilter,
             // Neither an answer nor a reason why there is none.
             None => return,
@@ -323,8 +319,8 @@ impl Watcher {
         (self.seen.id, self.seen.model) = (self.frame.id.take(), self.frame.model.take());
         self.seen.has_output = self.frame.candidate.as_ref().is_some_and(|candidate| candidate.says);
         self.seen.finish_reason = Some(reason);
-        let fields = serde_json::from_str::<Map<String, Value>>(&self.frame.usage).ok();
-        self.seen.usage = fields.as_ref().and_then(usage::decode);
+        let object = serde_json::from_str::<Open<'_>>(&self.frame.usage).ok();
+        self.seen.usage = object.as_ref().and_then(usage::decode);
     }
 
     fn fail(&mut self, frame: Frame<'_>) {

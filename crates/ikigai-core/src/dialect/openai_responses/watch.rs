@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::response::{self, Asks};
 use super::{DIALECT, error, usage};
-use crate::json::wire::Raw;
 use crate::dialect::openai_error;
 use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
+use crate::json::wire::Raw;
 use crate::server::picks::{Flow, Picks, Shape, Take};
 use crate::server::{Delivery, Seen, skip};
 use crate::{FinishReason, Json, Part, ProviderData, Usage};
