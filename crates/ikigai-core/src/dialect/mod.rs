@@ -19,12 +19,12 @@ mod seal;
 mod strict;
 mod surrogates;
 mod verbs;
+pub(crate) mod watch;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Event, Facts, Loss, Quirks, Rules, ToolNames};
 
-pub(crate) use dispatch::{DraftError, DraftIncoming, DraftRequest};
 pub use driver::{StreamDecoder, StreamEncoder};
 pub use ids::Ids;
 pub use openai_error::duration_ms;

@@ -42,7 +42,7 @@ impl<'a> Fitting<'a> {
         let request = self.request;
         let mut done = Conversation::default();
         for (index, block) in request.system.iter().enumerate() {
-            done.system.extend(self.block(block, Place::System(index), Issuer::Unknown, &mut done.lost_thinking));
+            done.system.extend(self.block(block, Place::System(index), Issuer::Unknown));
         }
         let leading = self.leading_system_messages();
         let last_user = request.messages.iter().rposition(|message| message.role == Role::User);
@@ -100,20 +100,14 @@ impl<'a> Fitting<'a> {
                     *lost_thinking |= !goes;
                     goes.then(|| FittedBlock { block: Cow::Borrowed(block), place, state: StateUse::Own })
                 }
-                block => self.block(block, place, issuer, lost_thinking),
+                block => self.block(block, place, issuer),
             };
             content.extend(fitted);
         }
         FittedMessage { message, index, role: message.role, state, content }
     }
 
-    fn block(
-        &mut self,
-        block: &'a Block,
-        place: Place,
-        issuer: Issuer,
-        lost_thinking: &mut bool,
-    ) -> Option<FittedBlock<'a>> {
+    fn block(&mut self, block: &'a Block, place: Place, issuer: Issuer) -> Option<FittedBlock<'a>> {
         let Some(data) = block.provider_data() else {
             let Block::Other(other) = block else { return None };
             let known = self.knows(other, place, issuer);
@@ -124,7 +118,7 @@ impl<'a> Fitting<'a> {
         if let Block::ToolResult(result) = block {
             for (index, inner) in result.content.iter().enumerate() {
                 // It is not left out here, so that the rest keeps its place; the dialect leaves it out.
-                self.block(inner, place.inner(index), issuer, lost_thinking);
+                self.block(inner, place.inner(index), issuer);
             }
         }
         let block = if self.spelling == Spelling::Ours { self.renamed(block) } else { Cow::Borrowed(block) };

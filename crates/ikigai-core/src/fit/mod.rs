@@ -214,7 +214,7 @@ pub(crate) fn fit<'a>(
     limits.check_blocks(blocks, ErrorKind::InvalidRequest)?;
     let fitting = Fitting::new(request, target, dialect, limits);
     match fitting.spelling {
-        Spelling::AsItCame => fitting.as_it_came(),
+        Spelling::AsItCame => fitting.unfitted(),
         Spelling::Ours => fitting.ours(),
     }
 }
@@ -299,7 +299,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// Nothing is fitted but what belongs to others: their state, their blocks, their tools.
-    fn as_it_came(mut self) -> Result<Fitted<'a>, Error> {
+    fn unfitted(mut self) -> Result<Fitted<'a>, Error> {
         let request = self.request;
         let conversation = self.conversation(None);
         let tools = self.tools_as_they_came();

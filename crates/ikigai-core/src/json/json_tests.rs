@@ -9,6 +9,25 @@ wire! {
         many "many" | "several": Vec<Text<'a>>,
         number "number": Raw<'a>,
     }
+
+    struct Remembering<'a> [names] {
+        one "oneThing" | "one_thing": Text<'a>,
+        two "twoThings" | "two_things": Text<'a>,
+    }
+}
+
+#[test]
+fn a_wire_struct_with_names_writes_those_that_it_read() {
+    for text in [
+        r#"{"one_thing":"a","twoThings":"b"}"#,
+        r#"{"oneThing":"a","two_things":"b"}"#,
+        r#"{"oneThing":"a","two_things":null}"#,
+    ] {
+        let sample: Remembering<'_> = read(text.as_bytes()).unwrap();
+        assert_eq!(serde_json::to_string(&sample).unwrap(), text);
+    }
+    let twice = r#"{"oneThing":"a","one_thing":"b"}"#;
+    assert!(read::<Remembering<'_>>(twice.as_bytes()).is_err());
 }
 
 #[test]

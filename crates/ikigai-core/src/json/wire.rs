@@ -19,6 +19,9 @@ use crate::Error;
 /// `null`.
 pub(crate) type Rest<'a> = Vec<(Cow<'a, str>, Cow<'a, RawValue>)>;
 
+/// The names that a wire object was written with where a field has several: those that are not the usual ones.
+pub(crate) type Names<'a> = Vec<Cow<'a, str>>;
+
 /// The unknown fields of a wire object, to be kept.
 pub(crate) fn keep(rest: Rest<'_>) -> Fields {
     rest.into_iter().map(|(name, raw)| (name.into_owned(), Json::copy(&raw))).collect()
@@ -189,10 +192,13 @@ pub(crate) fn write<T: Serialize>(document: &T) -> Vec<u8> {
 /// The name on the wire stands in quotation marks; names behind a bar are read as well, but never written. A field that
 /// is `null` reads as absent and stays in `rest`, so that it is written back. A field that stands twice is an error.
 /// Written are the fields that are there, in the struct's order, and then `rest` without those.
+///
+/// `struct Message<'a> [names] {…}` remembers in a field `names` which of the names behind a bar were read, and writes
+/// those again.
 macro_rules! wire {
     ($(
         $(#[$meta:meta])*
-        $vis:vis struct $name:ident<$lt:lifetime> {
+        $vis:vis struct $name:ident<$lt:lifetime> $([$names:ident])? {
             $( $(#[$about:meta])* $field:ident $wire:literal $(| $alias:literal)* : $kind:ty ),* $(,)?
         }
     )*) => {$(
@@ -200,8 +206,29 @@ macro_rules! wire {
         #[derive(Debug, Clone, Default)]
         $vis struct $name<$lt> {
             $( $(#[$about])* $vis $field: Option<$kind>, )*
+            $( /// The fields that are not written by their usual name.
+            $vis $names: $crate::json::wire::Names<$lt>, )?
             /// The other fields, and those that are `null`.
             $vis rest: $crate::json::wire::Rest<$lt>,
+        }
+
+        impl<$lt> $name<$lt> {
+            /// Remembers a name that is not the usual one.
+            fn read_as(&mut self, name: std::borrow::Cow<$lt, str>, usual: &str) {
+                let _ = (&name, usual);
+                $( if name != usual {
+                    self.$names.push(name);
+                } )?
+            }
+
+            /// The name to write a field by.
+            fn written_as<'n>(&self, usual: &'n str, others: &[&'n str]) -> &'n str {
+                let _ = others;
+                $( if let Some(other) = others.iter().find(|other| self.$names.iter().any(|name| name == **other)) {
+                    return other;
+                } )?
+                usual
+            }
         }
 
         impl<'de: $lt, $lt> serde::Deserialize<'de> for $name<$lt> {
@@ -216,6 +243,8 @@ macro_rules! wire {
 
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                         let mut object = $name::default();
+                        // Both are unused in a struct without fields.
+                        let _ = ($name::read_as, $name::written_as);
                         while let Some(key) = map.next_key::<$crate::json::wire::Text<$lt>>()? {
                             match key.as_str() {
                                 $( $wire $(| $alias)* => {
@@ -226,6 +255,8 @@ macro_rules! wire {
                                     if object.$field.is_none() {
                                         let null = std::borrow::Cow::Borrowed(serde_json::value::RawValue::NULL);
                                         object.rest.push((key.0, null));
+                                    } else {
+                                        object.read_as(key.0, $wire);
                                     }
                                 } )*
                                 _ => {
@@ -256,7 +287,7 @@ macro_rules! wire {
                 use serde::ser::SerializeMap as _;
                 let mut map = serializer.serialize_map(None)?;
                 $( if let Some(value) = &self.$field {
-                    map.serialize_entry($wire, value)?;
+                    map.serialize_entry(self.written_as($wire, &[$($alias),*]), value)?;
                 } )*
                 for (name, raw) in &self.rest {
                     let written = match name.as_ref() {

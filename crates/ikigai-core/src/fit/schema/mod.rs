@@ -106,8 +106,11 @@ impl<'a> Parsed<'a> {
     }
 
     /// Whether the schema is of a subset as it is.
-    pub(crate) fn fits(&self, subset: Subset) -> bool {
-        self.tree.as_ref().is_some_and(|tree| check(tree, subset).is_ok())
+    ///
+    /// # Errors
+    /// The first rule that it breaks, with the place.
+    pub(crate) fn check(&self, subset: Subset) -> Result<(), String> {
+        check(self.tree()?, subset).map(|_| ())
     }
 
     /// The schema of an answer, made to fit: closed objects, and without the keywords that only narrow a value. The

@@ -4,8 +4,8 @@ use super::*;
 
 fn lowered(schema: Value) -> (Value, Vec<String>) {
     let mut losses = Vec::new();
-    let lowered = lower(&schema, "s", &mut losses);
-    (lowered, losses.into_iter().map(|loss| format!("{} at {}", loss.what, loss.place)).collect())
+    let lowered = lower(&schema.into(), "s", &Limits::default(), &mut losses).unwrap();
+    (lowered.to().unwrap(), losses.into_iter().map(|loss| format!("{} at {}", loss.what, loss.place)).collect())
 }
 
 #[test]
@@ -158,8 +158,45 @@ fn references_that_multiply_come_to_an_end() {
         defs.insert(format!("d{level}"), json!({"type": "object", "properties": {"a": next, "b": next}}));
     }
     defs.insert("d30".to_owned(), json!({"type": "string"}));
+    let schema = json!({"$ref": "#/$defs/d0", "$defs": defs}).into();
+    let error = lower(&schema, "s", &Limits::server(), &mut Vec::new()).unwrap_err();
+    assert_eq!(
+        (error.message.as_str(), error.code.as_deref()),
+        ("a schema has more than 20000 parts, which is the limit", Some("limit_reached")),
+    );
+}
+
+#[test]
+fn a_long_chain_of_references_is_cut_and_told() {
+    let mut defs = Map::new();
+    for level in 0..1000 {
+        let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+        defs.insert(format!("d{level}"), json!({"type": "object", "properties": {"a": next}}));
+    }
     let (schema, losses) = lowered(json!({"$ref": "#/$defs/d0", "$defs": defs}));
-    assert!(schema.to_string().len() < 1_000_000 && !losses.is_empty());
+    // Two steps for each reference and one for the root: the last object is a plain one.
+    let depth = schema.to_string().matches("properties").count();
+    assert_eq!((depth, losses), (32, vec![format!("schema at s{}", ".properties.a".repeat(32))]));
+}
+
+#[test]
+fn many_losses_of_one_schema_are_counted() {
+    let properties: Map<String, Value> =
+        (0..100).map(|index| (format!("p{index}"), json!({"type": "string", "not": {}}))).collect();
+    let (_, losses) = lowered(json!({"type": "object", "properties": properties}));
+    assert_eq!(
+        (losses.len(), losses[31].as_str(), losses[32].as_str()),
+        (33, "not at s.properties.p31", "schema at s")
+    );
+}
+
+#[test]
+fn a_schema_that_cannot_be_read_is_told() {
+    let schema = Json::parse(r#"{"type": "number", "maximum": 1e400}"#).unwrap();
+    let mut losses = Vec::new();
+    let lowered = lower(&schema, "s", &Limits::default(), &mut losses).unwrap();
+    assert_eq!((lowered.text(), losses.len()), (r#"{"type":"OBJECT"}"#, 1));
+    assert_eq!(raised(&schema), None);
 }
 
 #[test]
@@ -177,6 +214,6 @@ fn an_object_without_properties_is_no_schema_for_arguments() {
         (json!({"$ref": "#/$defs/A", "$defs": {}}), true),
         (json!({"type": "object", "additionalProperties": {"type": "string"}}), true),
     ] {
-        assert_eq!(has_properties(&schema), has, "{schema}");
+        assert_eq!(has_properties(&schema.clone().into()), has, "{schema}");
     }
 }

@@ -1,152 +1,83 @@
-//! Two languages for schemas.
-//!
-//! `parametersJsonSchema` and `responseJsonSchema` take plain JSON Schema, which is what the format holds. `parameters`
-//! and `responseSchema` take a subset of OpenAPI's: [`raise`] reads it, [`lower`] writes it and says what it lost.
+//! JSON Schema to the subset of OpenAPI's schemas that older models take.
+
+use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-use crate::Loss;
+use super::super::error::excerpt;
+use crate::json::wire::Raw;
+use crate::{Error, Json, Limits, Loss, LossCode};
 
-/// So many schemas are written at most: references that multiply would never end.
-const MOST: usize = 5_000;
-
-/// Keywords of protobuf's `Schema` that clients may spell in snake_case.
-const SPELLINGS: [(&str, &str); 10] = [
-    ("any_of", "anyOf"),
-    ("prefix_items", "prefixItems"),
-    ("min_items", "minItems"),
-    ("max_items", "maxItems"),
-    ("min_length", "minLength"),
-    ("max_length", "maxLength"),
-    ("min_properties", "minProperties"),
-    ("max_properties", "maxProperties"),
-    ("property_ordering", "propertyOrdering"),
-    ("additional_properties", "additionalProperties"),
-];
-/// Keywords whose int64 values may be written as texts.
-const COUNTS: [&str; 6] = ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
-
-/// Does the schema of a function's arguments name any? An object without is as good as no schema.
-pub(super) fn has_properties(schema: &Value) -> bool {
-    let Some(schema) = schema.as_object() else { return false };
-    match schema.get("properties").and_then(Value::as_object) {
-        Some(properties) if !properties.is_empty() => true,
-        // Something else may say it: a reference, a choice, free names.
-        _ => {
-            schema.keys().any(|key| {
-                !matches!(
-                    key.as_str(),
-                    "type" | "properties" | "required" | "additionalProperties" | "$schema" | "title" | "description"
-                )
-            }) || schema.get("additionalProperties").is_some_and(Value::is_object)
-        }
-    }
-}
-
-/// A schema of the subset as JSON Schema: types in lower case, `nullable` as a type, the order of properties as such.
-pub(super) fn raise(schema: Value) -> Value {
-    let Value::Object(schema) = schema else { return schema };
-    let mut raised = Map::with_capacity(schema.len());
-    let mut nullable = false;
-    let mut order = None;
-    for (key, value) in schema {
-        let key = SPELLINGS.iter().find(|(snake, _)| *snake == key).map_or(key, |(_, camel)| (*camel).to_owned());
-        let value = match key.as_str() {
-            "type" => match value.as_str().and_then(json_type) {
-                Some(known) => known.into(),
-                None if value == "TYPE_UNSPECIFIED" => continue,
-                None => value,
-            },
-            "nullable" if value.is_boolean() => {
-                nullable = value == true;
-                continue;
-            }
-            "propertyOrdering" if value.is_array() => {
-                order = Some(value);
-                continue;
-            }
-            "format" if value == "enum" => continue,
-            "properties" | "$defs" | "defs" => map_values(value, raise),
-            "items" | "additionalProperties" => raise(value),
-            "anyOf" | "prefixItems" => map_items(value, raise),
-            count if COUNTS.contains(&count) => match value.as_str().and_then(|text| text.parse::<u64>().ok()) {
-                Some(number) => number.into(),
-                None => value,
-            },
-            _ => value,
-        };
-        raised.insert(key, value);
-    }
-    if let Some(order) = order {
-        reorder(&mut raised, &order);
-    }
-    if nullable {
-        admit_null(&mut raised);
-    }
-    Value::Object(raised)
-}
-
-fn map_values(value: Value, change: fn(Value) -> Value) -> Value {
-    match value {
-        Value::Object(values) => values.into_iter().map(|(key, value)| (key, change(value))).collect(),
-        other => other,
-    }
-}
-
-fn map_items(value: Value, change: fn(Value) -> Value) -> Value {
-    match value {
-        Value::Array(items) => items.into_iter().map(change).collect(),
-        other => other,
-    }
-}
-
-fn json_type(word: &str) -> Option<&'static str> {
-    const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
-    TYPES.into_iter().find(|known| known.eq_ignore_ascii_case(word))
-}
-
-fn reorder(schema: &mut Map<String, Value>, order: &Value) {
-    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
-    let mut rest = std::mem::take(properties);
-    for name in order.as_array().into_iter().flatten().filter_map(Value::as_str) {
-        if let Some((name, schema)) = rest.shift_remove_entry(name) {
-            properties.insert(name, schema);
-        }
-    }
-    properties.extend(rest);
-}
-
-fn admit_null(schema: &mut Map<String, Value>) {
-    match schema.get_mut("type") {
-        Some(Value::String(word)) => {
-            let both = json!([word, "null"]);
-            schema.insert("type".to_owned(), both);
-        }
-        _ => {
-            if let Some(Value::Array(choices)) = schema.get_mut("anyOf") {
-                choices.push(json!({"type": "null"}));
-            }
-        }
-    }
-    if let Some(Value::Array(values)) = schema.get_mut("enum")
-        && !values.contains(&Value::Null)
-    {
-        values.push(Value::Null);
-    }
-}
+/// Schemas inside schemas, once references are written out: deeper ones are cut.
+const DEEPEST: usize = 64;
+/// The size of a part of a schema that is written out for a reference.
+const BYTES_OF_A_NODE: usize = 64;
+/// References that are longer lead nowhere.
+const LONGEST_REFERENCE: usize = 1000;
+/// So many losses of one schema are told one by one.
+const MOST_LOSSES: usize = 32;
 
 /// A JSON Schema in the subset. What the subset has no word for is left out or put into the description, and told.
-pub(super) fn lower(schema: &Value, place: &str, losses: &mut Vec<Loss>) -> Value {
-    Lowering { root: schema, open: Vec::new(), written: 0, losses }.schema(schema, place)
+///
+/// # Errors
+/// If it has more parts than the limit, once its references are written out.
+pub(in super::super) fn lower(
+    schema: &Json,
+    place: &str,
+    limits: &Limits,
+    losses: &mut Vec<Loss>,
+) -> Result<Raw<'static>, Error> {
+    let root: Value = match schema.to() {
+        Ok(root) => root,
+        Err(fault) => {
+            let why = format!("the schema cannot be rewritten for this model ({fault}); any object is taken");
+            losses.push(Loss::new(LossCode::Changed, "schema", place, why));
+            return Ok(Raw::of(&any_object()));
+        }
+    };
+    let mut lowering = Lowering {
+        root: &root,
+        open: Vec::new(),
+        depth: 0,
+        left: limits.schema_nodes.saturating_mul(BYTES_OF_A_NODE),
+        exhausted: false,
+        losses: Vec::new(),
+        untold: 0,
+    };
+    let lowered = lowering.schema(&root, &Path::Root(place));
+    if lowering.exhausted {
+        return Err(limits.too_many_schema_nodes());
+    }
+    let untold = lowering.untold;
+    losses.append(&mut lowering.losses);
+    if untold > 0 {
+        let why = format!("{untold} further keywords of the schema were left out or changed");
+        losses.push(Loss::new(LossCode::Changed, "schema", place, why));
+    }
+    Ok(Raw::of(&lowered))
 }
 
-/// The schema that a client wrote in the subset's field: as it was, as long as it still says the same.
-pub(super) fn rewritten(schema: &Value, kept: Option<&Value>, place: &str, losses: &mut Vec<Loss>) -> Value {
-    match kept {
-        // The subset's words and those of JSON Schema were the same.
-        None => schema.clone(),
-        Some(kept) if raise(kept.clone()) == *schema => kept.clone(),
-        Some(_) => lower(schema, place, losses),
+fn any_object() -> Value {
+    json!({"type": "OBJECT"})
+}
+
+/// The way to a schema, written out only when there is something to tell.
+#[derive(Clone, Copy)]
+enum Path<'a> {
+    Root(&'a str),
+    Member(&'a Path<'a>, &'a str),
+    Named(&'a Path<'a>, &'a str, &'a str),
+    Item(&'a Path<'a>, &'a str, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Path::Root(place) => f.write_str(place),
+            Path::Member(parent, key) => write!(f, "{parent}.{key}"),
+            Path::Named(parent, key, name) => write!(f, "{parent}.{key}.{}", excerpt(name, 100)),
+            Path::Item(parent, key, index) => write!(f, "{parent}.{key}[{index}]"),
+        }
     }
 }
 
@@ -154,21 +85,40 @@ struct Lowering<'a> {
     root: &'a Value,
     /// The references that are being followed.
     open: Vec<&'a str>,
-    written: usize,
-    losses: &'a mut Vec<Loss>,
+    depth: usize,
+    /// How many bytes may still be written out for references, which could multiply without end.
+    left: usize,
+    exhausted: bool,
+    losses: Vec<Loss>,
+    /// Losses beyond those that are told.
+    untold: usize,
 }
 
 impl<'a> Lowering<'a> {
-    fn lost(&mut self, what: &str, place: &str, why: &str) {
-        self.losses.push(Loss::uncoded(what, place, why));
+    fn tell(&mut self, loss: impl FnOnce() -> Loss) {
+        if self.losses.len() < MOST_LOSSES {
+            self.losses.push(loss());
+        } else {
+            self.untold += 1;
+        }
     }
 
-    fn schema(&mut self, schema: &'a Value, place: &str) -> Value {
-        self.written += 1;
-        if self.written > MOST {
-            self.lost("schema", place, "the schema is too large once its references are written out; cut here");
-            return json!({"type": "OBJECT"});
+    fn lost(&mut self, what: &str, place: &Path<'_>, why: &str) {
+        self.tell(|| Loss::new(LossCode::Changed, what, place.to_string(), why));
+    }
+
+    fn schema(&mut self, schema: &'a Value, place: &Path<'_>) -> Value {
+        if self.depth >= DEEPEST {
+            self.lost("schema", place, "the schema is nested too deep once its references are written out; cut here");
+            return any_object();
         }
+        self.depth += 1;
+        let lowered = self.shallow(schema, place);
+        self.depth -= 1;
+        lowered
+    }
+
+    fn shallow(&mut self, schema: &'a Value, place: &Path<'_>) -> Value {
         let Some(schema) = schema.as_object() else {
             self.lost("schema", place, "a schema that admits anything became a text");
             return json!({"type": "STRING"});
@@ -187,16 +137,26 @@ impl<'a> Lowering<'a> {
         lowered.finish()
     }
 
-    fn reference(&mut self, reference: &'a str, schema: &'a Map<String, Value>, place: &str) -> Value {
-        let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
-        let Some(target) = target else {
+    fn reference(&mut self, reference: &'a str, schema: &'a Map<String, Value>, place: &Path<'_>) -> Value {
+        let pointer = reference.strip_prefix('#').filter(|pointer| pointer.len() <= LONGEST_REFERENCE);
+        let Some(target) = pointer.and_then(|pointer| self.root.pointer(pointer)) else {
             self.lost("$ref", place, "the reference leads outside of the schema; any object is taken");
-            return json!({"type": "OBJECT"});
+            return any_object();
         };
         if self.open.contains(&reference) {
-            self.lost("$ref", place, "the schema contains itself, which the API cannot say; cut with a plain object");
-            return json!({"type": "OBJECT"});
+            self.lost(
+                "$ref",
+                place,
+                "the schema contains itself, which the API cannot express; cut with a plain object",
+            );
+            return any_object();
         }
+        let cost = if self.exhausted { usize::MAX } else { size(target) };
+        let Some(left) = self.left.checked_sub(cost) else {
+            self.exhausted = true;
+            return any_object();
+        };
+        self.left = left;
         self.open.push(reference);
         let mut lowered = self.schema(target, place);
         self.open.pop();
@@ -212,7 +172,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// `allOf`: the parts and what stands beside them, in one.
-    fn merged(&mut self, schema: &'a Map<String, Value>, parts: &'a [Value], place: &str) -> Value {
+    fn merged(&mut self, schema: &'a Map<String, Value>, parts: &'a [Value], place: &Path<'_>) -> Value {
         let mut merged = Map::new();
         for part in parts {
             if let Value::Object(lowered) = self.schema(part, place) {
@@ -233,7 +193,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The type: one word, perhaps nullable; several words are a choice.
-    fn types(&mut self, schema: &'a Map<String, Value>, lowered: &mut Lowered, place: &str) {
+    fn types(&mut self, schema: &'a Map<String, Value>, lowered: &mut Lowered, place: &Path<'_>) {
         let words: Vec<&str> = match schema.get("type") {
             Some(Value::String(word)) => vec![word.as_str()],
             Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
@@ -268,7 +228,7 @@ impl<'a> Lowering<'a> {
         value: &'a Value,
         schema: &'a Map<String, Value>,
         lowered: &mut Lowered,
-        place: &str,
+        place: &Path<'_>,
     ) {
         match key {
             // Read before, or of no use to the model.
@@ -287,7 +247,7 @@ impl<'a> Lowering<'a> {
                     .as_object()
                     .into_iter()
                     .flatten()
-                    .map(|(name, schema)| (name.clone(), self.schema(schema, &format!("{place}.properties.{name}"))))
+                    .map(|(name, schema)| (name.clone(), self.schema(schema, &Path::Named(place, key, name))))
                     .collect();
                 // An object without properties is refused where it says so.
                 if !properties.is_empty() {
@@ -305,13 +265,13 @@ impl<'a> Lowering<'a> {
                 }
             }
             "items" => {
-                let items = self.schema(value, &format!("{place}.items"));
+                let items = self.schema(value, &Path::Member(place, key));
                 lowered.fields.insert(key.to_owned(), items);
             }
             "prefixItems" => {
                 let items = value.as_array().into_iter().flatten().enumerate();
                 let items: Vec<Value> =
-                    items.map(|(index, item)| self.schema(item, &format!("{place}.prefixItems[{index}]"))).collect();
+                    items.map(|(index, item)| self.schema(item, &Path::Item(place, key, index))).collect();
                 lowered.fields.insert(key.to_owned(), items.into());
             }
             "anyOf" | "oneOf" => self.choices(key, value, lowered, place),
@@ -338,26 +298,27 @@ impl<'a> Lowering<'a> {
             _ => self.lost(key, place, "the API's schemas have no such keyword; it was left out"),
         }
         if key.starts_with("exclusive") {
-            self.lost(key, place, "the API's schemas have no such keyword; it stands in the description");
+            self.lost(key, place, "the API's schemas have no such keyword; it is in the description");
         }
     }
 
-    fn choices(&mut self, key: &str, value: &'a Value, lowered: &mut Lowered, place: &str) {
+    fn choices(&mut self, key: &str, value: &'a Value, lowered: &mut Lowered, place: &Path<'_>) {
         if key == "oneOf" {
-            self.losses.push(Loss::uncoded_info(key, place, "it became anyOf: exactly one cannot be asked for"));
+            let why = "it became anyOf: exactly one cannot be asked for";
+            self.tell(|| Loss::info(LossCode::Changed, key, place.to_string(), why));
         }
         for (index, choice) in value.as_array().into_iter().flatten().enumerate() {
             if choice.get("type").is_some_and(|word| word == "null") {
                 lowered.nullable = true;
             } else {
-                let choice = self.schema(choice, &format!("{place}.{key}[{index}]"));
+                let choice = self.schema(choice, &Path::Item(place, key, index));
                 lowered.choices.push(choice);
             }
         }
     }
 
     /// Allowed values: texts stay, anything else goes into the description.
-    fn values(&mut self, values: &'a [Value], lowered: &mut Lowered, place: &str) {
+    fn values(&mut self, values: &'a [Value], lowered: &mut Lowered, place: &Path<'_>) {
         lowered.nullable |= values.len() > 1 && values.contains(&Value::Null);
         let values: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
         if values.iter().all(|value| value.is_string()) {
@@ -370,6 +331,16 @@ impl<'a> Lowering<'a> {
             lowered.word = Some(word_of(&values).to_owned());
         }
         self.lost("enum", place, "the API takes texts alone; the allowed values stand in the description");
+    }
+}
+
+/// About how many bytes a value takes when it is written.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::Object(fields) => fields.iter().map(|(name, value)| name.len() + 4 + size(value)).sum::<usize>() + 2,
+        Value::Array(items) => items.iter().map(|item| 1 + size(item)).sum::<usize>() + 2,
+        Value::String(text) => text.len() + 2,
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
     }
 }
 
@@ -436,7 +407,3 @@ fn merge(target: &mut Map<String, Value>, more: Map<String, Value>) {
         }
     }
 }
-
-#[cfg(test)]
-#[path = "schema_tests.rs"]
-mod tests;
