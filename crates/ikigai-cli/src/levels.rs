@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use ikigai_core::{
-    Dialect, Display, Level, Request, Route, Rules, Severity, Shown, Thinking, ThinkingKind, ThinkingPlan,
-    ThinkingRule, ThinkingSetting,
+    Dialect, Level, Request, Route, Rules, Severity, Thinking, ThinkingDetail, ThinkingDisplay, ThinkingKind,
+    ThinkingPlan, ThinkingRule, ThinkingSetting,
 };
 
 use crate::table::thousands;
@@ -86,11 +86,15 @@ pub(crate) fn sent(route: &Route<'_>) -> [(Level, String); 4] {
 pub(crate) fn visibility(rule: &ThinkingRule) -> &'static str {
     match (rule.kind, rule.display, rule.shown) {
         (ThinkingKind::None, ..) => "nothing: it does not think",
-        (_, Display::Never, _) => "only the number of tokens",
-        (_, Display::Always | Display::UnlessHidden, Shown::Whole) => "all of it",
-        (_, Display::Always | Display::UnlessHidden, Shown::Summary) => "a summary",
-        (_, Display::OnRequest, Shown::Whole) => "all of it when asked for, otherwise the number of tokens",
-        (_, Display::OnRequest, Shown::Summary) => "a summary when asked for, otherwise the number of tokens",
+        (_, ThinkingDisplay::Never, _) => "only the number of tokens",
+        (_, ThinkingDisplay::Always | ThinkingDisplay::UnlessHidden, ThinkingDetail::Whole) => "all of it",
+        (_, ThinkingDisplay::Always | ThinkingDisplay::UnlessHidden, ThinkingDetail::Summary) => "a summary",
+        (_, ThinkingDisplay::OnRequest, ThinkingDetail::Whole) => {
+            "all of it when asked for, otherwise the number of tokens"
+        }
+        (_, ThinkingDisplay::OnRequest, ThinkingDetail::Summary) => {
+            "a summary when asked for, otherwise the number of tokens"
+        }
     }
 }
 

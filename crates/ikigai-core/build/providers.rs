@@ -99,7 +99,7 @@ fn assign_quirk(group: &str, quirk: &str, value: &Value) -> Result<String> {
     let kind = match (group, quirk) {
         ("chat", "max_tokens") => "MaxTokensField",
         ("chat", "system_role") => "SystemRole",
-        ("chat", "tool_choice_required") => "RequiredWord",
+        ("chat", "tool_choice_required") => "RequiredChoice",
         ("chat", "reasoning_request") => "ReasoningRequest",
         ("chat", "reasoning_field") => "ReasoningField",
         ("chat", "replay_reasoning") => "ReplayReasoning",

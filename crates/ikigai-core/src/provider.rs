@@ -13,7 +13,7 @@ use crate::rows::{list, pairs};
 
 pub use quirks::{
     AnthropicQuirks, ChatQuirks, GeminiQuirks, MaxTokensField, Quirks, ReasoningField, ReasoningRequest,
-    ReplayReasoning, RequiredWord, ResponsesQuirks, SeedField, SystemRole,
+    ReplayReasoning, RequiredChoice, ResponsesQuirks, SeedField, SystemRole,
 };
 pub use table::Providers;
 

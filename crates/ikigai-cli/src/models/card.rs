@@ -1,7 +1,7 @@
 //! What there is to say about one model, for people and for programs.
 
 use ikigai_core::{
-    Dialect, Facts, Level, Modality, ModelName, Prices, Registry, Rules, Status, TableValue, ThinkingKind,
+    Dialect, Facts, Level, LevelValue, Modality, ModelName, Prices, Registry, Rules, Status, ThinkingKind,
     ThinkingRule, rules_for, thinking_levels,
 };
 use serde::Serialize;
@@ -65,10 +65,10 @@ struct Thinking {
 /// The four levels with what they become: a budget or a word each.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Levels {
-    none: TableValue,
-    low: TableValue,
-    med: TableValue,
-    high: TableValue,
+    none: LevelValue,
+    low: LevelValue,
+    med: LevelValue,
+    high: LevelValue,
 }
 
 /// Prices in dollars a million tokens.

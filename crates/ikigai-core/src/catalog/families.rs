@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::{BoundState, ConverseFields, Display, ForcedTools, Off, Rules, Sampling, Shown, ThinkingKind, ToolsInChat};
+use super::{
+    ConverseFields, ForcedTools, Rules, Sampling, StateScope, ThinkingDetail, ThinkingDisplay, ThinkingKind,
+    ThinkingOff, ToolsInChat,
+};
 use crate::Level;
 
 // `ROWS`: the rules of each row. `PATTERNS`: the beginnings of model ids, in the order in which they are tried.

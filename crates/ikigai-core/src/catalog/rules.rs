@@ -44,7 +44,7 @@ pub struct Rules {
     /// Its home is the Responses API.
     pub responses_api: bool,
     /// Which models can read sealed thinking again.
-    pub bound_state: BoundState,
+    pub bound_state: StateScope,
     /// Cache breakpoints on single parts are accepted (OpenAI).
     pub cache_breakpoints: bool,
     /// Pictures and documents inside tool results are accepted (Gemini).
@@ -102,7 +102,7 @@ pub struct ThinkingRule {
     /// What happens if nothing is sent: `none` if the model does not think then, absent if it decides itself.
     pub default: Option<Level>,
     /// How to switch thinking off.
-    pub off: Off,
+    pub off: ThinkingOff,
     /// What `none` becomes if thinking cannot be off. If absent: the lowest level.
     pub none_as: Option<Level>,
     /// A budget in tokens is accepted too, although levels are the rule.
@@ -110,9 +110,9 @@ pub struct ThinkingRule {
     /// The table of levels for people has budgets, although the API accepts words.
     pub table_of_budgets: bool,
     /// When the thinking is shown.
-    pub display: Display,
+    pub display: ThinkingDisplay,
     /// What is shown of it then.
-    pub shown: Shown,
+    pub shown: ThinkingDetail,
 }
 
 /// The parameter that asks for thinking.
@@ -139,7 +139,7 @@ pub enum ThinkingKind {
 /// How to switch thinking off.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Off {
+pub enum ThinkingOff {
     /// Send nothing.
     #[default]
     Silence,
@@ -154,7 +154,7 @@ pub enum Off {
 /// When thinking is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Display {
+pub enum ThinkingDisplay {
     /// Whenever the model thinks; it cannot be hidden.
     #[default]
     Always,
@@ -169,7 +169,7 @@ pub enum Display {
 /// How much of the thinking is shown, when it is shown. Hidden thinking is only counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Shown {
+pub enum ThinkingDetail {
     /// All of it.
     #[default]
     Whole,
@@ -212,7 +212,7 @@ pub enum ToolsInChat {
 /// Which models of the same provider can read sealed thinking again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum BoundState {
+pub enum StateScope {
     /// Every model of that provider.
     #[default]
     Provider,
@@ -259,7 +259,7 @@ impl Rules {
         tools_with_structured_output: true,
         tools_in_chat: ToolsInChat::Taken,
         responses_api: false,
-        bound_state: BoundState::Provider,
+        bound_state: StateScope::Provider,
         cache_breakpoints: false,
         media_in_results: false,
         call_ids: false,
@@ -278,7 +278,7 @@ impl Rules {
         }
         let mut levels: Vec<Level> = facts.efforts.iter().copied().filter(|level| *level != Level::None).collect();
         levels.sort();
-        let off = if facts.efforts.contains(&Level::None) { Off::Word } else { Off::Impossible };
+        let off = if facts.efforts.contains(&Level::None) { ThinkingOff::Word } else { ThinkingOff::Impossible };
         let kind = if levels.is_empty() { ThinkingKind::Always } else { ThinkingKind::Effort };
         let thinking = ThinkingRule { kind, levels: levels.into(), off, ..ThinkingRule::default() };
         Cow::Owned(Rules { thinking, ..self.clone() })
@@ -303,12 +303,12 @@ impl ThinkingRule {
         chat_levels: None,
         means: Cow::Borrowed(&[]),
         default: None,
-        off: Off::Silence,
+        off: ThinkingOff::Silence,
         none_as: None,
         takes_budget: false,
         table_of_budgets: false,
-        display: Display::Always,
-        shown: Shown::Whole,
+        display: ThinkingDisplay::Always,
+        shown: ThinkingDetail::Whole,
     };
 
     /// The level that the provider takes for one that the model lacks, where it says so.

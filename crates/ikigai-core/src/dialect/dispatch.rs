@@ -152,8 +152,8 @@ impl Dialect {
             |draft: DraftError| WireError { status: draft.status, headers: draft.headers, body: bytes(&draft.body) };
         match self {
             Dialect::Anthropic => anthropic::encode_error(error),
-            Dialect::OpenaiChat => drafted(openai_chat::encode_error(error)),
-            Dialect::OpenaiResponses => drafted(openai_responses::encode_error(error)),
+            Dialect::OpenaiChat => openai_chat::encode_error(error),
+            Dialect::OpenaiResponses => openai_responses::encode_error(error),
             Dialect::Gemini => drafted(gemini::encode_error(error)),
         }
     }

@@ -1,6 +1,6 @@
 //! What other dialects left on an answer that a wire has no place for.
 
-use crate::{Dialect, Loss, LossCode, Part, ProviderData};
+use crate::{Dialect, Fields, Loss, LossCode, Other, Part, ProviderData};
 
 /// Notes the fields of an answer that only other dialects know, one loss for each dialect. Fields that are `null` say
 /// nothing, and those in `told` have found a place.
@@ -15,6 +15,17 @@ pub(super) fn note_fields(data: &ProviderData, own: Dialect, place: &str, told: 
             losses.push(Loss::new(LossCode::ForeignContent, "provider_data", place, why));
         }
     }
+}
+
+/// The loss of a block that only another dialect has, named by its type, or else by its fields.
+pub(super) fn block_loss(other: &Other, place: impl Into<String>) -> Loss {
+    let fields: Fields = other.data.to().unwrap_or_default();
+    let named = match fields.str("type") {
+        Some(kind) => kind.into_owned(),
+        None => fields.names().collect::<Vec<_>>().join(", "),
+    };
+    let why = format!("a block that only {} has ({named}); it is left out", other.dialect);
+    Loss::new(LossCode::ForeignContent, "other", place, why)
 }
 
 /// Notes sealed state of other dialects that has no slot in this place.

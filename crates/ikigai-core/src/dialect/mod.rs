@@ -18,6 +18,7 @@ mod openai_responses;
 mod seal;
 mod surrogates;
 mod verbs;
+pub(crate) mod watch;
 
 use serde::{Deserialize, Serialize};
 

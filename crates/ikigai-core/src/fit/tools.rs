@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::abilities::{StrictTools, Unsaid};
 use super::schema::{Count, Parsed, Root};
 use super::{FittedTool, Fitting, Place};
-use crate::{Error, Function, Json, Loss, LossCode, Other, RequiredWord, Tool, ToolChoice};
+use crate::{Error, Function, Json, Loss, LossCode, Other, RequiredChoice, Tool, ToolChoice};
 
 impl<'a> Fitting<'a> {
     /// The tools that can be offered.
@@ -180,7 +180,7 @@ impl<'a> Fitting<'a> {
 
     /// A forced tool in the way that the provider takes it.
     fn forced_by_provider(&mut self, choice: ToolChoice, tools: &mut Vec<FittedTool<'a>>) -> ToolChoice {
-        let no_word = self.quirks.chat.tool_choice_required == RequiredWord::Refused;
+        let no_word = self.quirks.chat.tool_choice_required == RequiredChoice::Refused;
         match choice {
             ToolChoice::Auto | ToolChoice::None => choice,
             ToolChoice::Specific(_) if !self.quirks.chat.no_specific_tool => choice,

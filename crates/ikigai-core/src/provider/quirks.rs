@@ -35,7 +35,7 @@ pub struct ChatQuirks {
     /// `response_format` of type `json_schema` is refused; `json_object` is sent with the schema in the prompt.
     pub no_json_schema: bool,
     /// How `required` is spelled in `tool_choice`.
-    pub tool_choice_required: RequiredWord,
+    pub tool_choice_required: RequiredChoice,
     /// `tool_choice` cannot name a tool.
     pub no_specific_tool: bool,
     /// Tools beside `tool_choice: none` are called anyway; they are left out.
@@ -99,7 +99,7 @@ impl Quirks {
             no_stream_options: false,
             no_strict_tools: false,
             no_json_schema: false,
-            tool_choice_required: RequiredWord::Required,
+            tool_choice_required: RequiredChoice::Required,
             no_specific_tool: false,
             no_tools_on_none: false,
             no_closed_schemas: false,
@@ -158,7 +158,7 @@ pub enum SystemRole {
 /// How `required` is spelled in `tool_choice`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RequiredWord {
+pub enum RequiredChoice {
     /// `required`.
     #[default]
     Required,

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use pretty_assertions::assert_eq;
 
 use super::super::base_url::variables;
-use super::super::{ChatQuirks, MaxTokensField, ProviderError, RequiredWord, SeedField};
+use super::super::{ChatQuirks, MaxTokensField, ProviderError, RequiredChoice, SeedField};
 use super::*;
 use crate::rows::from_toml;
 
@@ -150,7 +150,7 @@ fn quirks_of_the_providers_that_differ_most() {
         max_tokens: MaxTokensField::MaxTokens,
         seed: SeedField::RandomSeed,
         no_stream_options: true,
-        tool_choice_required: RequiredWord::Any,
+        tool_choice_required: RequiredChoice::Any,
         no_specific_tool: true,
         no_tools_on_none: true,
         tool_ids_of_nine: true,
@@ -305,7 +305,7 @@ fn a_users_row_goes_over_the_built_in_one() {
     "#;
     let providers = Providers::shared().with_toml("my.toml", text).unwrap();
     let below = &row("mistral").quirks;
-    let chat = ChatQuirks { top_k: true, tool_choice_required: RequiredWord::Required, ..below.chat };
+    let chat = ChatQuirks { top_k: true, tool_choice_required: RequiredChoice::Required, ..below.chat };
     let expected = Provider {
         base_url: "https://proxy.example/v1".into(),
         key_env: Cow::Owned(vec!["MY_KEY".into()]),

@@ -7,11 +7,11 @@ mod table;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Block, Dialect, Loss, Response, Shown, ThinkingKind, ThinkingRule};
+use crate::{Block, Dialect, Loss, Response, ThinkingDetail, ThinkingKind, ThinkingRule};
 
 pub use fit::{ShowThinking, ThinkingPlan, ThinkingSetting};
 pub(crate) use plan::{Plan, Setting, nearest_level, plan};
-pub use table::{TableValue, thinking_budget, thinking_levels, thinking_table};
+pub use table::{LevelValue, thinking_budget, thinking_levels, thinking_table};
 
 /// How hard a model should think.
 ///
@@ -140,8 +140,8 @@ impl Response {
                 && thinking.provider_data.get(Dialect::Anthropic).is_some()
             {
                 let word = match rule.shown {
-                    Shown::Whole => "full",
-                    Shown::Summary => "summarized",
+                    ThinkingDetail::Whole => "full",
+                    ThinkingDetail::Summary => "summarized",
                 };
                 thinking.provider_data.set(Dialect::Anthropic, "thinking_type", word);
             }
@@ -231,8 +231,8 @@ mod tests {
             own.provider_data.set(Dialect::Anthropic, "signature", "EqoB");
             let redacted = ThinkingBlock { text: String::new(), ..own.clone() };
             let foreign = ThinkingBlock { text: "Hm.".to_owned(), ..ThinkingBlock::default() };
-            let mut response = Response::default();
-            response.content = [own, redacted, foreign].map(Block::Thinking).into();
+            let content = [own, redacted, foreign].map(Block::Thinking).into();
+            let mut response = Response { content, ..Response::default() };
             response.note_thinking_type(&rules_for(model).thinking);
             let types = response.content.iter().filter_map(Block::provider_data);
             types.map(|data| data.str(Dialect::Anthropic, "thinking_type").map(str::to_owned)).collect::<Vec<_>>()

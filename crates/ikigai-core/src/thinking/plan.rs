@@ -1,7 +1,7 @@
 //! What a wish to think becomes for one model.
 
 use super::table::thinking_budget;
-use crate::{Level, Loss, LossCode, Off, Thinking, ThinkingKind, ThinkingRule};
+use crate::{Level, Loss, LossCode, Thinking, ThinkingKind, ThinkingOff, ThinkingRule};
 
 /// Said when a model cannot be without thinking.
 const CANNOT_DISABLE: &str = "This model does not support disabling thinking";
@@ -22,7 +22,7 @@ pub(crate) struct Plan {
 pub(crate) enum Setting {
     /// Nothing.
     Unsaid,
-    /// Off, in the way that [`Off`] says.
+    /// ThinkingOff, in the way that [`ThinkingOff`] says.
     Off,
     /// A budget in tokens, at least the model's least (or -1, where the model takes that and the caller asked for it).
     /// One that comes from a level may be more than the longest answer.
@@ -72,14 +72,14 @@ pub(crate) fn nearest_level(rule: &ThinkingRule, budget: i64) -> Level {
     let distance =
         |level: &Level| thinking_budget(measure, *level).map_or(i64::MAX, |of_level| (of_level - budget).abs());
     match levels.into_iter().min_by_key(distance) {
-        Some(Level::Minimal) if rule.off == Off::Impossible && budget <= rule.min => Level::None,
+        Some(Level::Minimal) if rule.off == ThinkingOff::Impossible && budget <= rule.min => Level::None,
         Some(level) => level,
         None => Level::Low,
     }
 }
 
 fn off(rule: &ThinkingRule, losses: &mut Vec<Loss>) -> Setting {
-    let possible = rule.off != Off::Impossible;
+    let possible = rule.off != ThinkingOff::Impossible;
     let least = least(rule);
     let (setting, sent) = match (rule.kind, least) {
         (ThinkingKind::None, _) => return Setting::Unsaid,

@@ -221,7 +221,7 @@ impl Callable {
             return Err(ExecuteError::NotRunnable(name));
         }
         let id = ikigai_core::Ids::seeded(rand::random()).next_id();
-        let call = ToolCall { id, name: name.clone(), arguments, ..ToolCall::default() };
+        let call = ToolCall { id, name: name.clone(), arguments: arguments.into(), ..ToolCall::default() };
         self.check(&call).map_err(|faults| ExecuteError::InvalidArguments { name, faults })?;
         Ok(run::timed(self.clone(), call, None, Arc::new(crate::time::SystemClock::default())).await)
     }

@@ -14,7 +14,7 @@ use crate::json::wire::Raw;
 use crate::{Block, BlockKind, Dialect, Fields, Json, Loss, LossCode, Other, Part, ProviderData, ThinkingBlock};
 
 use super::names::Safe;
-use super::wire::{self, BlockFields};
+use super::wire::{self, BlockFields, Word};
 use super::{DIALECT, content};
 
 /// The longest id of a tool call that is handed to a client.
@@ -97,7 +97,7 @@ impl BlockWriter {
         sealed.data.set_part(DIALECT, Part::Shape, BELONGS_TO, neighbour.as_str());
         Some(BlockFields {
             kind: Some("redacted_thinking".into()),
-            data: Some(sealed.to_text().into()),
+            data: Some(Word::Text(sealed.to_text().into())),
             ..BlockFields::default()
         })
     }
@@ -152,8 +152,7 @@ impl BlockWriter {
         }
         let signature = self.signature(data);
         // What this dialect itself left without a signature stays so.
-        let shape = data.part(DIALECT, Part::Shape);
-        let without = shape.flag("unsigned") && shape.get("signature").is_none() && signature.is_empty();
+        let without = signature.is_empty() && data.part(DIALECT, Part::Shape).flag("unsigned");
         content::write_thinking(thinking, (!without).then_some(signature))
     }
 

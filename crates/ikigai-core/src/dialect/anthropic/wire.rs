@@ -3,9 +3,11 @@
 //! One struct for each place, with the fields of all kinds of objects that may stand there. Fields that are not named
 //! here are in `rest`.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
@@ -43,18 +45,18 @@ wire! {
     /// A content block of a kind that the format knows.
     pub(super) struct BlockFields<'a> {
         kind "type": Text<'a>,
-        id "id": Text<'a>,
-        name "name": Text<'a>,
+        id "id": Word<'a>,
+        name "name": Word<'a>,
         input "input": Raw<'a>,
-        tool_use_id "tool_use_id": Text<'a>,
-        text "text": Text<'a>,
-        thinking "thinking": Text<'a>,
-        signature "signature": Text<'a>,
-        data "data": Text<'a>,
+        tool_use_id "tool_use_id": Word<'a>,
+        text "text": Word<'a>,
+        thinking "thinking": Word<'a>,
+        signature "signature": Word<'a>,
+        data "data": Word<'a>,
         source "source": Source<'a>,
-        title "title": Text<'a>,
+        title "title": Word<'a>,
         content "content": Content<'a>,
-        is_error "is_error": bool,
+        is_error "is_error": Raw<'a>,
         cache_control "cache_control": Raw<'a>,
     }
 
@@ -124,6 +126,52 @@ wire! {
     }
 }
 
+/// A text that is written, or whatever stands in its place when it is read: a block may have fields that mean nothing in a
+/// block of its kind, and those may be anything.
+#[derive(Debug, Clone)]
+pub(super) enum Word<'a> {
+    Text(Cow<'a, str>),
+    Any(Raw<'a>),
+}
+
+impl Word<'_> {
+    pub(super) fn as_str(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Word::Text(text) => Some(Cow::Borrowed(text)),
+            Word::Any(raw) => raw.as_str(),
+        }
+    }
+
+    /// Whether this is a text.
+    pub(super) fn is_text(&self) -> bool {
+        match self {
+            Word::Text(_) => true,
+            Word::Any(raw) => raw.text().starts_with('"'),
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Word<'a> {
+    fn from(text: &'a str) -> Self {
+        Word::Text(Cow::Borrowed(text))
+    }
+}
+
+impl Serialize for Word<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Word::Text(text) => serializer.serialize_str(text),
+            Word::Any(raw) => raw.serialize(serializer),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Word<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Raw::deserialize(deserializer).map(Word::Any)
+    }
+}
+
 /// A content block.
 pub(super) type Block<'a> = Tagged<'a, BlockFields<'a>>;
 
@@ -155,6 +203,8 @@ impl<'a> Typed<'a> for SourceFields<'a> {
 pub(super) enum Content<'a> {
     Text(Text<'a>),
     Blocks(Vec<Block<'a>>),
+    /// Neither.
+    Odd(Raw<'a>),
 }
 
 impl Serialize for Content<'_> {
@@ -162,6 +212,7 @@ impl Serialize for Content<'_> {
         match self {
             Content::Text(text) => text.serialize(serializer),
             Content::Blocks(blocks) => blocks.serialize(serializer),
+            Content::Odd(raw) => raw.serialize(serializer),
         }
     }
 }
@@ -190,6 +241,27 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
                     blocks.push(block);
                 }
                 Ok(Content::Blocks(blocks))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content<'de>, A::Error> {
+                let object = Object::deserialize(MapAccessDeserializer::new(map))?;
+                Ok(Content::Odd(Raw::of(&object)))
+            }
+
+            fn visit_bool<E>(self, flag: bool) -> Result<Content<'de>, E> {
+                Ok(Content::Odd(Raw::of(&flag)))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Content<'de>, E> {
+                Ok(Content::Odd(Raw::of(&number)))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Content<'de>, E> {
+                Ok(Content::Odd(Raw::of(&number)))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Content<'de>, E> {
+                Ok(Content::Odd(Raw::of(&number)))
             }
         }
         deserializer.deserialize_any(TextOrBlocks)

@@ -27,6 +27,7 @@ mod sealed;
 mod stream;
 mod thinking;
 mod usage;
+pub(super) mod watch;
 mod wire;
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{JsonSchemaFormat, Level, RequiredWord};
+use crate::{JsonSchemaFormat, Level, RequiredChoice};
 
 fn offering(model: &str, tools: Vec<Tool>) -> Request {
     Request { tools, ..Request::new(model).user("Hello") }
@@ -195,7 +195,7 @@ fn providers_have_their_own_ways_to_force_a_tool() {
     let lost = || vec!["RefusedByProvider tool_choice".to_owned()];
     assert_eq!(sent(&request, &no_name), (1, Some(ToolChoice::Required), lost()));
     let no_word = Quirks {
-        chat: crate::ChatQuirks { tool_choice_required: RequiredWord::Refused, ..Default::default() },
+        chat: crate::ChatQuirks { tool_choice_required: RequiredChoice::Refused, ..Default::default() },
         ..Quirks::NONE
     };
     assert_eq!(sent(&request, &no_word), (2, request.tool_choice.clone(), vec![]));

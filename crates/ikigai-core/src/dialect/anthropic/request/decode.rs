@@ -60,6 +60,9 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
 fn system(body: &mut wire::Request<'_>, request: &mut Request, kept: &mut Kept) -> Result<(), Error> {
     let is_empty = |system: &mut Content<'_>| matches!(system, Content::Blocks(blocks) if blocks.is_empty());
     let Some(system) = body.system.take_if(|system| !is_empty(system)) else { return Ok(()) };
+    if matches!(system, Content::Odd(_)) {
+        return Err(refusal("system", "a string or a list of text blocks"));
+    }
     let is_list = matches!(system, Content::Blocks(_));
     request.system = read_blocks(system).map_err(|fault| {
         let place = fault.place.replacen(".content", "system", 1);

@@ -219,10 +219,10 @@ impl<'a> Writer<'a> {
         if let Some(redacted) = data.part_str(DIALECT, Part::State, "redacted_data") {
             return Some(content::write_redacted(redacted, data));
         }
-        let signature = data.part_str(DIALECT, Part::State, "signature");
         // What came unsigned goes back unsigned to the provider that sent it so.
-        let empty = || data.part_str(DIALECT, Part::Shape, "signature");
-        Some(content::write_thinking(thinking, signature.or_else(empty)))
+        let signature = data.part_str(DIALECT, Part::State, "signature").unwrap_or_default();
+        let without = signature.is_empty() && data.part(DIALECT, Part::Shape).flag("unsigned");
+        Some(content::write_thinking(thinking, (!without).then_some(signature)))
     }
 
     /// The arguments as the wire has them: an object, or what stood there in a request that goes out as it came.
@@ -274,7 +274,7 @@ fn is_result(block: &wire::Block<'_>) -> bool {
 }
 
 fn is_blank(block: &wire::Block<'_>) -> bool {
-    matches!(block, Tagged::Known(fields) if fields.text.as_ref().is_some_and(|text| text.as_str().trim().is_empty()))
+    matches!(block, Tagged::Known(fields) if fields.text.as_ref().and_then(wire::Word::as_str).is_some_and(|text| text.trim().is_empty()))
 }
 
 fn has_results(message: &FittedMessage<'_>) -> bool {

@@ -25,6 +25,7 @@ pub(super) fn read_blocks(content: Content<'_>) -> Result<Vec<Block>, Fault> {
     match content {
         Content::Text(text) => Ok(vec![Block::text(text.into_string())]),
         Content::Blocks(blocks) => content::read_all(blocks, Reading::Request),
+        Content::Odd(_) => Ok(Vec::new()),
     }
 }
 
@@ -36,7 +37,8 @@ fn read_message(index: usize, mut message: wire::Message<'_>, messages: &mut Vec
         Some("system") => Role::System,
         Some(_) | None => return Err(refusal(&place("role"), "`user`, `assistant` or `system`")),
     };
-    let content = message.content.take().ok_or_else(|| refusal(&place("content"), "a string or a list of blocks"))?;
+    let content = message.content.take().filter(|content| !matches!(content, Content::Odd(_)));
+    let content = content.ok_or_else(|| refusal(&place("content"), "a string or a list of blocks"))?;
     let mut kept = Kept::default();
     let is_list = matches!(content, Content::Blocks(_));
     let content =

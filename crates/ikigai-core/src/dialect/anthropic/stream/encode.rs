@@ -9,14 +9,13 @@ use crate::dialect::losses::note_foreign;
 use crate::dialect::{Reply, WriteFrames};
 use crate::json::wire::Raw;
 use crate::sse::write_frame;
-use crate::{
-    Block, BlockKind, Error, ErrorKind, Event, Fields, FinishReason, Json, Loss, LossCode, Part, ProviderData, Usage,
-};
+use crate::{Block, Error, ErrorKind, Event, Fields, FinishReason, Json, Loss, LossCode, Part, ProviderData, Usage};
 
 use super::super::answer::{BlockWriter, Neighbour, kind_of};
 use super::super::response::stop_reason;
 use super::super::wire::{Answer, BlockFields};
 use super::super::{DIALECT, content, error, usage};
+use super::open::{Form, Open, Progress};
 use super::wire::{MessageDelta, PieceKind, write_block_start, write_block_stop, write_delta, write_piece};
 
 /// Writes a stream.
@@ -42,42 +41,6 @@ enum Stage {
     Starting(String),
     Within,
     Over,
-}
-
-/// What a block on the wire is made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// Pieces, of a block of this kind.
-    Pieces(PieceKind, BlockKind),
-    /// Whole from the start.
-    Whole,
-    /// Nothing: it has no form on this wire.
-    Nothing,
-}
-
-#[derive(Debug)]
-struct Open {
-    /// The block's place in the answer.
-    index: usize,
-    form: Form,
-    /// What `content_block_start` says.
-    start: Json,
-    /// What dialects left on the block, as far as it is known.
-    data: ProviderData,
-    /// Text or arguments that wait to be written.
-    waiting: String,
-    /// Its number on the wire, once it is there.
-    number: Option<usize>,
-    progress: Progress,
-}
-
-/// How far an open block is.
-#[derive(Debug, PartialEq, Eq)]
-enum Progress {
-    /// Nothing of it was written or waits.
-    Empty,
-    Growing,
-    Ended,
 }
 
 impl WriteFrames for Encoder {

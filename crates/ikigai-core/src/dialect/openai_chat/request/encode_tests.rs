@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 use crate::dialect::Target;
 use crate::dialect::openai_chat::testing::{Sent, decode_request, encode_request};
 use crate::{
-    Block, Dialect, Error, ForcedTools, Level, Loss, MaxTokensField, Message, Off, OutputFormat, Quirks,
-    ReasoningRequest, Request, RequiredWord, Role, Rules, Sampling, SeedField, Source, SystemRole, Thinking,
-    ThinkingKind, ThinkingRule, Tool, ToolChoice, ToolsInChat,
+    Block, Dialect, Error, ForcedTools, Level, Loss, MaxTokensField, Message, OutputFormat, Quirks, ReasoningRequest,
+    Request, RequiredChoice, Role, Rules, Sampling, SeedField, Source, SystemRole, Thinking, ThinkingKind, ThinkingOff,
+    ThinkingRule, Tool, ToolChoice, ToolsInChat,
 };
 
 pub(super) fn encode_for(request: &Request, quirks: &Quirks, rules: &Rules) -> Result<(Value, Vec<Loss>), Error> {
@@ -180,7 +180,7 @@ fn every_tool_choice_has_its_word() {
     );
     let any = Quirks {
         chat: crate::ChatQuirks {
-            tool_choice_required: RequiredWord::Any,
+            tool_choice_required: RequiredChoice::Any,
             no_specific_tool: true,
             ..Default::default()
         },
@@ -189,7 +189,7 @@ fn every_tool_choice_has_its_word() {
     assert_eq!(choice(ToolChoice::Required, any.clone()), (json!("any"), 2, 0));
     assert_eq!(choice(specific(), any), (json!("any"), 1, 1));
     let refused = Quirks {
-        chat: crate::ChatQuirks { tool_choice_required: RequiredWord::Refused, ..Default::default() },
+        chat: crate::ChatQuirks { tool_choice_required: RequiredChoice::Refused, ..Default::default() },
         ..Quirks::default()
     };
     assert_eq!(choice(ToolChoice::Required, refused.clone()), (json!("auto"), 2, 1));
@@ -422,7 +422,7 @@ fn sampling_is_dropped_where_the_model_refuses_it() {
     assert_eq!(whats(&losses), [("top_p", "top_p"), ("stop", "stop")]);
 }
 
-pub(super) fn effort_rule(off: Off) -> Rules {
+pub(super) fn effort_rule(off: ThinkingOff) -> Rules {
     let thinking = ThinkingRule {
         kind: ThinkingKind::Effort,
         levels: vec![Level::Low, Level::Med, Level::High].into(),
@@ -435,25 +435,25 @@ pub(super) fn effort_rule(off: Off) -> Rules {
 #[test]
 fn thinking_is_asked_for_and_sampling_waits() {
     let request = Request::new("m").user("x").thinking(Level::Med).temperature(0.2);
-    let (wire, losses) = encode_for(&request, &Quirks::default(), &effort_rule(Off::Word)).unwrap();
+    let (wire, losses) = encode_for(&request, &Quirks::default(), &effort_rule(ThinkingOff::Word)).unwrap();
     assert_eq!((&wire["reasoning_effort"], wire.get("temperature")), (&json!("medium"), None));
     assert_eq!(whats(&losses), [("temperature", "temperature")]);
     let off = Request::new("m").user("x").thinking(Level::None).temperature(0.2);
-    let (wire, losses) = encode_for(&off, &Quirks::default(), &effort_rule(Off::Word)).unwrap();
+    let (wire, losses) = encode_for(&off, &Quirks::default(), &effort_rule(ThinkingOff::Word)).unwrap();
     assert_eq!((&wire["reasoning_effort"], &wire["temperature"], losses), (&json!("none"), &json!(0.2), vec![]));
 }
 
 #[test]
 fn tools_beside_an_effort_are_fitted_or_refused() {
     let request = Request::new("m").user("x").tool(weather()).thinking(Level::High);
-    let rules = Rules { tools_in_chat: ToolsInChat::NotWithEffort, ..effort_rule(Off::Word) };
+    let rules = Rules { tools_in_chat: ToolsInChat::NotWithEffort, ..effort_rule(ThinkingOff::Word) };
     let (wire, losses) = encode_for(&request, &Quirks::default(), &rules).unwrap();
     assert_eq!((&wire["reasoning_effort"], whats(&losses)), (&json!("none"), vec![("thinking", "thinking")]));
     // Nothing said means thinking, for the newer ones.
     let silent = Request::new("m").user("x").tool(weather());
-    let newer = Rules { tools_in_chat: ToolsInChat::NotWhileThinking, ..effort_rule(Off::Word) };
+    let newer = Rules { tools_in_chat: ToolsInChat::NotWhileThinking, ..effort_rule(ThinkingOff::Word) };
     assert_eq!(encode_for(&silent, &Quirks::default(), &newer).unwrap().0["reasoning_effort"], "none");
-    let always = Rules { tools_in_chat: ToolsInChat::NotWhileThinking, ..effort_rule(Off::Impossible) };
+    let always = Rules { tools_in_chat: ToolsInChat::NotWhileThinking, ..effort_rule(ThinkingOff::Impossible) };
     let error = encode_for(&request, &Quirks::default(), &always).unwrap_err();
     assert!(error.message.contains("Responses API"), "{error}");
     // A relay finds its own way.
@@ -468,7 +468,7 @@ fn tools_beside_an_effort_are_fitted_or_refused() {
 #[test]
 fn a_forced_tool_beats_thinking() {
     let request = Request::new("m").user("x").tool(weather()).thinking(Level::High).tool_choice(ToolChoice::Required);
-    let rules = Rules { forced_tools: ForcedTools::NotWhileThinking, ..effort_rule(Off::Word) };
+    let rules = Rules { forced_tools: ForcedTools::NotWhileThinking, ..effort_rule(ThinkingOff::Word) };
     let quirks = Quirks {
         chat: crate::ChatQuirks { reasoning_request: ReasoningRequest::ThinkingTypeAndEffort, ..Default::default() },
         ..Quirks::default()
@@ -479,7 +479,7 @@ fn a_forced_tool_beats_thinking() {
         (&json!({"type": "disabled"}), None, &json!("required"))
     );
     assert_eq!(whats(&losses), [("thinking", "thinking")]);
-    let never = Rules { forced_tools: ForcedTools::Refused, ..effort_rule(Off::Word) };
+    let never = Rules { forced_tools: ForcedTools::Refused, ..effort_rule(ThinkingOff::Word) };
     let (wire, losses) = encode_for(&request, &quirks, &never).unwrap();
     assert_eq!((&wire["tool_choice"], whats(&losses)), (&json!("auto"), vec![("tool_choice", "tool_choice")]));
 }
@@ -583,7 +583,7 @@ fn a_request_of_this_dialect_is_left_alone_until_it_goes_elsewhere() {
             {"role": "assistant", "content": "A", "reasoning_content": "hm"},
             {"role": "user", "content": "y"}],
     });
-    let strictest = Rules { sampling: Sampling::Refused, strict_tools: false, ..effort_rule(Off::Impossible) };
+    let strictest = Rules { sampling: Sampling::Refused, strict_tools: false, ..effort_rule(ThinkingOff::Impossible) };
     let (same, losses) = encode_for(&decoded(&body), &Quirks::default(), &strictest).unwrap();
     assert_eq!((same, losses), (body.clone(), vec![]));
 
@@ -648,7 +648,7 @@ fn what_the_caller_changed_is_what_goes_out() {
 fn a_budget_is_told_as_the_nearest_effort() {
     let mut request = Request::new("m").user("x");
     request.thinking = Some(Thinking::budget(60_000));
-    let (wire, losses) = encode_for(&request, &Quirks::default(), &effort_rule(Off::Word)).unwrap();
+    let (wire, losses) = encode_for(&request, &Quirks::default(), &effort_rule(ThinkingOff::Word)).unwrap();
     assert_eq!((&wire["reasoning_effort"], whats(&losses)), (&json!("high"), vec![("thinking", "thinking.budget")]));
 }
 

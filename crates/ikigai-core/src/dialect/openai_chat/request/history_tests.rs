@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::encode_tests::{body, body_for, effort_rule, encode, encode_for, whats};
 use crate::{
-    Block, Dialect, Level, Message, Off, Part, ProviderData, Quirks, ReasoningField, ReasoningRequest, ReplayReasoning,
-    Request, Rules,
+    Block, Dialect, Level, Message, Part, ProviderData, Quirks, ReasoningField, ReasoningRequest, ReplayReasoning,
+    Request, Rules, ThinkingOff,
 };
 
 fn thought(text: &str, own: Value) -> Block {
@@ -119,10 +119,10 @@ fn a_thinking_conversation_has_the_field_on_every_turn() {
         ..Quirks::default()
     };
     let request = Request::new("m").user("a").assistant("A").user("b").thinking(Level::High);
-    let (wire, _) = encode_for(&request, &quirks, &effort_rule(Off::Word)).unwrap();
+    let (wire, _) = encode_for(&request, &quirks, &effort_rule(ThinkingOff::Word)).unwrap();
     assert_eq!(wire["messages"][1], json!({"role": "assistant", "content": "A", "reasoning_content": ""}));
     let off = Request::new("m").user("a").assistant("A").user("b").thinking(Level::None);
-    let (wire, _) = encode_for(&off, &quirks, &effort_rule(Off::Word)).unwrap();
+    let (wire, _) = encode_for(&off, &quirks, &effort_rule(ThinkingOff::Word)).unwrap();
     assert_eq!(wire["messages"][1], json!({"role": "assistant", "content": "A"}));
 }
 
@@ -229,7 +229,7 @@ fn state_is_bound_to_its_model_where_the_family_says_so() {
         },
         ..Quirks::default()
     };
-    let bound = Rules { bound_state: crate::BoundState::Model, ..Rules::default() };
+    let bound = Rules { bound_state: crate::StateScope::Model, ..Rules::default() };
     let sent = |request: &Request, rules: &Rules| {
         encode_for(request, &quirks, rules).unwrap().0["messages"][0].get("reasoning_details").is_some()
     };

@@ -4,6 +4,7 @@ mod decode;
 mod encode;
 mod history;
 mod messages;
+mod parts;
 mod tools;
 
 pub(crate) use decode::decode_request;

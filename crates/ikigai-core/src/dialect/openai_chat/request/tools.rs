@@ -11,7 +11,7 @@ use crate::dialect::openai_chat::notes::{self, DIALECT, Notes, Side};
 use crate::dialect::openai_chat::wire::{self, Asked, Function as WireFunction, Tool as WireTool};
 use crate::json::loose::{Item, Loose as _, read_raw};
 use crate::json::wire::{Raw, Text};
-use crate::{CacheHint, Fields, Function, Json, Other, Request, RequiredWord, Tool, ToolChoice};
+use crate::{CacheHint, Fields, Function, Json, Other, Request, RequiredChoice, Tool, ToolChoice};
 
 const NO_TYPE: &str = "no_type";
 const NO_PARAMETERS: &str = "no_parameters";
@@ -35,7 +35,7 @@ pub(super) fn decode(asked: &mut Asked<'_>, request: &mut Request, notes: &mut N
         let raw = wire::find(rest, name).map(Json::copy);
         let Some((choice, raw)) = raw.and_then(|raw| Some((read_choice(raw.value())?, raw))) else { continue };
         wire::take(rest, name);
-        if name == "function_call" || raw != write_choice(&choice, RequiredWord::Required) {
+        if name == "function_call" || raw != write_choice(&choice, RequiredChoice::Required) {
             let mut field = Fields::default();
             field.push(name, raw);
             notes.shape.set(shape::TOOL_CHOICE, Json::from(field));
@@ -179,12 +179,12 @@ fn by_word(word: &str) -> Option<ToolChoice> {
 }
 
 /// A tool choice as OpenAI spells it, and with the provider's word for `required`.
-pub(super) fn write_choice(choice: &ToolChoice, required: RequiredWord) -> Value {
+pub(super) fn write_choice(choice: &ToolChoice, required: RequiredChoice) -> Value {
     match (choice, required) {
         (ToolChoice::Auto, _) => "auto".into(),
         (ToolChoice::None, _) => "none".into(),
-        (ToolChoice::Required, RequiredWord::Any) => "any".into(),
-        (ToolChoice::Required, RequiredWord::Required | RequiredWord::Refused) => "required".into(),
+        (ToolChoice::Required, RequiredChoice::Any) => "any".into(),
+        (ToolChoice::Required, RequiredChoice::Required | RequiredChoice::Refused) => "required".into(),
         (ToolChoice::Specific(name), _) => json!({"type": "function", "function": {"name": name}}),
     }
 }

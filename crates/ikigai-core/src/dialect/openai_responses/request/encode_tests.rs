@@ -216,7 +216,7 @@ fn reasoning_goes_back_only_to_who_issued_it() {
             ("thinking", "messages[1].content[0]")
         );
     }
-    let bound = Rules { bound_state: crate::BoundState::Model, ..Rules::default() };
+    let bound = Rules { bound_state: crate::StateScope::Model, ..Rules::default() };
     let kept = |model: &str| {
         send_with(&request("openai", model), &bound, &Quirks::default()).body["input"][1]["type"] == "reasoning"
     };

@@ -5,6 +5,7 @@
 //! known at `[DONE]`, because counts come after the finish reason.
 
 mod alike;
+mod blocks;
 mod calls;
 mod details;
 mod kept;
@@ -14,20 +15,17 @@ mod speech;
 use serde_json::value::RawValue;
 
 use crate::dialect::ReadFrames;
-use crate::dialect::openai_chat::content::{self, FIELD_CONTENT};
-use crate::dialect::openai_chat::notes::{
-    DIALECT, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, SIGNATURE, Side,
-};
+use crate::dialect::openai_chat::notes::Side;
 use crate::dialect::openai_chat::response::{Holds, broken, decode_response, excerpt, failure, finish};
-use crate::dialect::openai_chat::wire::{Answer, Choice, Content, Message, Part as WirePart};
+use crate::dialect::openai_chat::wire::{Answer, Call, Choice, Content, Function, Message};
 use crate::dialect::openai_chat::{assistant, usage};
-use crate::json::loose::{self, Item, read_raw};
+use crate::json::loose::{self, Item};
 use crate::json::wire::Text;
-use crate::{Block, BlockKind, Error, Event, Fields, FinishReason, Ids, Part, ProviderData, ThinkingBlock};
+use crate::{Error, Event, FinishReason, Ids, ProviderData};
 
 use alike::{Alike, only_text};
+use blocks::Blocks;
 use calls::Calls;
-use details::Details;
 use kept::Kept;
 use others::Others;
 use speech::Speech;
@@ -42,23 +40,10 @@ pub(crate) struct Decoder {
     state: State,
     id: Option<String>,
     model: Option<String>,
-    /// The number of the next block.
-    next: usize,
-    open: Open,
-    /// White space before the first word. It may come before the reasoning, and belongs after it.
-    held: String,
-    has_text: bool,
-    details: Details,
-    /// Further fields of `thinking` parts.
-    thinking_part: Fields,
-    /// The second field that says the same as the first.
-    also: Option<&'static str>,
-    /// Reasoning came as plain text: details then only repeat it.
-    has_plain_reasoning: bool,
+    blocks: Blocks,
     calls: Calls,
     speech: Option<Speech>,
     finish: Option<String>,
-    refused: bool,
     usage: String,
     kept: Kept,
     others: Others,
@@ -72,15 +57,6 @@ enum State {
     Over,
 }
 
-/// The block that text pieces go to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Open {
-    Nothing,
-    Thinking(usize),
-    Text(usize),
-    Refusal(usize),
-}
-
 impl Decoder {
     pub(crate) fn new(ids: Ids) -> Self {
         Decoder {
@@ -90,18 +66,10 @@ impl Decoder {
             state: State::Waiting,
             id: None,
             model: None,
-            next: 0,
-            open: Open::Nothing,
-            held: String::new(),
-            has_text: false,
-            details: Details::default(),
-            thinking_part: Fields::default(),
-            also: None,
-            has_plain_reasoning: false,
+            blocks: Blocks::default(),
             calls: Calls::default(),
             speech: None,
             finish: None,
-            refused: false,
             usage: String::new(),
             kept: Kept::default(),
             others: Others::default(),
@@ -110,7 +78,7 @@ impl Decoder {
 
     fn chunk(&mut self, data: &str, out: &mut Vec<Event>) {
         if let Some(text) = self.alike.read(data) {
-            return self.text(text.into_owned(), out);
+            return self.blocks.text(text.into_owned(), out);
         }
         let mut chunk = Answer::default();
         match loose::read(data, &mut chunk) {
@@ -189,27 +157,17 @@ impl Decoder {
     }
 
     fn delta(&mut self, mut delta: Message<'_>, out: &mut Vec<Event>) {
-        self.reasoning(&mut delta, out);
+        self.blocks.reasoning(&mut delta, out);
         match std::mem::take(&mut delta.content) {
             Content::Absent => {}
-            Content::Text(text) => self.text(text.into_string(), out),
+            Content::Text(text) => self.blocks.text(text.into_string(), out),
             Content::Parts(parts) => {
                 self.kept.in_parts = true;
-                parts.into_iter().for_each(|part| self.part(part, out));
+                parts.into_iter().for_each(|part| self.blocks.part(part, out));
             }
         }
         if let Some(text) = delta.refusal.take() {
-            self.flush_held(out);
-            let index = match self.open {
-                Open::Refusal(index) => index,
-                Open::Nothing | Open::Thinking(_) | Open::Text(_) => {
-                    let index = self.open_block(assistant::refusal(String::new()), out);
-                    self.open = Open::Refusal(index);
-                    index
-                }
-            };
-            self.refused = true;
-            out.push(Event::TextDelta { index, text: text.into_owned() });
+            self.blocks.refuse(text.into_owned(), out);
         }
         if !delta.tool_calls.is_empty() || delta.function_call.is_some() {
             self.calls(delta.tool_calls, delta.function_call, out);
@@ -219,8 +177,8 @@ impl Decoder {
         }
         if !delta.images.is_empty() && delta.images.iter().all(assistant::is_picture) {
             for image in std::mem::take(&mut delta.images) {
-                self.flush_held(out);
-                self.whole_block(assistant::picture(image, Side::Response), out);
+                self.blocks.flush_held(out);
+                self.blocks.whole(assistant::picture(image, Side::Response), out);
             }
         }
         if let Some(state) = delta.extra_content.take() {
@@ -233,171 +191,18 @@ impl Decoder {
         }
     }
 
-    fn calls(
-        &mut self,
-        pieces: Vec<Item<'_, crate::dialect::openai_chat::wire::Call<'_>>>,
-        older: Option<Box<crate::dialect::openai_chat::wire::Function<'_>>>,
-        out: &mut Vec<Event>,
-    ) {
-        self.flush_held(out);
-        self.close(out);
-        self.settle_details(out);
+    fn calls(&mut self, pieces: Vec<Item<'_, Call<'_>>>, older: Option<Box<Function<'_>>>, out: &mut Vec<Event>) {
+        self.blocks.flush_held(out);
+        self.blocks.close(out);
+        self.blocks.settle_details(out);
         for item in pieces {
             if let Item::Fits(piece) = item {
-                self.calls.piece(piece, &mut self.next, &mut self.ids, out);
+                self.calls.piece(piece, &mut self.blocks.next, &mut self.ids, out);
             }
         }
         if let Some(function) = older {
-            self.calls.older_form(*function, &mut self.next, &mut self.ids, out);
+            self.calls.older_form(*function, &mut self.blocks.next, &mut self.ids, out);
         }
-    }
-
-    /// Reasoning under either name, or only as details.
-    fn reasoning(&mut self, delta: &mut Message<'_>, out: &mut Vec<Event>) {
-        let (first, second) = (delta.reasoning_content.take(), delta.reasoning.take());
-        if first.is_some() && first == second {
-            self.also = Some("reasoning");
-        }
-        let said = first.map(|text| ("reasoning_content", text)).or(second.map(|text| ("reasoning", text)));
-        if let Some((field, text)) = said {
-            self.has_plain_reasoning = true;
-            self.think(field, text.into_owned(), out);
-        }
-        for raw in &delta.details {
-            let Some(piece) = read_raw::<crate::dialect::openai_chat::wire::Detail<'_>>(&raw.0) else { continue };
-            let text = piece.text.as_ref().or(piece.summary.as_ref()).map(Text::as_str).filter(|text| !text.is_empty());
-            if let (false, Some(text)) = (self.has_plain_reasoning, text) {
-                self.think(REASONING_DETAILS, text.to_owned(), out);
-            }
-            self.details.push(piece);
-        }
-    }
-
-    fn think(&mut self, field: &str, text: String, out: &mut Vec<Event>) {
-        let index = match self.open {
-            Open::Thinking(index) => index,
-            Open::Nothing | Open::Text(_) | Open::Refusal(_) => self.open_thinking(field, out),
-        };
-        out.push(Event::ThinkingDelta { index, text });
-    }
-
-    fn open_thinking(&mut self, field: &str, out: &mut Vec<Event>) -> usize {
-        let mut block = ThinkingBlock::default();
-        block.provider_data.set_part(DIALECT, Part::Shape, REASONING_FIELD, field);
-        let index = self.open_block(Block::Thinking(block), out);
-        self.open = Open::Thinking(index);
-        index
-    }
-
-    fn text(&mut self, text: String, out: &mut Vec<Event>) {
-        if let Open::Text(index) = self.open {
-            if !text.is_empty() {
-                out.push(Event::TextDelta { index, text });
-            }
-            return;
-        }
-        if !self.has_text && text.trim_start().is_empty() {
-            self.held.push_str(&text);
-            return;
-        }
-        if text.is_empty() {
-            return;
-        }
-        let text = if self.held.is_empty() { text } else { std::mem::take(&mut self.held) + &text };
-        self.open_text(text, out);
-    }
-
-    fn open_text(&mut self, text: String, out: &mut Vec<Event>) {
-        self.has_text = true;
-        let index = self.open_block(Block::text(""), out);
-        self.open = Open::Text(index);
-        out.push(Event::TextDelta { index, text });
-    }
-
-    /// White space that no word followed is text all the same.
-    fn flush_held(&mut self, out: &mut Vec<Event>) {
-        if !self.held.is_empty() {
-            let text = std::mem::take(&mut self.held);
-            self.open_text(text, out);
-        }
-    }
-
-    /// One part of a list of content: text, thinking, or something of the dialect's own.
-    fn part(&mut self, part: Item<'_, WirePart<'_>>, out: &mut Vec<Event>) {
-        match content::decode(part, Side::Response) {
-            Block::Text(text) if !text.is_refusal() => self.text(text.text, out),
-            Block::Thinking(mut thinking) => {
-                if !matches!(self.open, Open::Thinking(_)) {
-                    self.open_thinking(FIELD_CONTENT, out);
-                }
-                for part in [Part::Extra, Part::State] {
-                    self.thinking_part.merge(thinking.provider_data.take_part(DIALECT, part));
-                }
-                if !thinking.text.is_empty() {
-                    self.think(FIELD_CONTENT, thinking.text, out);
-                }
-            }
-            block => {
-                self.flush_held(out);
-                self.whole_block(block, out);
-            }
-        }
-    }
-
-    /// A block that comes in one piece.
-    fn whole_block(&mut self, block: Block, out: &mut Vec<Event>) {
-        let index = self.open_block(block, out);
-        out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
-    }
-
-    /// Closes what is open and opens a block; the caller says what it is.
-    fn open_block(&mut self, block: Block, out: &mut Vec<Event>) -> usize {
-        self.close(out);
-        if block.kind() != BlockKind::Thinking {
-            self.settle_details(out);
-        }
-        let index = self.next;
-        self.next += 1;
-        out.push(Event::BlockStart { index, block });
-        index
-    }
-
-    /// Sealed reasoning without a visible text is a block of its own, in the place where it came.
-    fn settle_details(&mut self, out: &mut Vec<Event>) {
-        if !self.details.is_empty() {
-            self.open_thinking(REASONING_DETAILS, out);
-            self.close(out);
-        }
-    }
-
-    /// Closes the open block, and gives a thinking block what it ends with.
-    fn close(&mut self, out: &mut Vec<Event>) {
-        match std::mem::replace(&mut self.open, Open::Nothing) {
-            Open::Nothing => {}
-            Open::Text(index) | Open::Refusal(index) => {
-                out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
-            }
-            Open::Thinking(index) => {
-                let provider_data = self.thinking_end();
-                out.push(Event::BlockDone { index, provider_data });
-            }
-        }
-    }
-
-    fn thinking_end(&mut self) -> ProviderData {
-        let mut data = ProviderData::default();
-        if let Some(also) = self.also.take() {
-            data.set_part(DIALECT, Part::Shape, REASONING_ALSO, also);
-        }
-        if !self.details.is_empty() {
-            data.set_part(DIALECT, Part::State, REASONING_DETAILS, self.details.take());
-        }
-        let mut fields = std::mem::take(&mut self.thinking_part);
-        if let Some(signature) = fields.remove(SIGNATURE) {
-            data.set_part(DIALECT, Part::State, SIGNATURE, signature);
-        }
-        data.extend_part(DIALECT, Part::Extra, fields);
-        data
     }
 
     /// Closes everything and ends the stream as the answer ended.
@@ -405,12 +210,12 @@ impl Decoder {
         if self.state == State::Waiting {
             self.start(out);
         }
-        self.flush_held(out);
-        self.close(out);
-        self.settle_details(out);
+        self.blocks.flush_held(out);
+        self.blocks.close(out);
+        self.blocks.settle_details(out);
         let calls = self.calls.finish(out);
         if let Some(speech) = self.speech.take() {
-            self.whole_block(speech.into_block(), out);
+            self.blocks.whole(speech.into_block(), out);
         }
         self.usage(out);
         self.state = State::Over;
@@ -418,7 +223,7 @@ impl Decoder {
             out.push(Event::Error { error: Box::new(Error::protocol(fault)) });
             return;
         }
-        let holds = Holds { calls: calls.any, broken_call: calls.broken, refusal: self.refused };
+        let holds = Holds { calls: calls.any, broken_call: calls.broken, refusal: self.blocks.refused };
         let word = self.finish.take();
         let finish_reason = finish(word.as_deref(), holds);
         if finish_reason == FinishReason::Error {
@@ -440,7 +245,7 @@ impl Decoder {
 
     fn fail(&mut self, error: Error, out: &mut Vec<Event>) {
         if self.state == State::Started {
-            self.flush_held(out);
+            self.blocks.flush_held(out);
             self.usage(out);
         }
         self.state = State::Over;

@@ -1,4 +1,4 @@
-//! Content blocks, which look the same in requests and in answers.
+//! Wire blocks to canonical ones.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ use crate::{
     ToolResult,
 };
 
-use super::DIALECT;
-use super::wire::{self, BlockFields, Content, SourceFields, read_cache, write_cache};
+use super::super::DIALECT;
+use super::super::wire::{self, BlockFields, Content, SourceFields, Word, read_cache};
 
 /// Whose blocks are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(in super::super) enum Reading {
     /// A client's: a block that lacks something is refused.
     Request,
     /// A provider's: such a block is kept whole, and so is one that only requests have.
@@ -23,11 +23,11 @@ pub(super) enum Reading {
 
 /// A block that is not made as it must be.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(in super::super) struct Fault {
     /// Where it is, inside the block that was read.
-    pub(super) place: String,
+    pub(in super::super) place: String,
     /// What is wrong with it.
-    pub(super) what: &'static str,
+    pub(in super::super) what: &'static str,
 }
 
 impl Fault {
@@ -42,13 +42,16 @@ impl Fault {
 }
 
 /// Reads the blocks of a message or of a tool's result. The place of a fault begins with `.content[…]`.
-pub(super) fn read_all(blocks: Vec<wire::Block<'_>>, reading: Reading) -> Result<Vec<Block>, Fault> {
+pub(in super::super) fn read_all(blocks: Vec<wire::Block<'_>>, reading: Reading) -> Result<Vec<Block>, Fault> {
     let blocks = blocks.into_iter().enumerate();
     blocks.map(|(index, block)| read(block, reading).map_err(|fault| fault.at(index))).collect()
 }
 
+/// Reads a block of one kind, whose fields are there.
+type ReadFields = fn(BlockFields<'_>) -> Result<Block, Fault>;
+
 /// Reads one block.
-pub(super) fn read(block: wire::Block<'_>, reading: Reading) -> Result<Block, Fault> {
+pub(in super::super) fn read(block: wire::Block<'_>, reading: Reading) -> Result<Block, Fault> {
     let fields = match block {
         Tagged::Known(fields) => fields,
         Tagged::Whole(raw) if reading == Reading::Request && !has_type(&raw) => {
@@ -57,23 +60,23 @@ pub(super) fn read(block: wire::Block<'_>, reading: Reading) -> Result<Block, Fa
         Tagged::Whole(raw) => return Ok(own(raw)),
     };
     let kind = fields.kind.as_ref().map(Text::as_str).unwrap_or_default();
-    let (read, needs): (fn(BlockFields<'_>) -> Result<Block, Fault>, _) = match (kind, reading) {
-        ("text", _) if fields.text.is_some() => (text, None),
-        ("text", _) => (whole, Some("a `text` block needs a `text`")),
-        ("thinking", _) if fields.thinking.is_some() || fields.text.is_some() => (thinking, None),
-        ("thinking", _) => (whole, Some("a `thinking` block needs a `thinking`")),
-        ("redacted_thinking", _) if fields.data.is_some() => (redacted, None),
-        ("redacted_thinking", _) => (whole, Some("a `redacted_thinking` block needs a `data`")),
-        ("tool_use", Reading::Answer) if fields.name.is_some() => (tool_use, None),
-        ("tool_use", _) if fields.name.is_some() && fields.id.is_some() => (tool_use, None),
-        ("tool_use", _) => (whole, Some("a `tool_use` block needs an `id` and a `name`")),
+    let (read, needs): (ReadFields, _) = match (kind, reading) {
+        ("text", _) if is_text(&fields.text) => (text, None),
+        ("text", _) => (whole, Some("a `text` block needs a `text` that is a string")),
+        ("thinking", _) if is_text(&fields.thinking) || is_text(&fields.text) => (thinking, None),
+        ("thinking", _) => (whole, Some("a `thinking` block needs a `thinking` that is a string")),
+        ("redacted_thinking", _) if is_text(&fields.data) => (redacted, None),
+        ("redacted_thinking", _) => (whole, Some("a `redacted_thinking` block needs a `data` that is a string")),
+        ("tool_use", Reading::Answer) if is_text(&fields.name) => (tool_use, None),
+        ("tool_use", _) if is_text(&fields.name) && is_text(&fields.id) => (tool_use, None),
+        ("tool_use", _) => (whole, Some("a `tool_use` block needs an `id` and a `name` that are strings")),
         // No answer has such blocks; whatever they are there, they are not what a user or a tool sends.
         (_, Reading::Answer) => (whole, None),
         ("image" | "document", Reading::Request) if fields.source.is_some() => (media, None),
         ("image", Reading::Request) => (whole, Some("an `image` block needs a `source`")),
         ("document", Reading::Request) => (whole, Some("a `document` block needs a `source`")),
-        (_, Reading::Request) if fields.tool_use_id.is_some() => (tool_result, None),
-        (_, Reading::Request) => (whole, Some("a `tool_result` block needs a `tool_use_id`")),
+        (_, Reading::Request) if is_text(&fields.tool_use_id) => (tool_result, None),
+        (_, Reading::Request) => (whole, Some("a `tool_result` block needs a `tool_use_id` that is a string")),
     };
     match needs {
         Some(needs) if reading == Reading::Request => Err(Fault::new(needs)),
@@ -97,15 +100,15 @@ fn whole(fields: BlockFields<'_>) -> Result<Block, Fault> {
 
 /// What a block leaves in `provider_data`, on its way there.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
-    pub(super) state: Fields,
-    pub(super) extra: Fields,
-    pub(super) shape: Fields,
+pub(in super::super) struct Kept {
+    pub(in super::super) state: Fields,
+    pub(in super::super) extra: Fields,
+    pub(in super::super) shape: Fields,
 }
 
 impl Kept {
     /// A `cache_control`: the hint where it says no more than a hint can, else a field to put back.
-    pub(super) fn cache(&mut self, control: Option<Raw<'_>>) -> Option<CacheHint> {
+    pub(in super::super) fn cache(&mut self, control: Option<Raw<'_>>) -> Option<CacheHint> {
         let control = control?;
         let hint = read_cache(&control);
         if hint.is_none() {
@@ -115,7 +118,7 @@ impl Kept {
     }
 
     /// With the fields of the wire object that nobody has taken.
-    pub(super) fn into_data(mut self, rest: Fields) -> ProviderData {
+    pub(in super::super) fn into_data(mut self, rest: Fields) -> ProviderData {
         rest.into_iter().for_each(|(name, value)| self.extra.push(name, value));
         let mut data = ProviderData::default();
         data.extend_part(DIALECT, Part::State, self.state);
@@ -125,8 +128,16 @@ impl Kept {
     }
 }
 
-fn string(text: Option<Text<'_>>) -> String {
-    text.map(Text::into_string).unwrap_or_default()
+fn is_text(word: &Option<Word<'_>>) -> bool {
+    word.as_ref().is_some_and(Word::is_text)
+}
+
+fn string(word: Option<Word<'_>>) -> String {
+    match word {
+        Some(Word::Text(text)) => text.into_owned(),
+        Some(Word::Any(raw)) => raw.as_str().map(Cow::into_owned).unwrap_or_default(),
+        None => String::new(),
+    }
 }
 
 fn text(mut fields: BlockFields<'_>) -> Result<Block, Fault> {
@@ -140,15 +151,12 @@ fn thinking(mut fields: BlockFields<'_>) -> Result<Block, Fault> {
     let mut kept = Kept::default();
     fields.kind = None;
     // The documents that define the format have the text under `text`; the API has it under `thinking`.
-    let text = string(fields.thinking.take().or_else(|| fields.text.take()));
-    match fields.signature.take() {
-        Some(signature) if !signature.as_str().is_empty() => kept.state.set("signature", signature.as_str()),
-        empty => {
-            kept.shape.set("unsigned", true);
-            if empty.is_some() {
-                kept.shape.set("signature", "");
-            }
-        }
+    let text = string(fields.thinking.take_if(|text| text.is_text()).or_else(|| fields.text.take()));
+    match fields.signature.take_if(|signature| signature.is_text()).map(|signature| string(Some(signature))) {
+        Some(signature) if !signature.is_empty() => kept.state.set("signature", signature),
+        // This API never gives an empty one: it is what we give to thinking of others that has no state.
+        Some(_) => {}
+        None => kept.shape.set("unsigned", true),
     }
     Ok(Block::Thinking(ThinkingBlock { text, provider_data: kept.into_data(fields.leftovers()) }))
 }
@@ -188,9 +196,12 @@ fn tool_result(mut fields: BlockFields<'_>) -> Result<Block, Fault> {
                 kept.shape.set("blocks", true);
             }
         }
+        Some(Content::Odd(_)) => {
+            return Err(Fault::new("a `tool_result` block needs a `content` that is a string or a list of blocks"));
+        }
         None => {}
     }
-    result.is_error = fields.is_error.take_if(|failed| *failed).is_some();
+    result.is_error = fields.is_error.take_if(|failed| failed.text() == "true").is_some();
     result.cache = kept.cache(fields.cache_control.take());
     result.provider_data = kept.into_data(fields.leftovers());
     Ok(Block::ToolResult(result))
@@ -212,19 +223,19 @@ fn media(mut fields: BlockFields<'_>) -> Result<Block, Fault> {
     if is_image {
         return Ok(Block::Image(Image { source, cache, provider_data: kept.into_data(fields.leftovers()) }));
     }
-    let name = fields.title.take().map(Text::into_string);
+    let name = fields.title.take_if(|title| title.is_text()).map(|title| string(Some(title)));
     Ok(Block::Document(Document { source, name, cache, provider_data: kept.into_data(fields.leftovers()) }))
 }
 
 /// Whether a source holds nothing but what the format has fields for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Plain {
+pub(super) enum Plain {
     Yes,
     No,
 }
 
 /// Reads a source; `None` if it is of a kind, or made in a way, that the format has no form for.
-fn read_source(fields: &SourceFields<'_>) -> Option<(Source, Plain)> {
+pub(super) fn read_source(fields: &SourceFields<'_>) -> Option<(Source, Plain)> {
     let text = |text: &Option<Text<'_>>| text.as_ref().map(|text| text.as_str().to_owned());
     let known = [&fields.media_type, &fields.data, &fields.url, &fields.file_id].into_iter().flatten().count();
     let (source, used) = match fields.kind.as_ref()?.as_str() {
@@ -246,9 +257,12 @@ fn joined(content: &Content<'_>) -> Option<String> {
     let blocks = match content {
         Content::Text(text) => return Some(text.as_str().to_owned()),
         Content::Blocks(blocks) => blocks,
+        Content::Odd(_) => return None,
     };
     let text = |block: &wire::Block<'_>| match block {
-        Tagged::Known(fields) if fields.kind.as_ref()?.as_str() == "text" => Some(fields.text.as_ref()?.0.to_string()),
+        Tagged::Known(fields) if fields.kind.as_ref()?.as_str() == "text" => {
+            Some(fields.text.as_ref()?.as_str()?.into_owned())
+        }
         Tagged::Known(_) | Tagged::Whole(_) => None,
     };
     let texts: Option<Vec<String>> = blocks.iter().map(text).collect();
@@ -256,142 +270,10 @@ fn joined(content: &Content<'_>) -> Option<String> {
 }
 
 /// Whether these blocks would be written shorter than as a list, unless told otherwise.
-pub(super) fn is_short(blocks: &[Block]) -> bool {
+pub(in super::super) fn is_short(blocks: &[Block]) -> bool {
     match blocks {
         [] => true,
         [Block::Text(text)] => text.cache.is_none() && text.provider_data.part(DIALECT, Part::Extra).is_empty(),
         _ => false,
     }
-}
-
-/// The fields that this dialect left on something, to be put back.
-pub(super) fn extra(data: &ProviderData) -> &Fields {
-    data.part(DIALECT, Part::Extra)
-}
-
-fn start<'a>(kind: &'a str, cache: Option<&CacheHint>, data: &'a ProviderData) -> BlockFields<'a> {
-    BlockFields {
-        kind: Some(kind.into()),
-        cache_control: cache.map(write_cache),
-        rest: extra(data).as_rest(),
-        ..BlockFields::default()
-    }
-}
-
-/// Writes a text. Here and below, the fields that `data` holds are put back.
-pub(super) fn write_text<'a>(text: &'a str, cache: Option<&CacheHint>, data: &'a ProviderData) -> BlockFields<'a> {
-    BlockFields { text: Some(text.into()), ..start("text", cache, data) }
-}
-
-/// Writes visible thinking.
-pub(super) fn write_thinking<'a>(thinking: &'a ThinkingBlock, signature: Option<Cow<'a, str>>) -> BlockFields<'a> {
-    BlockFields {
-        thinking: Some(thinking.text.as_str().into()),
-        signature: signature.map(Text),
-        ..start("thinking", None, &thinking.provider_data)
-    }
-}
-
-/// Writes thinking that nobody can read.
-pub(super) fn write_redacted<'a>(redacted: Cow<'a, str>, data: &'a ProviderData) -> BlockFields<'a> {
-    BlockFields { data: Some(Text(redacted)), ..start("redacted_thinking", None, data) }
-}
-
-/// Writes a call.
-pub(super) fn write_call<'a>(
-    call: &'a ToolCall,
-    id: Cow<'a, str>,
-    input: Option<Raw<'a>>,
-    cache: Option<&CacheHint>,
-    data: &'a ProviderData,
-) -> BlockFields<'a> {
-    let name = Some(call.name.as_str().into());
-    BlockFields { id: Some(Text(id)), name, input, ..start("tool_use", cache, data) }
-}
-
-/// The arguments of a call as they came, if they are JSON at all.
-pub(super) fn arguments(call: &ToolCall) -> Option<Raw<'_>> {
-    let text = match call.arguments.text().trim() {
-        "" | "null" => "{}",
-        text => text,
-    };
-    serde_json::from_str(text).ok().map(|raw| Raw(Cow::Borrowed(raw)))
-}
-
-/// Arguments that are none.
-pub(super) fn no_arguments() -> Raw<'static> {
-    Raw::of(&Object::default())
-}
-
-/// Writes a picture or a document.
-pub(super) fn write_media<'a>(
-    kind: &'a str,
-    source: wire::Source<'a>,
-    title: Option<&'a str>,
-    cache: Option<&CacheHint>,
-    data: &'a ProviderData,
-) -> BlockFields<'a> {
-    BlockFields { source: Some(source), title: title.map(Text::from), ..start(kind, cache, data) }
-}
-
-/// Writes what a tool answered.
-pub(super) fn write_result<'a>(
-    result: &'a ToolResult,
-    content: Option<Content<'a>>,
-    cache: Option<&CacheHint>,
-    data: &'a ProviderData,
-) -> BlockFields<'a> {
-    BlockFields {
-        tool_use_id: Some(result.tool_call_id.as_str().into()),
-        content,
-        is_error: result.is_error.then_some(true),
-        ..start("tool_result", cache, data)
-    }
-}
-
-/// Writes a source, as it came where it still means the same.
-pub(super) fn write_source<'a>(source: Cow<'a, Source>, data: &'a ProviderData) -> wire::Source<'a> {
-    if let Some(raw) = data.part(DIALECT, Part::Shape).get("source")
-        && let Ok(Tagged::Known(fields)) = raw.to()
-        && read_source(&fields).is_some_and(|(read, _)| read == *source)
-    {
-        return Box::new(Tagged::Whole(Raw::from(raw)));
-    }
-    let of = |kind: &'static str, media_type: Option<Text<'a>>, value: Text<'a>| {
-        let fields = SourceFields { kind: Some(kind.into()), media_type, ..SourceFields::default() };
-        let value = Some(value);
-        match kind {
-            "url" => SourceFields { url: value, ..fields },
-            "file" => SourceFields { file_id: value, ..fields },
-            _ => SourceFields { data: value, ..fields },
-        }
-    };
-    Box::new(Tagged::Known(match source {
-        Cow::Borrowed(Source::Base64 { media_type, data }) => {
-            of("base64", Some(media_type.as_str().into()), data.as_str().into())
-        }
-        Cow::Borrowed(Source::Text { media_type, text }) => {
-            of("text", Some(media_type.as_str().into()), text.as_str().into())
-        }
-        Cow::Borrowed(Source::Url { url, .. }) => of("url", None, url.as_str().into()),
-        Cow::Borrowed(Source::File { id, .. }) => of("file", None, id.as_str().into()),
-        Cow::Owned(Source::Base64 { media_type, data }) => of("base64", Some(media_type.into()), data.into()),
-        Cow::Owned(Source::Text { media_type, text }) => of("text", Some(media_type.into()), text.into()),
-        Cow::Owned(Source::Url { url, .. }) => of("url", None, url.into()),
-        Cow::Owned(Source::File { id, .. }) => of("file", None, id.into()),
-    }))
-}
-
-/// Content as the wire has it: a plain text for a lone text, else a list.
-pub(super) fn short<'a>(mut blocks: Vec<wire::Block<'a>>, shape: &Fields) -> Content<'a> {
-    if let [Tagged::Known(only)] = blocks.as_mut_slice()
-        && !shape.flag("blocks")
-        && only.cache_control.is_none()
-        && only.rest.is_empty()
-        && only.kind.as_ref().is_some_and(|kind| kind.as_str() == "text")
-        && let Some(text) = only.text.take()
-    {
-        return Content::Text(text);
-    }
-    Content::Blocks(blocks)
 }

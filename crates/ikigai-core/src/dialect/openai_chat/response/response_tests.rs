@@ -3,8 +3,10 @@ use pretty_assertions::assert_eq;
 use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::dialect::Reply;
+use crate::dialect::openai_chat::notes::DIALECT;
 use crate::dialect::openai_chat::testing::{decode_response, encode_response};
-use crate::{Dialect, Usage};
+use crate::{Dialect, ErrorKind, Ids, Part, Response, Usage};
 
 fn answer(choice: Value) -> Value {
     json!({"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]})
