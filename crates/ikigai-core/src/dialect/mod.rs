@@ -16,7 +16,6 @@ mod openai_chat;
 mod openai_error;
 mod openai_responses;
 mod seal;
-mod strict;
 mod surrogates;
 mod verbs;
 pub(crate) mod watch;

@@ -33,7 +33,7 @@ pub(crate) use abilities::*;
 pub(crate) use cache::Marks;
 pub use names::ToolNames;
 pub(crate) use place::Place;
-pub(crate) use schema::{Parsed, Subset};
+pub(crate) use schema::Subset;
 
 use history::is_unsigned_tool_turn;
 use ids::{CallIds, IdForm};

@@ -29,6 +29,15 @@ pub(crate) enum Subset {
     Plain,
 }
 
+impl Subset {
+    /// Whether a schema is of this subset as it is. One that is too large to be looked at is not.
+    pub(crate) fn takes(self, schema: &Json) -> bool {
+        let limits = Limits::client();
+        let parsed = Parsed::new(schema, &limits);
+        parsed.is_ok_and(|parsed| parsed.tree().is_ok_and(|tree| check(tree, self).is_ok()))
+    }
+}
+
 /// A schema that was read, if it could be.
 #[derive(Debug)]
 pub(crate) struct Parsed<'a> {
@@ -103,14 +112,6 @@ impl<'a> Parsed<'a> {
         close_root(&mut closed);
         let count = check(&closed, subset)?;
         Ok(Closed { schema: Cow::Owned(closed.to_json()), count })
-    }
-
-    /// Whether the schema is of a subset as it is.
-    ///
-    /// # Errors
-    /// The first rule that it breaks, with the place.
-    pub(crate) fn check(&self, subset: Subset) -> Result<(), String> {
-        check(self.tree()?, subset).map(|_| ())
     }
 
     /// The schema of an answer, made to fit: closed objects, and without the keywords that only narrow a value. The

@@ -75,3 +75,20 @@ fn too_many_blocks_are_an_error_that_names_the_limit() {
     let error = fit(&request, &target, Dialect::Gemini, &limits).expect_err("three blocks");
     assert_eq!(error.code.as_deref(), Some("limit_reached"));
 }
+
+#[test]
+fn the_wire_request_carries_the_names_and_the_losses_of_the_fit() {
+    let mut request = Request::new("some-model").user("Hello");
+    request.tools = vec![Tool::new("fs/read", "").lenient()];
+    request.top_k = Some(3);
+    request.seed = Some(7);
+    for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses] {
+        let target = Target { provider: "p", quirks: &Quirks::NONE, rules: rules_for("some-model"), facts: None };
+        let wire = dialect.encode_request(&request, &target, &LIMITS).expect("it can be sent");
+        let body = String::from_utf8(wire.body).expect("UTF-8");
+        assert!(body.contains("\"fs_read\"") && !body.contains("fs/read"), "{dialect}: {body}");
+        assert_eq!(wire.names.own("fs_read"), "fs/read");
+        let fitted = with(&request, dialect, &Quirks::NONE, |fitted| fitted.losses.clone());
+        assert_eq!(wire.losses, fitted, "{dialect}");
+    }
+}

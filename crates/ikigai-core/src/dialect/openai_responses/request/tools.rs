@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use crate::dialect::openai_responses::DIALECT;
 use crate::dialect::openai_responses::content::{leftovers, other};
 use crate::dialect::openai_responses::wire::{self, Any, Object, is, take_text};
-use crate::dialect::strict;
-use crate::fit::{FittedTool, Spelling};
+use crate::fit::{FittedTool, Spelling, Subset};
 use crate::json::wire::{Raw, Text};
 use crate::{Error, Function, Json, Part, ProviderData, Tool, ToolChoice};
 
@@ -65,7 +64,7 @@ fn decode_function(mut tool: wire::Tool<'_>) -> Option<Function> {
         // Unsaid, the server takes the schema as strict if it can.
         None => {
             data.set_part(DIALECT, Part::Shape, "strict", "absent");
-            strict::check(parameters.value()).is_ok()
+            Subset::Complete.takes(&parameters)
         }
     };
     tool.rest.retain(|(name, _)| usual || !matches!(name.as_ref(), "strict" | "parameters"));
@@ -108,7 +107,7 @@ fn as_it_was(function: &Function) -> Option<&Json> {
 /// Whether nothing was said about strictness, and the tool is still as strict as the server makes it then.
 fn is_unsaid(function: &Function) -> bool {
     function.provider_data.part_str(DIALECT, Part::Shape, "strict").is_some()
-        && function.strict == strict::check(function.parameters.value()).is_ok()
+        && function.strict == Subset::Complete.takes(&function.parameters)
 }
 
 /// What a choice amounts to; `None` if only this dialect knows it.
