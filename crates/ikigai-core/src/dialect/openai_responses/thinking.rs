@@ -1,10 +1,9 @@
 //! `reasoning`: an effort word and whether a summary is shown.
 
 use super::wire::{Any, Loose};
-use crate::fit::{FittedThinking, Showing};
+use crate::fit::FittedThinking;
 use crate::json::wire::{Raw, keep};
-use crate::thinking::Setting;
-use crate::{Fields, Level, Thinking};
+use crate::{Fields, Level, ShowThinking, Thinking, ThinkingSetting};
 
 wire! {
     /// What is said about reasoning.
@@ -35,13 +34,15 @@ pub(super) fn decode(wire: &Raw<'_>) -> Option<(Thinking, Fields)> {
 pub(super) fn encode<'a>(thinking: &FittedThinking, word: Option<&str>, rest: &Fields) -> Option<Raw<'a>> {
     let effort = match thinking.setting {
         // A model that thinks, always or when left alone, needs no word for being on, and there are no budgets here.
-        Setting::Unsaid | Setting::On | Setting::Budget(_) => None,
-        Setting::Off => Some(Level::None.effort()),
-        Setting::Level(level) => Some(level.effort()),
+        ThinkingSetting::Unsaid | ThinkingSetting::On | ThinkingSetting::BetweenTools | ThinkingSetting::Budget(_) => {
+            None
+        }
+        ThinkingSetting::Off => Some(Level::None.effort()),
+        ThinkingSetting::Level(level) => Some(level.effort()),
     };
     let summary = match thinking.shown {
-        Showing::Ask => Some(word.unwrap_or("auto")),
-        Showing::Unsaid | Showing::Hide => None,
+        ShowThinking::Show => Some(word.unwrap_or("auto")),
+        ShowThinking::Unsaid | ShowThinking::Hide => None,
     };
     if effort.is_none() && summary.is_none() && rest.is_empty() {
         return None;

@@ -244,23 +244,18 @@ impl Decoder {
                 let head = leftovers(&items::head(&mut item));
                 state.header.set_part(DIALECT, Part::Shape, "item", head);
                 let rest = leftovers(&Item { kind: None, role: None, content: None, ..item });
-                if !rest.is_empty() {
-                    state.header.set_part(DIALECT, Part::Extra, "item", rest);
-                }
+                items::keep_item_fields(&mut state.header, rest);
                 self.items.insert(at, state);
             }
             "reasoning" => self.open_thinking(at, state, out),
             "function_call" => {
-                let words = |value| take_text(value).map(Words::into_string).filter(|text| !text.is_empty());
+                let words = |value| take_text(value).filter(|text| !text.is_empty());
                 let arguments = words(&mut item.arguments).unwrap_or_default();
-                match (words(&mut item.call_id), words(&mut item.name)) {
-                    (Some(id), Some(name)) => {
-                        let mut call = self.open_call(state.id.as_deref(), id, name, out);
-                        call.say(arguments, out);
-                        state.blocks.insert(0, call);
-                    }
-                    // It opens when its whole comes.
-                    _ => {}
+                // One without a name opens when its whole comes.
+                if let (Some(id), Some(name)) = (words(&mut item.call_id), words(&mut item.name)) {
+                    let mut call = self.open_call(state.id.as_deref(), id, name, out);
+                    call.say(arguments, out);
+                    state.blocks.insert(0, call);
                 }
                 self.items.insert(at, state);
             }
