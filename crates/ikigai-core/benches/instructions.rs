@@ -14,6 +14,7 @@ mod support {
 use std::hint::black_box;
 
 use gungraun::{Dhat, LibraryBenchmarkConfig, library_benchmark, library_benchmark_group, main};
+use ikigai_core::server::Seen;
 use ikigai_core::{Dialect, Event, Request};
 use support::inputs::{self, Size};
 use support::{floor, work};
@@ -62,6 +63,15 @@ fn stream_floor((dialect, frames): (Dialect, Vec<&'static str>)) -> usize {
 #[bench::gemini(Dialect::Gemini)]
 fn stream_decode((dialect, bytes): (Dialect, Bytes)) -> usize {
     black_box(work::decode_stream(dialect, bytes))
+}
+
+#[library_benchmark(setup = stream)]
+#[bench::anthropic(Dialect::Anthropic)]
+#[bench::openai_chat(Dialect::OpenaiChat)]
+#[bench::openai_responses(Dialect::OpenaiResponses)]
+#[bench::gemini(Dialect::Gemini)]
+fn stream_watch((dialect, bytes): (Dialect, Bytes)) -> Seen {
+    black_box(work::watch_stream(dialect, bytes))
 }
 
 #[library_benchmark(setup = events)]
@@ -117,6 +127,19 @@ fn request_decode((dialect, path, bytes): (Dialect, String, Vec<u8>)) -> Option<
     black_box(work::decode_request(dialect, &path, &bytes))
 }
 
+#[library_benchmark(setup = wire_request)]
+#[bench::anthropic_small(Dialect::Anthropic, Size::Small)]
+#[bench::openai_chat_small(Dialect::OpenaiChat, Size::Small)]
+#[bench::openai_responses_small(Dialect::OpenaiResponses, Size::Small)]
+#[bench::gemini_small(Dialect::Gemini, Size::Small)]
+#[bench::anthropic_large(Dialect::Anthropic, Size::Large)]
+#[bench::openai_chat_large(Dialect::OpenaiChat, Size::Large)]
+#[bench::openai_responses_large(Dialect::OpenaiResponses, Size::Large)]
+#[bench::gemini_large(Dialect::Gemini, Size::Large)]
+fn request_envelope((_, _, bytes): (Dialect, String, Vec<u8>)) -> (Option<(usize, Option<bool>)>, Vec<u8>) {
+    (black_box(work::read_envelope(&bytes)), bytes)
+}
+
 #[library_benchmark(setup = request)]
 #[bench::anthropic_small(Dialect::Anthropic, Size::Small)]
 #[bench::openai_chat_small(Dialect::OpenaiChat, Size::Small)]
@@ -130,6 +153,12 @@ fn request_encode((dialect, request): (Dialect, Request)) -> (Option<Vec<u8>>, R
     (black_box(work::encode_request(dialect, &request)), request)
 }
 
-library_benchmark_group!(name = streams, benchmarks = [stream_floor, stream_decode, stream_encode, stream_translate]);
-library_benchmark_group!(name = requests, benchmarks = [request_floor, request_decode, request_encode]);
+library_benchmark_group!(
+    name = streams,
+    benchmarks = [stream_floor, stream_watch, stream_decode, stream_encode, stream_translate]
+);
+library_benchmark_group!(
+    name = requests,
+    benchmarks = [request_floor, request_envelope, request_decode, request_encode]
+);
 main!(config = LibraryBenchmarkConfig::default().tool(Dhat::default()), library_benchmark_groups = [streams, requests]);

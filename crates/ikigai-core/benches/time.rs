@@ -9,6 +9,7 @@ mod support {
 use divan::counter::BytesCount;
 use divan::{AllocProfiler, Bencher};
 use ikigai_core::Dialect;
+use ikigai_core::server::{Edit, Envelope};
 use support::inputs::{self, Size};
 use support::{floor, work};
 
@@ -24,6 +25,12 @@ fn stream_floor(bencher: Bencher<'_, '_>, dialect: Dialect) {
     let bytes = inputs::stream(dialect);
     let frames = floor::frames(&bytes);
     bencher.counter(BytesCount::of_slice(&bytes)).bench(|| floor::read_stream(dialect, &frames));
+}
+
+#[divan::bench(args = Dialect::ALL)]
+fn stream_watch(bencher: Bencher<'_, '_>, dialect: Dialect) {
+    let bytes = inputs::stream(dialect);
+    bencher.counter(BytesCount::of_slice(&bytes)).bench(|| work::watch_stream(dialect, &bytes));
 }
 
 #[divan::bench(args = Dialect::ALL)]
@@ -52,6 +59,18 @@ fn large_request_floor(bencher: Bencher<'_, '_>, dialect: Dialect) {
 }
 
 #[divan::bench(args = Dialect::ALL)]
+fn large_request_envelope(bencher: Bencher<'_, '_>, dialect: Dialect) {
+    let (_, bytes) = inputs::wire_request(dialect, Size::Large);
+    bencher.counter(BytesCount::of_slice(&bytes)).bench(|| work::read_envelope(&bytes));
+}
+
+#[divan::bench(args = Dialect::ALL)]
+fn large_request_rename(bencher: Bencher<'_, '_>, dialect: Dialect) {
+    let (_, bytes) = inputs::wire_request(dialect, Size::Large);
+    bencher.counter(BytesCount::of_slice(&bytes)).bench(|| rename_model(&bytes));
+}
+
+#[divan::bench(args = Dialect::ALL)]
 fn large_request_decode(bencher: Bencher<'_, '_>, dialect: Dialect) {
     let (path, bytes) = inputs::wire_request(dialect, Size::Large);
     bencher.counter(BytesCount::of_slice(&bytes)).bench(|| work::decode_request(dialect, &path, &bytes));
@@ -73,6 +92,11 @@ fn small_request_decode(bencher: Bencher<'_, '_>, dialect: Dialect) {
 fn small_request_encode(bencher: Bencher<'_, '_>, dialect: Dialect) {
     let request = inputs::request(Size::Small);
     bencher.bench(|| work::encode_request(dialect, &request));
+}
+
+/// The same request for another model.
+fn rename_model(bytes: &[u8]) -> Option<Vec<u8>> {
+    Some(Envelope::read(bytes).ok()?.with(&[("model", Edit::Text("another-model"))]))
 }
 
 /// Two dialects, with a name for the table.

@@ -39,7 +39,7 @@ const RULES: [(&str, Field); 22] = [
     ("tools_with_structured_output", Field::Flag),
     ("tools_in_chat", Field::Word("ToolsInChat")),
     ("responses_api", Field::Flag),
-    ("bound_state", Field::Word("BoundState")),
+    ("bound_state", Field::Word("StateScope")),
     ("cache_breakpoints", Field::Flag),
     ("media_in_results", Field::Flag),
     ("call_ids", Field::Flag),
@@ -59,12 +59,12 @@ const THINKING: [(&str, Field); 15] = [
     ("chat_levels", Field::OptionalLevels),
     ("means", Field::Means),
     ("default", Field::OptionalWord("Level")),
-    ("off", Field::Word("Off")),
+    ("off", Field::Word("ThinkingOff")),
     ("none_as", Field::OptionalWord("Level")),
     ("takes_budget", Field::Flag),
     ("table_of_budgets", Field::Flag),
-    ("display", Field::Word("Display")),
-    ("shown", Field::Word("Shown")),
+    ("display", Field::Word("ThinkingDisplay")),
+    ("shown", Field::Word("ThinkingDetail")),
 ];
 
 /// A row of the file, with the fields of the tables that it is like.
@@ -180,13 +180,14 @@ fn assign(fields: &[(&str, Field)], key: &str, value: &Value, to: &str) -> Resul
         Field::Number => value.as_integer().map(|value| value.to_string()).ok_or_else(|| not_a_number(value)),
         Field::OptionalNumber => number(value).map(|value| format!("Some({value})")),
         Field::Levels => levels(value),
-        Field::OptionalLevels => levels(value).map(|levels| format!("Some({levels})")),
+        Field::OptionalLevels => levels(value),
         Field::Means => means(value),
     };
     let code = code.map_err(|error| format!("{key}: {error}"))?;
     Ok(match field {
-        Field::Text | Field::Levels | Field::OptionalLevels | Field::Means => {
-            // The old value is forgotten, because a constant may not run destructors.
+        // The old value is forgotten, because a constant may not run destructors.
+        Field::OptionalLevels => format!(" std::mem::forget({to}.{key}.replace({code}));"),
+        Field::Text | Field::Levels | Field::Means => {
             format!(" std::mem::forget(std::mem::replace(&mut {to}.{key}, {code}));")
         }
         Field::Flag | Field::Word(_) | Field::OptionalWord(_) | Field::Number | Field::OptionalNumber => {

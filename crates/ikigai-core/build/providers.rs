@@ -60,40 +60,62 @@ pub(crate) fn provider_table(providers: &Table) -> Result<String> {
     Ok(code)
 }
 
+/// The quirks of a row: the default, with those that it has.
 fn quirks(value: Option<Value>) -> Result<String> {
     let Some(value) = value else { return Ok("Quirks::NONE".to_owned()) };
     let mut code = String::from("{ let mut quirks = Quirks::NONE;");
-    for (quirk, value) in table(value, "quirks")? {
-        code.push_str(&assign_quirk(&quirk, &value)?);
+    for (group, value) in table(value, "quirks")? {
+        for (quirk, value) in table(value, &group)? {
+            let assigned = assign_quirk(&group, &quirk, &value).map_err(|error| format!("{group}.{quirk}: {error}"))?;
+            code.push_str(&assigned);
+        }
     }
     Ok(code + " quirks }")
 }
 
-/// What sets one quirk. Words are variants of an enum, which is known by the field.
-fn assign_quirk(quirk: &str, value: &Value) -> Result<String> {
-    if let Value::Boolean(value) = value {
-        return Ok(format!(" quirks.{quirk} = {value};"));
+/// The quirks of each dialect that are flags. The others are words or texts.
+const FLAGS: [(&str, &str); 14] = [
+    ("chat", "no_stream_options"),
+    ("chat", "no_strict_tools"),
+    ("chat", "no_json_schema"),
+    ("chat", "no_specific_tool"),
+    ("chat", "no_tools_on_none"),
+    ("chat", "no_closed_schemas"),
+    ("chat", "tool_ids_of_nine"),
+    ("chat", "no_null_content"),
+    ("chat", "no_user_after_tool"),
+    ("chat", "cache_control"),
+    ("chat", "top_k"),
+    ("responses", "no_store"),
+    ("gemini", "no_call_ids"),
+    ("gemini", "openapi_schemas"),
+];
+
+/// The statement that sets one quirk. Words are variants of an enum, which follows from the field.
+fn assign_quirk(group: &str, quirk: &str, value: &Value) -> Result<String> {
+    if FLAGS.contains(&(group, quirk)) {
+        return Ok(format!(" quirks.{group}.{quirk} = {};", flag(Some(value))?));
     }
-    if quirk == "converse_except" {
-        let value = texts(list(Some(value))?);
-        return Ok(format!(" std::mem::forget(quirks.{quirk}.replace({value}));"));
-    }
-    let kind = match quirk {
-        "max_tokens" => "MaxTokensField",
-        "system_role" => "SystemRole",
-        "tool_choice_required" => "RequiredWord",
-        "reasoning_request" => "ReasoningRequest",
-        "reasoning_field" => "ReasoningField",
-        "replay_reasoning" => "ReplayReasoning",
-        "seed" => "SeedField",
+    let kind = match (group, quirk) {
+        ("chat", "max_tokens") => "MaxTokensField",
+        ("chat", "system_role") => "SystemRole",
+        ("chat", "tool_choice_required") => "RequiredChoice",
+        ("chat", "reasoning_request") => "ReasoningRequest",
+        ("chat", "reasoning_field") => "ReasoningField",
+        ("chat", "replay_reasoning") => "ReplayReasoning",
+        ("chat", "seed") => "SeedField",
         // The old value is forgotten, because a constant may not run destructors.
-        "anthropic_version" => {
+        ("anthropic", "version") => {
             let value = text(str_of(Some(value))?);
-            return Ok(format!(" std::mem::forget(quirks.{quirk}.replace({value}));"));
+            return Ok(format!(" std::mem::forget(quirks.anthropic.version.replace({value}));"));
         }
-        other => return Err(format!("unknown quirk `{other}`").into()),
+        ("anthropic", "converse_except") => {
+            let value = texts(list(Some(value))?);
+            return Ok(format!(" std::mem::forget(quirks.anthropic.converse_except.replace({value}));"));
+        }
+        _ => return Err("unknown quirk".into()),
     };
-    Ok(format!(" quirks.{quirk} = super::{};", word(kind, value)?))
+    Ok(format!(" quirks.{group}.{quirk} = super::{};", word(kind, value)?))
 }
 
 fn texts(values: Vec<String>) -> String {

@@ -30,6 +30,7 @@ mod response;
 mod rows;
 #[cfg(feature = "schema")]
 mod schema;
+pub mod server;
 mod sse;
 mod stream;
 mod thinking;
@@ -38,8 +39,8 @@ mod usage;
 mod validate;
 
 pub use catalog::{
-    BoundState, Catalog, ConverseFields, Display, Facts, ForcedTools, Modality, Off, Prices, Rules, Sampling, Shown,
-    Status, ThinkingKind, ThinkingRule, TierPrices, ToolsInChat, rules_for,
+    Catalog, ConverseFields, Facts, ForcedTools, Modality, Prices, Rules, Sampling, StateScope, Status, ThinkingDetail,
+    ThinkingDisplay, ThinkingKind, ThinkingOff, ThinkingRule, TierPrices, ToolsInChat, rules_for,
 };
 pub use content::{
     Audio, Block, BlockKind, CacheHint, Document, Image, Other, Source, Text, ThinkingBlock, ToolCall, ToolResult,
@@ -59,8 +60,8 @@ pub use message::{Content, Message, Role};
 pub use model::{ModelError, ModelName};
 pub use money::{Money, NotMoney};
 pub use provider::{
-    Auth, MaxTokensField, Provider, ProviderError, Providers, Quirks, ReasoningField, ReasoningRequest,
-    ReplayReasoning, RequiredWord, SeedField, SystemRole,
+    AnthropicQuirks, Auth, ChatQuirks, GeminiQuirks, MaxTokensField, Provider, ProviderError, Providers, Quirks,
+    ReasoningField, ReasoningRequest, ReplayReasoning, RequiredChoice, ResponsesQuirks, SeedField, SystemRole,
 };
 pub use provider_data::{Part, ProviderData};
 pub use registry::{Registry, Route};
@@ -72,8 +73,8 @@ pub use schema::{FORMAT_VERSION, schema};
 pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
 pub use thinking::{
-    CANNOT_DISABLE, Level, ShowThinking, TableValue, Thinking, ThinkingPlan, ThinkingSetting, ThinkingWords,
-    UnknownLevel, switch_banner, thinking_budget, thinking_levels, thinking_table, thinking_words,
+    Level, LevelValue, ShowThinking, Thinking, ThinkingPlan, ThinkingSetting, UnknownLevel, thinking_budget,
+    thinking_levels, thinking_table,
 };
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
 pub use usage::Usage;

@@ -9,6 +9,7 @@ mod support {
     pub(crate) mod findings;
     pub(crate) mod generate;
     pub(crate) mod summary;
+    pub(crate) mod watching;
     pub(crate) mod wire;
 }
 
@@ -20,3 +21,5 @@ mod generated;
 mod state;
 #[path = "laws/survive.rs"]
 mod survive;
+#[path = "laws/watched.rs"]
+mod watched;

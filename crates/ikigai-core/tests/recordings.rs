@@ -8,6 +8,7 @@ mod support {
     pub(crate) mod opaque;
     pub(crate) mod recordings;
     pub(crate) mod summary;
+    pub(crate) mod watching;
     pub(crate) mod wire;
 }
 
@@ -17,3 +18,5 @@ mod leaves;
 mod own;
 #[path = "recorded/pairs.rs"]
 mod pairs;
+#[path = "recorded/watched.rs"]
+mod watched;

@@ -6,10 +6,35 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::deliver::Answer;
-use crate::endpoint::Control;
 use crate::memory::Memory;
 use crate::script::Script;
 use crate::service::Call;
+
+/// One of the simulator's own controls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Control {
+    /// Queue replies.
+    Expect,
+    /// Read back what was received.
+    Requests,
+    /// Forget everything.
+    Reset,
+    /// Stop listening for a while.
+    Refuse,
+}
+
+impl Control {
+    /// The control that a request is for, if it is for one.
+    pub(crate) fn of(method: &str, path: &str) -> Option<Self> {
+        match (method, path.strip_prefix("/_sim/")?) {
+            ("POST", "expect") => Some(Control::Expect),
+            ("GET", "requests") => Some(Control::Requests),
+            ("POST", "reset") => Some(Control::Reset),
+            ("POST", "refuse") => Some(Control::Refuse),
+            _ => None,
+        }
+    }
+}
 
 pub(crate) fn answer(memory: &Memory, control: Control, call: &Call) -> Answer {
     match control {

@@ -6,16 +6,22 @@ use ikigai_core::{Dialect, ErrorKind, WireError};
 use serde_json::{Value, json};
 
 use crate::deliver::Answer;
-use crate::endpoint::Embed;
 use crate::generate::fingerprint;
 use crate::service::{Call, refuse};
 
-pub(crate) fn answer(kind: Embed, call: &Call, seed: u64) -> Answer {
-    let attempt = match kind {
-        Embed::Openai => openai(call, seed),
-        Embed::Gemini => gemini(call, seed),
-        Embed::GeminiBatch => gemini_batch(call, seed),
-    };
+pub(crate) fn answer(dialect: Dialect, call: &Call, seed: u64) -> Answer {
+    written(match dialect {
+        Dialect::Gemini => gemini(call, seed),
+        Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses => openai(call, seed),
+    })
+}
+
+/// Gemini's list of requests, each with its own vector.
+pub(crate) fn batch(call: &Call, seed: u64) -> Answer {
+    written(gemini_batch(call, seed))
+}
+
+fn written(attempt: Result<Value, WireError>) -> Answer {
     match attempt {
         Ok(body) => Answer::json(&body),
         Err(refusal) => refusal.into(),

@@ -2,6 +2,7 @@
 
 use std::hash::{Hash as _, Hasher as _};
 
+use ikigai_core::server::{Endpoint, Framing, Verb};
 use ikigai_core::{
     Block, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Limits, Reply, Request, Response,
     StreamEncoder, WireError, events,
@@ -24,14 +25,16 @@ const CREATED: u64 = 1_760_000_000;
 const PIECE: usize = 12;
 
 /// The answer, and the fault that a script wants with it.
-pub(crate) fn answer(memory: &Memory, dialect: Dialect, call: &Call) -> (Answer, Option<Fault>) {
-    match attempt(memory, dialect, call) {
+pub(crate) fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<Fault>) {
+    let dialect = endpoint.dialect;
+    match attempt(memory, endpoint, call) {
         Ok((answer, fault)) => (request_id(answer, dialect, call), fault),
         Err(refusal) => (request_id(refusal.into(), dialect, call), None),
     }
 }
 
-fn attempt(memory: &Memory, dialect: Dialect, call: &Call) -> Result<(Answer, Option<Fault>), WireError> {
+fn attempt(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Result<(Answer, Option<Fault>), WireError> {
+    let dialect = endpoint.dialect;
     let body: Value = serde_json::from_slice(&call.body).map_err(|error| not_json(dialect, &error))?;
     let target = call.target();
     strict::check(dialect, &Wire { path: &target, headers: &call.headers, body: &body, memory })?;
@@ -51,7 +54,9 @@ fn attempt(memory: &Memory, dialect: Dialect, call: &Call) -> Result<(Answer, Op
     if response.model.is_empty() {
         response.model.clone_from(&request.model);
     }
-    let reply = Reply { ids: Ids::seeded(seed), created: CREATED, provider: Some("sim".to_owned()), ..reply };
+    let json_array = endpoint.verb == Verb::Stream(Framing::JsonArray);
+    let provider = Some("sim".to_owned());
+    let reply = Reply { ids: Ids::seeded(seed), created: CREATED, provider, json_array, ..reply };
     if kept {
         let body = dialect.encode_response(&response, &reply).body;
         stored::keep(memory, serde_json::from_slice(&body).unwrap_or_default(), input);

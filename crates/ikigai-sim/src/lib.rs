@@ -17,7 +17,6 @@ mod control;
 mod count;
 mod deliver;
 mod embed;
-mod endpoint;
 mod fault;
 mod generate;
 mod memory;

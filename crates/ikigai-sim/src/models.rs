@@ -4,7 +4,6 @@ use ikigai_core::{Catalog, Dialect, ErrorKind, Facts, Rules, rules_for};
 use serde_json::{Value, json};
 
 use crate::deliver::Answer;
-use crate::endpoint::ModelsShape;
 use crate::service::{Call, refuse};
 
 /// Beginnings of names that were served once; the catalogue has forgotten them, recorded conversations have not.
@@ -165,11 +164,12 @@ fn of_provider(provider: &'static str) -> impl Iterator<Item = &'static Facts> {
     Catalog::shared().models().filter(move |facts| facts.provider == provider)
 }
 
-pub(crate) fn answer(shape: ModelsShape, id: Option<&str>, call: &Call) -> Answer {
-    match shape {
-        ModelsShape::Openai => openai(id),
-        ModelsShape::Anthropic => anthropic(id, call),
-        ModelsShape::Gemini => gemini(id),
+/// The list of models, or one of them, in the shape of the dialect that asks.
+pub(crate) fn answer(dialect: Dialect, id: Option<&str>, call: &Call) -> Answer {
+    match dialect {
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => openai(id),
+        Dialect::Anthropic => anthropic(id, call),
+        Dialect::Gemini => gemini(id),
     }
 }
 

@@ -7,11 +7,12 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
+use ikigai_core::server::{Endpoint, Envelope, Verb};
 use ikigai_core::{Dialect, ErrorKind, WireError};
 use serde_json::{Value, json};
 
+use crate::control::Control;
 use crate::deliver::{Answer, Body, deliver};
-use crate::endpoint::{Embed, Endpoint, ModelsShape};
 use crate::fault::Fault;
 use crate::memory::{Memory, Received};
 use crate::net::Breaker;
@@ -66,23 +67,25 @@ pub(crate) async fn handle(
     let (parts, body) = request.into_parts();
     let path = parts.uri.path().to_owned();
     let query = parts.uri.query().map(str::to_owned);
-    let endpoint = Endpoint::of(&parts.method, &path, query.as_deref(), &parts.headers);
+    let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
+    let endpoint = Endpoint::of(parts.method.as_str(), target, |name| parts.headers.contains_key(name));
     let body = match Limited::new(body, LARGEST).collect().await {
         Ok(body) => body.to_bytes(),
         Err(_) => return Ok(deliver(too_large(endpoint.as_ref()).into(), None, &breaker)),
     };
     let call = Call { number: 0, method: parts.method, path, query, headers: parts.headers, body };
+    if let Some(control) = Control::of(call.method.as_str(), &call.path) {
+        return Ok(deliver(control::answer(&memory, control, &call), None, &breaker));
+    }
     let Some(endpoint) = endpoint else {
         return Ok(deliver(no_such_path(&call), None, &breaker));
     };
-    if let Endpoint::Control(control) = endpoint {
-        return Ok(deliver(control::answer(&memory, control, &call), None, &breaker));
-    }
     let call = Call { number: memory.next_number(), ..call };
     if memory.config.canned
-        && let Endpoint::Generate(dialect) = endpoint
+        && let Verb::Generate | Verb::Stream(_) = endpoint.verb
     {
-        let answer = memory.canned(dialect, wants_stream(&call), || generate::answer(&memory, dialect, &call).0);
+        let make = || generate::answer(&memory, &endpoint, &call).0;
+        let answer = memory.canned(endpoint.dialect, wants_stream(&endpoint, &call.body), make);
         return Ok(deliver(answer, None, &breaker));
     }
     memory.log(call.received());
@@ -92,7 +95,7 @@ pub(crate) async fn handle(
 
 /// The answer to a request, and what goes wrong with it.
 fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<Fault>) {
-    let dialect = dialect_of(endpoint);
+    let dialect = endpoint.dialect;
     let fault = match call.header("x-sim-fault").map(str::parse::<Fault>) {
         Some(Ok(fault)) => Some(fault),
         Some(Err(unknown)) => return (refuse(dialect, ErrorKind::InvalidRequest, unknown.to_string()).into(), None),
@@ -104,14 +107,14 @@ fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<
     if let Err(refusal) = auth::check(dialect, call, &memory.config.keys) {
         return (refusal.into(), fault);
     }
-    let (answer, scripted_fault) = match endpoint {
-        Endpoint::Generate(dialect) => generate::answer(memory, *dialect, call),
-        Endpoint::CountTokens(dialect) => (count::answer(*dialect, call), None),
-        Endpoint::RetrieveResponse(id) => (stored::retrieve(memory, id), None),
-        Endpoint::DeleteResponse(id) => (stored::delete(memory, id), None),
-        Endpoint::Embed(kind) => (embed::answer(*kind, call, memory.config.seed), None),
-        Endpoint::Models(shape, id) => (models::answer(*shape, id.as_deref(), call), None),
-        Endpoint::Control(_) => (no_such_path(call), None),
+    let (answer, scripted_fault) = match &endpoint.verb {
+        Verb::Generate | Verb::Stream(_) => generate::answer(memory, endpoint, call),
+        Verb::CountTokens => (count::answer(dialect, call), None),
+        Verb::Embed => (embed::answer(dialect, call, memory.config.seed), None),
+        Verb::EmbedBatch => (embed::batch(call, memory.config.seed), None),
+        Verb::ListModels | Verb::GetModel => (models::answer(dialect, endpoint.model.as_deref(), call), None),
+        Verb::RetrieveResponse { id } => (stored::retrieve(memory, id), None),
+        Verb::DeleteResponse { id } => (stored::delete(memory, id), None),
     };
     if let Some(Fault::Status { status, retry_after_ms }) = scripted_fault {
         return (status_answer(dialect, status, retry_after_ms).into(), None);
@@ -119,25 +122,11 @@ fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<
     (answer, scripted_fault.or(fault))
 }
 
-/// Is a stream asked for? Looks at the bytes alone: this is the path whose speed is measured.
-fn wants_stream(call: &Call) -> bool {
-    let body = &call.body;
-    call.path.ends_with(":streamGenerateContent")
-        || body.windows(13).any(|window| window == b"\"stream\":true")
-        || body.windows(14).any(|window| window == b"\"stream\": true")
-}
-
-fn dialect_of(endpoint: &Endpoint) -> Dialect {
-    match endpoint {
-        Endpoint::Generate(dialect) | Endpoint::CountTokens(dialect) => *dialect,
-        Endpoint::RetrieveResponse(_) | Endpoint::DeleteResponse(_) => Dialect::OpenaiResponses,
-        Endpoint::Embed(Embed::Openai) | Endpoint::Models(ModelsShape::Openai, _) | Endpoint::Control(_) => {
-            Dialect::OpenaiChat
-        }
-        Endpoint::Embed(Embed::Gemini | Embed::GeminiBatch) | Endpoint::Models(ModelsShape::Gemini, _) => {
-            Dialect::Gemini
-        }
-        Endpoint::Models(ModelsShape::Anthropic, _) => Dialect::Anthropic,
+/// Is a stream asked for? The body is not parsed for it: this is the path whose speed is measured.
+fn wants_stream(endpoint: &Endpoint, body: &[u8]) -> bool {
+    match endpoint.verb {
+        Verb::Stream(_) => true,
+        _ => Envelope::read(body).is_ok_and(|envelope| envelope.stream() == Some(true)),
     }
 }
 
@@ -178,7 +167,7 @@ pub(crate) fn wire_error(status: u16, body: &serde_json::Value) -> WireError {
 }
 
 fn too_large(endpoint: Option<&Endpoint>) -> WireError {
-    let dialect = endpoint.map_or(Dialect::OpenaiChat, dialect_of);
+    let dialect = endpoint.map_or(Dialect::OpenaiChat, |endpoint| endpoint.dialect);
     let mut wire = refuse(dialect, ErrorKind::InvalidRequest, "Request exceeds the maximum size of 32 MB");
     wire.status = 413;
     wire

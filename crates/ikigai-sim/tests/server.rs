@@ -36,7 +36,7 @@ impl Got {
 
     /// The body as a stream of a dialect, decoded.
     fn response(&self, dialect: Dialect) -> ikigai_core::Response {
-        let mut decoder = StreamDecoder::new(dialect, Ids::default());
+        let mut decoder = StreamDecoder::new(dialect, Ids::default(), &ikigai_core::Limits::default());
         let mut events: Vec<Event> = Vec::new();
         decoder.feed(&self.body, &mut events);
         decoder.end(&mut events);
@@ -366,4 +366,34 @@ async fn canned_answers_are_the_first_ones() {
         }
     }
     assert_eq!(sim.requests(), []);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn canned_answers_are_streams_only_where_the_request_itself_says_so() {
+    let mut config = Config::default();
+    config.canned = true;
+    let sim = Sim::with(config).await.unwrap();
+    let (path, mut body) = ask(Dialect::OpenaiChat, "hello", false);
+    let schema = json!({"type": "object", "properties": {}, "default": {"stream": true}});
+    body["tools"] = json!([{"type": "function", "function": {"name": "play", "parameters": schema}}]);
+    let whole = send(&sim, &path, "", &body);
+    assert_eq!((whole.status(), whole.json()["object"].clone()), (200, json!("chat.completion")));
+    let (path, body) = ask(Dialect::OpenaiChat, "hello", true);
+    let stream = send(&sim, &path, "", &body);
+    assert!(stream.body.starts_with(b"data: "), "{stream:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bases_named_after_a_provider_lead_to_its_api() {
+    let sim = Sim::start().await.unwrap();
+    for (dialect, base) in [
+        (Dialect::Anthropic, "/anthropic"),
+        (Dialect::OpenaiChat, "/openai"),
+        (Dialect::OpenaiResponses, "/openai"),
+        (Dialect::Gemini, "/gemini"),
+    ] {
+        let (path, body) = ask(dialect, "hello", false);
+        let (plain, based) = (send(&sim, &path, "", &body), send(&sim, &format!("{base}{path}"), "", &body));
+        assert_eq!((plain.status(), &plain.body), (200, &based.body), "{dialect}");
+    }
 }

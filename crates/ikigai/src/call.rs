@@ -5,7 +5,6 @@ use http::Method;
 use ikigai_core::{Event, Loss, ModelName, Request, Response, StreamDecoder, ToolNames};
 
 use crate::client::Client;
-use crate::codec::Codec;
 use crate::error::{Attempt, Error};
 use crate::settings::Settings;
 use crate::transport::Body;

@@ -90,7 +90,7 @@ pub use schemars;
 pub use stream::Stream;
 #[cfg(feature = "schema")]
 pub use tools::tool;
-pub use tools::{Approval, Callable, Hints};
+pub use tools::{Approval, Callable, ExecuteError, Hints, tool_call};
 pub use upstream::{Exchange, RateLimit, RateLimits, Retry, Upstream, Wanted};
 pub use verbs::{Embeddings, Preview, TokenCount};
 

@@ -12,10 +12,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::error::{Error, Reason};
 use crate::transport::TransportError;
 
-/// What stands in the place of a secret.
+/// What is shown in place of a secret.
 pub(crate) const PLACEHOLDER: &str = "[key]";
 
-/// A shorter text is no secret worth hiding, and would take half of every message with it.
+/// Shorter texts are not hidden: they are hardly secrets, and would take half of every message with them.
 const SHORTEST: usize = 8;
 
 /// Words in the name of a header or a parameter that make its value a secret.
@@ -48,7 +48,7 @@ impl Secrets {
         Secrets::new(texts.into_iter().map(SecretString::from))
     }
 
-    /// A text without the secrets, in whichever of the usual spellings they stand there.
+    /// A text without the secrets, in any of their usual spellings.
     pub(crate) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
         for secret in self.0.iter() {
@@ -61,7 +61,7 @@ impl Secrets {
         text
     }
 
-    /// Bytes without the secrets. They stay as they are where there is none.
+    /// Bytes without the secrets. Bytes that hold none are returned unchanged.
     pub(crate) fn redact_bytes(&self, bytes: Bytes) -> Bytes {
         let text = String::from_utf8_lossy(&bytes);
         match self.redact(&text) {
@@ -164,7 +164,7 @@ pub(crate) fn names_a_secret(name: &str) -> bool {
     NAMES.iter().any(|word| name.contains(word))
 }
 
-/// A secret as it may stand in a text: as it is, in JSON that escapes slashes, in an address.
+/// The spellings of a secret: plain, in JSON that escapes slashes, in an address.
 fn spellings(secret: &str) -> impl Iterator<Item = Cow<'_, str>> {
     let escaped = secret.contains(['/', '"', '\\']).then(|| {
         let mut escaped = String::with_capacity(secret.len() + 8);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ikigai_core::{
-    Block, Context, ErrorKind, FinishReason, Message, ModelName, Request, Response, Role, ToolCall, ToolChoice,
+    Block, Context, ErrorKind, FinishReason, Loss, Message, ModelName, Request, Response, Role, ToolCall, ToolChoice,
 };
 use tracing::Instrument as _;
 
@@ -30,6 +30,8 @@ pub(crate) struct Turn {
     /// What the turn adds to the conversation.
     messages: Vec<Message>,
     attempts: Vec<Attempt>,
+    /// The thinking budget was reduced, because the conversation is long.
+    reduced: Option<Loss>,
 }
 
 /// An answer that has begun, and who gives it.
@@ -41,7 +43,7 @@ pub(crate) struct Begun {
 /// Who gives an answer, and what the request lost on its way.
 pub(crate) struct Asked {
     pub(crate) name: ModelName,
-    pub(crate) losses: Vec<ikigai_core::Loss>,
+    pub(crate) losses: Vec<Loss>,
     pub(crate) span: tracing::Span,
     /// When the first try began.
     pub(crate) began: Duration,
@@ -66,6 +68,7 @@ impl Turn {
             steps: Vec::new(),
             messages: Vec::new(),
             attempts: Vec::new(),
+            reduced: None,
         })
     }
 
@@ -133,12 +136,16 @@ impl Turn {
         self.request.model.clone_from(&name.id);
         self.request.stream = (wanted == Wanted::Stream).then_some(true);
         self.request.thinking = self.plan.thinking(self.candidate);
+        self.reduced = None;
         if settings.dynamic_budget
-            && let Some(thinking) = self.request.thinking.take()
+            && let Some(thinking) = &self.request.thinking
         {
             let tokens = crate::verbs::estimate(&self.request);
             let rule = &ikigai_core::rules_for(&name.id).thinking;
-            self.request.thinking = Some(thinking.for_context(tokens, rule));
+            if let Some((reduced, loss)) = thinking.reduced_for_context(tokens, rule) {
+                self.request.thinking = Some(reduced);
+                self.reduced = Some(loss);
+            }
         }
         settings
     }
@@ -147,7 +154,9 @@ impl Turn {
     pub(crate) fn preview(mut self) -> Result<Preview, Error> {
         let name = self.plan.candidate(0).clone();
         let settings = self.fit(&name, Wanted::Stream);
-        Preview::new(&self.client, name, self.request, settings)
+        let mut preview = Preview::new(&self.client, name, self.request, settings)?;
+        preview.losses.extend(self.reduced);
+        Ok(preview)
     }
 
     async fn send(&mut self, name: &ModelName, settings: &Settings) -> Result<(Opened, Asked), Error> {
@@ -161,7 +170,11 @@ impl Turn {
         let prepared = self.client.prepare(name, &request, settings)?;
         let span = crate::trace::span(&self.client, &prepared, &request);
         match prepared.open(&mut self.attempts).instrument(span.clone()).await {
-            Ok(opened) => Ok((opened, Asked { name: name.clone(), losses: prepared.losses, span, began })),
+            Ok(opened) => {
+                let mut losses = prepared.losses;
+                losses.extend(self.reduced.clone());
+                Ok((opened, Asked { name: name.clone(), losses, span, began }))
+            }
             Err(error) => {
                 crate::trace::failed(&span, &error, self.client.clock().now().saturating_sub(began));
                 Err(error)
@@ -181,6 +194,7 @@ impl Turn {
     /// Takes a complete answer into the turn, and says what follows.
     pub(crate) fn complete(&mut self, mut response: Response, head: Head, asked: Asked) -> Result<Next, Error> {
         response.warnings.splice(0..0, asked.losses);
+        response.note_thinking_type(&ikigai_core::rules_for(&asked.name.id).thinking);
         if response.finish_reason == FinishReason::Error {
             let error = response.error.as_deref().cloned();
             let error = error.unwrap_or_else(|| ikigai_core::Error::protocol("the model broke off its answer"));

@@ -112,7 +112,7 @@ async fn keys_come_from_the_call_then_the_client_then_the_environment() {
     let environment = crate::config::Environment::of([("ANTHROPIC_API_KEY", "from-environment")]);
     let builder = || Client::builder().transport(scripted.clone()).environment(environment.clone());
     let client = builder().key("claude", "wrong").build();
-    assert!(client.unwrap_err().to_string().starts_with("no provider is called `claude`"));
+    assert!(client.unwrap_err().to_string().starts_with("unknown provider `claude`"));
     let client = builder().key("anthropic", "first").key("anthropic", "from-client").build().unwrap();
     client.ask(CLAUDE, "Hi").await.unwrap();
     client.model(CLAUDE).unwrap().key(" from-call\n").ask("Hi").await.unwrap();
@@ -323,8 +323,14 @@ async fn budgets_can_be_set_and_follow_the_length_of_the_prompt() {
     let model = model.dynamic_budget();
     model.ask("Hi").await.unwrap();
     assert_eq!(scripted.body(1)["thinking"]["budget_tokens"], 43_008);
-    model.ask("word ".repeat(130_000)).await.unwrap();
+    let long = "word ".repeat(130_000);
+    let answer = model.ask(long.as_str()).await.unwrap();
     assert_eq!(scripted.body(2)["thinking"]["budget_tokens"], 10_000);
+    let told: Vec<String> = answer.warnings().map(ToString::to_string).collect();
+    let reduced = "thinking at thinking.budget: the conversation has more than 150,000 tokens, so the thinking budget is reduced to 10,000";
+    assert_eq!(told, [reduced]);
+    let preview = model.preview(long.as_str()).unwrap();
+    assert_eq!(preview.losses.iter().map(ToString::to_string).collect::<Vec<_>>(), [reduced]);
 }
 
 #[test]

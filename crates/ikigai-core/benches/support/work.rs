@@ -1,5 +1,6 @@
 //! What is done to it: each step of the library, and the least that any program must do with the same bytes.
 
+use ikigai_core::server::{Delivery, Envelope, Seen, Watch};
 use ikigai_core::{Dialect, Event, Ids, Incoming, Limits, Reply, Request, StreamDecoder, StreamEncoder};
 
 use super::inputs::{stream, with_target};
@@ -75,4 +76,19 @@ pub(crate) fn decode_request(dialect: Dialect, path: &str, bytes: &[u8]) -> Opti
 pub(crate) fn encode_request(dialect: Dialect, request: &Request) -> Option<Vec<u8>> {
     let wire = with_target(|target| dialect.encode_request(request, target, &Limits::default()).ok())?;
     Some(wire.body)
+}
+
+/// Watches a stream that passes through.
+pub(crate) fn watch_stream(dialect: Dialect, bytes: &[u8]) -> Seen {
+    let mut watch = Watch::new(dialect, Delivery::Stream);
+    for piece in bytes.chunks(PIECE) {
+        watch.feed(piece);
+    }
+    watch.finish()
+}
+
+/// Finds the model and the wish for a stream in the bytes of a request.
+pub(crate) fn read_envelope(bytes: &[u8]) -> Option<(usize, Option<bool>)> {
+    let envelope = Envelope::read(bytes).ok()?;
+    Some((envelope.model().map_or(0, |model| model.len()), envelope.stream()))
 }

@@ -1,8 +1,11 @@
-//! Which rules hold for which model: the rows of `data/families.toml`, and how an id finds its row.
+//! Which rules apply to which model: the rows of `data/families.toml`, and how an id finds its row.
 
 use std::borrow::Cow;
 
-use super::{BoundState, ConverseFields, Display, ForcedTools, Off, Rules, Sampling, Shown, ThinkingKind, ToolsInChat};
+use super::{
+    ConverseFields, ForcedTools, Rules, Sampling, StateScope, ThinkingDetail, ThinkingDisplay, ThinkingKind,
+    ThinkingOff, ToolsInChat,
+};
 use crate::Level;
 
 // `ROWS`: the rules of each row. `PATTERNS`: the beginnings of model ids, in the order in which they are tried.
@@ -10,10 +13,10 @@ include!(concat!(env!("OUT_DIR"), "/families.rs"));
 
 static UNKNOWN: Rules = Rules::NONE;
 
-/// What the family of a model takes on the wire.
+/// What the family of a model accepts.
 ///
-/// The id may be dated, carry a vendor (`anthropic/claude-…`, `us.anthropic.claude-…-v1:0`, `models/gemini-…`) and
-/// have dots or dashes in its version. A model that no row knows gets [`Rules::default`].
+/// The id may have a date, a vendor (`anthropic/claude-…`, `us.anthropic.claude-…-v1:0`, `models/gemini-…`) and dots or
+/// dashes in its version. A model that no row matches gets [`Rules::default`].
 ///
 /// ```
 /// use ikigai_core::{ThinkingKind, rules_for};

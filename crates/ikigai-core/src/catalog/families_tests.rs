@@ -1,7 +1,7 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::{BoundState, ForcedTools, Level, Off, Sampling, ThinkingKind, ToolsInChat};
+use crate::{ForcedTools, Level, Sampling, StateScope, ThinkingKind, ThinkingOff, ToolsInChat};
 
 // The parts of the build script that read the file.
 #[path = "../../build/code.rs"]
@@ -33,7 +33,7 @@ fn every_row_makes_sense() {
         assert!(rule.min <= rule.max, "{rules:?}");
         let by_words = [ThinkingKind::Adaptive, ThinkingKind::Effort, ThinkingKind::Level];
         assert_eq!(by_words.contains(&rule.kind), !rule.levels.is_empty(), "{rules:?}");
-        let bound_to_family = rules.bound_state == BoundState::Family;
+        let bound_to_family = rules.bound_state == StateScope::Family;
         assert!(!bound_to_family || !rules.family.is_empty(), "state is bound to a family without a name: {rules:?}");
     }
 }
@@ -214,7 +214,7 @@ fn what_claude_takes_by_generation() {
             (prefill, system_messages, strict, strict, Some(longest)),
             "{model}"
         );
-        assert_eq!(rules.bound_state, BoundState::Model);
+        assert_eq!(rules.bound_state, StateScope::Model);
     }
 }
 
@@ -284,7 +284,10 @@ fn the_catalogue_helps_where_no_family_is_known() {
     let facts = |json: serde_json::Value| serde_json::from_value::<crate::Facts>(json).unwrap();
     let mercury = facts(serde_json::json!({"thinking": true, "efforts": ["none", "high", "low"]}));
     let rule = &rules_for("mercury-2").with_facts(&mercury).thinking.clone();
-    assert_eq!((rule.kind, rule.off, &*rule.levels), (ThinkingKind::Effort, Off::Word, &[Level::Low, Level::High][..]));
+    assert_eq!(
+        (rule.kind, rule.off, &*rule.levels),
+        (ThinkingKind::Effort, ThinkingOff::Word, &[Level::Low, Level::High][..])
+    );
 
     let plain = facts(serde_json::json!({"thinking": true}));
     assert_eq!(rules_for("olmo-3-32b-think").with_facts(&plain).thinking.kind, ThinkingKind::Always);

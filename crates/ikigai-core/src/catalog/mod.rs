@@ -14,6 +14,6 @@ pub use families::rules_for;
 pub(crate) use lookup::Bare;
 pub use lookup::Catalog;
 pub use rules::{
-    BoundState, ConverseFields, Display, ForcedTools, Off, Rules, Sampling, Shown, ThinkingKind, ThinkingRule,
-    ToolsInChat,
+    ConverseFields, ForcedTools, Rules, Sampling, StateScope, ThinkingDetail, ThinkingDisplay, ThinkingKind,
+    ThinkingOff, ThinkingRule, ToolsInChat,
 };

@@ -45,8 +45,8 @@ impl Dialect {
     pub fn encode_request(self, request: &Request, target: &Target<'_>, limits: &Limits) -> Result<WireRequest, Error> {
         // A dialect whose encoder takes the fitted request has `Writes::Fitted` here.
         let writes = match self {
-            Dialect::Anthropic => Writes::Alone(anthropic::encode_request),
-            Dialect::OpenaiChat => Writes::Alone(openai_chat::encode_request),
+            Dialect::Anthropic => Writes::Fitted(anthropic::encode_request),
+            Dialect::OpenaiChat => Writes::Fitted(openai_chat::encode_request),
             Dialect::OpenaiResponses => Writes::Fitted(openai_responses::encode_request),
             Dialect::Gemini => Writes::Alone(gemini::encode_request),
         };
@@ -92,10 +92,11 @@ impl Dialect {
     /// If the body is not a request of this dialect, or reaches a limit; the message names the place.
     pub fn decode_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<(Request, Reply), Error> {
         limits.check_request(incoming.body)?;
-        let draft = || json_of_request(incoming.body).map(|body| DraftIncoming { path: incoming.path, body });
+        let draft =
+            || -> Result<_, Error> { Ok(DraftIncoming { path: incoming.path, body: json_of_request(incoming.body)? }) };
         let request = match self {
-            Dialect::Anthropic => anthropic::decode_request(draft()?),
-            Dialect::OpenaiChat => openai_chat::decode_request(draft()?),
+            Dialect::Anthropic => anthropic::decode_request(incoming),
+            Dialect::OpenaiChat => openai_chat::decode_request(incoming),
             Dialect::OpenaiResponses => openai_responses::decode_request(incoming),
             Dialect::Gemini => gemini::decode_request(draft()?),
         }?;
@@ -117,8 +118,8 @@ impl Dialect {
     pub fn decode_response(self, body: &[u8], ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
         limits.check_answer(body)?;
         match self {
-            Dialect::Anthropic => anthropic::decode_response(json_of_answer(body)?, ids),
-            Dialect::OpenaiChat => openai_chat::decode_response(json_of_answer(body)?, ids),
+            Dialect::Anthropic => anthropic::decode_response(body, ids),
+            Dialect::OpenaiChat => openai_chat::decode_response(body, ids),
             Dialect::OpenaiResponses => openai_responses::decode_response(body, ids),
             Dialect::Gemini => gemini::decode_response(json_of_answer(body)?, ids),
         }
@@ -126,13 +127,13 @@ impl Dialect {
 
     /// Encodes a whole answer for a client of this dialect. What could not be carried is in [`WireResponse::losses`].
     pub fn encode_response(self, response: &Response, reply: &Reply) -> WireResponse {
-        let body = match self {
+        let drafted = |body: Value| WireResponse { body: bytes(&body), losses: Vec::new() };
+        match self {
             Dialect::Anthropic => anthropic::encode_response(response, reply),
             Dialect::OpenaiChat => openai_chat::encode_response(response, reply),
-            Dialect::OpenaiResponses => return openai_responses::encode_response(response, reply),
-            Dialect::Gemini => gemini::encode_response(response, reply),
-        };
-        WireResponse { body: bytes(&body), losses: Vec::new() }
+            Dialect::OpenaiResponses => openai_responses::encode_response(response, reply),
+            Dialect::Gemini => drafted(gemini::encode_response(response, reply)),
+        }
     }
 
     /// Reads a provider's failure. The body may be anything: JSON, HTML, cut off, empty.
@@ -147,13 +148,14 @@ impl Dialect {
 
     /// Writes a failure for a client of this dialect.
     pub fn encode_error(self, error: &Error) -> WireError {
-        let draft = match self {
+        let drafted =
+            |draft: DraftError| WireError { status: draft.status, headers: draft.headers, body: bytes(&draft.body) };
+        match self {
             Dialect::Anthropic => anthropic::encode_error(error),
             Dialect::OpenaiChat => openai_chat::encode_error(error),
             Dialect::OpenaiResponses => openai_responses::encode_error(error),
-            Dialect::Gemini => gemini::encode_error(error),
-        };
-        WireError { status: draft.status, headers: draft.headers, body: bytes(&draft.body) }
+            Dialect::Gemini => drafted(gemini::encode_error(error)),
+        }
     }
 }
 

@@ -7,6 +7,7 @@
 mod anthropic;
 mod dispatch;
 mod driver;
+mod foreign;
 mod gemini;
 mod ids;
 mod lanes;
@@ -18,6 +19,7 @@ mod seal;
 mod strict;
 mod surrogates;
 mod verbs;
+pub(crate) mod watch;
 
 use serde::{Deserialize, Serialize};
 

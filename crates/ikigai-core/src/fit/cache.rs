@@ -99,7 +99,7 @@ impl<'a> Fitting<'a> {
             CacheMarks::Never => None,
             CacheMarks::Always(rule) => Some(rule),
             CacheMarks::Model(rule) => self.rules.cache_breakpoints.then_some(rule),
-            CacheMarks::ProviderOrModel { provider, .. } if self.quirks.cache_control => Some(provider),
+            CacheMarks::ProviderOrModel { provider, .. } if self.quirks.chat.cache_control => Some(provider),
             CacheMarks::ProviderOrModel { model, .. } => self.rules.cache_breakpoints.then_some(model),
         };
         let (found, fixed) = self.hints(rule);

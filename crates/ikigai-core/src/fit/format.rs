@@ -59,7 +59,7 @@ impl<'a> Fitting<'a> {
                 Format { format: Some(FittedFormat::Json), note: Some("Answer in JSON.".to_owned()) }
             }
             JsonMode::Missing => {
-                let why = "this API has no JSON mode without a schema; the system prompt asks for JSON";
+                let why = "this API has no JSON mode without a schema";
                 Format { format: None, note: Some(self.ask_for_json(LossCode::NotInDialect, why)) }
             }
         }
@@ -68,7 +68,7 @@ impl<'a> Fitting<'a> {
     fn schema(&mut self, format: &'a JsonSchemaFormat) -> Result<Format<'a>, Error> {
         let refusal = if !self.rules.structured_output {
             Some((LossCode::RefusedByModel, "this model cannot be held to a schema"))
-        } else if self.quirks.no_json_schema {
+        } else if self.quirks.chat.no_json_schema {
             Some((LossCode::RefusedByProvider, "this provider does not take schemas of answers"))
         } else {
             None

@@ -1,6 +1,7 @@
 //! The system prompt and the messages.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::abilities::{Beginning, SystemMessages, ThinkingBack};
 use super::foreign::is_foreign;
@@ -8,6 +9,7 @@ use super::issuer::Issuer;
 use super::{FittedBlock, FittedMessage, Fitting, Place, Spelling, StateUse};
 use crate::{
     Block, Loss, LossCode, Message, Part, ProviderData, ReasoningField, ReplayReasoning, Role, Text, ThinkingBlock,
+    Tool,
 };
 
 /// What is said when a conversation may not end with the assistant.
@@ -40,7 +42,7 @@ impl<'a> Fitting<'a> {
         let request = self.request;
         let mut done = Conversation::default();
         for (index, block) in request.system.iter().enumerate() {
-            done.system.extend(self.block(block, Place::System(index), Issuer::Unknown, &mut done.lost_thinking));
+            done.system.extend(self.block(block, Place::System(index), Issuer::Unknown));
         }
         let leading = self.leading_system_messages();
         let last_user = request.messages.iter().rposition(|message| message.role == Role::User);
@@ -66,7 +68,7 @@ impl<'a> Fitting<'a> {
         if self.spelling == Spelling::Ours {
             self.move_system(&mut done);
             self.let_the_user_begin(&mut done);
-            self.note_ids();
+            self.note_respelled();
         }
         done
     }
@@ -98,20 +100,14 @@ impl<'a> Fitting<'a> {
                     *lost_thinking |= !goes;
                     goes.then(|| FittedBlock { block: Cow::Borrowed(block), place, state: StateUse::Own })
                 }
-                block => self.block(block, place, issuer, lost_thinking),
+                block => self.block(block, place, issuer),
             };
             content.extend(fitted);
         }
         FittedMessage { message, index, role: message.role, state, content }
     }
 
-    fn block(
-        &mut self,
-        block: &'a Block,
-        place: Place,
-        issuer: Issuer,
-        lost_thinking: &mut bool,
-    ) -> Option<FittedBlock<'a>> {
+    fn block(&mut self, block: &'a Block, place: Place, issuer: Issuer) -> Option<FittedBlock<'a>> {
         let Some(data) = block.provider_data() else {
             let Block::Other(other) = block else { return None };
             let known = self.knows(other, place, issuer);
@@ -122,7 +118,7 @@ impl<'a> Fitting<'a> {
         if let Block::ToolResult(result) = block {
             for (index, inner) in result.content.iter().enumerate() {
                 // It is not left out here, so that the rest keeps its place; the dialect leaves it out.
-                self.block(inner, place.inner(index), issuer, lost_thinking);
+                self.block(inner, place.inner(index), issuer);
             }
         }
         let block = if self.spelling == Spelling::Ours { self.renamed(block) } else { Cow::Borrowed(block) };
@@ -159,11 +155,19 @@ impl<'a> Fitting<'a> {
         }
     }
 
-    fn note_ids(&mut self) {
+    fn note_respelled(&mut self) {
         let changes = self.ids.changes();
         if changes > 0 {
             let why = format!("{changes} ids are not of the form that is taken here; others are sent");
             self.losses.push(Loss::info(LossCode::Renamed, "tool_call", "messages", why));
+        }
+        // Those of the tools are told with the tools.
+        let offered: HashSet<&str> = self.request.tools.iter().filter_map(Tool::name).collect();
+        let told = offered.iter().filter(|name| self.names.changes(name)).count();
+        let only_called = self.names.changes_in_all().saturating_sub(told);
+        if only_called > 0 {
+            let why = format!("{only_called} names of tools that are not offered are not taken here; others are sent");
+            self.losses.push(Loss::info(LossCode::Renamed, "name", "messages", why));
         }
     }
 
@@ -186,12 +190,12 @@ impl<'a> Fitting<'a> {
         }
         let refusal = match self.abilities.thinking_back {
             ThinkingBack::Text => {
-                let wanted = match self.quirks.replay_reasoning {
+                let wanted = match self.quirks.chat.replay_reasoning {
                     ReplayReasoning::Never => false,
                     ReplayReasoning::Always => true,
                     ReplayReasoning::ToolLoop => in_loop,
                 };
-                let taken = wanted && self.quirks.reasoning_field != ReasoningField::Nothing;
+                let taken = wanted && self.quirks.chat.reasoning_field != ReasoningField::Nothing;
                 (!taken).then_some((
                     LossCode::RefusedByProvider,
                     "this provider does not take thinking back; it is left out",
@@ -314,7 +318,7 @@ impl<'a> Fitting<'a> {
         let at = last.index;
         let clash = has_schema && !self.abilities.schema_format.beside_prefill.is_taken();
         if clash || !self.rules.prefill {
-            let (code, why) = match clash {
+            let (code, why) = match self.rules.prefill {
                 true => (LossCode::Conflict, "an answer that is held to a schema cannot be begun by the caller"),
                 false => (LossCode::RefusedByModel, "this model refuses conversations that end with the assistant"),
             };

@@ -21,6 +21,8 @@ pub(super) enum IdForm {
 #[derive(Debug)]
 pub(super) struct CallIds<'a> {
     form: IdForm,
+    request: &'a Request,
+    /// Every id that is on the wire or will be; filled when the first one is replaced.
     taken: HashSet<Cow<'a, str>>,
     /// What an id stands for from here on, where it could not stay.
     replaced: HashMap<&'a str, String>,
@@ -31,14 +33,7 @@ pub(super) struct CallIds<'a> {
 
 impl<'a> CallIds<'a> {
     pub(super) fn new(request: &'a Request, form: IdForm) -> Self {
-        let ids = request.messages.iter().flat_map(|message| &message.content).filter_map(id_of);
-        let taken = ids.filter(|id| form.takes(id)).map(Cow::Borrowed).collect();
-        CallIds { form, taken, replaced: HashMap::new(), called: HashSet::new(), changes: 0 }
-    }
-
-    /// For a conversation whose ids all stay as they are.
-    pub(super) fn none(form: IdForm) -> Self {
-        CallIds { form, taken: HashSet::new(), replaced: HashMap::new(), called: HashSet::new(), changes: 0 }
+        CallIds { form, request, taken: HashSet::new(), replaced: HashMap::new(), called: HashSet::new(), changes: 0 }
     }
 
     /// How many ids were replaced.
@@ -48,11 +43,10 @@ impl<'a> CallIds<'a> {
 
     /// The id of a call; `None`: it stays as it is.
     pub(super) fn of_call(&mut self, id: &'a str) -> Option<String> {
-        let is_new = self.called.insert(id);
-        if !is_new && self.form.repeats() == Repeats::Refused {
-            return Some(self.replace(id));
+        match self.form.repeats() {
+            Repeats::Refused if !self.called.insert(id) => Some(self.replace(id)),
+            Repeats::Refused | Repeats::Taken => self.of_result(id),
         }
-        self.of_result(id)
     }
 
     /// The id that a result names; `None`: it stays as it is.
@@ -66,6 +60,10 @@ impl<'a> CallIds<'a> {
 
     fn replace(&mut self, id: &'a str) -> String {
         self.changes += 1;
+        if self.taken.is_empty() {
+            let ids = self.request.messages.iter().flat_map(|message| &message.content).filter_map(id_of);
+            self.taken.extend(ids.map(Cow::Borrowed));
+        }
         // Two ids with the same number are as good as impossible; were they there, the next number is taken. A second
         // call with the same id goes on from the number of the first.
         let mut number = fnv(id).wrapping_add(u64::from(self.replaced.contains_key(id)));

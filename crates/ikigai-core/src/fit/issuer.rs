@@ -1,7 +1,7 @@
 //! Who may read sealed state: decided once, for all dialects.
 
 use crate::catalog::rules_for;
-use crate::{BoundState, Message, Rules, Target};
+use crate::{Message, Rules, StateScope, Target};
 
 /// Who issued the state of a message, as seen from the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,9 +23,9 @@ impl Issuer {
             None => Issuer::Unknown,
         };
         let readable = message.model.as_deref().is_none_or(|issuer| match rules.bound_state {
-            BoundState::Provider => true,
-            BoundState::Family => rules_for(issuer).family == rules.family || same_model(issuer, model),
-            BoundState::Model => same_model(issuer, model),
+            StateScope::Provider => true,
+            StateScope::Family => rules_for(issuer).family == rules.family || same_model(issuer, model),
+            StateScope::Model => same_model(issuer, model),
         });
         if readable { known } else { Issuer::OtherModel }
     }

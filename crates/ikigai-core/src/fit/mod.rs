@@ -26,14 +26,14 @@ use std::borrow::Cow;
 use crate::dialect::Target;
 use crate::{
     Block, CacheHint, Dialect, Error, ErrorKind, Function, Json, JsonSchemaFormat, Limits, Loss, Message, Other,
-    OutputFormat, Part, Quirks, Request, Role, Rules, ShowThinking, ThinkingKind, ThinkingSetting, Tool, ToolChoice,
+    OutputFormat, Part, Quirks, Request, Role, Rules, ShowThinking, ThinkingKind, ThinkingSetting, ToolChoice,
 };
 
 pub(crate) use abilities::*;
 pub(crate) use cache::Marks;
 pub use names::ToolNames;
 pub(crate) use place::Place;
-pub(crate) use schema::Subset;
+pub(crate) use schema::{Parsed, Subset};
 
 use history::is_unsigned_tool_turn;
 use ids::{CallIds, IdForm};
@@ -214,7 +214,7 @@ pub(crate) fn fit<'a>(
     limits.check_blocks(blocks, ErrorKind::InvalidRequest)?;
     let fitting = Fitting::new(request, target, dialect, limits);
     match fitting.spelling {
-        Spelling::AsItCame => fitting.as_it_came(),
+        Spelling::AsItCame => fitting.unfitted(),
         Spelling::Ours => fitting.ours(),
     }
 }
@@ -243,12 +243,12 @@ impl<'a> Fitting<'a> {
             Some(facts) => target.rules.with_facts(facts),
             None => Cow::Borrowed(target.rules),
         };
-        let form = if target.quirks.tool_ids_of_nine { IdForm::Nine } else { IdForm::Rule(abilities.call_ids) };
-        let (names, ids) = match spelling {
-            Spelling::AsItCame => (Respelled::default(), CallIds::none(form)),
-            Spelling::Ours => (Respelled::new(request, dialect, &abilities.tool_names), CallIds::new(request, form)),
+        let form = if target.quirks.chat.tool_ids_of_nine { IdForm::Nine } else { IdForm::Rule(abilities.call_ids) };
+        let names = match spelling {
+            Spelling::AsItCame => Respelled::default(),
+            Spelling::Ours => Respelled::new(request, dialect, &abilities.tool_names),
         };
-        let quirks = target.quirks;
+        let (ids, quirks) = (CallIds::new(request, form), target.quirks);
         Fitting { request, target, dialect, abilities, rules, quirks, limits, spelling, names, ids, losses: Vec::new() }
     }
 
@@ -299,7 +299,7 @@ impl<'a> Fitting<'a> {
     }
 
     /// Nothing is fitted but what belongs to others: their state, their blocks, their tools.
-    fn as_it_came(mut self) -> Result<Fitted<'a>, Error> {
+    fn unfitted(mut self) -> Result<Fitted<'a>, Error> {
         let request = self.request;
         let conversation = self.conversation(None);
         let tools = self.tools_as_they_came();
@@ -373,19 +373,14 @@ impl<'a> Fitting<'a> {
     fn takes(&self) -> Takes {
         let as_it_came = self.spelling == Spelling::AsItCame;
         Takes {
-            call_ids: as_it_came || (self.rules.call_ids && !self.quirks.no_call_ids),
+            call_ids: as_it_came || (self.rules.call_ids && !self.quirks.gemini.no_call_ids),
             media_in_results: as_it_came || self.rules.media_in_results,
             signatures: !as_it_came && self.rules.signatures_required,
-            openapi_schemas: !self.rules.json_schema_parameters || self.quirks.openapi_schemas,
+            openapi_schemas: !self.rules.json_schema_parameters || self.quirks.gemini.openapi_schemas,
             thinking: self.target.facts.and_then(|facts| facts.thinking) != Some(false),
         }
     }
 }
 
-/// The names that a dialect's own tools have.
-fn own_tool_names(request: &Request, dialect: Dialect) -> impl Iterator<Item = &str> {
-    request.tools.iter().filter_map(move |tool| match tool {
-        Tool::Other(tool) if tool.other.dialect == dialect => tools::own_name(&tool.other),
-        Tool::Other(_) | Tool::Function(_) => None,
-    })
-}
+#[cfg(test)]
+mod tests;

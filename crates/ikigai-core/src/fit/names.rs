@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::abilities::{FirstCharacter, NameRule};
-use super::own_tool_names;
 use crate::{Block, Dialect, Event, Request, Response, Tool, ToolChoice};
 
 /// The names of tools that were respelled for a request, to give the calls of its answer their own names again.
@@ -97,15 +96,11 @@ impl NameRule {
     /// The name with `_` for everything that is not taken.
     fn plain(&self, name: &str) -> String {
         let mut plain = String::with_capacity(name.len().min(self.longest) + 1);
-        if !name.chars().next().is_some_and(|first| self.can_begin(first)) {
+        let mut taken = name.chars().map(|c| if self.has(c) { c } else { '_' }).peekable();
+        if !taken.peek().is_some_and(|first| self.can_begin(*first)) {
             plain.push('_');
         }
-        for c in name.chars() {
-            if plain.len() >= self.longest {
-                break;
-            }
-            plain.push(if self.has(c) { c } else { '_' });
-        }
+        plain.extend(taken.take(self.longest - plain.len()));
         plain
     }
 }
@@ -125,7 +120,11 @@ impl<'a> Respelled<'a> {
             return Respelled::default();
         }
         let mut taken: HashSet<Cow<'_, str>> = all_names(request).map(Cow::Borrowed).collect();
-        taken.extend(own_tool_names(request, dialect).map(Cow::Borrowed));
+        let own = request.tools.iter().filter_map(|tool| match tool {
+            Tool::Other(tool) if tool.other.dialect == dialect => tool.other.tool_name(),
+            Tool::Other(_) | Tool::Function(_) => None,
+        });
+        taken.extend(own.map(Cow::Borrowed));
         let mut counts: HashMap<String, usize> = HashMap::new();
         let mut sent: HashMap<&str, String> = HashMap::new();
         for name in refused {
@@ -157,6 +156,11 @@ impl<'a> Respelled<'a> {
     /// Whether the name is sent in another spelling.
     pub(super) fn changes(&self, name: &str) -> bool {
         self.sent.contains_key(name)
+    }
+
+    /// How many names are sent in another spelling.
+    pub(super) fn changes_in_all(&self) -> usize {
+        self.sent.len()
     }
 
     /// The way back.

@@ -52,7 +52,7 @@ impl<'a> Fitting<'a> {
             };
             self.number("top_p", top_p, 1.0, refusal)
         });
-        let has_top_k = self.abilities.top_k.is_taken() || self.quirks.top_k;
+        let has_top_k = self.abilities.top_k.is_taken() || self.quirks.chat.top_k;
         let top_k = request.top_k.filter(|_| {
             let refusal = if has_top_k { by_model } else { Some(NOT_HERE) };
             self.is_sent("top_k", refusal, Usual::No)
@@ -115,7 +115,7 @@ impl<'a> Fitting<'a> {
             Seeds::Bits32 if i32::try_from(seed).is_err() => {
                 Some((LossCode::OutOfRange, "seeds have 32 bits here; it is left out"))
             }
-            Seeds::Bits32 | Seeds::Bits64 => match self.quirks.seed {
+            Seeds::Bits32 | Seeds::Bits64 => match self.quirks.chat.seed {
                 SeedField::Nothing => {
                     Some((LossCode::RefusedByProvider, "this provider takes no seed; it is left out"))
                 }

@@ -6,8 +6,8 @@
 use super::abilities::Restricted;
 use super::{FittedThinking, FittedTool, Fitting};
 use crate::{
-    Error, ForcedTools, Loss, LossCode, Off, ReasoningRequest, Severity, ThinkingPlan, ThinkingSetting, ToolChoice,
-    ToolsInChat,
+    Error, ForcedTools, Loss, LossCode, ReasoningRequest, Severity, ThinkingOff, ThinkingPlan, ThinkingSetting,
+    ToolChoice, ToolsInChat,
 };
 
 /// Things in a request that cannot stand beside thinking.
@@ -76,11 +76,18 @@ impl Fitting<'_> {
         if !refused {
             return None;
         }
-        if self.rules.forced_tools != ForcedTools::Refused && self.rules.thinking.off != Off::Impossible {
+        if self.rules.forced_tools != ForcedTools::Refused && self.rules.thinking.off != ThinkingOff::Impossible {
             return Some("this model cannot be forced to use a tool while it thinks");
         }
-        let why = "this model cannot be forced to use a tool; auto is sent";
-        self.losses.push(Loss::new(LossCode::RefusedByModel, "tool_choice", "tool_choice", why));
+        let (code, why) = match self.rules.forced_tools {
+            ForcedTools::Taken => {
+                (LossCode::NotInDialect, "a tool cannot be forced beside a thinking budget here; auto is sent")
+            }
+            ForcedTools::NotWhileThinking | ForcedTools::Refused => {
+                (LossCode::RefusedByModel, "this model cannot be forced to use a tool; auto is sent")
+            }
+        };
+        self.losses.push(Loss::new(code, "tool_choice", "tool_choice", why));
         *forced = ToolChoice::Auto;
         None
     }
@@ -90,7 +97,7 @@ impl Fitting<'_> {
         let has_functions = tools.iter().any(|tool| matches!(tool, FittedTool::Function { .. }));
         // A relay with its own parameter for reasoning finds its own way.
         let applies = self.abilities.thinking.restricted == Restricted::AsInChat
-            && self.quirks.reasoning_request == ReasoningRequest::Effort;
+            && self.quirks.chat.reasoning_request == ReasoningRequest::Effort;
         let conflict = match self.rules.tools_in_chat {
             ToolsInChat::Taken => false,
             ToolsInChat::NotWithEffort => {
@@ -101,7 +108,7 @@ impl Fitting<'_> {
         if !has_functions || !applies || !conflict {
             return Ok(None);
         }
-        if self.rules.thinking.off == Off::Word {
+        if self.rules.thinking.off == ThinkingOff::Word {
             return Ok(Some("this model takes no tools in Chat Completions while it thinks"));
         }
         let model = &self.request.model;
@@ -115,7 +122,7 @@ impl Fitting<'_> {
 
     /// Why the conversation costs the thinking.
     fn obstacle(&self, plan: &ThinkingPlan, obstacles: Obstacles) -> Option<&'static str> {
-        if plan.budget().is_none() || self.rules.thinking.off == Off::Impossible {
+        if plan.budget().is_none() || self.rules.thinking.off == ThinkingOff::Impossible {
             None
         } else if obstacles.unsigned_tool_turn && !self.abilities.thinking.budget_in_unsigned_turn.is_taken() {
             Some("the tool turn that is going on did not begin with this model's thinking, which it then demands")

@@ -2,12 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
 use super::abilities::{StrictTools, Unsaid};
 use super::schema::{Count, Parsed, Root};
 use super::{FittedTool, Fitting, Place};
-use crate::{Error, Function, Json, Loss, LossCode, Other, RequiredWord, Tool, ToolChoice};
+use crate::{Error, Function, Json, Loss, LossCode, Other, RequiredChoice, Tool, ToolChoice};
 
 impl<'a> Fitting<'a> {
     /// The tools that can be offered.
@@ -82,7 +80,7 @@ impl<'a> Fitting<'a> {
                 (Cow::Owned(no_parameters()), self.unsaid())
             }
         };
-        if self.quirks.no_closed_schemas {
+        if self.quirks.chat.no_closed_schemas {
             if Parsed::opened(&function.parameters, self.limits).is_some() {
                 let why = "this provider does not take `additionalProperties: false`; it is left out";
                 self.losses.push(Loss::info(LossCode::RefusedByProvider, "parameters", place(), why));
@@ -109,7 +107,7 @@ impl<'a> Fitting<'a> {
             StrictTools::Flag { .. } if !self.rules.strict_tools => {
                 Err((LossCode::RefusedByModel, "this model does not know strict tools"))
             }
-            StrictTools::Flag { .. } if self.quirks.no_strict_tools => {
+            StrictTools::Flag { .. } if self.quirks.chat.no_strict_tools => {
                 Err((LossCode::RefusedByProvider, "this provider does not take strict tools"))
             }
             StrictTools::Flag { subset, .. } => Ok(subset),
@@ -142,7 +140,7 @@ impl<'a> Fitting<'a> {
         match self.abilities.strict_tools {
             StrictTools::Flag { unsaid: Unsaid::Strict, .. } => Some(false),
             StrictTools::Flag { unsaid: Unsaid::Lenient, .. } => {
-                (self.rules.strict_tools && !self.quirks.no_strict_tools).then_some(false)
+                (self.rules.strict_tools && !self.quirks.chat.no_strict_tools).then_some(false)
             }
             StrictTools::Missing => None,
         }
@@ -171,7 +169,7 @@ impl<'a> Fitting<'a> {
             }
             choice = ToolChoice::Specific(sent);
         }
-        if choice == ToolChoice::None && self.quirks.no_tools_on_none {
+        if choice == ToolChoice::None && self.quirks.chat.no_tools_on_none {
             let why = "this provider calls tools that it is told not to; none is offered";
             self.losses.push(Loss::info(LossCode::RefusedByProvider, "tools", "tools", why));
             tools.clear();
@@ -182,10 +180,10 @@ impl<'a> Fitting<'a> {
 
     /// A forced tool in the way that the provider takes it.
     fn forced_by_provider(&mut self, choice: ToolChoice, tools: &mut Vec<FittedTool<'a>>) -> ToolChoice {
-        let no_word = self.quirks.tool_choice_required == RequiredWord::Refused;
+        let no_word = self.quirks.chat.tool_choice_required == RequiredChoice::Refused;
         match choice {
             ToolChoice::Auto | ToolChoice::None => choice,
-            ToolChoice::Specific(_) if !self.quirks.no_specific_tool => choice,
+            ToolChoice::Specific(_) if !self.quirks.chat.no_specific_tool => choice,
             ToolChoice::Required | ToolChoice::Specific(_) if no_word => {
                 let why = "this provider cannot force a tool; auto is sent";
                 self.lose_choice(&choice, LossCode::RefusedByProvider, why);
@@ -248,17 +246,8 @@ impl<'a> Fitting<'a> {
 fn has_name(tool: &FittedTool<'_>, name: &str) -> bool {
     match tool {
         FittedTool::Function { function, .. } => function.name == name,
-        FittedTool::Own(other) => own_name(other).is_some_and(|own| own == name),
+        FittedTool::Own(other) => other.tool_name() == Some(name),
     }
-}
-
-/// The name by which a dialect's own tool can be chosen: its name, or else its type, in one of a few places.
-pub(super) fn own_name(other: &Other) -> Option<&str> {
-    let data = other.data.value();
-    ["/name", "/function/name", "/custom/name", "/type"]
-        .iter()
-        .find_map(|place| data.pointer(place))
-        .and_then(Value::as_str)
 }
 
 fn no_parameters() -> Json {

@@ -5,10 +5,13 @@
 
 mod arguments;
 mod fields;
+#[macro_use]
+pub(crate) mod loose;
 mod scan;
 pub(crate) mod text;
 #[macro_use]
 pub(crate) mod wire;
+pub(crate) mod tagged;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -157,6 +160,12 @@ impl PartialEq for Json {
 impl PartialEq<Value> for Json {
     fn eq(&self, other: &Value) -> bool {
         self.value() == other && (!other.is_null() || self.is_null())
+    }
+}
+
+impl From<Box<RawValue>> for Json {
+    fn from(raw: Box<RawValue>) -> Self {
+        Json::new(raw)
     }
 }
 

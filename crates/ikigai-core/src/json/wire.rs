@@ -107,6 +107,13 @@ impl<'a> Raw<'a> {
         Json::copy(&self.0)
     }
 
+    pub(crate) fn into_json(self) -> Json {
+        match self.0 {
+            Cow::Borrowed(raw) => Json::copy(raw),
+            Cow::Owned(raw) => Json::from(raw),
+        }
+    }
+
     /// The text of a JSON string; `None` for any other value.
     pub(crate) fn as_str(&self) -> Option<Cow<'_, str>> {
         super::text::unescape(self.text())
@@ -153,6 +160,12 @@ pub(crate) fn read_request<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T,
 /// Reads an answer that a provider sent.
 pub(crate) fn read_answer<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
     read(bytes).map_err(|fault| Error::protocol(format!("the answer cannot be read: {fault}")))
+}
+
+/// A wire struct, out of which the fields that mean something have been taken.
+pub(crate) trait Leftovers {
+    /// The fields that are still there: unknown ones, and known ones that have no meaning in this object.
+    fn leftovers(self) -> Fields;
 }
 
 /// Writes a wire document.
@@ -225,6 +238,16 @@ macro_rules! wire {
                     }
                 }
                 deserializer.deserialize_map(Object(std::marker::PhantomData))
+            }
+        }
+
+        impl $crate::json::wire::Leftovers for $name<'_> {
+            fn leftovers(self) -> $crate::Fields {
+                let mut rest = self.rest;
+                $( if let Some(value) = &self.$field {
+                    rest.push((std::borrow::Cow::Borrowed($wire), $crate::json::wire::Raw::of(value).0));
+                } )*
+                $crate::json::wire::keep(rest)
             }
         }
 

@@ -144,7 +144,7 @@ pub(super) enum Version<'a> {
     AfterHost,
     /// `/v1` after a bare host, this one after a path: the provider's own.
     Own(&'a str),
-    /// None: the provider's API begins at its host.
+    /// No version: the provider's API begins at its host.
     Never,
 }
 
@@ -197,7 +197,7 @@ pub(super) fn normal(configured: &str, dialect: Dialect, version: Version<'_>) -
     url
 }
 
-/// The path of an address, without a slash at its end. Before a template's first slash may stand a variable.
+/// The path of an address, without a slash at its end. A template may begin with a variable in place of the host.
 fn path_of(address: &str) -> &str {
     let address = address.split_once('?').map_or(address, |(address, _)| address);
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);

@@ -7,7 +7,8 @@ use super::plan::{Setting, clamped, least, plan};
 use super::{Level, Thinking};
 use crate::fit::{AskedBy, OutputLimit, Restricted, ThinkingWire};
 use crate::{
-    Dialect, Display, Loss, LossCode, Off, Quirks, ReasoningRequest, Request, Rules, Target, ThinkingKind, ThinkingRule,
+    Dialect, Loss, LossCode, Quirks, ReasoningRequest, Request, Rules, Target, ThinkingDisplay, ThinkingKind,
+    ThinkingOff, ThinkingRule,
 };
 
 /// Below this limit an answer of Anthropic may be cut off when the model thinks hard.
@@ -101,7 +102,7 @@ impl Api {
             AskedBy::BudgetOrAdaptive => Api::Anthropic,
             AskedBy::BudgetOrLevel => Api::Gemini,
             AskedBy::Effort => Api::Effort,
-            AskedBy::Quirk => match quirks.reasoning_request {
+            AskedBy::Quirk => match quirks.chat.reasoning_request {
                 ReasoningRequest::Effort => Api::Effort,
                 ReasoningRequest::EffortAndFormat => Api::EffortAndFormat,
                 ReasoningRequest::ReasoningObject => Api::ReasoningObject,
@@ -146,10 +147,12 @@ impl Api {
     /// How "off" is said.
     fn off(self, rule: &ThinkingRule) -> ThinkingSetting {
         match (rule.off, self) {
-            (Off::Silence | Off::Impossible, _) | (_, Api::Nothing) => ThinkingSetting::Unsaid,
-            (Off::BetweenTools, Api::Anthropic) => ThinkingSetting::BetweenTools,
-            (Off::Word, Api::Gemini) if rule.kind != ThinkingKind::Budget => ThinkingSetting::Level(Level::Minimal),
-            (Off::Word | Off::BetweenTools, _) => ThinkingSetting::Off,
+            (ThinkingOff::Silence | ThinkingOff::Impossible, _) | (_, Api::Nothing) => ThinkingSetting::Unsaid,
+            (ThinkingOff::BetweenTools, Api::Anthropic) => ThinkingSetting::BetweenTools,
+            (ThinkingOff::Word, Api::Gemini) if rule.kind != ThinkingKind::Budget => {
+                ThinkingSetting::Level(Level::Minimal)
+            }
+            (ThinkingOff::Word | ThinkingOff::BetweenTools, _) => ThinkingSetting::Off,
         }
     }
 }
@@ -301,7 +304,7 @@ impl ThinkingPlan {
         if differs {
             self.losses.clear();
             let why = "this provider has no parameter for thinking; nothing is sent about it";
-            self.losses.push(Loss::new(LossCode::Conflict, "thinking", "thinking", why));
+            self.losses.push(Loss::new(LossCode::RefusedByProvider, "thinking", "thinking", why));
         }
     }
 
@@ -328,10 +331,12 @@ impl ThinkingPlan {
         }
         let can_hide = matches!(api, Api::ReasoningObject | Api::EffortAndFormat);
         self.show = match (wish.include_summary, rule.display) {
-            (_, Display::Never) if !can_hide => ShowThinking::Unsaid,
-            (true, Display::Always | Display::UnlessHidden) if api == Api::Anthropic => ShowThinking::Unsaid,
+            (_, ThinkingDisplay::Never) if !can_hide => ShowThinking::Unsaid,
+            (true, ThinkingDisplay::Always | ThinkingDisplay::UnlessHidden) if api == Api::Anthropic => {
+                ShowThinking::Unsaid
+            }
             (true, _) => ShowThinking::Show,
-            (false, Display::Always) if !can_hide => {
+            (false, ThinkingDisplay::Always) if !can_hide => {
                 let why = "this model always shows its thinking";
                 self.losses.push(Loss::info(LossCode::RefusedByModel, "thinking", "thinking.include_summary", why));
                 ShowThinking::Unsaid
@@ -344,7 +349,7 @@ impl ThinkingPlan {
 /// Is a wish for "off" refused? Gemini's least level is nearly off, which is said in other words.
 fn refuses_off(rule: &ThinkingRule) -> bool {
     let nearly = rule.kind == ThinkingKind::Level && least(rule) == Some(Level::Minimal);
-    rule.kind != ThinkingKind::None && rule.off == Off::Impossible && !nearly
+    rule.kind != ThinkingKind::None && rule.off == ThinkingOff::Impossible && !nearly
 }
 
 #[cfg(test)]

@@ -203,7 +203,10 @@ fn a_model_that_takes_budgets_at_home_takes_what_its_host_takes() {
 
 #[test]
 fn an_api_without_a_word_for_thinking_says_so() {
-    let quirks = Quirks { reasoning_request: ReasoningRequest::Nothing, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::ChatQuirks { reasoning_request: ReasoningRequest::Nothing, ..Default::default() },
+        ..Quirks::default()
+    };
     let plan = |model: &str, level: Level| {
         let target = Target { provider: "home", quirks: &quirks, rules: rules_for(model), facts: None };
         ThinkingPlan::new(&request(level, None), Dialect::OpenaiChat, &target)
@@ -232,7 +235,7 @@ fn limits_of_requests_that_say_nothing_about_thinking() {
     assert_eq!(limit("gemini-2.5-flash", Some(-1), None), (None, 0));
     assert_eq!(limit("o3", Some(5), None), (Some(16), 1));
     assert_eq!(limit("o3", Some(-1), None), (None, 0));
-    assert_eq!(limit("groq:a-model-of-my-own", Some(i64::MAX), None), (Some(i64::MAX), 0));
+    assert_eq!(limit("groq:a-model-of-my-own", Some(i64::MAX), None), (Some(i32::MAX.into()), 1));
 }
 
 #[test]

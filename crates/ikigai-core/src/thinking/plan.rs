@@ -1,17 +1,19 @@
 //! What a wish to think becomes for one model.
 
 use super::table::thinking_budget;
-use crate::{Level, Loss, LossCode, Off, Thinking, ThinkingKind, ThinkingRule};
+use crate::{Level, Loss, LossCode, Thinking, ThinkingKind, ThinkingOff, ThinkingRule};
 
-/// What people are told when `none` is not to be had.
-pub const CANNOT_DISABLE: &str = "This model does not support disabling thinking";
+/// Said when a model cannot be without thinking.
+const CANNOT_DISABLE: &str = "This model does not support disabling thinking";
 
-/// What a wish to think becomes for one model: a setting that its API takes, and what was lost on the way.
+/// What a wish to think becomes for one model: a setting that its API accepts, and what was lost.
+///
+/// [`ThinkingPlan`](super::ThinkingPlan) is the whole of it, with the API and the output limit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
     /// What to send.
     pub(crate) setting: Setting,
-    /// Levels that the model lacks, off that is not to be had.
+    /// Levels that the model lacks, and thinking that cannot be off.
     pub(crate) losses: Vec<Loss>,
 }
 
@@ -20,7 +22,7 @@ pub(crate) struct Plan {
 pub(crate) enum Setting {
     /// Nothing.
     Unsaid,
-    /// Off, in the way that [`Off`] says.
+    /// ThinkingOff, in the way that [`ThinkingOff`] says.
     Off,
     /// A budget in tokens, at least the model's least (or -1, where the model takes that and the caller asked for it).
     /// One that comes from a level may be more than the longest answer.
@@ -70,14 +72,14 @@ pub(crate) fn nearest_level(rule: &ThinkingRule, budget: i64) -> Level {
     let distance =
         |level: &Level| thinking_budget(measure, *level).map_or(i64::MAX, |of_level| (of_level - budget).abs());
     match levels.into_iter().min_by_key(distance) {
-        Some(Level::Minimal) if rule.off == Off::Impossible && budget <= rule.min => Level::None,
+        Some(Level::Minimal) if rule.off == ThinkingOff::Impossible && budget <= rule.min => Level::None,
         Some(level) => level,
         None => Level::Low,
     }
 }
 
 fn off(rule: &ThinkingRule, losses: &mut Vec<Loss>) -> Setting {
-    let possible = rule.off != Off::Impossible;
+    let possible = rule.off != ThinkingOff::Impossible;
     let least = least(rule);
     let (setting, sent) = match (rule.kind, least) {
         (ThinkingKind::None, _) => return Setting::Unsaid,
@@ -230,7 +232,7 @@ fn share(tokens: i64, max_output: Option<u32>) -> Level {
     }
 }
 
-/// A budget of -1: the model shall choose.
+/// A budget of -1: the model chooses.
 fn own_choice(rule: &ThinkingRule, level: Option<Level>, losses: &mut Vec<Loss>) -> Setting {
     match rule.kind {
         ThinkingKind::None | ThinkingKind::Always => Setting::Unsaid,
@@ -252,14 +254,15 @@ fn own_choice(rule: &ThinkingRule, level: Option<Level>, losses: &mut Vec<Loss>)
     }
 }
 
-/// What `none` becomes where off is not to be had.
+/// What `none` becomes if thinking cannot be off.
 pub(super) fn least(rule: &ThinkingRule) -> Option<Level> {
     rule.none_as.or_else(|| rule.levels.first().copied())
 }
 
-/// The level that a model has for the one that was asked for, which is not `none`.
+/// The model's closest level to the one that was asked for, which is not `none`.
 ///
-/// What is less than low goes up, what is more than high goes down; the rest goes to the nearest, and up from halfway.
+/// A level below low becomes a higher one, a level above high a lower one; the others become the closest, and the higher
+/// of two that are equally close.
 pub(super) fn nearest(rule: &ThinkingRule, level: Level) -> Option<Level> {
     let levels = &rule.levels;
     if levels.contains(&level) {

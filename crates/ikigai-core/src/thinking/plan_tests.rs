@@ -10,10 +10,10 @@ fn sent(model: &str, thinking: Thinking) -> String {
     let mut text = match plan.setting {
         Setting::Unsaid => "nothing".to_owned(),
         Setting::Off => match rules.thinking.off {
-            Off::Silence => "off by silence".to_owned(),
-            Off::Word => "off".to_owned(),
-            Off::BetweenTools => "between tools".to_owned(),
-            Off::Impossible => panic!("{model} cannot be off"),
+            ThinkingOff::Silence => "off by silence".to_owned(),
+            ThinkingOff::Word => "off".to_owned(),
+            ThinkingOff::BetweenTools => "between tools".to_owned(),
+            ThinkingOff::Impossible => panic!("{model} cannot be off"),
         },
         Setting::Budget(tokens) => tokens.to_string(),
         Setting::Level(level) => level.effort().to_owned(),

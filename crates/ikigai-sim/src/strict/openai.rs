@@ -1,6 +1,6 @@
 //! What both of OpenAI's APIs refuse, and how they say it.
 
-use ikigai_core::{Level, Off, Rules, Sampling, WireError, rules_for};
+use ikigai_core::{Level, Rules, Sampling, ThinkingOff, WireError, rules_for};
 use serde_json::{Value, json};
 
 use super::{Refusal, Rule, Wire, word};
@@ -126,7 +126,7 @@ pub(super) fn effort(wire: &Wire<'_>, effort: Option<&str>, place: &'static str)
         return Err(invalid(message).at(place, Some("unsupported_parameter")));
     }
     // Where off is said by a word, the word is `none`.
-    let off = (rule.off == Off::Word).then_some(Level::None);
+    let off = (rule.off == ThinkingOff::Word).then_some(Level::None);
     let levels: Vec<Level> = off.into_iter().chain(rule.levels.iter().copied()).collect();
     if levels.iter().any(|level| level.effort() == effort) {
         return Ok(());

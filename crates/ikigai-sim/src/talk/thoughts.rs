@@ -1,6 +1,8 @@
 //! Thinking, with the sealed state that each provider puts on it.
 
-use ikigai_core::{Block, Dialect, Ids, Level, Off, ProviderData, Request, ThinkingBlock, ThinkingKind, rules_for};
+use ikigai_core::{
+    Block, Dialect, Ids, Level, ProviderData, Request, ThinkingBlock, ThinkingKind, ThinkingOff, rules_for,
+};
 
 use super::{Talk, prompt, tokens};
 use crate::seals::Purpose;
@@ -26,7 +28,7 @@ pub(super) fn about(request: &Request, content: &[Block], talk: &Talk<'_>) -> Th
     let tokens = tokens::of_text(&text);
     let shown = match &request.thinking {
         Some(thinking) => thinking.include_summary,
-        None => rules.thinking.display != ikigai_core::Display::OnRequest,
+        None => rules.thinking.display != ikigai_core::ThinkingDisplay::OnRequest,
     };
     let visible = if shown { text.clone() } else { String::new() };
     let mut data = ProviderData::default();
@@ -60,7 +62,7 @@ fn thinks(request: &Request) -> bool {
         None => rule.thinks_by_default(),
         Some(thinking) => match (thinking.budget, thinking.level) {
             (Some(budget), _) => budget != 0,
-            (None, Some(Level::None)) => rule.off == Off::Impossible,
+            (None, Some(Level::None)) => rule.off == ThinkingOff::Impossible,
             (None, Some(_)) => true,
             (None, None) => rule.thinks_by_default(),
         },

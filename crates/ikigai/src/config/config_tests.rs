@@ -166,7 +166,7 @@ fn a_key_is_looked_up_once_unless_it_is_missing() {
     assert_eq!((key(&lookup, "openai"), key(&lookup, "ollama")), (Some("first".into()), Some("first".into())));
     let anew = Lookup::new(environment);
     assert_eq!((key(&anew, "openai"), key(&anew, "ollama")), (Some("second".into()), None));
-    // Whoever needs no key is not looked for twice.
+    // A provider that works without a key is looked up once, too.
     write(folder.path(), "credentials.toml", "ollama = \"third\"\n");
     assert_eq!(key(&anew, "ollama"), None);
 }

@@ -26,7 +26,7 @@ pub(crate) mod stream;
 mod tools;
 
 use ikigai_core::{
-    BoundState, ConverseFields, Dialect, Error, ForcedTools, Limits, Request, Route, Rules, Target, WireRequest,
+    ConverseFields, Dialect, Error, ForcedTools, Limits, Request, Route, Rules, StateScope, Target, WireRequest,
 };
 use serde_json::{Map, Value};
 
@@ -55,7 +55,7 @@ impl Converse {
             // Few models let themselves be forced; the others refuse the request.
             forced_tools: if forces { route.rules.forced_tools } else { ForcedTools::Refused },
             // Models of many makers stand here side by side: one that does not think refuses another's thinking.
-            bound_state: BoundState::Model,
+            bound_state: StateScope::Model,
             // There are none in the middle of a conversation.
             system_messages: false,
             // A tool that is strict is refused by models that do not know it.

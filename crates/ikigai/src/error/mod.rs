@@ -154,8 +154,8 @@ impl Error {
         &self.0.limits
     }
 
-    /// The provider's answer as it came, when its status was a bad one: to be handed on to a client of the same dialect.
-    /// A redirect is none, since the provider's other address is nothing for a client.
+    /// The provider's answer as it came, if it had a status of 400 or more: for a client of the same dialect. A redirect
+    /// is left out, because the provider's new address is not for clients.
     pub fn response(&self) -> Option<&FailedResponse> {
         self.0.response.as_ref()
     }

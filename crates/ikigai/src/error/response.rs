@@ -5,7 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
-/// A provider's answer with a bad status, as it came: for those who hand it on to a client of the same dialect.
+/// A provider's answer with a status of 400 or more, as it came: a server can pass it on to a client of the same dialect.
 ///
 /// No key is in it: one that the provider repeats is replaced by `[key]`.
 #[derive(Clone, PartialEq, Eq)]

@@ -114,7 +114,7 @@ impl Model {
         let has_tools = plan.request.tools.iter().any(|tool| tool.as_function().is_some());
         let native = route.rules.structured_output
             && route.facts.and_then(|facts| facts.structured_output) != Some(false)
-            && !route.provider.quirks.no_json_schema
+            && !route.provider.quirks.chat.no_json_schema
             && (!has_tools || route.rules.tools_with_structured_output);
         let tools = route.facts.and_then(|facts| facts.tools) != Some(false)
             && route.rules.forced_tools != ForcedTools::Refused;

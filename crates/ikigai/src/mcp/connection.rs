@@ -369,7 +369,7 @@ mod tests {
         let given = json!({"name": "t", "description": "Does it.", "inputSchema": schema});
         let tool = definition(&serde_json::from_value(given).unwrap(), "t".to_owned());
         let function = tool.as_function().unwrap();
-        (function.description.clone().unwrap(), function.parameters.clone())
+        (function.description.clone().unwrap(), function.parameters.clone().into())
     }
 
     #[test]

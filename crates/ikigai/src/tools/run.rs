@@ -37,7 +37,8 @@ pub(crate) async fn run(runner: ToolRunner, calls: Vec<ToolCall>) -> Vec<Block> 
             Ok(tool) => {
                 // Made here, where the caller's own span is around it.
                 let span = crate::trace::tool(call, runner.content_in_traces);
-                let work = timed(tool.clone(), call.clone(), runner.clone()).instrument(span.clone());
+                let work = timed(tool.clone(), call.clone(), runner.timeout, Arc::clone(&runner.clock))
+                    .instrument(span.clone());
                 let with_content = runner.content_in_traces;
                 running.spawn(async move {
                     let output = work.await;
@@ -93,15 +94,16 @@ async fn checked<'a>(runner: &'a ToolRunner, call: &ToolCall) -> Result<&'a Call
     }
 }
 
-async fn timed(tool: Callable, call: ToolCall, runner: ToolRunner) -> Output {
+/// Runs a call. `timeout` is for a tool that has no limit of its own.
+pub(super) async fn timed(tool: Callable, call: ToolCall, timeout: Option<Duration>, clock: Arc<dyn Clock>) -> Output {
     let Some(code) = tool.code else { return Output::error("nobody runs this tool") };
     let limit = match tool.timeout {
-        Timeout::Inherited => runner.timeout,
+        Timeout::Inherited => timeout,
         Timeout::Own(limit) => limit,
     };
     let work = code(call);
     let Some(limit) = limit else { return work.await };
-    match futures_util::future::select(work, runner.clock.sleep(limit)).await {
+    match futures_util::future::select(work, clock.sleep(limit)).await {
         futures_util::future::Either::Left((output, _)) => output,
         futures_util::future::Either::Right(_) => {
             Output::error(format!("the tool took longer than {} s and was stopped", limit.as_secs_f64()))

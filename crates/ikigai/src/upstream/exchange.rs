@@ -14,19 +14,20 @@ use crate::transport::Body;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Wanted {
-    /// In one piece: it is written before it is sent, so its head may take [`first_byte`](crate::transport::Timeouts::first_byte).
+    /// In one piece. The provider writes it before it sends the head, so that may take
+    /// [`first_byte`](crate::transport::Timeouts::first_byte).
     Whole,
-    /// As it is written: uncompressed, and its first bytes within
+    /// As it is written, uncompressed. Its first bytes may take
     /// [`first_event`](crate::transport::Timeouts::first_event).
     Stream,
 }
 
-/// An answer with a good status: its head, and its body as it arrives.
+/// An answer with a status of success: its head, and its body as it arrives.
 ///
 /// Dropping it ends the request and frees its connection.
 #[non_exhaustive]
 pub struct Exchange {
-    /// The status: 200, or another good one.
+    /// The status, from 200 to 299.
     pub status: StatusCode,
     /// The headers that concern the answer and not its connection: rate limits, ids, the type. Cookies are left off.
     pub headers: HeaderMap,

@@ -256,13 +256,13 @@ fn base_url(client: &Client, route: &Route<'_>, found: Option<&Found>, settings:
         }
         None => client.lookup().base_url(provider, dialect, found.map(|found| &found.from))?,
     };
-    // Azure's deployments stand in the address.
+    // Azure's deployments are part of the address.
     Ok(base_url.replace("{model}", &segment(&route.model)))
 }
 
 impl fmt::Debug for Upstream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Of the address only the host: a password or a key may stand in the rest.
+        // Of the address only the host: the rest may hold a password or a key.
         f.debug_struct("Upstream")
             .field("model", &self.resolved.name.to_string())
             .field("dialect", &self.dialect())

@@ -230,7 +230,7 @@ async fn a_strangers_path_reaches_no_other_place() {
         "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash:generateContent?alt=sse"
     );
     assert_eq!(scripted.requests().len(), 1);
-    // A model's name is no path either.
+    // A model's name does not become a path, either.
     let client = scripted.builder(TestClock::skipping()).key("bedrock", "token").build().unwrap();
     let error = client.model_named(ModelName::new("bedrock", "..")).ask("Hi").await.unwrap_err();
     assert_eq!(error.to_string(), "bedrock: the path `/model/../converse` leads out of the API");

@@ -30,7 +30,7 @@ impl Proxy {
         Proxy { process, url }
     }
 
-    /// A client of the proxy, whose own key is none that the provider knows.
+    /// A client of the proxy. The provider does not know its key.
     fn client(&self) -> Client {
         let variables = ["ANTHROPIC", "OPENAI"].into_iter().flat_map(|name| {
             [(format!("{name}_BASE_URL"), self.url.clone()), (format!("{name}_API_KEY"), "of-the-client".to_owned())]

@@ -36,6 +36,7 @@ mod state;
 mod stream;
 mod thinking;
 mod usage;
+pub(super) mod watch;
 
 pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};

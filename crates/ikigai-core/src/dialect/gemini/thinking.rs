@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::fields::find;
 use crate::thinking::{Setting, plan};
-use crate::{Display, Level, Loss, Target, Thinking, ThinkingKind};
+use crate::{Level, Loss, Target, Thinking, ThinkingDisplay, ThinkingKind};
 
 /// The key under which a client's own `thinkingConfig` is kept.
 pub(super) const CONFIG: &str = "thinking_config";
@@ -76,7 +76,7 @@ pub(super) fn encode(
         }
         Setting::On => set(&mut encoded, "thinkingLevel", Level::High.capitals()),
     }
-    let shows = rule.kind != ThinkingKind::None && rule.display != Display::Never;
+    let shows = rule.kind != ThinkingKind::None && rule.display != ThinkingDisplay::Never;
     if thinking.include_summary && thinks && shows {
         set(&mut encoded, "includeThoughts", true);
     }

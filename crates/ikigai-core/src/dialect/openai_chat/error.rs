@@ -1,6 +1,6 @@
 //! Failures, as both of OpenAI's dialects write them.
 
-use crate::dialect::{DraftError, openai_error};
+use crate::dialect::{WireError, openai_error};
 use crate::{Dialect, Error};
 
 /// Reads a failed HTTP answer.
@@ -9,6 +9,6 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
 }
 
 /// Writes a failure for a client.
-pub(crate) fn encode_error(error: &Error) -> DraftError {
+pub(crate) fn encode_error(error: &Error) -> WireError {
     openai_error::encode_error(error)
 }

@@ -32,6 +32,10 @@ pub(super) fn classify(clues: &Clues<'_>) -> Verdict {
         return Verdict { kind: ErrorKind::RateLimit, retryable: Some(false), certain: true };
     }
     let certain = |kind| Verdict { kind, retryable: None, certain: true };
+    // Azure and its copies have several words for it: `content_filter_error`, `prompt_content_filtered`.
+    if [clues.code, clues.error_type].into_iter().flatten().any(|word| word.contains("content_filter")) {
+        return certain(ErrorKind::ContentFiltered);
+    }
     if let Some(kind) =
         [clues.code, clues.error_type].into_iter().flatten().find_map(|word| by_word(word, clues.status))
     {
@@ -59,7 +63,6 @@ fn by_word(word: &str, status: Option<u16>) -> Option<ErrorKind> {
             ErrorKind::ContextTooLong
         }
         "content_policy_violation"
-        | "content_filter"
         | "invalid_prompt"
         | "cyber_policy"
         | "bio_policy"

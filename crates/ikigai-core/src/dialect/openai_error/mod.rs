@@ -8,8 +8,8 @@ mod retry;
 
 use serde_json::{Map, Value, json};
 
-use crate::dialect::DraftError;
-use crate::{Dialect, Error, ErrorKind};
+use crate::dialect::WireError;
+use crate::{Dialect, Error, ErrorKind, Part};
 
 use classify::Clues;
 
@@ -49,7 +49,7 @@ pub(crate) fn find(dialect: Dialect, body: &Value) -> Option<Error> {
 }
 
 /// Writes a failure for a client: status, headers and body as OpenAI would give them.
-pub(crate) fn encode_error(error: &Error) -> DraftError {
+pub(crate) fn encode_error(error: &Error) -> WireError {
     let mut headers = Vec::new();
     if let Some(id) = &error.request_id {
         headers.push(("x-request-id".to_owned(), id.clone()));
@@ -62,7 +62,7 @@ pub(crate) fn encode_error(error: &Error) -> DraftError {
     if error.retryable.is_some() || error.kind == ErrorKind::Quota {
         headers.push(("x-should-retry".to_owned(), error.is_retryable().to_string()));
     }
-    DraftError { status: status(error), headers, body: json!({"error": object(error)}) }
+    WireError { status: status(error), headers, body: json!({"error": object(error)}).to_string().into_bytes() }
 }
 
 /// The error object alone, as it stands in bodies and in streams.
@@ -71,7 +71,7 @@ pub(crate) fn object(error: &Error) -> Value {
     // Words of this family mean something to its clients; words of others do not.
     let own = [Dialect::OpenaiChat, Dialect::OpenaiResponses]
         .iter()
-        .any(|dialect| error.provider_data.value(*dialect, "error").is_some());
+        .any(|dialect| error.provider_data.part(*dialect, Part::Answer).get("error").is_some());
     let error_type = error.error_type.as_deref().filter(|_| own).unwrap_or(kind);
     let own_code =
         error.code.as_deref().filter(|code| own && !code.is_empty() && !code.bytes().all(|c| c.is_ascii_digit()));
@@ -177,7 +177,7 @@ fn read(dialect: Dialect, status: Option<u16>, headers: &[(String, String)], bod
     error.param = said.param;
     error.request_id = said.request_id;
     let small = serde_json::to_string(raw).is_ok_and(|text| text.len() <= LIMIT);
-    error.provider_data.set(dialect, "error", if small { raw.clone() } else { json!({}) });
+    error.provider_data.set_part(dialect, Part::Answer, "error", if small { raw.clone() } else { json!({}) });
     Some(error)
 }
 
@@ -202,7 +202,7 @@ fn plain(dialect: Dialect, status: Option<u16>, headers: &[(String, String)], bo
     error.retryable = verdict.retryable;
     error.error_type = error_type;
     if !text.is_empty() && text != message {
-        error.provider_data.set(dialect, "body", text);
+        error.provider_data.set_part(dialect, Part::Answer, "body", text);
     }
     error
 }

@@ -11,6 +11,10 @@ fn headers(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
+fn json_of(wire: &WireError) -> Value {
+    serde_json::from_slice(&wire.body).unwrap()
+}
+
 /// Shapes and words of the whole family, one line each: status, body, the kind that it is.
 #[test]
 fn every_shape_gets_its_kind() {
@@ -265,7 +269,7 @@ fn a_whole_error_keeps_the_providers_words() {
     expected.error_type = Some("invalid_request_error".into());
     expected.param = Some("temperature".into());
     expected.request_id = Some("req_1".into());
-    expected.provider_data.set(Dialect::OpenaiChat, "error", body["error"].clone());
+    expected.provider_data.set_part(Dialect::OpenaiChat, Part::Answer, "error", body["error"].clone());
     assert_eq!(error, expected);
 }
 
@@ -393,7 +397,7 @@ fn every_kind_is_written_as_the_api_would() {
     use ErrorKind::*;
     let written = |kind| {
         let wire = encode_error(&Error::new(kind, "m"));
-        let error = &wire.body["error"];
+        let error = &json_of(&wire)["error"];
         (wire.status, error["type"].as_str().unwrap().to_owned(), error["code"].as_str().map(str::to_owned))
     };
     let table = [
@@ -417,7 +421,7 @@ fn every_kind_is_written_as_the_api_would() {
         if kind != Cancelled && kind != Network && kind != Protocol {
             // What we write, we read as the same kind.
             let wire = encode_error(&Error::new(kind, "m"));
-            assert_eq!(decode(wire.status, &wire.body.to_string()).kind, kind);
+            assert_eq!(decode(wire.status, &json_of(&wire).to_string()).kind, kind);
         }
     }
 }
@@ -430,25 +434,37 @@ fn headers_and_the_familys_own_words_are_passed_on() {
     error.retryable = Some(false);
     error.error_type = Some("tokens".into());
     error.code = Some("rate_limit_exceeded".into());
-    error.provider_data.set(Dialect::OpenaiChat, "error", json!({"message": "slow down"}));
+    error.provider_data.set_part(Dialect::OpenaiChat, Part::Answer, "error", json!({"message": "slow down"}));
+    let wire = encode_error(&error);
+    let sent =
+        [("x-request-id", "req_1"), ("retry-after", "2"), ("retry-after-ms", "1500"), ("x-should-retry", "false")];
+    assert_eq!((wire.status, &wire.headers), (429, &headers(&sent)));
     assert_eq!(
-        encode_error(&error),
-        DraftError {
-            status: 429,
-            headers: headers(&[
-                ("x-request-id", "req_1"),
-                ("retry-after", "2"),
-                ("retry-after-ms", "1500"),
-                ("x-should-retry", "false"),
-            ]),
-            body: json!({"error": {"message": "slow down", "type": "tokens", "param": null, "code": "rate_limit_exceeded"}}),
-        }
+        json_of(&wire),
+        json!({"error": {"message": "slow down", "type": "tokens", "param": null, "code": "rate_limit_exceeded"}})
     );
     let mut foreign = Error::new(ErrorKind::Overloaded, "Overloaded");
     foreign.error_type = Some("overloaded_error".into());
     foreign.code = Some("529".into());
     assert_eq!(
-        encode_error(&foreign).body,
+        json_of(&encode_error(&foreign)),
         json!({"error": {"message": "Overloaded", "type": "service_unavailable_error", "param": null, "code": "server_is_overloaded"}})
     );
+}
+
+#[test]
+fn every_word_about_a_content_filter_is_one() {
+    for (field, word) in
+        [("code", "content_filter"), ("code", "content_filter_error"), ("type", "prompt_content_filtered")]
+    {
+        let body = json!({"error": {"message": "blocked", field: word}}).to_string();
+        for status in [400, 500] {
+            let error = decode_error(Dialect::OpenaiChat, Some(status), &[], &body);
+            assert_eq!(
+                (error.kind, error.is_retryable()),
+                (ErrorKind::ContentFiltered, false),
+                "{field} {word} {status}"
+            );
+        }
+    }
 }

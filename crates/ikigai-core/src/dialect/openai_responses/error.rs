@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::DIALECT;
-use crate::dialect::{DraftError, openai_error};
+use crate::dialect::{WireError, openai_error};
 use crate::json::wire::Raw;
 use crate::{Error, ErrorKind};
 
@@ -16,7 +16,7 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
 }
 
 /// Writes a failure for a client.
-pub(crate) fn encode_error(error: &Error) -> DraftError {
+pub(crate) fn encode_error(error: &Error) -> WireError {
     openai_error::encode_error(error)
 }
 
@@ -122,7 +122,7 @@ mod tests {
             (ErrorKind::NotFound, Some(404), Some("req_1"))
         );
         let wire = encode_error(&error);
-        assert_eq!((wire.status, wire.body), (404, body));
+        assert_eq!((wire.status, serde_json::from_slice(&wire.body).unwrap()), (404, body));
         let page = decode_error(Some(502), &[], "<html><title>Bad gateway</title></html>");
         assert_eq!((page.kind, page.message.as_str()), (ErrorKind::Server, "Bad gateway"));
     }

@@ -49,6 +49,7 @@ mod response;
 mod stream;
 mod thinking;
 mod usage;
+pub(super) mod watch;
 mod wire;
 
 use crate::Dialect;

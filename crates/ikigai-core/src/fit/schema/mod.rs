@@ -105,6 +105,14 @@ impl<'a> Parsed<'a> {
         Ok(Closed { schema: Cow::Owned(closed.to_json()), count })
     }
 
+    /// Whether the schema is of a subset as it is.
+    ///
+    /// # Errors
+    /// The first rule that it breaks, with the place.
+    pub(crate) fn check(&self, subset: Subset) -> Result<(), String> {
+        check(self.tree()?, subset).map(|_| ())
+    }
+
     /// The schema of an answer, made to fit: closed objects, and without the keywords that only narrow a value. The
     /// second part names what was taken out; the model may then write what the schema forbids.
     ///

@@ -72,15 +72,6 @@ impl<'a> Tree<'a> {
         self.as_object()?.iter().rev().find(|entry| entry.name == name).map(|entry| &entry.value)
     }
 
-    pub(crate) fn get_mut(&mut self, name: &str) -> Option<&mut Tree<'a>> {
-        match self {
-            Tree::Object(entries) => {
-                entries.iter_mut().rev().find(|entry| entry.name == name).map(|entry| &mut entry.value)
-            }
-            Tree::Array(_) | Tree::Leaf(_) => None,
-        }
-    }
-
     pub(crate) fn is_false(&self) -> bool {
         *self == Tree::Leaf("false")
     }

@@ -1,6 +1,6 @@
 //! Thinking, and what goes with it.
 
-use ikigai_core::{Level, Off, ThinkingKind, rules_for};
+use ikigai_core::{Level, ThinkingKind, ThinkingOff, rules_for};
 use serde_json::Value;
 
 use super::{Refusal, Wire, blocks, invalid, model, thinking_type, word};
@@ -10,12 +10,12 @@ pub(super) fn kind(wire: &Wire<'_>) -> Result<(), Refusal> {
     let rule = &rules_for(model(wire)).thinking;
     let adaptive = rule.kind == ThinkingKind::Adaptive;
     match thinking_type(wire) {
-        "" | "between_tools" if rule.off == Off::BetweenTools || thinking_type(wire).is_empty() => Ok(()),
+        "" | "between_tools" if rule.off == ThinkingOff::BetweenTools || thinking_type(wire).is_empty() => Ok(()),
         "enabled" if !adaptive || rule.takes_budget => Ok(()),
         "enabled" => Err(unsupported("enabled")),
         "adaptive" if adaptive => Ok(()),
         "adaptive" => Err(invalid("adaptive thinking is not supported on this model")),
-        "disabled" if matches!(rule.off, Off::Silence | Off::Word) => Ok(()),
+        "disabled" if matches!(rule.off, ThinkingOff::Silence | ThinkingOff::Word) => Ok(()),
         "disabled" => Err(unsupported("disabled")),
         other => Err(invalid(format!(
             "thinking: Input tag '{other}' found using 'type' does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'"

@@ -1,6 +1,6 @@
 //! Fields, limits, thinking, tools.
 
-use ikigai_core::{Level, Off, ThinkingKind, rules_for};
+use ikigai_core::{Level, ThinkingKind, ThinkingOff, rules_for};
 use serde_json::Value;
 
 use super::{Refusal, Wire, invalid, member, members, model, model_and_method, snake};
@@ -74,7 +74,7 @@ pub(super) fn model_known(wire: &Wire<'_>) -> Result<(), Refusal> {
     if models::google_has(model) {
         return Ok(());
     }
-    let version = wire.path.trim_start_matches('/').split('/').next().unwrap_or("v1beta");
+    let version = wire.path.split('/').find(|segment| segment.starts_with("v1")).unwrap_or("v1beta");
     Err(Refusal {
         status: 404,
         kind: "NOT_FOUND",
@@ -153,8 +153,8 @@ pub(super) fn budget(wire: &Wire<'_>) -> Result<(), Refusal> {
     }
     if budget == 0 {
         return match rule.off {
-            Off::Impossible => Err(invalid("Budget 0 is invalid. This model only works in thinking mode.")),
-            Off::Silence | Off::Word | Off::BetweenTools => Ok(()),
+            ThinkingOff::Impossible => Err(invalid("Budget 0 is invalid. This model only works in thinking mode.")),
+            ThinkingOff::Silence | ThinkingOff::Word | ThinkingOff::BetweenTools => Ok(()),
         };
     }
     if !(rule.min..=rule.max).contains(&budget) {

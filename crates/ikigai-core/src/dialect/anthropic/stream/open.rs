@@ -1,56 +1,41 @@
-//! Blocks of a stream that have begun and not ended.
+//! Blocks of a stream that is written: those that have begun and not ended.
 
-use serde_json::{Map, Value};
+use crate::{BlockKind, Json, ProviderData};
 
-/// A block that has begun and not ended.
-#[derive(Debug)]
-pub(super) struct Open {
-    /// Its number on the wire.
-    pub(super) wire: u64,
-    /// Its place in the answer; a block that is held back has none yet.
-    pub(super) index: usize,
-    pub(super) content: Content,
-}
+use super::wire::PieceKind;
 
-#[derive(Debug)]
-pub(super) enum Content {
-    Text {
-        citations: Option<Value>,
-    },
-    Thinking {
-        signature: Option<String>,
-    },
+/// What a block on the wire is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Pieces, of a block of this kind.
+    Pieces(PieceKind, BlockKind),
     /// Whole from the start.
     Whole,
-    Call {
-        /// The arguments that came with the start; they count when none follow.
-        input: Map<String, Value>,
-        text: String,
-    },
-    /// A block of the dialect's own, held back until it is whole.
-    Own {
-        fields: Map<String, Value>,
-        input: String,
-    },
+    /// Nothing: it has no form on this wire.
+    Nothing,
 }
 
-/// The arguments of a call. The wire has them as an object wherever it does not stream, so the text matters only where
-/// it is none: there it is kept, and the call is never run.
-pub(super) fn arguments(input: Map<String, Value>, text: String) -> (Map<String, Value>, Option<String>) {
-    if text.trim().is_empty() {
-        return (input, None);
-    }
-    match serde_json::from_str(&text) {
-        Ok(arguments) => (arguments, None),
-        Err(_) => (Map::new(), Some(text)),
-    }
+#[derive(Debug)]
+pub(super) struct Open {
+    /// The block's place in the answer.
+    pub(super) index: usize,
+    pub(super) form: Form,
+    /// What `content_block_start` says.
+    pub(super) start: Json,
+    /// What dialects left on the block, as far as it is known.
+    pub(super) data: ProviderData,
+    /// Text or arguments that wait to be written.
+    pub(super) waiting: String,
+    /// Its number on the wire, once it is there.
+    pub(super) number: Option<usize>,
+    pub(super) progress: Progress,
 }
 
-pub(super) fn append(fields: &mut Map<String, Value>, key: &str, piece: &str) {
-    match fields.get_mut(key) {
-        Some(Value::String(text)) => text.push_str(piece),
-        _ => {
-            fields.insert(key.to_owned(), piece.into());
-        }
-    }
+/// How far an open block is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// Nothing of it was written or waits.
+    Empty,
+    Growing,
+    Ended,
 }

@@ -360,7 +360,7 @@ fn schema_format(
         losses.push(Loss::uncoded_info("strict", "output_format.json_schema.strict", why));
     }
     let field = data.str(Dialect::Gemini, SCHEMA_FIELD).filter(|_| faithful);
-    let openapi = !target.rules.json_schema_parameters || target.quirks.openapi_schemas;
+    let openapi = !target.rules.json_schema_parameters || target.quirks.gemini.openapi_schemas;
     let place = "output_format.json_schema.schema";
     match field {
         Some(OPENAPI) => {

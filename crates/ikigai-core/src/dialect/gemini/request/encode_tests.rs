@@ -180,7 +180,8 @@ fn ids_are_sent_where_they_are_taken_and_ours_never() {
     let given = Some(json!("given"));
     assert_eq!(ids(&encoded(&conversation(NEW)).body), [given.clone(), None, given, None]);
     assert_eq!(ids(&encoded(&conversation(OLD)).body), [None, None, None, None]);
-    let quirks = Quirks { no_call_ids: true, ..Quirks::default() };
+    let quirks =
+        Quirks { gemini: crate::GeminiQuirks { no_call_ids: true, ..Default::default() }, ..Quirks::default() };
     assert_eq!(ids(&encoded_with(&conversation(NEW), &quirks).unwrap().body), [None, None, None, None]);
 }
 
@@ -382,7 +383,8 @@ fn older_models_get_the_subset() {
     ]}]);
     let (body, losses) = sent(&Request::new("gemini-2.0-flash").user("x").tool(tool()));
     assert_eq!((&body["tools"], losses), (&lowered, vec![]));
-    let quirks = Quirks { openapi_schemas: true, ..Quirks::default() };
+    let quirks =
+        Quirks { gemini: crate::GeminiQuirks { openapi_schemas: true, ..Default::default() }, ..Quirks::default() };
     assert_eq!(encoded_with(&Request::new(NEW).user("x").tool(tool()), &quirks).unwrap().body["tools"], lowered);
     let format = Request::new("gemini-2.0-flash")
         .user("x")

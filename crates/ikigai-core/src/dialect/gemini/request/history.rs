@@ -12,7 +12,7 @@ use super::super::part::{self, GENERATED, SIGNATURE};
 use super::super::{fields, response, result, state};
 use super::decode::{PARTS, ROLE, refuse, role, usual_role};
 use crate::{
-    Block, BoundState, Dialect, Error, Loss, Message, Other, ProviderData, Request, Role, Source, Target, ToolCall,
+    Block, Dialect, Error, Loss, Message, Other, ProviderData, Request, Role, Source, StateScope, Target, ToolCall,
     ToolResult, rules_for,
 };
 
@@ -258,9 +258,9 @@ impl<'a> Writer<'a> {
         }
         let Some(model) = message.model.as_deref() else { return true };
         match self.target.rules.bound_state {
-            BoundState::Provider => true,
-            BoundState::Family => rules_for(model).family == self.target.rules.family,
-            BoundState::Model => without_date(self.model) == without_date(model),
+            StateScope::Provider => true,
+            StateScope::Family => rules_for(model).family == self.target.rules.family,
+            StateScope::Model => without_date(self.model) == without_date(model),
         }
     }
 
@@ -277,7 +277,7 @@ impl<'a> Writer<'a> {
     }
 
     fn takes_ids(&self) -> bool {
-        self.faithful || (self.target.rules.call_ids && !self.target.quirks.no_call_ids)
+        self.faithful || (self.target.rules.call_ids && !self.target.quirks.gemini.no_call_ids)
     }
 
     /// A result as a part. Pictures and documents go inside where the model takes that, else into `moved`.

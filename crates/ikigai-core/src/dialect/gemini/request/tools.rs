@@ -276,7 +276,7 @@ fn declaration(function: &Function, target: &Target<'_>, faithful: bool, place: 
         }
         // The API refuses an object without properties in one field, and needs none in the other.
         None if !schema::has_properties(function.parameters.value()) => {}
-        None if target.rules.json_schema_parameters && !target.quirks.openapi_schemas => {
+        None if target.rules.json_schema_parameters && !target.quirks.gemini.openapi_schemas => {
             declaration.insert(JSON_SCHEMA.to_owned(), function.parameters.clone().into());
         }
         None => {

@@ -211,7 +211,7 @@ impl<'a> Encoder<'a> {
     /// Conversations are kept by the caller, unless the caller says otherwise: nothing is stored, and the reasoning
     /// comes along encrypted.
     fn statelessness(&mut self, rest: &mut Rest<'a>) {
-        if self.fitted.target.quirks.no_store {
+        if self.fitted.target.quirks.responses.no_store {
             for name in ["store", "previous_response_id", "conversation"] {
                 let said = self.extra.get(name).is_some_and(|value| !value.is_null() && value.as_bool() != Some(false));
                 if said {

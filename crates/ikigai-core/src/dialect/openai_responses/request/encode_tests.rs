@@ -111,7 +111,7 @@ fn the_caller_decides_about_storing_and_a_provider_without_a_store_hears_nothing
     );
     let body = send(&request).body;
     assert_eq!((&body["store"], &body["include"], &body["service_tier"]), (&json!(true), &json!([]), &json!("flex")));
-    let quirks = Quirks { no_store: true, ..Quirks::default() };
+    let quirks = Quirks { responses: crate::ResponsesQuirks { no_store: true }, ..Quirks::default() };
     let wire = send_with(&request, &Rules::default(), &quirks);
     assert_eq!(wire.body.get("store"), None);
     assert_eq!(losses(&wire), ["store at store: this provider stores nothing; it is left out"]);
@@ -216,7 +216,7 @@ fn reasoning_goes_back_only_to_who_issued_it() {
             ("thinking", "messages[1].content[0]")
         );
     }
-    let bound = Rules { bound_state: crate::BoundState::Model, ..Rules::default() };
+    let bound = Rules { bound_state: crate::StateScope::Model, ..Rules::default() };
     let kept = |model: &str| {
         send_with(&request("openai", model), &bound, &Quirks::default()).body["input"][1]["type"] == "reasoning"
     };
@@ -265,7 +265,11 @@ fn stored_reasoning_goes_by_its_id_and_open_models_get_their_words_back() {
     raw.provider_data.set_part(DIALECT, Part::Shape, "status", "completed");
     raw.provider_data.set_part(DIALECT, Part::Extra, "encrypted_content", Json::null());
     let request = hello().message(by("openai", "gpt-oss", vec![Block::Thinking(raw), Block::text("Hi")])).user("x");
-    let open = send_with(&request, &Rules::default(), &Quirks { no_store: true, ..Quirks::default() });
+    let open = send_with(
+        &request,
+        &Rules::default(),
+        &Quirks { responses: crate::ResponsesQuirks { no_store: true }, ..Quirks::default() },
+    );
     assert_eq!(
         open.body["input"][1],
         json!({"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "raw"}]})

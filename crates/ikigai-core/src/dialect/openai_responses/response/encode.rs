@@ -87,18 +87,19 @@ impl Head {
             "usage": null,
             "metadata": {},
         });
-        let mut rest = Json::from(members).to::<Fields>().unwrap_or_default();
-        // The other dialect of the family has the same words for it.
-        if let Some(tier) = data.part(Dialect::OpenaiChat, Part::Answer).get("service_tier") {
-            rest.set("service_tier", tier.clone());
-        }
-        Head { id: Some(id), model, rest }
+        let rest = Json::from(members).to::<Fields>().unwrap_or_default();
+        let mut head = Head { id: Some(id), model, rest };
+        head.update(data);
+        head
     }
 
     /// The members as the provider gave them later, under the same id.
     pub(in super::super) fn update(&mut self, data: &ProviderData) {
         if let Some(own) = own_members(data) {
             self.rest = own;
+        } else if let Some(tier) = data.part(Dialect::OpenaiChat, Part::Answer).get("service_tier") {
+            // The other dialect of the family has the same words for it.
+            self.rest.set("service_tier", tier.clone());
         }
     }
 

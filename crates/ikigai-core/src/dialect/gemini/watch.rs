@@ -1,0 +1,342 @@
+//! What is worth knowing of an answer that passes through.
+
+use serde_json::{Map, Value, json};
+
+use super::error::decode_error;
+use super::response::finish;
+use super::usage::{self, Counts, NAMES};
+use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
+use crate::server::alike::{Alike, Holes};
+use crate::server::picks::{Flow, Picks, Shape, Take};
+use crate::server::{Delivery, Seen, skip};
+use crate::{FinishReason, Usage};
+
+/// What differs between frames that bring text and nothing else, beside their counts.
+const HOLES: Holes<'_> = Holes { texts: &["text"], value: "usageMetadata" };
+
+/// So many fields of the counts are kept at most.
+const MOST_FIELDS: usize = 64;
+
+/// Watches one answer.
+#[derive(Debug)]
+pub(crate) struct Watcher {
+    delivery: Delivery,
+    seen: Seen,
+    is_over: bool,
+    finish: Option<String>,
+    calls: bool,
+    blocked: bool,
+    counts: RunningCounts,
+    alike: Alike,
+    frame: Parts,
+    candidate: Candidate,
+}
+
+/// The counts so far. Each frame repeats them; one that leaves a count out does not take it back.
+#[derive(Debug, Default)]
+struct RunningCounts {
+    /// Those of the last frame, as JSON. The room is used again by the next one.
+    last: String,
+    /// Those of frames before, where the last one has other fields.
+    counts: Counts,
+    rest: Map<String, Value>,
+}
+
+/// What the frame that is read just now says.
+#[derive(Debug, Default)]
+struct Parts {
+    id: Option<String>,
+    model: Option<String>,
+    error: Option<Box<str>>,
+    usage: String,
+    /// There is feedback on the prompt: was the prompt blocked?
+    blocked: Option<bool>,
+    /// The candidate with index 0; of a whole answer the first one, if none has it.
+    candidate: Option<Candidate>,
+    is_exact: bool,
+}
+
+#[derive(Debug, Default)]
+struct Candidate {
+    is_other: bool,
+    finish: Option<String>,
+    calls: bool,
+    says: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Frame,
+    Candidate,
+    Content,
+    Part,
+    Call,
+    /// A part that is neither text nor a call.
+    Media,
+    Feedback,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Slot {
+    Id,
+    Model,
+    Error,
+    Usage,
+    BlockReason,
+    Index,
+    Finish,
+    Text,
+    CallName,
+}
+
+impl Picks for Watcher {
+    type Place = Place;
+    type Slot = Slot;
+
+    fn root(&self) -> Place {
+        Place::Frame
+    }
+
+    fn open(&mut self, place: Place, shape: Shape) {
+        match (place, shape) {
+            (Place::Frame, Shape::Object) => self.frame.clear(),
+            (Place::Candidate, Shape::Object) => self.candidate = Candidate::default(),
+            (Place::Call | Place::Media, Shape::Object) => self.candidate.says = true,
+            (Place::Feedback, Shape::Object) => self.frame.blocked = Some(false),
+            _ => {}
+        }
+    }
+
+    fn close(&mut self, place: Place) {
+        if place == Place::Candidate {
+            let candidate = std::mem::take(&mut self.candidate);
+            self.frame.add(candidate, self.delivery);
+        }
+    }
+
+    fn field(&self, place: Place, key: &str) -> Take<Place, Slot> {
+        match (place, key) {
+            (Place::Frame, "candidates") => Take::Enter(Place::Candidate),
+            (Place::Frame, "usageMetadata") => Take::Keep(Slot::Usage),
+            (Place::Frame, "modelVersion") => Take::Keep(Slot::Model),
+            (Place::Frame, "responseId") => Take::Keep(Slot::Id),
+            (Place::Frame, "error") => Take::Keep(Slot::Error),
+            (Place::Frame, "promptFeedback") => Take::Enter(Place::Feedback),
+            (Place::Feedback, "blockReason") => Take::Keep(Slot::BlockReason),
+            (Place::Candidate, "index") => Take::Keep(Slot::Index),
+            (Place::Candidate, "finishReason") => Take::Keep(Slot::Finish),
+            (Place::Candidate, "content") => Take::Enter(Place::Content),
+            (Place::Content, "parts") => Take::Enter(Place::Part),
+            (Place::Part, "text") => Take::Keep(Slot::Text),
+            (Place::Part, "functionCall") => Take::Enter(Place::Call),
+            (Place::Part, _) => Take::Enter(Place::Media),
+            (Place::Call, "name") => Take::Keep(Slot::CallName),
+            _ => Take::Skip,
+        }
+    }
+
+    fn value(&mut self, slot: Slot, json: &str) -> Flow {
+        let text = || skip::text(json.as_bytes()).map(std::borrow::Cow::into_owned);
+        match slot {
+            // Every frame repeats these; those of the first one count.
+            Slot::Id if !self.seen.started => self.frame.id = text(),
+            Slot::Model if !self.seen.started => self.frame.model = text(),
+            Slot::Id | Slot::Model => {}
+            Slot::Error if json != "null" => self.frame.error = Some(json.into()),
+            Slot::Error => {}
+            Slot::Usage => json.clone_into(&mut self.frame.usage),
+            Slot::BlockReason => self.frame.blocked = Some(json != "null"),
+            Slot::Index => self.candidate.is_other = json.parse::<u64>().is_ok_and(|index| index > 0),
+            Slot::Finish => self.candidate.finish = text(),
+            Slot::Text => self.candidate.says |= !matches!(json, "\"\"" | "null"),
+            Slot::CallName => self.candidate.calls |= json.starts_with('"'),
+        }
+        Flow::GoOn
+    }
+
+    fn large(&mut self, slot: Slot) {
+        match slot {
+            Slot::Error => self.frame.error = Some(LARGE_ERROR.into()),
+            Slot::Text => self.candidate.says = true,
+            _ => {}
+        }
+    }
+}
+
+impl Parts {
+    fn clear(&mut self) {
+        self.usage.clear();
+        (self.id, self.model, self.error) = (None, None, None);
+        (self.blocked, self.candidate, self.is_exact) = (None, None, false);
+    }
+
+    fn add(&mut self, candidate: Candidate, delivery: Delivery) {
+        if !candidate.is_other && !self.is_exact {
+            self.is_exact = true;
+            self.candidate = Some(candidate);
+        } else if delivery == Delivery::Whole && self.candidate.is_none() {
+            self.candidate = Some(candidate);
+        }
+    }
+}
+
+impl RunningCounts {
+    /// Takes the counts of a frame.
+    fn take(&mut self, json: &str) {
+        self.merge();
+        json.clone_into(&mut self.last);
+    }
+
+    /// Takes counts that have the fields of the last ones: nothing of those is left.
+    fn replace(&mut self, json: &str) {
+        json.clone_into(&mut self.last);
+    }
+
+    fn merge(&mut self) {
+        let Ok(fields) = serde_json::from_str::<Map<String, Value>>(&self.last) else { return };
+        for (name, value) in fields {
+            if let Some(slot) = self.counts.slot(&name) {
+                *slot = value.as_u64().or_else(|| value.as_str()?.parse().ok()).or(*slot);
+            } else if !value.is_null() && (self.rest.len() < MOST_FIELDS || self.rest.contains_key(&name)) {
+                self.rest.insert(name, value);
+            }
+        }
+    }
+
+    /// The counts of an answer that came to its end, with what is said beside them.
+    fn whole(mut self) -> Option<Usage> {
+        self.merge();
+        let mut fields = Map::new();
+        for name in NAMES {
+            if let Some(count) = self.counts.slot(name).copied().flatten() {
+                fields.insert(name.to_owned(), count.into());
+            }
+        }
+        fields.extend(self.rest);
+        usage::decode(&fields)
+    }
+
+    /// The bare counts, of an answer that broke.
+    fn bare(mut self) -> Option<Usage> {
+        self.merge();
+        self.counts.any().then(|| self.counts.usage())
+    }
+}
+
+impl watch::Watcher for Watcher {
+    fn new(delivery: Delivery) -> Self {
+        Watcher {
+            delivery,
+            seen: Seen::default(),
+            is_over: false,
+            finish: None,
+            calls: false,
+            blocked: false,
+            counts: RunningCounts::default(),
+            alike: Alike::default(),
+            frame: Parts::default(),
+            candidate: Candidate::default(),
+        }
+    }
+
+    fn seen(&self) -> &Seen {
+        &self.seen
+    }
+
+    fn glance(&mut self, frame: &[u8]) -> bool {
+        let Some(counts) = self.alike.read(frame) else { return false };
+        if let Some(counts) = counts.and_then(|counts| std::str::from_utf8(counts).ok()) {
+            self.counts.replace(counts);
+        }
+        true
+    }
+
+    fn frame(&mut self, frame: Frame<'_>) {
+        if self.frame.error.is_some() {
+            return self.fail(frame);
+        }
+        if self.delivery == Delivery::Whole {
+            return self.whole();
+        }
+        if !self.seen.started {
+            self.seen.started = true;
+            (self.seen.id, self.seen.model) = (self.frame.id.take(), self.frame.model.take());
+        }
+        if !self.frame.usage.is_empty() {
+            self.counts.take(&self.frame.usage);
+        }
+        self.blocked = self.frame.blocked.unwrap_or(self.blocked);
+        let candidate = self.frame.candidate.take().unwrap_or_default();
+        self.calls |= candidate.calls;
+        self.seen.has_output |= candidate.says;
+        let has_counts = self.frame.usage.is_empty() || self.frame.usage.starts_with('{');
+        let is_plain = candidate.says && candidate.finish.is_none() && self.frame.blocked.is_none() && has_counts;
+        match frame.json.filter(|_| is_plain) {
+            Some(json) => self.alike.learn(json, HOLES),
+            // Its counts may have other fields than those of the frame that was learned.
+            None => self.alike.forget(),
+        }
+        if let Some(word) = candidate.finish {
+            self.finish = Some(word);
+        }
+    }
+
+    fn done(&mut self) {
+        // Not a frame of this dialect, and not JSON.
+        self.is_over = true;
+    }
+
+    fn is_list(&mut self) {
+        self.delivery = Delivery::Stream;
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    fn end(mut self, rest: Rest) -> Seen {
+        if !self.is_over && rest == Rest::Whole && self.delivery == Delivery::Stream && self.seen.started {
+            let reason = match &self.finish {
+                Some(word) => Some(finish(Some(word), self.calls)),
+                None if !self.seen.has_output && self.blocked => Some(FinishReason::ContentFilter),
+                None => None,
+            };
+            (self.seen.finish_reason, self.seen.ended) = (reason, reason.is_some());
+        }
+        if self.delivery == Delivery::Stream {
+            self.seen.usage = if self.seen.ended { self.counts.whole() } else { self.counts.bare() };
+        }
+        self.seen
+    }
+}
+
+impl Watcher {
+    fn whole(&mut self) {
+        self.is_over = true;
+        let reason = match &self.frame.candidate {
+            Some(candidate) => finish(candidate.finish.as_deref(), candidate.calls),
+            None if self.frame.blocked == Some(true) => FinishReason::ContentFilter,
+            // Neither an answer nor a reason why there is none.
+            None => return,
+        };
+        (self.seen.started, self.seen.ended) = (true, true);
+        (self.seen.id, self.seen.model) = (self.frame.id.take(), self.frame.model.take());
+        self.seen.has_output = self.frame.candidate.as_ref().is_some_and(|candidate| candidate.says);
+        self.seen.finish_reason = Some(reason);
+        let fields = serde_json::from_str::<Map<String, Value>>(&self.frame.usage).ok();
+        self.seen.usage = fields.as_ref().and_then(usage::decode);
+    }
+
+    fn fail(&mut self, frame: Frame<'_>) {
+        self.is_over = true;
+        let body = frame.json.map_or_else(
+            || {
+                let error = self.frame.error.as_deref().and_then(|error| serde_json::from_str::<Value>(error).ok());
+                json!({"error": error}).to_string()
+            },
+            str::to_owned,
+        );
+        self.seen.error = Some(decode_error(None, &[], &body));
+        self.seen.finish_reason = Some(FinishReason::Error);
+    }
+}

@@ -1,0 +1,130 @@
+//! Single blocks of a message as parts, and what becomes of those that have none.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::history::History;
+use super::tools::cache_control;
+use crate::dialect::openai_chat::content::{self, is_cache_field};
+use crate::dialect::openai_chat::notes::{DIALECT, Side};
+use crate::dialect::openai_chat::wire::{self, Part};
+use crate::fit::{FittedBlock, Place, StateUse};
+use crate::json::loose::Item;
+use crate::{Block, Document, Loss, LossCode, Source};
+
+impl<'f> History<'f> {
+    /// The part for a block, if any.
+    pub(super) fn part(&mut self, block: &'f Block, place: Place, state: StateUse) -> Option<Item<'f, Part<'f>>> {
+        let kind = block.kind().as_str();
+        let why = match block {
+            Block::Document(document) if self.is_ours() => return self.document(document, block, place),
+            Block::Thinking(_) if self.is_ours() => Some("only the assistant thinks; it is left out"),
+            Block::ToolCall(_) => Some("only the assistant calls tools; it is left out"),
+            Block::ToolResult(_) => Some("a result cannot stand inside another; it is left out"),
+            // Those of other dialects are noted already.
+            Block::Other(other) if other.dialect != DIALECT => return None,
+            Block::Text(_)
+            | Block::Image(_)
+            | Block::Audio(_)
+            | Block::Document(_)
+            | Block::Thinking(_)
+            | Block::Other(_) => None,
+        };
+        if let Some(why) = why {
+            self.lose(LossCode::NotInDialect, kind, place, why);
+            return None;
+        }
+        let Some(mut part) = content::encode(block, Side::Request, state) else {
+            let why = "this API takes it only as data inside the message; it is left out";
+            self.lose(LossCode::Media, kind, place, why);
+            return None;
+        };
+        self.mark(&mut part, block, place);
+        Some(part)
+    }
+
+    /// A part of text alone, for system prompts.
+    pub(super) fn text_part(&mut self, block: &'f FittedBlock<'f>) -> Option<Item<'f, Part<'f>>> {
+        match block.block.as_ref() {
+            Block::Text(_) | Block::Document(_) | Block::Other(_) => {
+                let part = self.part(&block.block, block.place, block.state)?;
+                if matches!(&part, Item::Fits(part) if part.text.is_some()) || matches!(&part, Item::Odd(_)) {
+                    return Some(part);
+                }
+            }
+            Block::Image(_) | Block::Audio(_) | Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) => {}
+        }
+        self.lose(
+            LossCode::NotInDialect,
+            block.block.kind().as_str(),
+            block.place,
+            "a system prompt is text; it is left out",
+        );
+        None
+    }
+
+    /// PDFs and files go as they are, text goes as text, and an address can only be told.
+    fn document(&mut self, document: &'f Document, block: &'f Block, place: Place) -> Option<Item<'f, Part<'f>>> {
+        let name = document.name.as_deref();
+        let text = match &document.source {
+            Source::Text { text, .. } => Some(text.clone()),
+            Source::Base64 { media_type, data } if media_type.starts_with("text/") => {
+                STANDARD.decode(data).ok().and_then(|bytes| String::from_utf8(bytes).ok())
+            }
+            Source::Base64 { .. } | Source::Url { .. } | Source::File { .. } => None,
+        };
+        let mut part = if let Some(text) = text {
+            let why = "this API takes no text documents; it stands in the message as text, below its name";
+            self.losses.push(Loss::info(LossCode::Changed, "document", place.to_string(), why));
+            let titled = name.map_or_else(|| text.clone(), |name| format!("{name}\n\n{text}"));
+            Item::Fits(Part { kind: Some("text".into()), text: Some(titled.into()), ..Part::default() })
+        } else if let Some(mut part) = content::encode(block, Side::Request, StateUse::Own) {
+            if let Source::Base64 { media_type, .. } = &document.source {
+                if media_type != "application/pdf" && !media_type.is_empty() {
+                    let why = format!("this API takes no documents of type {media_type}; it is left out");
+                    self.lose(LossCode::Media, "document", place, &why);
+                    return None;
+                }
+                if let (None, Item::Fits(Part { file: wire::Inner::Object(file), .. })) = (name, &mut part) {
+                    file.filename = Some("document.pdf".into());
+                }
+            }
+            part
+        } else if let Source::Url { url, .. } = &document.source {
+            let why = "this API fetches no documents; the model is only told the address";
+            self.lose(LossCode::Media, "document", place, why);
+            let told = name.map_or_else(|| url.clone(), |name| format!("{name}: {url}"));
+            return Some(Item::Fits(Part { kind: Some("text".into()), text: Some(told.into()), ..Part::default() }));
+        } else {
+            let why = "this API takes it only as data inside the message; it is left out";
+            self.lose(LossCode::Media, "document", place, why);
+            return None;
+        };
+        self.mark(&mut part, block, place);
+        Some(part)
+    }
+
+    /// Marks a part for the cache where a mark is sent, and only there.
+    fn mark(&mut self, part: &mut Item<'f, Part<'f>>, block: &Block, place: Place) {
+        let Item::Fits(part) = part else { return };
+        let Some(hint) = self.fitted.marks.at(place, block.cache()) else {
+            part.rest.retain(|(name, _)| !is_cache_field(name));
+            return;
+        };
+        let quirk = self.fitted.target.quirks.chat.cache_control;
+        if !self.is_ours() && part.rest.iter().any(|(name, _)| is_cache_field(name)) {
+            return;
+        }
+        part.rest.retain(|(name, _)| !is_cache_field(name));
+        if quirk {
+            part.rest.push((Cow::Borrowed("cache_control"), cache_control(hint).0));
+        } else if self.is_ours() {
+            wire::put(&mut part.rest, "prompt_cache_breakpoint", &serde_json::json!({"mode": "explicit"}));
+        } else {
+            let why = "this API caches by itself and has no marks for it; it is left out";
+            self.losses.push(Loss::info(LossCode::NotInDialect, "cache", place.to_string(), why));
+        }
+    }
+}

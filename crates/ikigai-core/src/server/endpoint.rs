@@ -1,0 +1,265 @@
+//! What a request asks for, told from its method, path and headers alone.
+
+use std::borrow::Cow;
+
+use crate::Dialect;
+
+/// One operation of a provider's API, as a client asks for it.
+///
+/// ```
+/// use ikigai_core::Dialect;
+/// use ikigai_core::server::{Endpoint, Framing, Verb};
+///
+/// let no_headers = |_: &str| false;
+/// let path = "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse";
+/// let endpoint = Endpoint::of("POST", path, no_headers).unwrap();
+/// assert_eq!(endpoint.dialect, Dialect::Gemini);
+/// assert_eq!(endpoint.verb, Verb::Stream(Framing::Sse));
+/// assert_eq!(endpoint.model.as_deref(), Some("gemini-2.5-pro"));
+///
+/// // `GET /v1/models` exists in three dialects; the headers tell them apart.
+/// let endpoint = Endpoint::of("GET", "/v1/models", |name| name == "anthropic-version").unwrap();
+/// assert_eq!((endpoint.dialect, endpoint.verb), (Dialect::Anthropic, Verb::ListModels));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The dialect of the request and of its answer. What both OpenAI dialects share (embeddings, the list of models)
+    /// is [`Dialect::OpenaiChat`].
+    pub dialect: Dialect,
+    /// What is asked for.
+    pub verb: Verb,
+    /// The model that is named in the path, decoded and without `models/`. A tuned model keeps its `tunedModels/`.
+    /// Absent where the body names the model.
+    pub model: Option<String>,
+}
+
+/// What a request asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verb {
+    /// Write an answer: a whole one, unless `stream` in the body says otherwise.
+    Generate,
+    /// Write an answer as a stream. Only Gemini says so in the path; elsewhere it is [`Verb::Generate`] and the body.
+    Stream(Framing),
+    /// Count the tokens of a request.
+    CountTokens,
+    /// Turn texts into vectors.
+    Embed,
+    /// Turn texts into vectors, one request for each: Gemini's `batchEmbedContents`.
+    EmbedBatch,
+    /// List the models.
+    ListModels,
+    /// Describe the model that the path names.
+    GetModel,
+    /// Read a stored answer of the Responses API.
+    RetrieveResponse {
+        /// The answer's id.
+        id: String,
+    },
+    /// Delete a stored answer of the Responses API.
+    DeleteResponse {
+        /// The answer's id.
+        id: String,
+    },
+}
+
+/// How a stream is wrapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Server-sent events.
+    Sse,
+    /// One JSON array that grows, which Gemini sends unless `alt=sse` asks for events.
+    JsonArray,
+}
+
+/// Whose API a path belongs to: the base that it begins with may say so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Base {
+    /// The plain path of any of them.
+    Any,
+    Anthropic,
+    Openai,
+    Gemini,
+}
+
+impl Endpoint {
+    /// The endpoint of a request, or `None` if no dialect has this method and path.
+    ///
+    /// `target` is the path with its query, as the client sent it. `has_header` is asked for lower-case names. A base
+    /// such as `/anthropic`, `/openai` or `/gemini` before the path is accepted, and decides where the path alone
+    /// would not.
+    pub fn of(method: &str, target: &str, has_header: impl Fn(&str) -> bool) -> Option<Self> {
+        let target = target.split('#').next().unwrap_or(target);
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let (base, path) = base(path.trim_matches('/'));
+        let (version, rest) = path.split_once('/')?;
+        if !matches!(version, "v1" | "v1beta" | "v1alpha") {
+            return None;
+        }
+        if matches!(base, Base::Any | Base::Gemini)
+            && let Some(endpoint) = gemini(method, rest, query)
+        {
+            return Some(endpoint);
+        }
+        let base = match (base, version) {
+            (Base::Any, "v1") => base,
+            (Base::Any | Base::Gemini, _) => Base::Gemini,
+            (Base::Anthropic | Base::Openai, "v1") => base,
+            (Base::Anthropic | Base::Openai, _) => return None,
+        };
+        if method == "GET"
+            && let Some(model) = resource(rest, "models")
+        {
+            return models(list_dialect(base, query, has_header), model);
+        }
+        match base {
+            Base::Any => anthropic(method, rest).or_else(|| openai(method, rest)),
+            Base::Anthropic => anthropic(method, rest),
+            Base::Openai => openai(method, rest),
+            Base::Gemini => None,
+        }
+    }
+}
+
+/// Takes a provider's name off the front of a path.
+fn base(path: &str) -> (Base, &str) {
+    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    match first {
+        "anthropic" => (Base::Anthropic, rest),
+        "openai" => (Base::Openai, rest),
+        "gemini" => (Base::Gemini, rest),
+        _ => (Base::Any, path),
+    }
+}
+
+fn anthropic(method: &str, rest: &str) -> Option<Endpoint> {
+    let verb = match (method, rest) {
+        ("POST", "messages") => Verb::Generate,
+        ("POST", "messages/count_tokens") => Verb::CountTokens,
+        _ => return None,
+    };
+    Some(Endpoint { dialect: Dialect::Anthropic, verb, model: None })
+}
+
+fn openai(method: &str, rest: &str) -> Option<Endpoint> {
+    let (dialect, verb) = match (method, rest) {
+        ("POST", "chat/completions") => (Dialect::OpenaiChat, Verb::Generate),
+        ("POST", "embeddings") => (Dialect::OpenaiChat, Verb::Embed),
+        ("POST", "responses") => (Dialect::OpenaiResponses, Verb::Generate),
+        ("POST", "responses/input_tokens") => (Dialect::OpenaiResponses, Verb::CountTokens),
+        ("GET", _) => (Dialect::OpenaiResponses, Verb::RetrieveResponse { id: stored(rest)? }),
+        ("DELETE", _) => (Dialect::OpenaiResponses, Verb::DeleteResponse { id: stored(rest)? }),
+        _ => return None,
+    };
+    Some(Endpoint { dialect, verb, model: None })
+}
+
+/// The id in `responses/{id}`; what lies below it, such as its input items, is another operation.
+fn stored(rest: &str) -> Option<String> {
+    let id = resource(rest, "responses").filter(|id| !id.is_empty() && !id.contains('/'))?;
+    Some(decoded(id)?.into_owned())
+}
+
+/// `models/{model}:{method}`. The name may contain colons and slashes itself; either may be escaped, and so may the
+/// colon before the method.
+fn gemini(method: &str, rest: &str, query: &str) -> Option<Endpoint> {
+    if method != "POST" {
+        return None;
+    }
+    let rest = decoded(rest)?;
+    let (name, verb) = rest.rsplit_once(':')?;
+    let verb = match verb {
+        "generateContent" => Verb::Generate,
+        "streamGenerateContent" => Verb::Stream(framing(query)),
+        "countTokens" => Verb::CountTokens,
+        "embedContent" => Verb::Embed,
+        "batchEmbedContents" => Verb::EmbedBatch,
+        _ => return None,
+    };
+    Some(Endpoint { dialect: Dialect::Gemini, verb, model: Some(model_name(name)?) })
+}
+
+/// A model's resource name, without `models/`: some clients send it twice.
+fn model_name(resource: &str) -> Option<String> {
+    let mut name = resource;
+    while let Some(inner) = name.strip_prefix("models/") {
+        name = inner;
+    }
+    let is_model = name.len() < resource.len() || name.starts_with("tunedModels/");
+    (is_model && !name.is_empty() && name != "tunedModels/").then(|| name.to_owned())
+}
+
+/// Event streams are asked for with `alt=sse`; the other spelling is Google's for all its APIs.
+fn framing(query: &str) -> Framing {
+    let alt = pairs(query).find(|(key, _)| matches!(*key, "alt" | "$alt" | "%24alt")).map(|(_, value)| value);
+    if alt.is_some_and(|alt| alt.eq_ignore_ascii_case("sse")) { Framing::Sse } else { Framing::JsonArray }
+}
+
+fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
+    query.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+}
+
+/// What follows `name/` in a path; empty for `name` alone.
+fn resource<'a>(rest: &'a str, name: &str) -> Option<&'a str> {
+    match rest.strip_prefix(name)? {
+        "" => Some(""),
+        one => one.strip_prefix('/'),
+    }
+}
+
+fn models(dialect: Dialect, model: &str) -> Option<Endpoint> {
+    if model.is_empty() {
+        return Some(Endpoint { dialect, verb: Verb::ListModels, model: None });
+    }
+    let model = decoded(model)?;
+    let model = match dialect {
+        Dialect::Gemini => model.trim_start_matches("models/"),
+        Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses => &model,
+    };
+    Some(Endpoint { dialect, verb: Verb::GetModel, model: Some(model.to_owned()) })
+}
+
+/// Whose shape a list of models has. The path is the same for all three: the headers that their clients send differ.
+fn list_dialect(base: Base, query: &str, has_header: impl Fn(&str) -> bool) -> Dialect {
+    match base {
+        Base::Anthropic => Dialect::Anthropic,
+        Base::Openai => Dialect::OpenaiChat,
+        Base::Gemini => Dialect::Gemini,
+        Base::Any if has_header("x-goog-api-key") || pairs(query).any(|(key, _)| key == "key") => Dialect::Gemini,
+        Base::Any if has_header("anthropic-version") || has_header("x-api-key") => Dialect::Anthropic,
+        Base::Any => Dialect::OpenaiChat,
+    }
+}
+
+/// Percent-decoded text; `None` if it is not UTF-8. A lone `%` is text.
+fn decoded(text: &str) -> Option<Cow<'_, str>> {
+    if !text.contains('%') {
+        return Some(Cow::Borrowed(text));
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, behind)) = rest.split_first() {
+        match behind {
+            [high, low, after @ ..] if byte == b'%' && high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                bytes.push(hex(*high) << 4 | hex(*low));
+                rest = after;
+            }
+            _ => {
+                bytes.push(byte);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok().map(Cow::Owned)
+}
+
+/// The value of a hexadecimal digit.
+fn hex(digit: u8) -> u8 {
+    match digit {
+        b'0'..=b'9' => digit - b'0',
+        _ => (digit | 0x20) - b'a' + 10,
+    }
+}
+
+#[cfg(test)]
+#[path = "endpoint_tests.rs"]
+mod tests;

@@ -1,0 +1,350 @@
+//! The top level of a JSON body, without parsing the rest.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::skip::{self, DEEPEST, Fault};
+
+/// How many top-level keys a body may have. Real requests have a few dozen at most; the limit keeps the index small.
+const MOST_KEYS: usize = 1024;
+
+/// Keys that this type interprets itself: two of them would leave open which one counts.
+const SINGLE: [&str; 2] = ["model", "stream"];
+
+/// A JSON object that is read only at its top level.
+///
+/// It knows each key and where its value is, and nothing more: values are stepped over in one pass, not parsed. A
+/// single value can be replaced while every other byte stays as it was, so that numbers keep their spelling, objects
+/// their order, and a prompt cache still recognises the conversation.
+///
+/// What is checked: the bytes are UTF-8; there is one object and nothing behind it; keys and top-level scalars are well
+/// formed; brackets and quotation marks inside the values are balanced. What is *inside* a nested value may still be
+/// invalid JSON; its receiver will say so.
+///
+/// ```
+/// use ikigai_core::server::{Edit, Envelope};
+///
+/// let body = br#"{"model": "fast", "messages": [{"role": "user", "content": "Hi"}], "temperature": 1.0}"#;
+/// let envelope = Envelope::read(body)?;
+/// assert_eq!(envelope.model().as_deref(), Some("fast"));
+/// assert_eq!(envelope.stream(), None);
+/// assert_eq!(envelope.get("temperature"), Some(&b"1.0"[..]));
+///
+/// let edited = envelope.with(&[("model", Edit::Text("gpt-5.1")), ("stream", Edit::Flag(true))]);
+/// let expected =
+///     r#"{"model": "gpt-5.1", "messages": [{"role": "user", "content": "Hi"}], "temperature": 1.0,"stream":true}"#;
+/// assert_eq!(edited, expected.as_bytes());
+/// # Ok::<(), ikigai_core::server::EnvelopeError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Envelope<'a> {
+    body: &'a [u8],
+    fields: Vec<Field<'a>>,
+    /// Where the first key would be inserted if there were none: right behind the opening brace.
+    start: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Field<'a> {
+    key: Cow<'a, str>,
+    /// Where the key begins, with its quotation mark.
+    at: usize,
+    value: Range<usize>,
+}
+
+/// What to do with one top-level value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edit<'a> {
+    /// Set it to a string.
+    Text(&'a str),
+    /// Set it to `true` or `false`.
+    Flag(bool),
+    /// Set it to this JSON value. The caller vouches for it: it is not checked.
+    Json(&'a str),
+    /// Remove the key with its value.
+    Remove,
+}
+
+/// Two top-level keys that some readers take for one.
+///
+/// ```
+/// use ikigai_core::server::{Clash, Envelope};
+///
+/// let envelope = Envelope::read(br#"{"top_p": 1, "Top_P": 2, "topP": 3}"#)?;
+/// let clashes = envelope.clashes();
+/// assert_eq!(clashes.first(), Some(&Clash { key: "Top_P".into(), at: 13, earlier: "top_p".into() }));
+/// assert_eq!(clashes.len(), 2);
+/// # Ok::<(), ikigai_core::server::EnvelopeError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clash<'a> {
+    /// The later key.
+    pub key: Cow<'a, str>,
+    /// Where it begins, in bytes.
+    pub at: usize,
+    /// The first key that it clashes with: the same, or one that differs only in case and underscores.
+    pub earlier: Cow<'a, str>,
+}
+
+/// Why a body is not a JSON object.
+///
+/// ```
+/// use ikigai_core::server::Envelope;
+///
+/// let error = Envelope::read(br#"{"model": "m"] "#).unwrap_err();
+/// assert_eq!(error.to_string(), "expected `,` or `}` at byte 13 of the body");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnvelopeError {
+    /// Something else was expected here.
+    #[error("expected {what} at byte {at} of the body")]
+    Unexpected {
+        /// What was expected.
+        what: &'static str,
+        /// The place, in bytes.
+        at: usize,
+    },
+    /// The body ends before the object does.
+    #[error("the body ends too early, at byte {at}, inside what begins at byte {begun}")]
+    Cut {
+        /// The length of the body.
+        at: usize,
+        /// Where the value or key begins that is not complete.
+        begun: usize,
+    },
+    /// The body is not UTF-8.
+    #[error("the body is not UTF-8 at byte {at}")]
+    NotUtf8 {
+        /// The first byte that is not.
+        at: usize,
+    },
+    /// Too many brackets are open.
+    #[error("the body is nested deeper than {limit} levels at byte {at}")]
+    TooDeep {
+        /// How many may be.
+        limit: u32,
+        /// Where it goes deeper.
+        at: usize,
+    },
+    /// A key that decides about the request is there twice.
+    #[error("`{key}` appears twice in the body, at byte {first} and at byte {at}")]
+    Duplicate {
+        /// The key.
+        key: &'static str,
+        /// Where it first appears.
+        first: usize,
+        /// Where it appears again.
+        at: usize,
+    },
+    /// There are more top-level keys than any request has.
+    #[error("the body has more than {limit} top-level keys")]
+    TooManyKeys {
+        /// How many may be.
+        limit: usize,
+    },
+}
+
+impl<'a> Envelope<'a> {
+    /// Reads the top level of a body.
+    ///
+    /// # Errors
+    /// When the body is not one JSON object, or has `model` or `stream` twice.
+    pub fn read(body: &'a [u8]) -> Result<Self, EnvelopeError> {
+        if let Err(fault) = std::str::from_utf8(body) {
+            return Err(EnvelopeError::NotUtf8 { at: fault.valid_up_to() });
+        }
+        let open = skip::blanks(body, 0);
+        expect(body, open, b'{', "a JSON object", open)?;
+        let mut envelope = Envelope { body, fields: Vec::with_capacity(16), start: open + 1 };
+        let end = envelope.read_fields(open)?;
+        let behind = skip::blanks(body, end);
+        if behind < body.len() {
+            return Err(EnvelopeError::Unexpected { what: "nothing more", at: behind });
+        }
+        envelope.check_single()?;
+        Ok(envelope)
+    }
+
+    /// Reads the keys; gives the place behind the closing brace.
+    fn read_fields(&mut self, open: usize) -> Result<usize, EnvelopeError> {
+        let body = self.body;
+        let mut at = skip::blanks(body, self.start);
+        if body.get(at) == Some(&b'}') {
+            return Ok(at + 1);
+        }
+        loop {
+            expect(body, at, b'"', "a key in quotation marks", open)?;
+            let key_end = skip::string(body, at + 1).ok_or(EnvelopeError::Cut { at: body.len(), begun: at })?;
+            let key = skip::text(body.get(at..key_end).unwrap_or_default())
+                .ok_or(EnvelopeError::Unexpected { what: "a valid key", at })?;
+            let colon = skip::blanks(body, key_end);
+            expect(body, colon, b':', "`:`", open)?;
+            let start = skip::blanks(body, colon + 1);
+            let end = skip::value(body, start).map_err(|fault| match fault {
+                Fault::Cut => EnvelopeError::Cut { at: body.len(), begun: start.min(body.len()) },
+                Fault::Unexpected(at) if at == start => EnvelopeError::Unexpected { what: "a JSON value", at },
+                Fault::Unexpected(at) => EnvelopeError::Unexpected { what: "the bracket that is open", at },
+                Fault::TooDeep(at) => EnvelopeError::TooDeep { limit: DEEPEST, at },
+            })?;
+            if self.fields.len() == MOST_KEYS {
+                return Err(EnvelopeError::TooManyKeys { limit: MOST_KEYS });
+            }
+            self.fields.push(Field { key, at, value: start..end });
+            at = skip::blanks(body, end);
+            match body.get(at) {
+                Some(b',') => at = skip::blanks(body, at + 1),
+                Some(b'}') => return Ok(at + 1),
+                Some(_) => return Err(EnvelopeError::Unexpected { what: "`,` or `}`", at }),
+                None => return Err(EnvelopeError::Cut { at, begun: open }),
+            }
+        }
+    }
+
+    fn check_single(&self) -> Result<(), EnvelopeError> {
+        for key in SINGLE {
+            let mut places = self.fields.iter().filter(|field| field.key == key).map(|field| field.at);
+            if let (Some(first), Some(at)) = (places.next(), places.next()) {
+                return Err(EnvelopeError::Duplicate { key, first, at });
+            }
+        }
+        Ok(())
+    }
+
+    /// The model that is asked for. `None` if there is no `model`, or if it is not a string.
+    pub fn model(&self) -> Option<Cow<'a, str>> {
+        self.text("model")
+    }
+
+    /// Whether a stream is asked for. `None` if there is no `stream`, or if it is neither `true` nor `false`.
+    pub fn stream(&self) -> Option<bool> {
+        self.flag("stream")
+    }
+
+    /// The JSON of a value, byte for byte. Where a key appears twice it is the last one, as in most JSON parsers.
+    pub fn get(&self, key: &str) -> Option<&'a [u8]> {
+        let field = self.fields.iter().rev().find(|field| field.key == key)?;
+        self.body.get(field.value.clone())
+    }
+
+    /// A value that is a string.
+    pub fn text(&self, key: &str) -> Option<Cow<'a, str>> {
+        skip::text(self.get(key)?)
+    }
+
+    /// A value that is `true` or `false`.
+    pub fn flag(&self, key: &str) -> Option<bool> {
+        match self.get(key)? {
+            b"true" => Some(true),
+            b"false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// A value that is a whole number, such as a limit of tokens.
+    pub fn number(&self, key: &str) -> Option<u64> {
+        std::str::from_utf8(self.get(key)?).ok()?.parse().ok()
+    }
+
+    /// The keys, in their order, with those that appear twice.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|field| field.key.as_ref())
+    }
+
+    /// The keys that some readers take for the same: equal ones, and those that differ only in case and underscores
+    /// (Gemini accepts `generation_config` and `generationConfig`; some servers do not tell `Model` from `model`).
+    pub fn clashes(&self) -> Vec<Clash<'a>> {
+        let mut seen: HashMap<String, &Field<'a>> = HashMap::with_capacity(self.fields.len());
+        let mut clashes = Vec::new();
+        for field in &self.fields {
+            let plain = field.key.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect();
+            match seen.entry(plain) {
+                std::collections::hash_map::Entry::Occupied(first) => {
+                    clashes.push(Clash { key: field.key.clone(), at: field.at, earlier: first.get().key.clone() })
+                }
+                std::collections::hash_map::Entry::Vacant(place) => {
+                    place.insert(field);
+                }
+            }
+        }
+        clashes
+    }
+
+    /// The body with some values replaced, added or removed; every other byte is as it was.
+    ///
+    /// A key that appears twice is changed in both places. One that is new comes last. Where `edits` names a key more
+    /// than once, the last one counts.
+    pub fn with(&self, edits: &[(&str, Edit<'_>)]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.body.len() + edits.len() * 64);
+        // The end of what was looked at so far.
+        let mut done = self.start;
+        let mut is_first = true;
+        for field in &self.fields {
+            let edit = edits.iter().rev().find(|(key, _)| *key == field.key).map(|(_, edit)| edit);
+            let gap = done..field.at;
+            done = field.value.end;
+            if edit == Some(&Edit::Remove) {
+                continue;
+            }
+            if is_first {
+                // A removed field takes the comma behind it along, a later one the comma before it.
+                let first = self.fields.first().map_or(self.start, |field| field.at);
+                out.extend_from_slice(self.body.get(..first).unwrap_or_default());
+                is_first = false;
+            } else {
+                out.extend_from_slice(self.body.get(gap).unwrap_or_default());
+            }
+            out.extend_from_slice(self.body.get(field.at..field.value.start).unwrap_or_default());
+            match edit {
+                Some(edit) => edit.write(&mut out),
+                None => out.extend_from_slice(self.body.get(field.value.clone()).unwrap_or_default()),
+            }
+        }
+        if is_first {
+            out.extend_from_slice(self.body.get(..self.start).unwrap_or_default());
+        }
+        for (index, (key, edit)) in edits.iter().enumerate() {
+            let is_overruled = edits.iter().skip(index + 1).any(|(later, _)| later == key);
+            if *edit == Edit::Remove || is_overruled || self.fields.iter().any(|field| field.key == *key) {
+                continue;
+            }
+            if !is_first {
+                out.push(b',');
+            }
+            is_first = false;
+            Edit::Text(key).write(&mut out);
+            out.push(b':');
+            edit.write(&mut out);
+        }
+        out.extend_from_slice(self.body.get(done..).unwrap_or_default());
+        out
+    }
+}
+
+impl Edit<'_> {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            // A string always has a JSON form, and a Vec takes all that is written to it.
+            Edit::Text(text) => {
+                let _ = serde_json::to_writer(out, text);
+            }
+            Edit::Flag(flag) => out.extend_from_slice(if *flag { b"true" } else { b"false" }),
+            Edit::Json(json) => out.extend_from_slice(json.as_bytes()),
+            Edit::Remove => {}
+        }
+    }
+}
+
+fn expect(body: &[u8], at: usize, byte: u8, what: &'static str, begun: usize) -> Result<(), EnvelopeError> {
+    match body.get(at) {
+        Some(found) if *found == byte => Ok(()),
+        Some(_) => Err(EnvelopeError::Unexpected { what, at }),
+        None if at == begun => Err(EnvelopeError::Unexpected { what, at }),
+        None => Err(EnvelopeError::Cut { at: body.len(), begun }),
+    }
+}
+
+#[cfg(test)]
+#[path = "envelope_tests.rs"]
+mod tests;

@@ -1,0 +1,129 @@
+//! Follows an answer that passes through unchanged.
+
+use super::follow::Follower;
+use crate::dialect::watch::{Anthropic, Gemini, OpenaiChat, OpenaiResponses};
+use crate::{Dialect, Error, FinishReason, Usage};
+
+/// How an answer arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// As one JSON document.
+    Whole,
+    /// As a stream: server-sent events, or a growing JSON array.
+    Stream,
+}
+
+/// Watches an answer that passes through unchanged: what it cost, how it ended, what went wrong.
+///
+/// It takes the bytes as they come, cut anywhere, and holds none of the text: memory is bounded however long the answer
+/// is. What it reports is what decoding the same bytes would report. It does not check the content, so an answer
+/// whose content no decoder would accept may still be reported as complete.
+///
+/// ```
+/// use ikigai_core::server::{Delivery, Watch};
+/// use ikigai_core::{Dialect, FinishReason};
+///
+/// let stream = concat!(
+///     "data: {\"id\":\"c1\",\"model\":\"m\",\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n",
+///     "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
+///     "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2}}\n\n",
+///     "data: [DONE]\n\n",
+/// );
+/// let mut watch = Watch::new(Dialect::OpenaiChat, Delivery::Stream);
+/// for piece in stream.as_bytes().chunks(7) {
+///     watch.feed(piece);
+/// }
+/// let seen = watch.finish();
+/// assert_eq!(seen.finish_reason, Some(FinishReason::Stop));
+/// assert_eq!(seen.usage.map(|usage| usage.total_tokens()), Some(11));
+/// assert!(seen.ended);
+/// ```
+#[derive(Debug)]
+pub struct Watch(Follow);
+
+#[derive(Debug)]
+enum Follow {
+    Anthropic(Box<Follower<Anthropic>>),
+    OpenaiChat(Box<Follower<OpenaiChat>>),
+    OpenaiResponses(Box<Follower<OpenaiResponses>>),
+    Gemini(Box<Follower<Gemini>>),
+}
+
+/// What was seen of an answer.
+///
+/// ```
+/// use ikigai_core::server::{Delivery, Watch};
+/// use ikigai_core::Dialect;
+///
+/// let mut watch = Watch::new(Dialect::Anthropic, Delivery::Stream);
+/// watch.feed(b"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n");
+/// let seen = watch.finish();
+/// assert_eq!(seen.error.map(|error| error.message).as_deref(), Some("Overloaded"));
+/// assert!(!seen.ended);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Seen {
+    /// The provider's id of the answer.
+    pub id: Option<String>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// What it took, if the provider said so. Of an answer that broke it is what was known by then.
+    pub usage: Option<Usage>,
+    /// Why it ended. `None` if it was cut off.
+    pub finish_reason: Option<FinishReason>,
+    /// The failure that the provider reports. An answer that was merely cut off has none: it is not `ended`.
+    pub error: Option<Error>,
+    /// The answer is complete: its end marker came, or what clients of the dialect accept as one.
+    pub ended: bool,
+    /// The answer had begun.
+    pub started: bool,
+    /// Some of its content had arrived: text, thinking, a call.
+    pub has_output: bool,
+}
+
+impl Watch {
+    /// A watch for one answer.
+    pub fn new(dialect: Dialect, delivery: Delivery) -> Self {
+        Watch(match dialect {
+            Dialect::Anthropic => Follow::Anthropic(Box::new(Follower::new(delivery))),
+            Dialect::OpenaiChat => Follow::OpenaiChat(Box::new(Follower::new(delivery))),
+            Dialect::OpenaiResponses => Follow::OpenaiResponses(Box::new(Follower::new(delivery))),
+            Dialect::Gemini => Follow::Gemini(Box::new(Follower::new(delivery))),
+        })
+    }
+
+    /// Looks at the next bytes.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        match &mut self.0 {
+            Follow::Anthropic(follower) => follower.feed(bytes),
+            Follow::OpenaiChat(follower) => follower.feed(bytes),
+            Follow::OpenaiResponses(follower) => follower.feed(bytes),
+            Follow::Gemini(follower) => follower.feed(bytes),
+        }
+    }
+
+    /// Has any content arrived yet? For measuring the time to the first token.
+    pub fn has_output(&self) -> bool {
+        match &self.0 {
+            Follow::Anthropic(follower) => follower.seen().has_output,
+            Follow::OpenaiChat(follower) => follower.seen().has_output,
+            Follow::OpenaiResponses(follower) => follower.seen().has_output,
+            Follow::Gemini(follower) => follower.seen().has_output,
+        }
+    }
+
+    /// The end of the bytes: reports what was seen.
+    pub fn finish(self) -> Seen {
+        match self.0 {
+            Follow::Anthropic(follower) => follower.finish(),
+            Follow::OpenaiChat(follower) => follower.finish(),
+            Follow::OpenaiResponses(follower) => follower.finish(),
+            Follow::Gemini(follower) => follower.finish(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "watch_tests.rs"]
+mod tests;
