@@ -199,8 +199,12 @@ fn as_sent_on(mut response: Response, dialect: Dialect) -> Value {
         for block in value["content"].as_array_mut().unwrap() {
             if let Some(own) = block.pointer_mut("/provider_data/openai-responses").and_then(Value::as_object_mut) {
                 own.shift_remove("id");
-                own.shift_remove("logprobs");
-                own.get_mut("item").and_then(Value::as_object_mut).and_then(|item| item.shift_remove("id"));
+            }
+            let shape = block.pointer_mut("/provider_data/openai-responses/shape").and_then(Value::as_object_mut);
+            if let Some(shape) = shape {
+                shape.shift_remove("id");
+                shape.shift_remove("logprobs");
+                shape.get_mut("item").and_then(Value::as_object_mut).and_then(|item| item.shift_remove("id"));
             }
         }
     }

@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
-use super::DIALECT;
-use super::wire::{self, Any, Content, Loose, Object, is, take_text};
+use super::wire::{self, Any, Content, Loose, Object, has_text, is, take_text};
+use super::{DIALECT, items};
 use crate::json::wire::{Raw, Rest};
 use crate::{Block, CacheHint, Document, Fields, Image, Json, Other, Part, ProviderData, Source, Text};
 
@@ -101,19 +101,11 @@ fn is_one_of(kind: &Option<Loose<'_>>, words: &[&str]) -> bool {
     kind.as_ref().and_then(Any::as_str).is_some_and(|kind| words.contains(&kind))
 }
 
-fn into_string(text: crate::json::wire::Text<'_>) -> String {
-    text.into_string()
-}
-
-fn has_text(value: &Option<Loose<'_>>) -> bool {
-    value.as_ref().is_some_and(|value| value.as_str().is_some())
-}
-
 /// Reads a part that is text, of either side. `usual` is the type that texts have there. What a model's text comes with
 /// (citations, probabilities) goes to the part `lists` of the block's data.
 pub(super) fn text(mut part: wire::Part<'_>, usual: &str, lists: Part) -> Text {
     let mut data = ProviderData::default();
-    let kind = take_text(&mut part.kind).map(into_string).unwrap_or_default();
+    let kind = take_text(&mut part.kind).unwrap_or_default();
     let text = if kind == "refusal" {
         data.set_part(DIALECT, Part::Shape, "refusal", true);
         take_text(&mut part.refusal)
@@ -130,14 +122,13 @@ pub(super) fn text(mut part: wire::Part<'_>, usual: &str, lists: Part) -> Text {
         take_text(&mut part.text)
     };
     data.extend_part(DIALECT, Part::Extra, leftovers(&part));
-    let text = text.map(into_string).unwrap_or_default();
-    Text { text, cache: None, provider_data: data }
+    Text { text: text.unwrap_or_default(), cache: None, provider_data: data }
 }
 
 fn file(mut part: wire::Part<'_>) -> Block {
     let mut data = ProviderData::default();
     let source = match take_text(&mut part.file_data) {
-        Some(bytes) => from_data_url(bytes.into_string()).unwrap_or_else(|bytes| {
+        Some(bytes) => from_data_url(bytes).unwrap_or_else(|bytes| {
             data.set_part(DIALECT, Part::Shape, "bare_data", true);
             let name = part.filename.as_ref().and_then(Any::as_str);
             let guess = name.and_then(|name| mime_guess::from_path(name).first_raw());
@@ -152,7 +143,7 @@ fn file(mut part: wire::Part<'_>) -> Block {
             source
         }
     };
-    let name = take_text(&mut part.filename).map(into_string);
+    let name = take_text(&mut part.filename);
     let (cache, provider_data) = rest(part, data);
     Block::Document(Document { source, name, cache, provider_data })
 }
@@ -166,12 +157,12 @@ fn rest(mut part: wire::Part<'_>, mut data: ProviderData) -> (Option<CacheHint>,
 }
 
 fn linked(url: &mut Option<Loose<'_>>) -> Option<Source> {
-    let url = take_text(url)?.into_string();
+    let url = take_text(url)?;
     Some(from_data_url(url).unwrap_or_else(|url| Source::Url { url, media_type: None }))
 }
 
 fn file_id(id: &mut Option<Loose<'_>>) -> Option<Source> {
-    take_text(id).map(|id| Source::File { id: id.into_string(), media_type: None })
+    take_text(id).map(|id| Source::File { id, media_type: None })
 }
 
 /// The bytes in a plain base64 data URL.
@@ -228,7 +219,8 @@ pub(super) fn encode_text<'a>(text: &'a Text, usual: &'a str, keep: Keep) -> wir
         let lists = keep.shape(data).as_rest().into_iter();
         part.rest.extend(lists.filter(|(name, _)| matches!(name.as_ref(), "annotations" | "logprobs")));
     }
-    part.rest.retain(|(name, _)| name != "item");
+    let of_item = items::is_of_item(data);
+    part.rest.retain(|(name, _)| !of_item(name));
     part
 }
 

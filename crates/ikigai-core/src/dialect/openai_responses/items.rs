@@ -3,9 +3,11 @@
 
 use super::DIALECT;
 use super::content::{self, Keep, OUTPUT, is_bare_text, leftovers, other};
-use super::wire::{self, Any, Content, Item, Loose, Object, is, take_text};
-use crate::json::wire::Text as Words;
+use super::wire::{self, Any, Content, Item, Loose, Object, has_text, is, take_text};
 use crate::{Arguments, Block, Fields, Json, Part, ProviderData, Text, ThinkingBlock, ToolCall};
+
+/// Which fields of a text are those of its item.
+const OF_ITEM: &str = "of_item";
 
 /// Reads one item. One that we do not know, or that is not made as it should be, is kept whole.
 ///
@@ -36,10 +38,9 @@ fn is_message(item: &Item<'_>) -> bool {
 }
 
 fn is_text_part(part: &Object<'_, wire::Part<'_>>) -> bool {
-    let text = |value: &Option<Loose<'_>>| value.as_ref().is_some_and(|value| value.as_str().is_some());
     part.as_object().is_some_and(|part| match part.kind.as_ref().and_then(Any::as_str) {
-        Some("output_text" | "input_text" | "text") => text(&part.text),
-        Some("refusal") => text(&part.refusal),
+        Some("output_text" | "input_text" | "text") => has_text(&part.text),
+        Some("refusal") => has_text(&part.refusal),
         _ => false,
     })
 }
@@ -59,10 +60,7 @@ fn message(mut item: Item<'_>, lists: Part) -> Vec<Block> {
         set("string", true.into());
     }
     set("item", leftovers(&head(&mut item)).into());
-    let rest = leftovers(&item);
-    if !rest.is_empty() {
-        first.set_part(DIALECT, Part::Extra, "item", rest);
-    }
+    keep_item_fields(&mut first, leftovers(&item));
     let mut texts = match content {
         Some(Any::Text(text)) => vec![Text { text: text.into_string(), ..Text::default() }],
         Some(Any::List(parts)) => {
@@ -82,6 +80,23 @@ fn message(mut item: Item<'_>, lists: Part) -> Vec<Block> {
     texts.into_iter().map(Block::Text).collect()
 }
 
+/// Keeps the fields of a message item that the format does not know on its first text, beside those of the text's part.
+pub(super) fn keep_item_fields(first: &mut ProviderData, fields: Fields) {
+    if !fields.is_empty() {
+        let names: Vec<&str> = fields.names().collect();
+        first.set_part(DIALECT, Part::Shape, OF_ITEM, serde_json::json!(names));
+        first.extend_part(DIALECT, Part::Extra, fields);
+    }
+}
+
+/// Tells the fields of a message item from those of its first part, which stand on the same text. Nobody has seen a phase
+/// of a part, so a caller need not say whose it is.
+pub(super) fn is_of_item(data: &ProviderData) -> impl Fn(&str) -> bool {
+    let names = data.part(DIALECT, Part::Shape).get(OF_ITEM).and_then(|names| names.to::<Vec<String>>().ok());
+    let names = names.unwrap_or_default();
+    move |name| name == "phase" || names.iter().any(|own| own == name)
+}
+
 /// Takes out what names an item and how far it is, which nobody but its server can use.
 pub(super) fn head<'a>(item: &mut Item<'a>) -> Item<'a> {
     Item { id: item.id.take(), status: item.status.take(), ..Item::default() }
@@ -89,12 +104,10 @@ pub(super) fn head<'a>(item: &mut Item<'a>) -> Item<'a> {
 
 /// Absent, or a list of parts that all have a text.
 fn is_texts(parts: &Option<Content<'_>>) -> bool {
-    let has_text = |part: &Object<'_, wire::Part<'_>>| {
-        part.as_object().is_some_and(|part| part.text.as_ref().is_some_and(|text| text.as_str().is_some()))
-    };
+    let said = |part: &Object<'_, wire::Part<'_>>| part.as_object().is_some_and(|part| has_text(&part.text));
     match parts {
         None => true,
-        Some(parts) => parts.as_list().is_some_and(|parts| parts.iter().all(has_text)),
+        Some(parts) => parts.as_list().is_some_and(|parts| parts.iter().all(said)),
     }
 }
 
@@ -112,7 +125,7 @@ fn thinking(mut item: Item<'_>) -> ThinkingBlock {
         [("id", take_text(&mut item.id)), ("encrypted_content", take_text(&mut item.encrypted_content))]
     {
         if let Some(value) = value {
-            data.set_part(DIALECT, Part::State, name, value.as_str());
+            data.set_part(DIALECT, Part::State, name, value);
         }
     }
     if let Some(status) = item.status.take() {
@@ -150,9 +163,8 @@ fn plain_summary(text: &str) -> Content<'_> {
 }
 
 fn is_call(item: &Item<'_>) -> bool {
-    let text = |value: &Option<Loose<'_>>| value.as_ref().is_some_and(|value| value.as_str().is_some());
     let named = item.name.as_ref().and_then(Any::as_str).is_some_and(|name| !name.is_empty());
-    let has_id = text(&item.call_id) || (item.call_id.is_none() && text(&item.id));
+    let has_id = has_text(&item.call_id) || (item.call_id.is_none() && has_text(&item.id));
     named && has_id && matches!(item.arguments, None | Some(Any::Text(_) | Any::Object(_)))
 }
 
@@ -160,12 +172,12 @@ fn call(mut item: Item<'_>) -> ToolCall {
     let mut call = ToolCall::default();
     let mut shape = leftovers(&head(&mut item));
     // The item's own id stands in on servers that give no other.
-    let id = take_text(&mut item.call_id).map(Words::into_string);
+    let id = take_text(&mut item.call_id);
     if id.is_none() {
         shape.set("no_call_id", true);
     }
     call.id = id.or_else(|| shape.str("id").map(Into::into)).unwrap_or_default();
-    call.name = take_text(&mut item.name).map(Words::into_string).unwrap_or_default();
+    call.name = take_text(&mut item.name).unwrap_or_default();
     match item.arguments.take() {
         Some(Any::Text(text)) => call.arguments = Arguments::from_text(text.into_string()),
         Some(Any::Object(fields)) => {
@@ -208,26 +220,19 @@ pub(super) fn open_message(first: &Text, keep: Keep) -> Item<'_> {
         item.id = shaped(&head, "id");
         item.status = shaped(&head, "status");
     }
-    if keep != Keep::Nothing
-        && let Some(extra) = data.part(DIALECT, Part::Extra).get("item")
-    {
-        item.rest = extra.to::<Fields>().map(owned_rest).unwrap_or_default();
-    }
+    let of_item = is_of_item(data);
+    item.rest = keep.extra(data);
+    item.rest.retain(|(name, _)| of_item(name));
     item
-}
-
-pub(super) fn owned_rest(fields: Fields) -> crate::json::wire::Rest<'static> {
-    use std::borrow::Cow;
-    fields.into_iter().map(|(name, value)| (Cow::Owned(name), Cow::Owned(value.raw().to_owned()))).collect()
 }
 
 /// Ends a message item: its parts, or their text alone where it was written so.
 pub(super) fn close_message<'a>(item: &mut Item<'a>, mut parts: Vec<wire::Part<'a>>, first: &Text, keep: Keep) {
     let as_text = keep.shape(&first.provider_data).flag("string");
     item.content = Some(match parts.as_mut_slice() {
-        [part] if as_text && is_bare_text(part, OUTPUT) => match take_text(&mut part.text) {
-            Some(text) => Any::Text(text),
-            None => Any::List(Vec::new()),
+        [part] if as_text && is_bare_text(part, OUTPUT) => match part.text.take() {
+            Some(Any::Text(text)) => Any::Text(text),
+            Some(Any::List(_) | Any::Object(_) | Any::Other(_)) | None => Any::List(Vec::new()),
         },
         _ => Any::List(parts.into_iter().map(Any::Object).collect()),
     });

@@ -25,13 +25,13 @@
 //! |---|---|---|---|
 //! | thinking | state | `id`, `encrypted_content` | what the provider wants back |
 //! | anywhere | extra | | wire fields without a canonical field: `store`, `service_tier`, `detail`, … |
-//! | text | extra | `item` | such fields of the message item that begins with this text: `phase` |
+//! | text | extra | | the same, and those of the message item that begins with this text: `phase` |
 //! | text of an answer | answer | `annotations`, `logprobs` | what the model's texts come with |
 //! | answer | answer | | what the response object has beyond an echo of the request |
 //! | usage | answer | | counts that the format does not know |
 //! | request | shape | `model` | the model as asked: a request for that model is written as it was read |
 //! | request | shape | `input`, `numbers`, `reasoning` | how a value was written |
-//! | message, text | shape | `item`, `easy`, `string`, `role`, `parts` | the message item around the parts; `item` begins a new one |
+//! | message, text | shape | `item`, `of_item`, `easy`, `string`, `role`, `parts` | the message item around the parts; `item` begins a new one |
 //! | text | shape | `refusal`, `part_type` | which kind of part it is |
 //! | image, document | shape | `prompt_cache_breakpoint`, `bare_data`, `data_in` | how it was written |
 //! | call, result | shape | `id`, `status`, `arguments`, `no_call_id`, `output` | the item around it, and how it was written |

@@ -146,11 +146,16 @@ impl<'a, L, O> Any<'a, L, O> {
 }
 
 /// Takes a value out if it is a text; anything else stays where it is.
-pub(super) fn take_text<'a, L, O>(value: &mut Option<Any<'a, L, O>>) -> Option<Text<'a>> {
+pub(super) fn take_text<L, O>(value: &mut Option<Any<'_, L, O>>) -> Option<String> {
     match value.take_if(|value| value.as_str().is_some())? {
-        Any::Text(text) => Some(text),
+        Any::Text(text) => Some(text.into_string()),
         Any::List(_) | Any::Object(_) | Any::Other(_) => None,
     }
+}
+
+/// Whether a value is there and a text.
+pub(super) fn has_text(value: &Option<Loose<'_>>) -> bool {
+    value.as_ref().is_some_and(|value| value.as_str().is_some())
 }
 
 /// Takes a raw value out if it has a type's form; anything else stays where it is.

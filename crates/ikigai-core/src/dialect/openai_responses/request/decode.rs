@@ -6,7 +6,7 @@ use crate::dialect::Incoming;
 use crate::dialect::openai_responses::content::leftovers;
 use crate::dialect::openai_responses::wire::{self, Any, Loose, is, take, take_text};
 use crate::dialect::openai_responses::{DIALECT, thinking};
-use crate::json::wire::{Raw, Text, read_request};
+use crate::json::wire::{Raw, read_request};
 use crate::{Block, CacheOptions, Error, Fields, JsonSchemaFormat, OutputFormat, Part, ProviderData, Request};
 
 /// Reads a client's request.
@@ -20,7 +20,7 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
     request.model = model(&mut body.model)?;
     shape.set("model", request.model.as_str());
     if let Some(instructions) = take_text(&mut body.instructions) {
-        request.system.push(Block::text(instructions.into_string()));
+        request.system.push(Block::text(instructions));
     }
     conversation(&mut request, &mut body, &mut shape)?;
     if body.tools.as_ref().is_some_and(|tools| !tools.is_empty()) {
@@ -53,7 +53,7 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
         request.metadata = take(&mut body.metadata).unwrap_or_default();
     }
     if let Some(key) = take_text(&mut body.prompt_cache_key) {
-        request.cache = Some(CacheOptions { key: Some(key.into_string()), automatic: None });
+        request.cache = Some(CacheOptions { key: Some(key), automatic: None });
     }
     request.provider_data.extend_part(DIALECT, Part::Shape, shape);
     request.provider_data.extend_part(DIALECT, Part::Extra, leftovers(&body));
@@ -106,8 +106,8 @@ fn decode_format(mut wire: wire::Format<'_>) -> Option<OutputFormat> {
     if is(&kind, "json_schema") {
         let schema = wire.schema.take().filter(|schema| schema.text().starts_with('{'))?;
         let mut format = JsonSchemaFormat {
-            name: take_text(&mut wire.name).map(Text::into_string),
-            description: take_text(&mut wire.description).map(Text::into_string),
+            name: take_text(&mut wire.name),
+            description: take_text(&mut wire.description),
             schema: schema.to_json(),
             strict: take(&mut wire.strict),
             provider_data: ProviderData::default(),

@@ -100,8 +100,9 @@ fn consecutive_items_of_the_model_are_one_message_and_consecutive_outputs_anothe
                 {"type": "thinking", "text": "",
                  "provider_data": {"openai-responses": {"id": "rs_1", "encrypted_content": "gAAA"}}},
                 {"type": "text", "text": "I will look.", "provider_data": {"openai-responses": {
-                    "extra": {"item": {"phase": "commentary"}},
-                    "shape": {"annotations": [], "item": {"id": "msg_1", "status": "completed"}}}}},
+                    "extra": {"phase": "commentary"},
+                    "shape": {"item": {"id": "msg_1", "status": "completed"}, "of_item": ["phase"],
+                              "annotations": []}}}},
                 {"type": "tool_call", "id": "call_1", "name": "weather", "arguments": {"city": "Oslo"},
                  "arguments_text": "{\"city\": \"Oslo\"}",
                  "provider_data": {"openai-responses": {"shape": {"id": "fc_1", "status": "completed"}}}},
@@ -468,4 +469,31 @@ fn bodies_that_are_no_requests_are_refused_with_the_place() {
         let error = try_read(&body).unwrap_err();
         assert_eq!((error.kind, error.message.as_str()), (ErrorKind::InvalidRequest, message));
     }
+}
+
+#[test]
+fn numbers_and_the_order_of_keys_survive_where_we_only_carry_them() {
+    let schema = r#"{"type": "object", "b": 1e400, "a": 1.10, "n": 123456789012345678901234567890}"#;
+    let body = format!(
+        r#"{{"model":"m","input":[{{"type":"function_call","call_id":"c","name":"f","arguments":"{{\"x\": 1e2}}"}},
+            {{"type":"function_call_output","call_id":"c","output":"r","odd":1e400}}],
+            "tools":[{{"type":"function","name":"f","parameters":{schema},"strict":false,"odd":[1.0e-400]}}],
+            "text":{{"format":{{"type":"json_schema","name":"n","schema":{schema}}}}},"odd":{{"z":1e2,"a":1}}}}"#
+    );
+    let request = decode_request(Incoming { path: None, body: body.as_bytes() }).unwrap();
+    let (quirks, rules) = (Quirks::default(), Rules::default());
+    let target = Target { provider: "openai", quirks: &quirks, rules: &rules, facts: None };
+    let wire = Dialect::OpenaiResponses.encode_request(&request, &target, &Limits::default()).unwrap();
+    let written = String::from_utf8(wire.body).unwrap();
+    for kept in [
+        format!(r#""parameters":{schema}"#),
+        format!(r#""schema":{schema}"#),
+        r#""arguments":"{\"x\": 1e2}""#.to_owned(),
+        r#""odd":1e400"#.to_owned(),
+        r#""odd":[1.0e-400]"#.to_owned(),
+        r#""odd":{"z":1e2,"a":1}"#.to_owned(),
+    ] {
+        assert!(written.contains(&kept), "{kept} in {written}");
+    }
+    assert_eq!(wire.losses, []);
 }

@@ -160,7 +160,7 @@ fn the_history_goes_back_in_order_without_ids_of_items_but_with_reasoning_and_ph
         block.provider_data.set_part(DIALECT, Part::Shape, "item", item);
         block.provider_data.set_part(DIALECT, Part::Shape, "annotations", json!([]));
         if text == "One." {
-            block.provider_data.set_part(DIALECT, Part::Extra, "item", json!({"phase": "commentary"}));
+            block.provider_data.set_part(DIALECT, Part::Extra, "phase", "commentary");
         }
         Block::Text(block)
     };
@@ -403,7 +403,7 @@ fn the_output_limit_is_raised_to_the_least_that_is_taken() {
     assert_eq!(wire.body["max_output_tokens"], 16);
     assert_eq!(
         losses(&wire),
-        ["max_output_tokens at max_output_tokens: the least that this API takes is 16, which is sent for 1"]
+        ["max_output_tokens at max_output_tokens: this API takes limits of at least 16 tokens; that is sent for 1"]
     );
     assert_eq!(send(&hello().max_output_tokens(16)).losses, []);
 }
@@ -658,4 +658,16 @@ fn references_to_stored_items_go_only_where_items_are_stored() {
     assert_eq!((wire.body["input"][1]["type"].as_str(), wire.losses.len()), (Some("message"), 1));
     request.provider_data.set_part(DIALECT, Part::Extra, "store", true);
     assert_eq!(input(&request)[1]["type"], "item_reference");
+}
+
+#[test]
+fn a_limit_of_minus_one_is_the_providers_default_and_a_model_is_needed() {
+    assert_eq!(send(&hello().max_output_tokens(-1)).body.get("max_output_tokens"), None);
+    let (quirks, rules) = (Quirks::default(), Rules::default());
+    let target = Target { provider: "openai", quirks: &quirks, rules: &rules, facts: None };
+    for model in ["", "  "] {
+        let request = Request::new(model).user("x");
+        let error = Dialect::OpenaiResponses.encode_request(&request, &target, &Limits::default()).unwrap_err();
+        assert_eq!((error.kind, error.param.as_deref()), (crate::ErrorKind::InvalidRequest, Some("model")));
+    }
 }

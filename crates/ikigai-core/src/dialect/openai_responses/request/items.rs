@@ -111,8 +111,9 @@ impl<'a> Writer<'a> {
         let instructions = self.instructions(&plain);
         for (data, parts) in leads {
             let role = if shape(data).str("role").as_deref() == Some("system") { "system" } else { "developer" };
-            let extra = data.part(DIALECT, Part::Extra).get("item").and_then(|item| item.to::<Fields>().ok());
-            let rest = extra.map(items::owned_rest).unwrap_or_default();
+            let of_item = items::is_of_item(data);
+            let mut rest = data.part(DIALECT, Part::Extra).as_rest();
+            rest.retain(|(name, _)| of_item(name));
             self.message(role, shape(data), parts.into_iter().map(Any::Object).collect(), rest);
         }
         instructions
@@ -371,7 +372,7 @@ fn one_text_or_parts<'a>(mut parts: Vec<Object<'a, wire::Part<'a>>>, as_text: bo
     if let [Any::Object(part)] = parts.as_mut_slice()
         && as_text
         && is_bare_text(part, INPUT)
-        && let Some(text) = wire::take_text(&mut part.text)
+        && let Some(Any::Text(text)) = part.text.take()
     {
         return Any::Text(text);
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::dialect::openai_responses::content::{self, Written, leftovers, other};
-use crate::dialect::openai_responses::wire::{Any, Item, Object, is, take_text};
+use crate::dialect::openai_responses::wire::{Any, Item, Object, has_text, is, take_text};
 use crate::dialect::openai_responses::{DIALECT, items};
 use crate::dialect::seal::Sealed;
 use crate::{Block, Error, Fields, Message, Part, ProviderData, Role, ThinkingBlock, ToolResult};
@@ -58,9 +58,7 @@ impl Input {
                 Ok(())
             }
             Some("function_call") => {
-                let has =
-                    |value: &Option<_>| value.as_ref().is_some_and(|value: &Any<'_, _, _>| value.as_str().is_some());
-                if !has(&item.call_id) || !has(&item.name) {
+                if !has_text(&item.call_id) || !has_text(&item.name) {
                     return Err("is a function call and needs `call_id` and `name`".to_owned());
                 }
                 self.of_model(item);
@@ -138,9 +136,7 @@ impl Input {
             if let Some(data) = block.provider_data_mut() {
                 data.set_part(DIALECT, Part::Shape, "role", role);
                 data.extend_part(DIALECT, Part::Shape, shape.take().unwrap_or_default());
-                if let Some(rest) = rest.take().filter(|rest| !rest.is_empty()) {
-                    data.set_part(DIALECT, Part::Extra, "item", rest);
-                }
+                items::keep_item_fields(data, rest.take().unwrap_or_default());
             }
             self.system.push(block);
         }
@@ -193,7 +189,7 @@ impl Input {
             return Err("needs `output`: a text or a list of parts".to_owned());
         };
         item.kind = None;
-        let mut result = ToolResult { tool_call_id: call_id.into_string(), content, ..ToolResult::default() };
+        let mut result = ToolResult { tool_call_id: call_id, content, ..ToolResult::default() };
         let mut shape = leftovers(&items::head(&mut item));
         match (written, result.content.as_slice()) {
             (Written::AsText, [Block::Text(text)]) if text.text.is_empty() => result.content.clear(),

@@ -6,7 +6,7 @@ use crate::dialect::openai_responses::DIALECT;
 use crate::dialect::openai_responses::content::{leftovers, other};
 use crate::dialect::openai_responses::wire::{self, Any, Object, is, take_text};
 use crate::fit::{FittedTool, Spelling, Subset};
-use crate::json::wire::{Raw, Text};
+use crate::json::wire::Raw;
 use crate::{Error, Function, Json, Part, ProviderData, Tool, ToolChoice};
 
 /// Reads the tools of a request.
@@ -53,8 +53,8 @@ fn decode_function(mut tool: wire::Tool<'_>) -> Option<Function> {
         tool.rest.extend(inner.rest);
     }
     tool.kind = None;
-    let name = take_text(&mut tool.name)?.into_string();
-    let description = take_text(&mut tool.description).map(Text::into_string);
+    let name = take_text(&mut tool.name)?;
+    let description = take_text(&mut tool.description);
     let parameters = match tool.parameters.take().filter(is_object) {
         Some(parameters) => parameters.to_json(),
         None => json!({"type": "object", "properties": {}}).into(),

@@ -6,22 +6,21 @@ use crate::dialect::openai_error;
 use crate::dialect::openai_responses::content::leftovers;
 use crate::dialect::openai_responses::wire::{self, Any, Item, Object, is, take_text};
 use crate::dialect::openai_responses::{DIALECT, error, items, usage};
-use crate::json::wire::{Text, keep, read_answer};
+use crate::json::wire::{keep, read_answer};
 use crate::{Block, Error, Fields, FinishReason, Ids, Part, ProviderData, Response, Usage};
 
 /// Fields that repeat the request, or say when and how the server worked: nothing that was answered.
-const ECHOES: [&str; 29] = [
+const ECHOES: [&str; 28] = [
     "background",
-    "billing",
     "completed_at",
     "conversation",
     "created_at",
     "frequency_penalty",
-    "include",
     "instructions",
     "max_output_tokens",
     "max_tool_calls",
     "metadata",
+    "moderation",
     "parallel_tool_calls",
     "presence_penalty",
     "previous_response_id",
@@ -57,14 +56,14 @@ pub(in super::super) struct Parsed<'a> {
 
 /// Takes a response object apart.
 pub(in super::super) fn parse(mut body: wire::Response<'_>) -> Parsed<'_> {
-    let status = take_text(&mut body.status).map(Text::into_string);
+    let status = take_text(&mut body.status);
     let mut parsed = Parsed {
         error: error::of_response(body.error.as_ref(), status.as_deref()).map(Box::new),
-        id: take_text(&mut body.id).map(Text::into_string),
+        id: take_text(&mut body.id),
         ..Parsed::default()
     };
     if !is(&body.model, "") {
-        parsed.model = take_text(&mut body.model).map(Text::into_string);
+        parsed.model = take_text(&mut body.model);
     }
     if let Some(Any::List(items)) = body.output.take_if(|output| output.as_list().is_some()) {
         parsed.output = items;

@@ -62,7 +62,8 @@ impl Head {
         }
         let id = match id {
             Some(id) if id.starts_with("resp_") => id.to_owned(),
-            _ => new_id("resp", ids),
+            Some(id) if !id.is_empty() => format!("resp_{id}"),
+            Some(_) | None => new_id("resp", ids),
         };
         let members = json!({
             "object": "response",
@@ -86,18 +87,19 @@ impl Head {
             "usage": null,
             "metadata": {},
         });
-        let mut rest = Json::from(members).to::<Fields>().unwrap_or_default();
-        // The other dialect of the family has the same words for it.
-        if let Some(tier) = data.part(Dialect::OpenaiChat, Part::Answer).get("service_tier") {
-            rest.set("service_tier", tier.clone());
-        }
-        Head { id: Some(id), model, rest }
+        let rest = Json::from(members).to::<Fields>().unwrap_or_default();
+        let mut head = Head { id: Some(id), model, rest };
+        head.update(data);
+        head
     }
 
     /// The members as the provider gave them later, under the same id.
     pub(in super::super) fn update(&mut self, data: &ProviderData) {
         if let Some(own) = own_members(data) {
             self.rest = own;
+        } else if let Some(tier) = data.part(Dialect::OpenaiChat, Part::Answer).get("service_tier") {
+            // The other dialect of the family has the same words for it.
+            self.rest.set("service_tier", tier.clone());
         }
     }
 
@@ -258,9 +260,21 @@ pub(in super::super) fn note_block(block: &Block, index: usize, losses: &mut Vec
         }
         Block::ToolResult(_) => (LossCode::NotInDialect, "answers hold no results here; left out".to_owned()),
         Block::Other(other) if other.dialect == DIALECT => return,
-        Block::Other(other) => (LossCode::ForeignContent, format!("only {} knows this block; left out", other.dialect)),
+        Block::Other(other) => {
+            let why = format!("only {} knows this block ({}); left out", other.dialect, description(&other.data));
+            (LossCode::ForeignContent, why)
+        }
     };
     losses.push(Loss::new(code, block.kind().as_str(), place, why));
+}
+
+/// The type of a wire object of another dialect, or the names of its fields.
+fn description(data: &Json) -> String {
+    let fields: Fields = data.to().unwrap_or_default();
+    match fields.str("type") {
+        Some(kind) => kind.into_owned(),
+        None => fields.names().collect::<Vec<_>>().join(", "),
+    }
 }
 
 /// Whether a block came from elsewhere.

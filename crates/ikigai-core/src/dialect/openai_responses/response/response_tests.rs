@@ -346,3 +346,73 @@ fn a_total_that_does_not_add_up_is_kept_and_told() {
     );
     assert_eq!(write(&response, &Reply::default()), body);
 }
+
+#[test]
+fn a_plain_answer_has_no_state_and_costs_nothing() {
+    let response = read(answer("completed", json!([message("Hello")])));
+    let data = response.content[0].provider_data().unwrap();
+    assert_eq!((data.parts(Part::State).count(), data.parts(Part::Extra).count()), (0, 0));
+    assert_eq!(data.parts(Part::Answer).count(), 0);
+    assert_eq!(response.provider_data.parts(Part::Answer).count(), 0);
+}
+
+#[test]
+fn a_message_without_a_role_is_the_models() {
+    let body = json!({"object": "response", "output": [
+        {"type": "message", "content": [{"type": "output_text", "text": "Hello"}]}]});
+    let response = read(body.clone());
+    assert_eq!(response.text(), "Hello");
+    assert_eq!(write(&response, &Reply::default()), body);
+}
+
+#[test]
+fn what_this_wire_cannot_hold_is_named() {
+    let mut text = Text { text: "x".into(), ..Text::default() };
+    text.provider_data.set_part(Dialect::Gemini, Part::Answer, "avgLogprobs", json!(-0.5));
+    let mut image = Image {
+        source: Source::Base64 { media_type: "image/png".into(), data: "iVBORw==".into() },
+        cache: None,
+        provider_data: ProviderData::default(),
+    };
+    image.provider_data.set_part(Dialect::Gemini, Part::State, "thought_signature", "T");
+    let code = crate::Other { dialect: Dialect::Gemini, data: json!({"executableCode": {"code": "1"}}).into() };
+    let search = crate::Other { dialect: Dialect::Anthropic, data: json!({"type": "server_tool_use"}).into() };
+    let mut usage = Usage { input_tokens: 1, ..Usage::default() };
+    usage.provider_data.set_part(Dialect::Anthropic, Part::Answer, "inference_geo", "eu");
+    let mut response = Response {
+        content: vec![
+            Block::Text(text),
+            Block::Image(image),
+            Block::image_url("https://a.example/b.png"),
+            Block::audio(Source::Base64 { media_type: "audio/wav".into(), data: "AAA=".into() }),
+            Block::tool_result("c", "r"),
+            Block::Other(code),
+            Block::Other(search),
+        ],
+        finish_reason: FinishReason::Stop,
+        usage: Some(usage),
+        ..Response::default()
+    };
+    response.provider_data.set_part(Dialect::OpenaiChat, Part::Answer, "service_tier", "flex");
+    response.provider_data.set_part(Dialect::OpenaiChat, Part::Answer, "system_fingerprint", "fp_1");
+    let wire = encode_response(&response, &reply());
+    let losses: Vec<String> = wire.losses.iter().map(ToString::to_string).collect();
+    let expected = [
+        "provider_data at content[0].provider_data.gemini: only gemini knows avgLogprobs; left out",
+        "provider_data at content[1].provider_data.gemini: only gemini knows thought_signature; left out",
+        "image at content[2]: a picture in an answer needs its bytes here; left out",
+        "audio at content[3]: answers have no place for it here; left out",
+        "tool_result at content[4]: answers hold no results here; left out",
+        "other at content[5]: only gemini knows this block (executableCode); left out",
+        "other at content[6]: only anthropic knows this block (server_tool_use); left out",
+        "provider_data at provider_data.openai-chat: only openai-chat knows system_fingerprint; left out",
+        "provider_data at usage.provider_data.anthropic: only anthropic knows inference_geo; left out",
+    ];
+    assert_eq!(losses, expected);
+    assert_eq!(serde_json::from_slice::<Value>(&wire.body).unwrap()["service_tier"], "flex");
+    // A stream loses the same.
+    let mut encoder = crate::StreamEncoder::new(Dialect::OpenaiResponses, reply());
+    crate::events(&response).iter().for_each(|event| encoder.push(event, &mut Vec::new()));
+    let streamed: Vec<String> = encoder.losses().iter().map(ToString::to_string).collect();
+    assert_eq!(streamed, expected);
+}

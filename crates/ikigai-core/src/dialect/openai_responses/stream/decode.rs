@@ -15,7 +15,7 @@ use crate::dialect::openai_responses::wire::{self, Any, Item, Object, is, take_t
 use crate::dialect::openai_responses::{DIALECT, error, items};
 use crate::dialect::{Ids, ReadFrames};
 use crate::json::wire::Text as Words;
-use crate::{Block, BlockKind, Error, Event, Json, Part, ProviderData, Text, ThinkingBlock};
+use crate::{Block, BlockKind, Error, Event, Fields, Json, Part, ProviderData, Text, ThinkingBlock};
 
 /// The longest piece of a frame that an error shows, in characters.
 const EXCERPT: usize = 200;
@@ -119,7 +119,7 @@ impl Decoder {
             | "response.reasoning_summary_part.added"
             | "response.reasoning_summary_part.done" => {}
             "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
-                self.finish(frame, out);
+                self.finish(frame, data, out);
             }
             "error" | "response.error" => self.fail(error::of_event(data), out),
             "keepalive" | "ping" => {}
@@ -176,7 +176,7 @@ impl Decoder {
             let index = self.take_place();
             let item = self.items.entry(at).or_insert_with(|| {
                 let mut item = OpenItem::of_kind("message");
-                item.header.set_part(DIALECT, Part::Shape, "item", crate::Fields::default());
+                item.header.set_part(DIALECT, Part::Shape, "item", Fields::default());
                 item
             });
             let mut block = Text { provider_data: std::mem::take(&mut item.header), ..Text::default() };
@@ -244,23 +244,18 @@ impl Decoder {
                 let head = leftovers(&items::head(&mut item));
                 state.header.set_part(DIALECT, Part::Shape, "item", head);
                 let rest = leftovers(&Item { kind: None, role: None, content: None, ..item });
-                if !rest.is_empty() {
-                    state.header.set_part(DIALECT, Part::Extra, "item", rest);
-                }
+                items::keep_item_fields(&mut state.header, rest);
                 self.items.insert(at, state);
             }
             "reasoning" => self.open_thinking(at, state, out),
             "function_call" => {
-                let words = |value| take_text(value).map(Words::into_string).filter(|text| !text.is_empty());
+                let words = |value| take_text(value).filter(|text| !text.is_empty());
                 let arguments = words(&mut item.arguments).unwrap_or_default();
-                match (words(&mut item.call_id), words(&mut item.name)) {
-                    (Some(id), Some(name)) => {
-                        let mut call = self.open_call(state.id.as_deref(), id, name, out);
-                        call.say(arguments, out);
-                        state.blocks.insert(0, call);
-                    }
-                    // It opens when its whole comes.
-                    _ => {}
+                // One without a name opens when its whole comes.
+                if let (Some(id), Some(name)) = (words(&mut item.call_id), words(&mut item.name)) {
+                    let mut call = self.open_call(state.id.as_deref(), id, name, out);
+                    call.say(arguments, out);
+                    state.blocks.insert(0, call);
                 }
                 self.items.insert(at, state);
             }
@@ -350,9 +345,13 @@ impl Decoder {
         }
     }
 
-    fn finish(&mut self, frame: &Frame<'_>, out: &mut Vec<Event>) {
+    fn finish(&mut self, frame: &Frame<'_>, data: &str, out: &mut Vec<Event>) {
         self.begin(frame.response(), out);
         let mut parsed = response::parse(frame.response());
+        // Some relays say something beside the response object.
+        let mut beside: Fields = serde_json::from_str(data).unwrap_or_default();
+        beside.retain(|name, _| !matches!(name, "type" | "sequence_number" | "response" | "obfuscation"));
+        parsed.data.extend_part(DIALECT, Part::Answer, beside);
         self.complete_items(std::mem::take(&mut parsed.output), out);
         for (_, item) in std::mem::take(&mut self.items) {
             self.close(item, out);

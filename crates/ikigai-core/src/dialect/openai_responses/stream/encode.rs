@@ -176,7 +176,7 @@ impl Encoder {
         first.status = Some(Any::text("in_progress"));
         first.output = Some(Any::List(Vec::new()));
         for event in ["response.created", "response.in_progress"] {
-            self.frames.send(event, Place::default(), Said::Response(&first), out);
+            self.frames.send(event, Place::default(), &[("response", &first)], out);
         }
     }
 
@@ -207,14 +207,14 @@ impl Encoder {
 
     pub(super) fn added(&mut self, output: usize, item: &Item<'_>, out: &mut Vec<u8>) {
         let item = Json::of(item).unwrap_or_default();
-        self.frames.send("response.output_item.added", Place::item(output), Said::Item(&item), out);
+        self.frames.send("response.output_item.added", Place::item(output), &[("item", &item)], out);
     }
 
     /// The whole item, under the id that it was added with.
     pub(super) fn done(&mut self, output: usize, id: &str, item: Item<'_>, out: &mut Vec<u8>) {
         let item = Item { id: Some(Any::text(id)), ..item };
         let item = Json::of(&item).unwrap_or_default();
-        self.frames.send("response.output_item.done", Place::item(output), Said::Item(&item), out);
+        self.frames.send("response.output_item.done", Place::item(output), &[("item", &item)], out);
         if let Some(place) = self.output.get_mut(output) {
             *place = Some(item);
         }
@@ -291,22 +291,22 @@ impl Encoder {
         if *part == SummaryPart::Unopened {
             *part = SummaryPart::Open;
             let said = wire::Part::text("summary_text", "");
-            self.frames.send("response.reasoning_summary_part.added", place, Said::Part(&said), out);
+            self.frames.send("response.reasoning_summary_part.added", place, &[("part", &said)], out);
         }
         block.text.push_str(text);
-        self.frames.delta("response.reasoning_summary_text.delta", place, text, "", out);
+        self.frames.send("response.reasoning_summary_text.delta", place, &[("delta", &text)], out);
     }
 
     fn arguments_delta(&mut self, index: usize, arguments: &str, out: &mut Vec<u8>) {
         if let Some(Slot::Call { output, id, .. }) = self.blocks.get(index) {
             let place = Place::within(id, *output);
-            self.frames.delta("response.function_call_arguments.delta", place, arguments, "", out);
+            self.frames.send("response.function_call_arguments.delta", place, &[("delta", &arguments)], out);
         }
     }
 
     fn call_done(&mut self, index: usize, output: usize, id: &str, call: ToolCall, out: &mut Vec<u8>) {
-        let said = Said::Arguments { name: &call.name, arguments: call.arguments.text() };
-        self.frames.send("response.function_call_arguments.done", Place::within(id, output), said, out);
+        let said: [(&str, &dyn Said); 2] = [("name", &call.name), ("arguments", &call.arguments.text())];
+        self.frames.send("response.function_call_arguments.done", Place::within(id, output), &said, out);
         let item = response::serve_call(&call, &mut self.ids);
         let item = Item { call_id: Some(Any::text(call.id.as_str())), ..item };
         self.done(output, id, item, out);
@@ -354,9 +354,9 @@ impl Encoder {
     fn thinking_done(&mut self, output: usize, id: &str, block: &ThinkingBlock, part: SummaryPart, out: &mut Vec<u8>) {
         if part == SummaryPart::Open {
             let place = summary_place(id, output);
-            self.frames.send("response.reasoning_summary_text.done", place, Said::Summary(&block.text), out);
+            self.frames.send("response.reasoning_summary_text.done", place, &[("text", &block.text)], out);
             let said = wire::Part::text("summary_text", &block.text);
-            self.frames.send("response.reasoning_summary_part.done", place, Said::Part(&said), out);
+            self.frames.send("response.reasoning_summary_part.done", place, &[("part", &said)], out);
         }
         let seal = Seal { provider: self.reply.provider.as_deref(), model: &self.model };
         let mut item = response::serve_reasoning(block, seal, &mut self.ids);
@@ -382,7 +382,7 @@ impl Encoder {
             Some("incomplete") => "response.incomplete",
             _ => "response.completed",
         };
-        self.frames.send(event, Place::default(), Said::Response(&body), out);
+        self.frames.send(event, Place::default(), &[("response", &body)], out);
     }
 
     /// A frame of this dialect that has no meaning in others, with the numbers of this stream.

@@ -52,7 +52,7 @@ impl Encoder {
         message.open += 1;
         let opening = Text { text: String::new(), cache: None, provider_data: text.provider_data.clone() };
         let said = whole_part(&opening);
-        self.frames.send("response.content_part.added", message.place(part), Said::Part(&said), out);
+        self.frames.send("response.content_part.added", message.place(part), &[("part", &said)], out);
         Slot::Text { message: at, part, block: text.clone() }
     }
 
@@ -79,24 +79,25 @@ impl Encoder {
         let Some(Slot::Text { message, part, block }) = self.blocks.get_mut(index) else { return };
         let Some(message) = self.messages.get(*message) else { return };
         block.text.push_str(text);
-        let (kind, after) = if block.is_refusal() {
-            ("response.refusal.delta", "")
+        let place = message.place(*part);
+        if block.is_refusal() {
+            self.frames.send("response.refusal.delta", place, &[("delta", &text)], out);
         } else {
-            ("response.output_text.delta", ",\"logprobs\":[]")
-        };
-        self.frames.delta(kind, message.place(*part), text, after, out);
+            self.frames.send("response.output_text.delta", place, &[("delta", &text), ("logprobs", &[(); 0])], out);
+        }
     }
 
     pub(super) fn text_done(&mut self, at: usize, part: usize, block: Text, out: &mut Vec<u8>) {
         let Some(message) = self.messages.get_mut(at) else { return };
         if block.is_refusal() {
             self.asks.refuses = true;
-            self.frames.send("response.refusal.done", message.place(part), Said::Refusal(&block.text), out);
+            self.frames.send("response.refusal.done", message.place(part), &[("refusal", &block.text)], out);
         } else {
-            self.frames.send("response.output_text.done", message.place(part), Said::Text(&block.text), out);
+            let said: [(&str, &dyn Said); 2] = [("text", &block.text), ("logprobs", &[(); 0])];
+            self.frames.send("response.output_text.done", message.place(part), &said, out);
         }
         let said = whole_part(&block);
-        self.frames.send("response.content_part.done", message.place(part), Said::Part(&said), out);
+        self.frames.send("response.content_part.done", message.place(part), &[("part", &said)], out);
         drop(said);
         message.open = message.open.saturating_sub(1);
         let sealed =

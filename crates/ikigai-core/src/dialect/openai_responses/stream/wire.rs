@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::dialect::openai_responses::wire;
 use crate::json::text::unescape;
 use crate::json::wire::Text;
 use crate::sse::{begin_frame, end_frame, write_frame};
@@ -122,50 +121,6 @@ pub(super) struct Frames {
     next: u64,
 }
 
-/// A frame that goes out.
-#[derive(Debug, Serialize)]
-struct Outgoing<'a> {
-    #[serde(rename = "type")]
-    kind: &'a str,
-    sequence_number: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    item_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_index: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content_index: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    summary_index: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    part: Option<&'a wire::Part<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    logprobs: Option<[(); 0]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refusal: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    arguments: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    item: Option<&'a Json>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    response: Option<&'a wire::Response<'a>>,
-}
-
-/// What a frame says.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Said<'a> {
-    Part(&'a wire::Part<'a>),
-    Text(&'a str),
-    Summary(&'a str),
-    Refusal(&'a str),
-    Arguments { name: &'a str, arguments: &'a str },
-    Item(&'a Json),
-    Response(&'a wire::Response<'a>),
-}
-
 /// Where a frame belongs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Place<'a> {
@@ -188,34 +143,17 @@ impl<'a> Place<'a> {
 }
 
 impl Frames {
-    /// Writes a frame.
-    pub(super) fn send(&mut self, kind: &str, place: Place<'_>, said: Said<'_>, out: &mut Vec<u8>) {
-        let mut frame = Outgoing {
-            kind,
-            sequence_number: self.number(),
-            item_id: place.item_id,
-            output_index: place.output_index,
-            content_index: place.content_index,
-            summary_index: place.summary_index,
-            part: None,
-            text: None,
-            logprobs: None,
-            refusal: None,
-            name: None,
-            arguments: None,
-            item: None,
-            response: None,
-        };
-        match said {
-            Said::Part(part) => frame.part = Some(part),
-            Said::Text(text) => (frame.text, frame.logprobs) = (Some(text), Some([])),
-            Said::Summary(text) => frame.text = Some(text),
-            Said::Refusal(text) => frame.refusal = Some(text),
-            Said::Arguments { name, arguments } => (frame.name, frame.arguments) = (Some(name), Some(arguments)),
-            Said::Item(item) => frame.item = Some(item),
-            Said::Response(response) => frame.response = Some(response),
+    /// Writes a frame: its type, its number, its place, and what it says.
+    pub(super) fn send(&mut self, kind: &str, place: Place<'_>, said: &[(&str, &dyn Said)], out: &mut Vec<u8>) {
+        self.begin(kind, place, out);
+        for (name, value) in said {
+            out.extend_from_slice(b",\"");
+            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(b"\":");
+            value.write(out);
         }
-        write_frame(out, Some(kind), &frame);
+        out.push(b'}');
+        end_frame(out);
     }
 
     /// Writes a frame as another stream of this dialect had it, with a number and a place of this one.
@@ -230,33 +168,27 @@ impl Frames {
         write_frame(out, Some(&kind), &fields);
     }
 
-    /// Writes a delta straight into the buffer. `after` is what follows its text.
-    pub(super) fn delta(&mut self, kind: &str, place: Place<'_>, text: &str, after: &str, out: &mut Vec<u8>) {
+    fn begin(&mut self, kind: &str, place: Place<'_>, out: &mut Vec<u8>) {
         begin_frame(out, Some(kind));
         out.extend_from_slice(b"{\"type\":\"");
         out.extend_from_slice(kind.as_bytes());
         out.extend_from_slice(b"\",\"sequence_number\":");
-        write(out, &self.number());
-        out.extend_from_slice(b",\"item_id\":");
-        write(out, &place.item_id);
+        self.number().write(out);
+        if let Some(id) = place.item_id {
+            out.extend_from_slice(b",\"item_id\":");
+            id.write(out);
+        }
         let numbers = [
-            ("output_index", place.output_index),
-            ("content_index", place.content_index),
-            ("summary_index", place.summary_index),
+            (",\"output_index\":", place.output_index),
+            (",\"content_index\":", place.content_index),
+            (",\"summary_index\":", place.summary_index),
         ];
         for (name, number) in numbers {
             if let Some(number) = number {
-                out.extend_from_slice(b",\"");
                 out.extend_from_slice(name.as_bytes());
-                out.extend_from_slice(b"\":");
-                write(out, &number);
+                number.write(out);
             }
         }
-        out.extend_from_slice(b",\"delta\":");
-        write(out, &text);
-        out.extend_from_slice(after.as_bytes());
-        out.push(b'}');
-        end_frame(out);
     }
 
     fn number(&mut self) -> u64 {
@@ -266,7 +198,14 @@ impl Frames {
     }
 }
 
-/// Numbers and texts always have a JSON form, and a buffer in memory takes every write.
-fn write(out: &mut Vec<u8>, value: &impl Serialize) {
-    let _ = serde_json::to_writer(out, value);
+/// Something that a frame can say.
+pub(super) trait Said {
+    fn write(&self, out: &mut Vec<u8>);
+}
+
+impl<T: Serialize + ?Sized> Said for T {
+    fn write(&self, out: &mut Vec<u8>) {
+        // Texts, numbers and wire structs always have a JSON form, and a buffer in memory takes every write.
+        let _ = serde_json::to_writer(out, self);
+    }
 }
