@@ -62,7 +62,7 @@ pub(super) struct BlockWriter {
     /// Who issued the state in the answer.
     provider: Option<String>,
     pub(super) model: Option<String>,
-    pub(super) ids: Safe,
+    ids: Safe,
     pub(super) losses: Vec<Loss>,
 }
 
@@ -107,6 +107,16 @@ impl BlockWriter {
         note_foreign(data, DIALECT, &[Part::Extra, Part::Answer], &format!("content[{index}]."), &mut self.losses);
     }
 
+    /// The id of a call as clients of this API take it.
+    pub(super) fn call_id<'a>(&mut self, id: &'a str, index: usize) -> Cow<'a, str> {
+        let sent = self.ids.word(id);
+        if sent != id {
+            let why = format!("ids of calls have letters, digits, _ and - here; `{id}` is sent as `{sent}`");
+            self.losses.push(Loss::info(LossCode::Renamed, "tool_call", format!("content[{index}].id"), why));
+        }
+        sent
+    }
+
     /// Notes that a block has no form on this wire.
     fn lose(&mut self, code: LossCode, kind: BlockKind, index: usize, why: &str) {
         self.losses.push(Loss::new(code, kind.as_str(), format!("content[{index}]"), why));
@@ -129,7 +139,7 @@ impl BlockWriter {
                 });
                 let was_absent = call.provider_data.part(DIALECT, Part::Shape).flag("no_input");
                 let input = Some(input).filter(|input| !was_absent || input.text() != "{}");
-                content::write_call(call, self.ids.word(&call.id), input, None, &call.provider_data)
+                content::write_call(call, self.call_id(&call.id, index), input, None, &call.provider_data)
             }
             Block::Other(other) => return self.other(index, other).into_iter().collect(),
             Block::Image(_) | Block::Document(_) | Block::Audio(_) => {

@@ -241,6 +241,12 @@ fn answers_of_others_are_dressed_for_this_apis_clients() {
                 "content[1].provider_data.openai-responses",
                 "only openai-responses knows annotations; left out"
             ),
+            Loss::info(
+                LossCode::Renamed,
+                "tool_call",
+                "content[2].id",
+                "ids of calls have letters, digits, _ and - here; `call:1` is sent as `call_1`",
+            ),
             loss(LossCode::Media, "audio", "content[3]", "answers of this API are text; left out"),
             loss(LossCode::ForeignContent, "other", "content[4]", "only gemini knows executableCode; left out"),
             loss(

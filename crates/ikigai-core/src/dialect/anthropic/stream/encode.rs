@@ -190,7 +190,7 @@ impl Encoder {
             }
             Block::ToolCall(call) => {
                 self.has_calls = true;
-                let (id, input) = (self.writer.ids.word(&call.id), Some(content::no_arguments()));
+                let (id, input) = (self.writer.call_id(&call.id, index), Some(content::no_arguments()));
                 let fields = content::write_call(call, id, input, None, &call.provider_data);
                 (Form::Pieces(PieceKind::Arguments, block.kind()), Json::of(&fields), "")
             }
