@@ -3,6 +3,8 @@
 //! A reader says at each key what to do with its value: step over it, enter it, or keep it. Nothing is held but the
 //! values that are kept, each up to a limit, and the path of the objects that were entered.
 
+use memchr::memchr;
+
 use super::picks::{Flow, Picks, Shape, Take};
 use super::skip;
 
@@ -372,7 +374,8 @@ fn field<T: Picks>(picks: &T, place: T::Place, key: &[u8]) -> Take<T::Place, T::
 fn string_end(bytes: &[u8], from: usize, odd: bool) -> (Option<usize>, bool) {
     let mut at = from;
     loop {
-        let quote = skip::quote(bytes, at);
+        let rest = bytes.get(at..).unwrap_or_default();
+        let quote = memchr(b'"', rest).map(|found| at + found);
         let before = bytes.get(from..quote.unwrap_or(bytes.len())).unwrap_or_default();
         let slashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
         let is_odd = (slashes % 2 == 1) != (odd && slashes == before.len());

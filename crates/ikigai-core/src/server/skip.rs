@@ -6,13 +6,8 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr;
-
 /// How many levels of brackets may be open: what common JSON parsers accept.
 pub(crate) const DEEPEST: u32 = 127;
-
-/// How many words of eight bytes are looked at before a search begins.
-const NEAR: usize = 5;
 
 /// Why no value could be stepped over, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,42 +26,45 @@ pub(crate) fn blanks(bytes: &[u8], at: usize) -> usize {
     at + rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count()
 }
 
-/// The next quotation mark at or after `from`.
-///
-/// Most strings are short: a few words are looked at here before a search that is faster, but slower to begin.
-pub(crate) fn quote(bytes: &[u8], from: usize) -> Option<usize> {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = ONES << 7;
-    let mut at = from;
-    for _ in 0..NEAR {
-        let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else { break };
-        // A byte that is a quotation mark becomes zero, and the lowest zero is where a borrow begins.
-        let word = u64::from_le_bytes(*word) ^ (ONES * b'"' as u64);
-        let hits = word.wrapping_sub(ONES) & !word & HIGH;
-        if hits != 0 {
-            return Some(at + (hits.trailing_zeros() / 8) as usize);
-        }
-        at += 8;
-    }
-    memchr(b'"', bytes.get(at..)?).map(|found| at + found)
-}
-
 /// The place behind a string whose opening quotation mark is just before `from`.
 pub(crate) fn string(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
-        let quote = quote(bytes, at)?;
+        let quote = at + find_quote(bytes.get(at..)?)?;
         at = quote + 1;
-        let before = bytes.get(from..quote)?;
-        if before.last() != Some(&b'\\') {
-            return Some(at);
-        }
-        // A run of backslashes is looked at only by the one quotation mark behind it, so this stays linear.
-        let slashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
-        if slashes % 2 == 0 {
+        if !is_escaped(bytes, from, quote) {
             return Some(at);
         }
     }
+}
+
+/// The first quotation mark.
+///
+/// Strings are short, or have an escaped quotation mark every few words. Choosing the widest vectors of the machine at
+/// each call, as the plain search does, costs more than they bring: with those that every such machine has, a large
+/// request takes a third fewer instructions.
+#[cfg(target_arch = "x86_64")]
+fn find_quote(bytes: &[u8]) -> Option<usize> {
+    match memchr::arch::x86_64::sse2::memchr::One::new(b'"') {
+        Some(search) => search.find(bytes),
+        None => memchr::memchr(b'"', bytes),
+    }
+}
+
+/// The first quotation mark.
+#[cfg(not(target_arch = "x86_64"))]
+fn find_quote(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr(b'"', bytes)
+}
+
+/// Is the byte at `at` behind an odd number of backslashes, of those that are not before `from`?
+fn is_escaped(bytes: &[u8], from: usize, at: usize) -> bool {
+    let before = bytes.get(from..at).unwrap_or_default();
+    if before.last() != Some(&b'\\') {
+        return false;
+    }
+    // A run of backslashes is looked at only by the one quotation mark behind it, so this stays linear.
+    before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
 /// The place behind the value that begins at `at`.
@@ -160,4 +158,30 @@ pub(crate) fn text(json: &[u8]) -> Option<Cow<'_, str>> {
         return serde_json::from_slice(json).ok().map(Cow::Owned);
     }
     std::str::from_utf8(inner).ok().map(Cow::Borrowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The same, byte by byte.
+    fn plain(bytes: &[u8], from: usize) -> Option<usize> {
+        let mut at = from;
+        loop {
+            match bytes.get(at)? {
+                b'"' => return Some(at + 1),
+                b'\\' => at += 2,
+                _ => at += 1,
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_string_ends_where_it_ends(text in "([a\\\\\"é\u{80}!#]|a{0,70}){0,40}", from in 0..5_usize) {
+            prop_assert_eq!(string(text.as_bytes(), from), plain(text.as_bytes(), from));
+        }
+    }
 }
