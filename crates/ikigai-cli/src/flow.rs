@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use ikigai::{Event, Message, Model, Response, Stream};
+use ikigai::{Event, Loss, Message, Model, Response, Severity, Stream};
 
 /// A request on its way, or the answer that comes of it.
 pub(crate) enum Flow {
@@ -38,4 +38,17 @@ impl Flow {
             Flow::Opening(_) => None,
         }
     }
+}
+
+/// What a request could not carry, the same thing at several places once.
+pub(crate) fn lost(warnings: &[Loss]) -> Vec<String> {
+    let losses = warnings.iter().filter(|loss| loss.severity == Severity::Loss);
+    let mut words: Vec<String> = Vec::new();
+    for loss in losses {
+        let told = format!("{}: {}", loss.what, loss.why);
+        if !words.contains(&told) {
+            words.push(told);
+        }
+    }
+    words
 }

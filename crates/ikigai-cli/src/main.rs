@@ -14,6 +14,7 @@ mod files;
 mod flow;
 mod history;
 mod keys;
+mod levels;
 mod licenses;
 mod man;
 mod models;

@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     println!("first lookup ({} of {} models): {first:?}", facts.name, Catalog::shared().models().count());
     println!("first name ({name}): {named:?}");
-    println!("first way ({} in {}), reading the rules of all families: {routed:?}", route.model, route.dialect);
+    println!("first route ({} in {}): {routed:?}", route.model, route.dialect);
     println!("first unknown name ({unknown}), with the three nearest: {refused:?}");
     Ok(())
 }

@@ -1,11 +1,13 @@
-//! Short ways to write requests, messages and blocks.
+//! Builders for requests, messages and blocks.
 
+use crate::{
+    Arguments, Audio, Block, CacheHint, Content, Dialect, Document, Ids, Image, Json, JsonSchemaFormat, Message,
+    OutputFormat, ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
+    ToolResult,
+};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use crate::{
-    Arguments, Audio, Block, CacheHint, Content, Document, Image, Json, JsonSchemaFormat, Message, OutputFormat, ProviderData, Request,
-    Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult,
-};
+use serde_json::Value;
 
 impl Request {
     /// An empty request to a model.
@@ -32,7 +34,7 @@ impl Request {
         self.message(Message::assistant(content))
     }
 
-    /// Adds the result of a tool call, to the tool message at the end when there is one.
+    /// Adds the result of a tool call, to the last message if that is a tool message.
     #[must_use]
     pub fn tool_result(mut self, call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         let result = Block::tool_result(call_id, content);
@@ -140,9 +142,14 @@ impl Block {
         Block::Thinking(ThinkingBlock { text: text.into(), ..ThinkingBlock::default() })
     }
 
-    /// A picture at an address that the provider fetches.
+    /// A picture that the provider fetches from a URL.
     pub fn image_url(url: impl Into<String>) -> Self {
         Block::image(Source::Url { url: url.into(), media_type: None })
+    }
+
+    /// A picture from its bytes, with its media type.
+    pub fn image_bytes(bytes: &[u8], media_type: impl Into<String>) -> Self {
+        Block::image(Source::bytes(bytes, media_type))
     }
 
     /// A picture.
@@ -165,8 +172,8 @@ impl Block {
         Block::Audio(Audio { source, cache: None, provider_data: ProviderData::default() })
     }
 
-    /// A file's bytes as the block that fits: a picture, a sound, a text, or a document. The bytes tell the media
-    /// type, then the name does.
+    /// A file's bytes as the block that fits: a picture, a sound, a text, or a document. The media type follows from the
+    /// bytes, or else from the name.
     ///
     /// ```
     /// use ikigai_core::{Block, BlockKind};
@@ -190,7 +197,12 @@ impl Block {
 
     /// A call of a tool.
     pub fn tool_call(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Arguments>) -> Self {
-        Block::ToolCall(ToolCall { id: id.into(), name: name.into(), arguments: arguments.into(), ..ToolCall::default() })
+        Block::ToolCall(ToolCall {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+            ..ToolCall::default()
+        })
     }
 
     /// What a tool answered.
@@ -202,7 +214,7 @@ impl Block {
         })
     }
 
-    /// What a tool answered when it failed.
+    /// What a failed tool answered.
     pub fn tool_error(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         Block::ToolResult(ToolResult {
             tool_call_id: call_id.into(),
@@ -212,12 +224,44 @@ impl Block {
         })
     }
 
+    /// The same block with metadata: `cache_control` is the wish that the provider caches the conversation up to it, and
+    /// a key that is a dialect's name holds fields for that dialect alone, as `provider_data` does. Other keys are not
+    /// sent to anybody.
+    ///
+    /// ```
+    /// use ikigai_core::{Block, CacheHint};
+    /// use serde_json::json;
+    ///
+    /// let block = Block::text("Hello").with_metadata(json!({"cache_control": {"type": "ephemeral", "ttl": "1h"}}));
+    /// assert_eq!(block.cache(), Some(&CacheHint { ttl: Some("1h".into()) }));
+    /// ```
+    #[must_use]
+    pub fn with_metadata(mut self, metadata: Value) -> Self {
+        let Value::Object(metadata) = metadata else { return self };
+        for (key, value) in metadata {
+            if key == "cache_control" {
+                let ttl = value.get("ttl").and_then(Value::as_str).map(str::to_owned);
+                // `null` takes the wish back.
+                self.set_cache((!value.is_null()).then_some(CacheHint { ttl }));
+            } else if let (Ok(dialect), Value::Object(fields)) = (key.parse::<Dialect>(), value)
+                && let Some(data) = self.provider_data_mut()
+            {
+                data.extend(dialect, fields);
+            }
+        }
+        self
+    }
+
     /// The same block with the wish that the provider caches the conversation up to it. No effect on thinking and on
     /// a dialect's own blocks.
     #[must_use]
     pub fn cached(mut self) -> Self {
-        let hint = Some(CacheHint::default());
-        match &mut self {
+        self.set_cache(Some(CacheHint::default()));
+        self
+    }
+
+    fn set_cache(&mut self, hint: Option<CacheHint>) {
+        match self {
             Block::Text(block) => block.cache = hint,
             Block::Image(block) => block.cache = hint,
             Block::Document(block) => block.cache = hint,
@@ -226,7 +270,22 @@ impl Block {
             Block::ToolResult(block) => block.cache = hint,
             Block::Thinking(_) | Block::Other(_) => {}
         }
-        self
+    }
+}
+
+impl Ids {
+    /// A call of a tool, with a new id.
+    ///
+    /// ```
+    /// use ikigai_core::Ids;
+    /// use serde_json::Map;
+    ///
+    /// let mut ids = Ids::seeded(7);
+    /// let (first, second) = (ids.tool_call("now", Map::new()), ids.tool_call("now", Map::new()));
+    /// assert_ne!(first.as_tool_call().unwrap().id, second.as_tool_call().unwrap().id);
+    /// ```
+    pub fn tool_call(&mut self, name: impl Into<String>, arguments: impl Into<Arguments>) -> Block {
+        Block::tool_call(format!("call_{}", self.next_id()), name, arguments)
     }
 }
 
@@ -236,7 +295,7 @@ impl Source {
         Source::Base64 { media_type: media_type.into(), data: STANDARD.encode(bytes) }
     }
 
-    /// Its media type, where known.
+    /// Its media type, if known.
     pub fn media_type(&self) -> Option<&str> {
         match self {
             Source::Base64 { media_type, .. } | Source::Text { media_type, .. } => Some(media_type),
@@ -245,7 +304,7 @@ impl Source {
     }
 }
 
-/// The media type of a file: what its bytes say, else what its name says, else text or plain bytes.
+/// The media type of a file by its bytes, or by its name, or else text or plain bytes.
 fn media_type(bytes: &[u8], name: &str) -> String {
     if let Some(kind) = infer::get(bytes) {
         return kind.mime_type().to_owned();
@@ -254,5 +313,37 @@ fn media_type(bytes: &[u8], name: &str) -> String {
         Some(guess) => guess.to_owned(),
         None if std::str::from_utf8(bytes).is_ok() => "text/plain".to_owned(),
         None => "application/octet-stream".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn metadata_of_texts_and_pictures() {
+        let metadata = json!({
+            "cache_control": {"type": "ephemeral"},
+            "anthropic": {"citations": []},
+            "mine": {"page": 3},
+            "gemini": "no object",
+        });
+        let blocks = [
+            Block::text("Hello"),
+            Block::image_url("https://example.com/a.png"),
+            Block::image_bytes(b"\x89PNG", "image/png"),
+        ];
+        for block in blocks {
+            let mut data = ProviderData::default();
+            data.set(Dialect::Anthropic, "citations", json!([]));
+            let mut expected = block.clone().cached();
+            *expected.provider_data_mut().unwrap() = data;
+            assert_eq!(block.clone().with_metadata(metadata.clone()), expected);
+            assert_eq!(block.clone().with_metadata(json!({"cache_control": null})), block);
+            assert_eq!(block.clone().with_metadata(json!(["no object"])), block);
+        }
     }
 }

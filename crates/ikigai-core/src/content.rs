@@ -1,7 +1,7 @@
 //! Content blocks: what messages are made of.
 
-use serde::{Deserialize, Serialize};
 use crate::{Arguments, Dialect, Json, ProviderData};
+use serde::{Deserialize, Serialize};
 
 /// One piece of a message.
 ///
@@ -156,6 +156,15 @@ pub struct Other {
     pub dialect: Dialect,
     /// The wire object as it came.
     pub data: Json,
+}
+
+impl Other {
+    /// The name by which a dialect's own tool can be chosen: its name, or else its type, in one of a few places.
+    pub(crate) fn tool_name(&self) -> Option<&str> {
+        let data = self.data.value();
+        let places = ["/name", "/function/name", "/custom/name", "/type"];
+        places.iter().find_map(|place| data.pointer(place)).and_then(serde_json::Value::as_str)
+    }
 }
 
 /// Where the bytes of an image, a document or a sound are.

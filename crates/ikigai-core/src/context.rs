@@ -1,4 +1,4 @@
-//! A conversation as a value: messages to be collected, extended and sent to any model.
+//! A conversation as a value: messages to collect, extend and send to any model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -32,7 +32,7 @@ pub fn user(content: impl Into<Content>) -> Message {
     Message::user(content)
 }
 
-/// What the model said. Blank text is left out, since providers refuse it.
+/// What the model said. Blank text is left out, because providers refuse it.
 pub fn assistant(content: impl Into<Content>) -> Message {
     let mut message = Message::assistant(content);
     message.content.retain(|block| match block {
@@ -72,24 +72,24 @@ impl Context {
         self.messages.iter()
     }
 
-    /// How many messages there are, the system prompt included.
+    /// The number of messages, including the system prompt.
     pub fn len(&self) -> usize {
         self.messages.len()
     }
 
-    /// Is there no message?
+    /// Is it empty?
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
 
-    /// The same conversation with one message more.
+    /// The conversation with one more message.
     #[must_use]
     pub fn with(mut self, message: Message) -> Self {
         self.messages.push(message);
         self
     }
 
-    /// The same conversation with a system prompt, unless it has one already.
+    /// The conversation with a system prompt, unless it has one already.
     #[must_use]
     pub fn or_system(mut self, text: impl Into<String>) -> Self {
         if self.messages.iter().all(|message| message.role != Role::System) {
@@ -98,8 +98,8 @@ impl Context {
         self
     }
 
-    /// Checks the conversation before it goes anywhere: there is something to answer, at most one system prompt, and
-    /// every tool call has its result.
+    /// Checks the conversation: there is something to answer, there is at most one system prompt, and every tool call has
+    /// its result.
     ///
     /// ```
     /// use ikigai_core::{Context, system, user};
@@ -109,12 +109,12 @@ impl Context {
     /// ```
     ///
     /// # Errors
-    /// When a hard rule is broken; the error has all problems, the soft ones too.
+    /// If a hard rule is broken. The error lists all problems, also the soft ones.
     pub fn validate(&self) -> Result<(), Invalid> {
         refuse(self.problems())
     }
 
-    /// Everything that is wrong with the conversation, hard and soft.
+    /// All problems of the conversation, hard and soft.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut prompts = self.messages.iter().enumerate().filter(|(_, message)| message.role == Role::System);

@@ -5,7 +5,7 @@ use std::ops::Add;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dialect, Facts, Money, Prices, Usage};
+use crate::{Dialect, Facts, Money, Part, Prices, Usage};
 
 /// What an answer costs, by the kinds of tokens that [`Usage`] counts; exact.
 ///
@@ -108,8 +108,12 @@ impl Facts {
 
 /// How many of the cache writes are kept for an hour: Anthropic tells.
 fn hour_writes(usage: &Usage) -> u64 {
-    let split = usage.provider_data.value(Dialect::Anthropic, "cache_creation");
-    let hour = split.and_then(|split| split.get("ephemeral_1h_input_tokens")).and_then(serde_json::Value::as_u64);
+    let data = &usage.provider_data;
+    // Version 1 of the format's JSON has it among the fields that are read as extra ones.
+    let split = [Part::Answer, Part::Extra]
+        .into_iter()
+        .find_map(|part| data.part(Dialect::Anthropic, part).get("cache_creation"));
+    let hour = split.and_then(|split| split.value().get("ephemeral_1h_input_tokens")?.as_u64());
     hour.unwrap_or(0).min(usage.cache_write_tokens)
 }
 

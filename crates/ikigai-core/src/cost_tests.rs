@@ -53,14 +53,19 @@ fn reads_and_writes_of_the_cache_are_priced_beside_the_prompt() {
 fn writes_for_an_hour_cost_twice_the_prompt() {
     let mut used = usage(0, 0, 0, 0, 3_000);
     let split = json!({"ephemeral_5m_input_tokens": 1_000, "ephemeral_1h_input_tokens": 2_000});
-    used.provider_data.set(Dialect::Anthropic, "cache_creation", split);
+    used.provider_data.set_part(Dialect::Anthropic, Part::Answer, "cache_creation", split);
     // 1,000 at 3.75 and 2,000 at 6.
     assert_eq!(facts("claude-sonnet-4-5").cost(&used), Some(cost("0", "0", "0", "0", "0.01575")));
     // More than were written in all is more than there are.
-    used.provider_data.set(Dialect::Anthropic, "cache_creation", json!({"ephemeral_1h_input_tokens": 9_000}));
+    used.provider_data.set_part(
+        Dialect::Anthropic,
+        Part::Answer,
+        "cache_creation",
+        json!({"ephemeral_1h_input_tokens": 9_000}),
+    );
     assert_eq!(facts("claude-sonnet-4-5").cost(&used), Some(cost("0", "0", "0", "0", "0.018")));
     for odd in [json!(null), json!([]), json!({"ephemeral_1h_input_tokens": -1}), json!("x")] {
-        used.provider_data.set(Dialect::Anthropic, "cache_creation", odd);
+        used.provider_data.set_part(Dialect::Anthropic, Part::Answer, "cache_creation", odd);
         assert_eq!(facts("claude-sonnet-4-5").cost(&used), Some(cost("0", "0", "0", "0", "0.01125")));
     }
 }
@@ -121,7 +126,12 @@ fn any_usage(most: u64) -> impl Strategy<Value = Usage> {
     let count = move || 0..=most;
     (count(), count(), count(), count(), count(), count()).prop_map(|(input, output, thinking, read, write, hour)| {
         let mut usage = usage(input, output, thinking, read, write);
-        usage.provider_data.set(Dialect::Anthropic, "cache_creation", json!({"ephemeral_1h_input_tokens": hour}));
+        usage.provider_data.set_part(
+            Dialect::Anthropic,
+            Part::Answer,
+            "cache_creation",
+            json!({"ephemeral_1h_input_tokens": hour}),
+        );
         usage
     })
 }
@@ -146,7 +156,12 @@ fn together(a: &Usage, b: &Usage) -> Usage {
         a.cache_write_tokens + b.cache_write_tokens,
     );
     let hour = hour_writes(a) + hour_writes(b);
-    sum.provider_data.set(Dialect::Anthropic, "cache_creation", json!({"ephemeral_1h_input_tokens": hour}));
+    sum.provider_data.set_part(
+        Dialect::Anthropic,
+        Part::Answer,
+        "cache_creation",
+        json!({"ephemeral_1h_input_tokens": hour}),
+    );
     sum
 }
 
@@ -169,7 +184,7 @@ proptest! {
             used.cache_read_tokens * times,
             used.cache_write_tokens * times,
         );
-        scaled.provider_data.set(Dialect::Anthropic, "cache_creation", json!({"ephemeral_1h_input_tokens": hour}));
+        scaled.provider_data.set_part(Dialect::Anthropic, Part::Answer, "cache_creation", json!({"ephemeral_1h_input_tokens": hour}));
         let once = facts.cost(&used).unwrap().total().pico();
         prop_assert_eq!(facts.cost(&scaled).unwrap().total().pico(), once * i128::from(times));
     }

@@ -47,10 +47,11 @@ pub use content::{
 pub use context::{Context, assistant, system, tool_result, user};
 pub use cost::Cost;
 pub use dialect::{
-    Dialect, Ids, Incoming, Reply, StreamDecoder, StreamEncoder, Target, UnknownDialect, WireError, WireRequest,
-    WireResponse, duration_ms,
+    Dialect, Ids, Incoming, ListedModel, Reply, StreamDecoder, StreamEncoder, Target, UnknownDialect, Vectors,
+    WireError, WireRequest, WireResponse, duration_ms,
 };
 pub use error::{Error, ErrorKind};
+pub use fit::ToolNames;
 pub use json::{Arguments, Fields, Json};
 pub use limits::Limits;
 pub use loss::{Loss, LossCode, Severity};
@@ -58,8 +59,8 @@ pub use message::{Content, Message, Role};
 pub use model::{ModelError, ModelName};
 pub use money::{Money, NotMoney};
 pub use provider::{
-    Auth, MaxTokensField, Provider, ProviderError, Providers, Quirks, ReasoningField, ReasoningRequest,
-    ReplayReasoning, RequiredWord, SeedField, SystemRole,
+    AnthropicQuirks, Auth, ChatQuirks, GeminiQuirks, MaxTokensField, Provider, ProviderError, Providers, Quirks,
+    ReasoningField, ReasoningRequest, ReplayReasoning, RequiredWord, ResponsesQuirks, SeedField, SystemRole,
 };
 pub use provider_data::{Part, ProviderData};
 pub use registry::{Registry, Route};
@@ -71,8 +72,8 @@ pub use schema::{FORMAT_VERSION, schema};
 pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
 pub use thinking::{
-    CANNOT_DISABLE, Level, TableValue, Thinking, ThinkingWords, UnknownLevel, switch_banner, thinking_budget,
-    thinking_levels, thinking_table, thinking_words,
+    Level, ShowThinking, TableValue, Thinking, ThinkingPlan, ThinkingSetting, UnknownLevel, thinking_budget,
+    thinking_levels, thinking_table,
 };
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
 pub use usage::Usage;

@@ -82,6 +82,12 @@ impl Limits {
         })
     }
 
+    /// The error of a schema that has too many parts.
+    pub(crate) fn too_many_schema_nodes(&self) -> Error {
+        let message = format!("a schema has more than {} parts, which is the limit", self.schema_nodes);
+        reached(ErrorKind::InvalidRequest, message)
+    }
+
     /// Checks how many content blocks there are.
     pub(crate) fn check_blocks(&self, blocks: usize, kind: ErrorKind) -> Result<(), Error> {
         if blocks <= self.blocks {
@@ -95,6 +101,11 @@ impl Default for Limits {
     fn default() -> Self {
         Limits::client()
     }
+}
+
+/// The error of a stream that has reached a limit.
+pub(crate) fn limit_reached(message: String) -> Error {
+    reached(ErrorKind::Protocol, format!("{message}, which is the limit"))
 }
 
 /// The error of a limit that was reached.

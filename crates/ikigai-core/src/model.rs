@@ -8,10 +8,10 @@ use crate::{Catalog, Facts, Level, Provider, Providers, Registry, UnknownLevel};
 
 /// A model as a person names it: `[provider:]model[/level]`.
 ///
-/// What stands before the first colon is a provider when there is one of that name. A last `/segment` is a level when it is
-/// one, and the catalogue does not know the whole as a model. A name without a provider is looked up in the catalogue, then
-/// goes to the provider that claims its beginning (`claude-`, `gpt-`, …); with a provider, any name is taken. Nothing is
-/// guessed: an unknown name is an error that lists the nearest.
+/// The part before the first colon is a provider if there is one of that name. The last `/segment` is a level if it is
+/// one and the catalogue does not know the whole as a model. A name without a provider is looked up in the catalogue, then
+/// goes to the provider that claims its prefix (`claude-`, `gpt-`, …); with a provider, any name is accepted. Nothing is
+/// guessed: an unknown name is an error that lists the closest ones.
 ///
 /// ```
 /// use ikigai_core::{Level, ModelName};
@@ -24,71 +24,71 @@ use crate::{Catalog, Facts, Level, Provider, Providers, Registry, UnknownLevel};
 /// assert_eq!((name.model.as_str(), name.level), ("google/gemini-2.5-pro", None));
 ///
 /// let error = ModelName::parse("claude-sonnet-4-5/hihg").unwrap_err();
-/// assert!(error.to_string().contains("none, low, med and high"));
+/// assert!(error.to_string().contains("none, low, med or high"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ModelName {
     /// The provider's id.
     pub provider: String,
-    /// The model, as it was written: what a person is shown.
+    /// The model as it was written, to show to people.
     pub model: String,
     /// The model's id on the wire: what the provider calls it.
     pub id: String,
-    /// How hard it shall think.
+    /// How hard it should think.
     pub level: Option<Level>,
 }
 
-/// A name that means no model.
+/// A name that does not identify a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// There is nothing where the model should stand.
-    #[error("`{0}` names no model; a model is named `provider:model` or `provider:model/level`")]
+    /// The model part is missing.
+    #[error("`{0}` does not name a model; write `provider:model` or `provider:model/level`")]
     Empty(String),
-    /// There are spaces in it, or worse.
-    #[error("`{}` is no model name: there are blanks or control characters in it", .0.escape_debug())]
+    /// It contains spaces or control characters.
+    #[error("`{}` is not a model name: it contains spaces or control characters", .0.escape_debug())]
     Blank(String),
-    /// What stands before the colon is nearly a provider.
-    #[error("no provider is called `{name}`; did you mean `{nearest}`?")]
+    /// The part before the colon resembles a provider, but is not one.
+    #[error("unknown provider `{name}`; did you mean `{nearest}`?")]
     UnknownProvider {
-        /// What stands before the colon.
+        /// The part before the colon.
         name: String,
-        /// The provider nearest to it.
+        /// The closest provider.
         nearest: String,
     },
-    /// Nobody has a model of that name.
-    #[error("no model is called `{name}`{}; after a provider (`provider:{name}`) any name is taken", listed(.nearest))]
+    /// No provider has a model of that name.
+    #[error("unknown model `{name}`{}; to use it anyway, name its provider: `provider:{name}`", listed(.nearest))]
     UnknownModel {
         /// The name.
         name: String,
-        /// The three nearest, as they can be typed.
+        /// The three closest names, as they can be typed.
         nearest: Vec<String>,
     },
-    /// Several providers have a model of that name, and none of them is its maker.
-    #[error("several providers have `{name}`; say which: {}", .choices.join(", "))]
+    /// Several providers serve a model of that name, and none of them made it.
+    #[error("several providers serve `{name}`; choose one: {}", .choices.join(", "))]
     Ambiguous {
         /// The name.
         name: String,
         /// The name with each provider before it.
         choices: Vec<String>,
     },
-    /// What stands after the slash is no level.
+    /// The part after the slash is not a level.
     #[error(transparent)]
     Level(#[from] UnknownLevel),
 }
 
 fn listed(nearest: &[String]) -> String {
-    if nearest.is_empty() { String::new() } else { format!("; the nearest are {}", nearest.join(", ")) }
+    if nearest.is_empty() { String::new() } else { format!(" (did you mean {}?)", nearest.join(", ")) }
 }
 
 impl ModelName {
-    /// Reads a name, with the built-in providers and models. [`Registry::parse`] does it with the user's own.
+    /// Parses a name with the built-in providers and models; [`Registry::parse`] uses the user's own as well.
     pub fn parse(text: &str) -> Result<ModelName, ModelError> {
         Registry::shared().parse(text)
     }
 
-    /// A model of a provider, both known by their ids.
+    /// A model of a provider, both given by id.
     pub fn new(provider: impl Into<String>, id: impl Into<String>) -> ModelName {
         let id = id.into();
         ModelName { provider: provider.into(), model: id.clone(), id, level: None }
@@ -103,7 +103,7 @@ impl ModelName {
 }
 
 impl fmt::Display for ModelName {
-    /// As it can be read back: `anthropic:claude-sonnet-4-5/med`.
+    /// In a form that parses back: `anthropic:claude-sonnet-4-5/med`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.provider, self.model)?;
         match self.level {
@@ -206,8 +206,7 @@ impl<'a> Reader<'a> {
         ModelError::UnknownModel { name: name.to_owned(), nearest }
     }
 
-    /// What is known about a model of a provider. One that serves each maker's models as the maker does knows the maker's
-    /// facts.
+    /// The facts about a model of a provider. A provider that serves models as their makers do shares the makers' facts.
     pub(crate) fn facts(&self, provider: &Provider, model: &str) -> Option<&'a Facts> {
         self.catalog.find(Some(&provider.id), model).or_else(|| match self.catalog.bare(model, self.providers) {
             Bare::One(facts) if provider.maker_dialect => Some(facts),

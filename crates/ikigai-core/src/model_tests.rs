@@ -86,35 +86,35 @@ fn names_are_read_as_people_write_them() {
 fn names_that_mean_nothing_say_why() {
     let told = |text: &str| parse(text).unwrap_err().to_string();
     for (text, expected) in [
-        ("", "`` names no model; a model is named `provider:model` or `provider:model/level`"),
-        ("anthropic:", "`anthropic:` names no model; a model is named `provider:model` or `provider:model/level`"),
+        ("", "`` does not name a model; write `provider:model` or `provider:model/level`"),
+        ("anthropic:", "`anthropic:` does not name a model; write `provider:model` or `provider:model/level`"),
         (
             "anthropic:/high",
-            "`anthropic:/high` names no model; a model is named `provider:model` or `provider:model/level`",
+            "`anthropic:/high` does not name a model; write `provider:model` or `provider:model/level`",
         ),
-        ("claude sonnet", "`claude sonnet` is no model name: there are blanks or control characters in it"),
-        ("gpt-5\u{7}", "`gpt-5\\u{7}` is no model name: there are blanks or control characters in it"),
-        ("antropic:claude-sonnet-4-5", "no provider is called `antropic`; did you mean `anthropic`?"),
+        ("claude sonnet", "`claude sonnet` is not a model name: it contains spaces or control characters"),
+        ("gpt-5\u{7}", "`gpt-5\\u{7}` is not a model name: it contains spaces or control characters"),
+        ("antropic:claude-sonnet-4-5", "unknown provider `antropic`; did you mean `anthropic`?"),
         (
             "cluade-sonnet-4-5",
-            "no model is called `cluade-sonnet-4-5`; the nearest are claude-sonnet-4-5, claude-sonnet-4-0, claude-sonnet-4-6; \
-             after a provider (`provider:cluade-sonnet-4-5`) any name is taken",
+            "unknown model `cluade-sonnet-4-5` (did you mean claude-sonnet-4-5, claude-sonnet-4-0, claude-sonnet-4-6?); \
+             to use it anyway, name its provider: `provider:cluade-sonnet-4-5`",
         ),
         (
             "claude-sonnet-4-5/hihg",
-            "`hihg` is no thinking level; the levels are none, low, med and high (some models also: minimal, xhigh, max)",
+            "unknown thinking level `hihg`; use none, low, med or high (some models also take minimal, xhigh or max)",
         ),
         (
             "openrouter:google/gemini-2.5-pro/hihg",
-            "`hihg` is no thinking level; the levels are none, low, med and high (some models also: minimal, xhigh, max)",
+            "unknown thinking level `hihg`; use none, low, med or high (some models also take minimal, xhigh or max)",
         ),
         (
             "deepseek-v3.2",
-            "several providers have `deepseek-v3.2`; say which: azure:deepseek-v3.2, ollama-cloud:deepseek-v3.2",
+            "several providers serve `deepseek-v3.2`; choose one: azure:deepseek-v3.2, ollama-cloud:deepseek-v3.2",
         ),
         (
             "deepseek-v3.2/low",
-            "several providers have `deepseek-v3.2`; say which: azure:deepseek-v3.2, ollama-cloud:deepseek-v3.2",
+            "several providers serve `deepseek-v3.2`; choose one: azure:deepseek-v3.2, ollama-cloud:deepseek-v3.2",
         ),
     ] {
         assert_eq!(told(text), expected);

@@ -1,4 +1,4 @@
-//! Providers and models together: what a name means, and how to speak to it.
+//! Providers and models together: which model a name means, and how to reach it.
 
 use crate::catalog::Bare;
 use crate::model::Reader;
@@ -8,7 +8,7 @@ use crate::{
 
 static SHARED: Registry = Registry { providers: Providers::BUILT_IN, catalog: Catalog::BUILT_IN };
 
-/// Providers and models together: what a name means, and how to speak to it.
+/// Providers and models together: which model a name means, and how to reach it.
 ///
 /// ```
 /// use ikigai_core::{Dialect, Registry};
@@ -20,24 +20,24 @@ static SHARED: Registry = Registry { providers: Providers::BUILT_IN, catalog: Ca
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
-    /// Who there is.
+    /// All registered providers.
     pub providers: Providers,
-    /// What is known about models.
+    /// Facts about models.
     pub catalog: Catalog,
 }
 
-/// The way to a model: everything that a request to it needs to know, apart from keys.
+/// How to reach a model: everything that a request needs to know, apart from keys.
 #[derive(Debug, Clone)]
 pub struct Route<'a> {
-    /// Who serves it.
+    /// The provider that serves it.
     pub provider: &'a Provider,
-    /// The dialect that requests go in.
+    /// The dialect of requests.
     pub dialect: Dialect,
     /// The model's id on the wire.
     pub model: String,
-    /// What is known about it.
+    /// What the catalogue knows about it.
     pub facts: Option<&'a Facts>,
-    /// What its family takes.
+    /// What its family accepts.
     pub rules: &'a Rules,
 }
 
@@ -47,14 +47,14 @@ impl Registry {
         &SHARED
     }
 
-    /// Reads a name: `[provider:]model[/level]`, as [`ModelName`] tells.
+    /// Parses a name: `[provider:]model[/level]`; see [`ModelName`].
     pub fn parse(&self, text: &str) -> Result<ModelName, ModelError> {
         self.reader().read(text)
     }
 
-    /// The way to a model, in the dialect that is best for it.
+    /// The route to a model, in the dialect that suits it best.
     ///
-    /// OpenAI's own models go to Responses, but for those that live in Chat only:
+    /// OpenAI's own models go to Responses, except for those that exist in Chat only:
     ///
     /// ```
     /// use ikigai_core::{Dialect, ModelName, Registry};
@@ -69,7 +69,7 @@ impl Registry {
         Ok(self.route_of(provider, self.dialect_for(provider, &name.id), &name.id))
     }
 
-    /// The way to a model, in a dialect that the caller wants.
+    /// The route to a model in a given dialect.
     pub fn route_in(&self, name: &ModelName, dialect: Dialect) -> Result<Route<'_>, ProviderError> {
         let provider = self.provider(name)?;
         if provider.speaks(dialect) {
@@ -80,15 +80,16 @@ impl Registry {
         }
     }
 
-    /// The way to a model of whoever invented the dialect: Anthropic, OpenAI, Google. Any model id is taken.
+    /// The route to a model of the provider that invented the dialect: Anthropic, OpenAI or Google. Any model id is
+    /// accepted.
     pub fn route_of_dialect(&self, dialect: Dialect, model: &str) -> Route<'_> {
         let provider = self.providers.of_dialect(dialect);
         let id = self.reader().facts(provider, model).map_or(model, |facts| facts.wire_id(model));
         self.route_of(provider, dialect, id)
     }
 
-    /// The dialect that a provider's model is best spoken to in: the model's own where the catalogue gives one, the
-    /// maker's where the provider follows that, or else the provider's.
+    /// The dialect that suits a provider's model best: the model's own if the catalogue names one, the maker's if the
+    /// provider follows it, or else the provider's.
     pub fn dialect_for(&self, provider: &Provider, model: &str) -> Dialect {
         let maker = || {
             let facts = match self.catalog.bare(model, &self.providers) {
@@ -104,7 +105,7 @@ impl Registry {
         wanted.filter(|dialect| provider.speaks(*dialect)).unwrap_or(provider.dialect)
     }
 
-    /// The provider of a name, when it can be used.
+    /// The provider of a name, if it can be used.
     fn provider(&self, name: &ModelName) -> Result<&Provider, ProviderError> {
         let id = name.provider.as_str();
         let provider = self.providers.find(id).ok_or_else(|| ProviderError::Unknown {
@@ -126,7 +127,7 @@ impl Registry {
 }
 
 impl Route<'_> {
-    /// What a codec asks for.
+    /// What a codec needs to know.
     pub fn target(&self) -> Target<'_> {
         Target { provider: &self.provider.id, quirks: &self.provider.quirks, rules: self.rules, facts: self.facts }
     }

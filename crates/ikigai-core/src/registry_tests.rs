@@ -23,7 +23,7 @@ fn each_model_is_spoken_to_in_its_dialect() {
         ("azure:gpt-5.4", "azure", Dialect::OpenaiChat, "gpt-5.4", true),
         ("bedrock:openai.gpt-oss-120b-1:0", "bedrock", Dialect::OpenaiChat, "openai.gpt-oss-120b-1:0", true),
         ("bedrock:anthropic.claude-sonnet-4-6", "bedrock", Dialect::Anthropic, "anthropic.claude-sonnet-4-6", true),
-        ("bedrock:us.amazon.nova-lite-v1:0", "bedrock", Dialect::Anthropic, "us.amazon.nova-lite-v1:0", false),
+        ("bedrock:us.amazon.nova-lite-v1:0", "bedrock", Dialect::Anthropic, "us.amazon.nova-lite-v1:0", true),
         (
             "bedrock-converse:anthropic.claude-sonnet-4-6",
             "bedrock-converse",
@@ -67,14 +67,8 @@ fn a_caller_may_want_another_dialect() {
         }
     );
     let nobody = ModelName::new("opnai", "gpt-5.4");
-    assert_eq!(
-        registry.route(&nobody).unwrap_err().to_string(),
-        "no provider is called `opnai`; did you mean `openai`?"
-    );
-    assert_eq!(
-        registry.route(&ModelName::new("qqqqqq", "x")).unwrap_err().to_string(),
-        "no provider is called `qqqqqq`"
-    );
+    assert_eq!(registry.route(&nobody).unwrap_err().to_string(), "unknown provider `opnai`; did you mean `openai`?");
+    assert_eq!(registry.route(&ModelName::new("qqqqqq", "x")).unwrap_err().to_string(), "unknown provider `qqqqqq`");
 }
 
 #[test]
@@ -125,6 +119,10 @@ fn clouds_have_the_model_in_the_path() {
         let route = registry.route(&registry.parse(name).unwrap()).unwrap();
         let mut request = crate::Request::new(&route.model).user("Hi");
         request.stream = streams.then_some(true);
-        assert_eq!(route.dialect.encode_request(&request, &route.target(), &crate::Limits::default()).unwrap().path, path, "{name}");
+        assert_eq!(
+            route.dialect.encode_request(&request, &route.target(), &crate::Limits::default()).unwrap().path,
+            path,
+            "{name}"
+        );
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::near;
 
-/// A file of providers or models that cannot be read. It names the place; the tables stay as they were.
+/// A file of providers or models that cannot be read, and where. The tables stay as they were.
 ///
 /// ```
 /// use ikigai_core::Providers;
@@ -18,7 +18,7 @@ use crate::near;
 /// let error = Providers::shared().with_toml("providers.toml", "[mistral]\nbase_urls = \"https://localhost\"").unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "providers.toml:2:1: mistral.base_urls: `base_urls` is no key here; did you mean `base_url`?",
+///     "providers.toml:2:1: mistral.base_urls: unknown key `base_urls`; did you mean `base_url`?",
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,13 +31,13 @@ pub struct FileError {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// The key, with those above it: `mistral.quirks.top_k`. Empty where the text is no TOML or JSON at all.
+    /// The key with its parents: `mistral.quirks.chat.top_k`. Empty if the text is not TOML or JSON at all.
     pub key: String,
-    /// What is wrong, and the way out.
+    /// What is wrong, and how to fix it.
     pub message: String,
 }
 
-/// The key and a colon, where there is a key.
+/// The key and a colon, if there is a key.
 struct Prefix<'a>(&'a str);
 
 impl fmt::Display for Prefix<'_> {
@@ -104,18 +104,18 @@ fn json_error(file: &str, error: &serde_json::Error, key: String) -> FileError {
     FileError { file: file.to_owned(), line, column, key, message: plain(message) }
 }
 
-/// A parser's message in our words: a key or word that does not exist gets the nearest one that does.
+/// A parser's message in our words: for an unknown key or word, the closest one that exists.
 fn plain(message: &str) -> String {
     let Some((word, expected)) = unknown(message) else { return message.to_owned() };
-    let kind = if message.starts_with("unknown field") { "is no key here" } else { "is not known here" };
+    let kind = if message.starts_with("unknown field") { "key" } else { "word" };
     let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
     match near::close(word, known.iter().copied()) {
-        Some(close) => format!("`{word}` {kind}; did you mean `{close}`?"),
-        None => format!("`{word}` {kind}; known are {}", known.join(", ")),
+        Some(close) => format!("unknown {kind} `{word}`; did you mean `{close}`?"),
+        None => format!("unknown {kind} `{word}`; use {}", known.join(", ")),
     }
 }
 
-/// The key or word that does not exist, and what the parser says of those that do.
+/// The unknown key or word, and what the parser says about the known ones.
 fn unknown(message: &str) -> Option<(&str, &str)> {
     let rest = message.strip_prefix("unknown field `").or_else(|| message.strip_prefix("unknown variant `"))?;
     rest.split_once('`')

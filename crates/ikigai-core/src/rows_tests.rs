@@ -12,21 +12,22 @@ fn message(text: &str) -> String {
 
 #[test]
 fn an_error_names_file_line_column_and_key() {
-    let text = "# mine\n\n[mistral]\nname = \"Mistral\"\n  quirks = { top_k = true, max_token = \"max_tokens\" }\n";
+    let text =
+        "# mine\n\n[mistral]\nname = \"Mistral\"\n  quirks.chat = { top_k = true, max_token = \"max_tokens\" }\n";
     let error = from_toml::<BTreeMap<String, Provider>>("my.toml", text).unwrap_err();
     assert_eq!(
         error,
         FileError {
             file: "my.toml".to_owned(),
             line: 5,
-            column: 28,
-            key: "mistral.quirks.max_token".to_owned(),
-            message: "`max_token` is no key here; did you mean `max_tokens`?".to_owned(),
+            column: 33,
+            key: "mistral.quirks.chat.max_token".to_owned(),
+            message: "unknown key `max_token`; did you mean `max_tokens`?".to_owned(),
         }
     );
     assert_eq!(
         error.to_string(),
-        "my.toml:5:28: mistral.quirks.max_token: `max_token` is no key here; did you mean `max_tokens`?"
+        "my.toml:5:33: mistral.quirks.chat.max_token: unknown key `max_token`; did you mean `max_tokens`?"
     );
 }
 
@@ -35,11 +36,11 @@ fn every_kind_of_slip_is_told() {
     for (text, expected) in [
         (
             "[a]\ndialect = \"openai_chat\"",
-            "my.toml:2:11: a.dialect: `openai_chat` is not known here; did you mean `openai-chat`?",
+            "my.toml:2:11: a.dialect: unknown word `openai_chat`; did you mean `openai-chat`?",
         ),
         (
             "[a]\ndialect = \"smoke signals\"",
-            "my.toml:2:11: a.dialect: `smoke signals` is not known here; known are anthropic, openai-chat, openai-responses, gemini",
+            "my.toml:2:11: a.dialect: unknown word `smoke signals`; use anthropic, openai-chat, openai-responses, gemini",
         ),
         ("[a]\nkey_env = 7", "my.toml:2:11: a.key_env: invalid type: integer `7`, expected a text or a list of texts"),
         ("[a]\nkey_env = [\"A\", 7]", "my.toml:2:17: a.key_env[1]: invalid type: integer `7`, expected a string"),
@@ -59,7 +60,7 @@ fn every_kind_of_slip_is_told() {
 #[test]
 fn a_column_counts_characters() {
     let text = "[a]\nalso = { anthropic = \"ööö\", gemin = \"\" }";
-    assert_eq!(message(text), "my.toml:2:29: a.also.gemin: `gemin` is not known here; did you mean `gemini`?");
+    assert_eq!(message(text), "my.toml:2:29: a.also.gemin: unknown word `gemin`; did you mean `gemini`?");
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn prices_are_dollars_a_million_and_refuse_nonsense() {
         ("input = -1.0", "my.toml:1:9: input: a price is between 0 and 1000000000 dollars a million tokens, not -1"),
         ("input = nan", "my.toml:1:9: input: a price is between 0 and 1000000000 dollars a million tokens, not NaN"),
         ("input = inf", "my.toml:1:9: input: a price is between 0 and 1000000000 dollars a million tokens, not inf"),
-        ("inputs = 1.0", "my.toml:1:1: inputs: `inputs` is no key here; did you mean `input`?"),
+        ("inputs = 1.0", "my.toml:1:1: inputs: unknown key `inputs`; did you mean `input`?"),
     ] {
         assert_eq!(prices(text), Err(expected.to_owned()));
     }

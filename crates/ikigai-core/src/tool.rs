@@ -1,7 +1,7 @@
 //! Tools: what a model may call.
 
-use serde::{Deserialize, Serialize};
 use crate::{CacheHint, Json, Other, ProviderData};
+use serde::{Deserialize, Serialize};
 
 /// A tool that the model may use.
 ///

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ProviderData;
+use crate::{Loss, LossCode, Part, ProviderData};
 
 /// How many tokens an answer took: disjoint counts, so that their sum is the total.
 ///
@@ -48,6 +48,20 @@ impl Usage {
     /// The sum of all counts.
     pub fn total_tokens(&self) -> u64 {
         self.prompt_tokens().saturating_add(self.completion_tokens())
+    }
+
+    /// The provider's own total, where it gave one that is not the sum of the counts.
+    pub(crate) fn own_total(&self) -> Option<u64> {
+        let own = self.provider_data.parts(Part::Answer).find_map(|(_, fields)| {
+            fields.get("total_tokens").or_else(|| fields.get("totalTokenCount"))?.to::<u64>().ok()
+        });
+        own.filter(|total| *total != self.total_tokens())
+    }
+
+    /// The warning that the provider's own total is not the sum of the counts.
+    pub(crate) fn inconsistency(&self) -> Option<Loss> {
+        let why = format!("the provider says {}, the counts add up to {}", self.own_total()?, self.total_tokens());
+        Some(Loss::info(LossCode::Inconsistent, "usage", "usage.total_tokens", why))
     }
 
     /// The counts of both. What a dialect has of its own is not to be added up: it is the later one's.

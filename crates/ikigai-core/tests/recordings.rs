@@ -11,6 +11,8 @@ mod support {
     pub(crate) mod wire;
 }
 
+#[path = "recorded/leaves.rs"]
+mod leaves;
 #[path = "recorded/own.rs"]
 mod own;
 #[path = "recorded/pairs.rs"]

@@ -3,7 +3,7 @@
 use http::HeaderMap;
 use ikigai_core::{Dialect, ErrorKind, WireError};
 
-use crate::service::{wire_error, Call, refuse};
+use crate::service::{Call, refuse, wire_error};
 
 /// Checks that a key is there, and that it is one of `keys` when any are given.
 pub(crate) fn check(dialect: Dialect, call: &Call, keys: &[String]) -> Result<(), WireError> {

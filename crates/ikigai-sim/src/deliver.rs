@@ -42,12 +42,7 @@ impl Answer {
 
     /// A whole answer whose JSON is written already.
     pub(crate) fn bytes(body: Vec<u8>) -> Self {
-        Answer {
-            status: 200,
-            headers: Vec::new(),
-            content_type: "application/json",
-            body: Payload::Whole(body.into()),
-        }
+        Answer { status: 200, headers: Vec::new(), content_type: "application/json", body: Payload::Whole(body.into()) }
     }
 
     /// A stream.

@@ -3,8 +3,8 @@
 use std::hash::{Hash as _, Hasher as _};
 
 use ikigai_core::{
-    Block, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Limits, Reply, Request, Response, StreamEncoder,
-    WireError, events,
+    Block, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Limits, Reply, Request, Response,
+    StreamEncoder, WireError, events,
 };
 use serde_json::Value;
 

@@ -36,7 +36,7 @@ impl Got {
 
     /// The body as a stream of a dialect, decoded.
     fn response(&self, dialect: Dialect) -> ikigai_core::Response {
-        let mut decoder = StreamDecoder::new(dialect, Ids::default());
+        let mut decoder = StreamDecoder::new(dialect, Ids::default(), &ikigai_core::Limits::default());
         let mut events: Vec<Event> = Vec::new();
         decoder.feed(&self.body, &mut events);
         decoder.end(&mut events);

@@ -162,7 +162,12 @@ mod tests {
             finish_reason: FinishReason::Error,
             usage: Some(Usage { input_tokens: 1, ..Usage::default() }),
             error: Some(Box::new(error)),
-            warnings: vec![Loss::new(ikigai_core::LossCode::NotInDialect, "top_k", "top_k", "this API has no such parameter")],
+            warnings: vec![Loss::new(
+                ikigai_core::LossCode::NotInDialect,
+                "top_k",
+                "top_k",
+                "this API has no such parameter",
+            )],
             ..Response::default()
         };
         let mut message = Message::new(Role::Assistant, "Hel");

@@ -124,7 +124,7 @@ mod tests {
         .unwrap();
 
         let mut call = ikigai_core::ToolCall { id: "c".into(), name: "f".into(), ..Default::default() };
-        call.set_arguments_text("{\"a\": ".into());
+        call.arguments = ikigai_core::Arguments::from_text("{\"a\": ");
         let mut expected = begun.clone();
         expected.message.content = vec![Block::text("Hello"), Block::ToolCall(call)];
         expected.message.model = Some("answered".into());

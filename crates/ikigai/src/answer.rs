@@ -6,7 +6,7 @@ use ikigai_core::{Block, Cost, FinishReason, Loss, Message, ModelName, Response,
 use serde_json::Value;
 
 use crate::error::Attempt;
-use crate::limits::RateLimits;
+use crate::upstream::RateLimits;
 
 /// One request and its answer. A turn with tools has several.
 #[derive(Debug, Clone)]

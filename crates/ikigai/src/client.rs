@@ -10,9 +10,9 @@ use crate::config::{Environment, Found, Key, KeySource, Lookup};
 use crate::error::{Error, Reason};
 use crate::hook::{Hook, Hooks};
 use crate::model::Model;
-use crate::retry::Retry;
 use crate::time::{Clock, SystemClock};
 use crate::transport::{Timeouts, Transport};
+use crate::upstream::Retry;
 
 /// What all models of a program share: connections, keys, the tables of providers and models.
 ///
@@ -40,7 +40,7 @@ pub struct Client {
 struct Shared {
     transport: Arc<dyn Transport>,
     clock: Arc<dyn Clock>,
-    environment: Environment,
+    lookup: Lookup,
     registry: Registry,
     /// By the provider's id.
     keys: Vec<(String, Key)>,
@@ -52,6 +52,8 @@ struct Shared {
     content_in_traces: bool,
     #[cfg(feature = "vertex")]
     google: crate::auth::Accounts,
+    #[cfg(feature = "bedrock")]
+    aws: OnceLock<crate::auth::Signer>,
 }
 
 static PROCESS: OnceLock<Client> = OnceLock::new();
@@ -132,7 +134,8 @@ impl Client {
         &self.shared.registry
     }
 
-    /// The key that a request to a provider would carry, and where it is from; none when there is none.
+    /// The key that a request to a provider would carry, and where it is from; `None` if there is none. A key is looked up
+    /// once: a client that is built anew sees one that has changed.
     ///
     /// # Errors
     /// When the name means no provider, or a file of keys is broken.
@@ -143,13 +146,17 @@ impl Client {
         })?;
         match self.key_in_memory(&provider.id) {
             Some(key) => Ok(Some(Found { key: key.clone(), from: KeySource::Memory })),
-            None => Ok(Lookup::new(self.environment()).key(provider)?),
+            None => Ok(self.lookup().key(provider)?),
         }
     }
 
     /// Where keys and settings come from.
     pub fn environment(&self) -> &Environment {
-        &self.shared.environment
+        self.shared.lookup.environment()
+    }
+
+    pub(crate) fn lookup(&self) -> &Lookup {
+        &self.shared.lookup
     }
 
     pub(crate) fn transport(&self) -> &dyn Transport {
@@ -185,6 +192,18 @@ impl Client {
         &self.shared.google
     }
 
+    /// The key pair of Amazon's that signs requests, looked up once.
+    #[cfg(feature = "bedrock")]
+    pub(crate) fn aws(&self) -> Result<Option<crate::auth::Signer>, Error> {
+        match self.shared.aws.get() {
+            Some(signer) => Ok(Some(signer.clone())),
+            None => {
+                let found = crate::auth::Signer::find(self.environment())?;
+                Ok(found.map(|signer| self.shared.aws.get_or_init(|| signer).clone()))
+            }
+        }
+    }
+
     pub(crate) fn key_in_memory(&self, provider: &str) -> Option<&Key> {
         self.shared.keys.iter().find(|(id, _)| id == provider).map(|(_, key)| key)
     }
@@ -199,7 +218,7 @@ impl fmt::Debug for Client {
         let headers: Vec<&str> = self.shared.headers.iter().map(|(name, _)| name.as_str()).collect();
         f.debug_struct("Client")
             .field("transport", &self.shared.transport)
-            .field("environment", &self.shared.environment)
+            .field("environment", self.environment())
             .field("keys", &self.shared.keys)
             .field("base_urls", &self.shared.base_urls)
             .field("headers", &headers)
@@ -311,7 +330,7 @@ impl ClientBuilder {
             shared: Arc::new(Shared {
                 transport,
                 clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock::default())),
-                environment,
+                lookup: Lookup::new(environment),
                 keys: by_id(self.keys, &registry)?,
                 base_urls: by_id(self.base_urls, &registry)?,
                 registry,
@@ -322,6 +341,8 @@ impl ClientBuilder {
                 content_in_traces: self.content_in_traces,
                 #[cfg(feature = "vertex")]
                 google: crate::auth::Accounts::default(),
+                #[cfg(feature = "bedrock")]
+                aws: OnceLock::new(),
             }),
         })
     }

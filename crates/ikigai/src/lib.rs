@@ -28,6 +28,7 @@
 //! | see what would be sent | [`Model::preview`] |
 //! | set keys, addresses, proxies, retries | [`Client::builder`] |
 //! | know what went wrong | [`Error::kind`] |
+//! | send bytes in a provider's own dialect, as a proxy does | [`Client::upstream`] |
 //!
 //! Models are named `[provider:]model[/level]`: `anthropic:claude-sonnet-4-5`, `gpt-5.4/high`, `ollama:gemma3:4b`. Keys come
 //! from the environment and the settings folder, as [`config`] tells. Everything is `Send`, cheap to clone, and may be
@@ -44,17 +45,16 @@ mod auth;
 mod call;
 mod chat;
 mod client;
+mod codec;
 pub mod config;
 mod converse;
-mod endpoint;
 mod error;
 mod extract;
 mod hook;
-mod limits;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 mod model;
-mod retry;
+mod redact;
 #[cfg(feature = "schema")]
 mod schema;
 mod settings;
@@ -64,15 +64,17 @@ pub mod tools;
 mod trace;
 pub mod transport;
 mod turn;
+mod upstream;
 mod verbs;
 
 pub use answer::{Answer, Step};
 pub use attach::Attach;
 pub use chat::{Chat, ChatStream};
 pub use client::{Client, ClientBuilder};
-pub use error::{Attempt, Error, Mismatch, Reason, ServerFault};
+pub use error::{Attempt, Error, FailedResponse, Mismatch, Reason, ServerFault};
 pub use extract::ObjectStream;
 pub use hook::Hook;
+pub use ikigai_core::ListedModel;
 pub use ikigai_core::{
     ArgumentChecker, Audio, Auth, Block, BlockKind, CacheHint, CacheOptions, Catalog, Chunk, Collector, Content,
     Context, Cost, Dialect, Document, ErrorKind, Event, Facts, FileError, FinishReason, Function, Image, Invalid,
@@ -81,17 +83,16 @@ pub use ikigai_core::{
     Severity, Source, Status, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult, Usage, assistant,
     system, tool_result, user,
 };
-pub use limits::{RateLimit, RateLimits};
 pub use model::Model;
-pub use retry::Retry;
 /// The crate that [`tool()`] and [`Model::extract`] read types with, in the version that they know.
 #[cfg(feature = "schema")]
 pub use schemars;
 pub use stream::Stream;
 #[cfg(feature = "schema")]
 pub use tools::tool;
-pub use tools::{Approval, Callable, Hints};
-pub use verbs::{Embeddings, ListedModel, Preview, TokenCount};
+pub use tools::{Approval, Callable, ExecuteError, Hints, tool_call};
+pub use upstream::{Exchange, RateLimit, RateLimits, Retry, Upstream, Wanted};
+pub use verbs::{Embeddings, Preview, TokenCount};
 
 /// The format itself, and its translations: everything of it, also what is not named here.
 pub use ikigai_core as core;

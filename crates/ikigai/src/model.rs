@@ -11,12 +11,12 @@ use crate::chat::Chat;
 use crate::client::Client;
 use crate::config::Key;
 use crate::error::Error;
-use crate::retry::Retry;
 use crate::settings::Settings;
 use crate::stream::Stream;
 use crate::tools::{Approval, Callable};
 use crate::transport::Timeouts;
 use crate::turn::Turn;
+use crate::upstream::Retry;
 
 /// A model, and how it is asked. A value: every method gives a new one, clones are cheap, and one can be used for any
 /// number of questions at once.

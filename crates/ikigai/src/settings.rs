@@ -6,9 +6,9 @@ use std::time::Duration;
 use ikigai_core::Dialect;
 
 use crate::config::Key;
-use crate::retry::Retry;
 use crate::tools::{Approve, Callable};
 use crate::transport::Timeouts;
+use crate::upstream::Retry;
 
 /// How a model is asked, apart from what.
 #[derive(Clone)]

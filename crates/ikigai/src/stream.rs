@@ -13,7 +13,7 @@ use crate::call::Live;
 use crate::error::Error;
 use crate::tools::run;
 use crate::transport::Body;
-use crate::turn::{Begun, By, Next, Turn};
+use crate::turn::{Asked, Begun, Next, Turn};
 
 /// How long the end of a connection may take after the end of an answer, for the connection to be used again.
 const DRAIN: Duration = Duration::from_secs(2);
@@ -54,7 +54,7 @@ pub struct Stream {
 
 enum Phase {
     /// An answer is being read.
-    Reading(Box<Live>, Option<By>),
+    Reading(Box<Live>, Option<Asked>),
     /// Tools are being run.
     Running(Later<Vec<Block>>),
     /// The next request is on its way.
@@ -152,14 +152,14 @@ impl Stream {
                 return Poll::Ready(self.error.clone().map(Err));
             }
             match &mut self.phase {
-                Phase::Reading(live, _) => match ready!(live.body.poll_next(cx)) {
+                Phase::Reading(live, _) => match ready!(live.poll_bytes(cx)) {
                     Some(Ok(bytes)) => {
-                        live.decoder.feed(&bytes, &mut self.ready);
+                        live.decode(&bytes, &mut self.ready);
                         self.ready.reverse();
                     }
                     Some(Err(fault)) => self.fail(Error::new(fault)),
                     None => {
-                        live.decoder.end(&mut self.ready);
+                        live.end(&mut self.ready);
                         self.ready.reverse();
                         if self.ready.is_empty() {
                             self.fail(Error::new(ikigai_core::Error::protocol("the stream ended without its end")));
@@ -204,17 +204,17 @@ impl Stream {
     }
 
     fn begin(&mut self, begun: Begun) {
-        let Begun { mut live, by } = begun;
+        let Begun { mut live, asked } = begun;
         self.ready = std::mem::take(&mut live.ready);
         self.collector = Collector::default();
-        self.phase = Phase::Reading(live, Some(by));
+        self.phase = Phase::Reading(live, Some(asked));
     }
 
     /// Takes note of an event on its way to the caller. None when it is the failure of the answer.
     fn pass(&mut self, event: Event) -> Option<Event> {
         if let Event::Error { error } = event {
             let error = match &self.phase {
-                Phase::Reading(live, _) => crate::call::failed(*error, &live.head, live.key.as_ref()),
+                Phase::Reading(live, _) => live.head.failure(*error),
                 Phase::Running(_) | Phase::Opening(_) | Phase::Ended => Error::new(error),
             };
             self.fail(error);
@@ -232,14 +232,14 @@ impl Stream {
 
     /// The answer is whole: what follows?
     fn complete(&mut self) {
-        let Phase::Reading(live, Some(by)) = std::mem::replace(&mut self.phase, Phase::Ended) else { return };
-        let Live { head, body, .. } = *live;
+        let Phase::Reading(live, Some(asked)) = std::mem::replace(&mut self.phase, Phase::Ended) else { return };
+        let (head, body) = live.into_parts();
         drain(body);
         let Some(turn) = &mut self.turn else { return };
         let response = std::mem::take(&mut self.collector).finish();
-        match turn.complete(response, head, by) {
+        match turn.complete(response, head, asked) {
             Ok(Next::Done) => {}
-            Ok(Next::Tools(calls)) => self.phase = Phase::Running(Box::pin(run(turn.bench(), calls))),
+            Ok(Next::Tools(calls)) => self.phase = Phase::Running(Box::pin(run(turn.runner(), calls))),
             Err(error) => self.end(error),
         }
     }
@@ -249,14 +249,14 @@ impl Stream {
         let mut partial = std::mem::take(&mut self.collector).finish();
         // What broke it is the error itself, better told than by the collector.
         partial.error = None;
-        let by = match std::mem::replace(&mut self.phase, Phase::Ended) {
-            Phase::Reading(_, by) => by,
+        let asked = match std::mem::replace(&mut self.phase, Phase::Ended) {
+            Phase::Reading(_, asked) => asked,
             Phase::Running(_) | Phase::Opening(_) | Phase::Ended => None,
         };
-        if let (Some(by), Some(turn)) = (by, &self.turn) {
-            error = error.at(&by.name);
-            partial.warnings.splice(0..0, by.losses);
-            crate::trace::failed(&by.span, &error, turn.since(by.began));
+        if let (Some(asked), Some(turn)) = (asked, &self.turn) {
+            error = error.at(&asked.name);
+            partial.warnings.splice(0..0, asked.losses);
+            crate::trace::failed(&asked.span, &error, turn.since(asked.began));
         }
         error = error.with_partial(partial);
         if let Some(turn) = &mut self.turn {
@@ -277,9 +277,7 @@ impl Stream {
 fn broken(error: &Error) -> Response {
     let mut response = error.partial().cloned().unwrap_or_default();
     response.finish_reason = ikigai_core::FinishReason::Error;
-    let told = error.reason().provider_error().cloned();
-    let told = told.unwrap_or_else(|| ikigai_core::Error::new(error.kind(), error.to_string()));
-    response.error = Some(Box::new(told));
+    response.error = Some(Box::new(error.canonical()));
     response
 }
 

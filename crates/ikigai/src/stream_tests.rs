@@ -276,6 +276,42 @@ async fn a_dropped_stream_frees_its_connection_at_once() {
 }
 
 #[tokio::test]
+async fn an_exchange_that_is_dropped_at_any_point_frees_its_connection() {
+    let body = || Bytes::from("{}");
+    let (sender, receiver) = mpsc::channel(1);
+    let receiver = std::sync::Mutex::new(Some(receiver));
+    let server = Server::start(move |_| Answer::pieces(receiver.lock().unwrap().take().unwrap())).await;
+    let upstream = client_of(&server).upstream(CLAUDE).unwrap();
+    let none = http::HeaderMap::new();
+    let wanted = crate::Wanted::Stream;
+    let sending = tokio::spawn({
+        let upstream = upstream.clone();
+        async move { upstream.send("/v1/messages", &none, body(), wanted).await }
+    });
+    server.until_open(1).await;
+    sender.send(Ok(Bytes::from("one"))).await.unwrap();
+    let mut exchange = sending.await.unwrap().unwrap();
+    assert_eq!(exchange.body.next().await.unwrap().unwrap(), "one");
+    drop(exchange);
+    sender.closed().await;
+    server.until_open(0).await;
+
+    // Before the head, and before the first byte.
+    let (silent, receiver) = mpsc::channel(1);
+    let receiver = std::sync::Mutex::new(Some(receiver));
+    let server = Server::start(move |_| Answer::pieces(receiver.lock().unwrap().take().unwrap())).await;
+    let upstream = client_of(&server).upstream(CLAUDE).unwrap();
+    let sending = tokio::spawn(async move {
+        upstream.send("/v1/messages", &http::HeaderMap::new(), body(), wanted).await.map(|exchange| exchange.status)
+    });
+    server.until_open(1).await;
+    sending.abort();
+    assert!(sending.await.unwrap_err().is_cancelled());
+    server.until_open(0).await;
+    drop(silent);
+}
+
+#[tokio::test]
 async fn logs_of_all_layers_show_no_key() {
     #[derive(Clone, Default)]
     struct Log(Arc<std::sync::Mutex<Vec<u8>>>);

@@ -16,6 +16,7 @@ use crate::call::Prepared;
 use crate::client::Client;
 use crate::error::{Attempt, Error};
 use crate::tools::Output;
+use crate::upstream::Upstream;
 use crate::verbs::Embeddings;
 
 /// What the conventions call a provider, where that is not its id.
@@ -39,17 +40,18 @@ fn provider(id: &str) -> &str {
 
 /// The span of one request.
 pub(crate) fn span(client: &Client, prepared: &Prepared, request: &Request) -> Span {
-    let (host, port) = prepared.endpoint.host().unzip();
+    let (upstream, name) = (&prepared.upstream, prepared.upstream.model());
+    let (host, port) = upstream.host().unzip();
     let json = matches!(request.output_format, Some(OutputFormat::Json | OutputFormat::JsonSchema(_)));
     let span = tracing::info_span!(
         target: "ikigai",
         "gen_ai.chat",
-        otel.name = format!("chat {}", prepared.name.id),
+        otel.name = format!("chat {}", name.id),
         otel.kind = "client",
         otel.status_code = Empty,
         gen_ai.operation.name = "chat",
-        gen_ai.provider.name = provider(&prepared.name.provider),
-        gen_ai.request.model = prepared.name.id,
+        gen_ai.provider.name = provider(&name.provider),
+        gen_ai.request.model = name.id,
         gen_ai.request.max_tokens = request.max_output_tokens,
         gen_ai.request.temperature = request.temperature,
         gen_ai.request.top_p = request.top_p,
@@ -71,7 +73,7 @@ pub(crate) fn span(client: &Client, prepared: &Prepared, request: &Request) -> S
         error.type = Empty,
         server.address = host,
         server.port = port,
-        ikigai.dialect = prepared.dialect.as_str(),
+        ikigai.dialect = upstream.dialect().as_str(),
         ikigai.losses = prepared.losses.len(),
     );
     if client.content_in_traces() && !span.is_disabled() {
@@ -196,8 +198,8 @@ pub(crate) fn tool_done(span: &Span, output: &Output, with_content: bool) {
 }
 
 /// The span of texts that become vectors.
-pub(crate) fn embeddings(name: &ModelName, endpoint: &crate::endpoint::Endpoint) -> Span {
-    let (host, port) = endpoint.host().unzip();
+pub(crate) fn embeddings(upstream: &Upstream) -> Span {
+    let (name, (host, port)) = (upstream.model(), upstream.host().unzip());
     tracing::info_span!(
         target: "ikigai",
         "gen_ai.embeddings",

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ikigai_core::{
-    Block, Context, ErrorKind, FinishReason, Message, ModelName, Request, Response, Role, ToolCall, ToolChoice,
+    Block, Context, ErrorKind, FinishReason, Loss, Message, ModelName, Request, Response, Role, ToolCall, ToolChoice,
 };
 use tracing::Instrument as _;
 
 use crate::answer::{Answer, Step};
-use crate::call::{Head, Live, Opened};
+use crate::call::{Live, Opened};
 use crate::client::Client;
 use crate::error::{Attempt, Error, Reason};
 use crate::model::{Model, Plan};
 use crate::settings::Settings;
-use crate::tools::{Bench, run};
+use crate::tools::{ToolRunner, run};
+use crate::upstream::{Head, Wanted};
 use crate::verbs::Preview;
 
 /// One turn: a question, the tools that are run for it, the answer.
@@ -29,18 +30,20 @@ pub(crate) struct Turn {
     /// What the turn adds to the conversation.
     messages: Vec<Message>,
     attempts: Vec<Attempt>,
+    /// The thinking budget was reduced, because the conversation is long.
+    reduced: Option<Loss>,
 }
 
 /// An answer that has begun, and who gives it.
 pub(crate) struct Begun {
     pub(crate) live: Box<Live>,
-    pub(crate) by: By,
+    pub(crate) asked: Asked,
 }
 
 /// Who gives an answer, and what the request lost on its way.
-pub(crate) struct By {
+pub(crate) struct Asked {
     pub(crate) name: ModelName,
-    pub(crate) losses: Vec<ikigai_core::Loss>,
+    pub(crate) losses: Vec<Loss>,
     pub(crate) span: tracing::Span,
     /// When the first try began.
     pub(crate) began: Duration,
@@ -65,15 +68,16 @@ impl Turn {
             steps: Vec::new(),
             messages: Vec::new(),
             attempts: Vec::new(),
+            reduced: None,
         })
     }
 
     /// The whole turn.
     pub(crate) async fn run(mut self) -> Result<Answer, Error> {
         loop {
-            let (response, head, by) = self.ask_whole().await?;
-            if let Next::Tools(calls) = self.complete(response, head, by)? {
-                let results = run(self.bench(), calls).await;
+            let (response, head, asked) = self.ask_whole().await?;
+            if let Next::Tools(calls) = self.complete(response, head, asked)? {
+                let results = run(self.runner(), calls).await;
                 self.resume(results);
             } else {
                 return self.finish();
@@ -81,27 +85,27 @@ impl Turn {
         }
     }
 
-    async fn ask_whole(&mut self) -> Result<(Response, Head, By), Error> {
-        let (opened, by) = self.ask(false).await?;
+    async fn ask_whole(&mut self) -> Result<(Response, Head, Asked), Error> {
+        let (opened, asked) = self.ask(Wanted::Whole).await?;
         match opened {
-            Opened::Whole(whole) => Ok((whole.0, whole.1, by)),
+            Opened::Whole(whole) => Ok((whole.0, whole.1, asked)),
             Opened::Live(_) => Err(self.broken("a stream came where none was asked for")),
         }
     }
 
     pub(crate) async fn ask_live(&mut self) -> Result<Begun, Error> {
-        let (opened, by) = self.ask(true).await?;
+        let (opened, asked) = self.ask(Wanted::Stream).await?;
         match opened {
-            Opened::Live(live) => Ok(Begun { live, by }),
+            Opened::Live(live) => Ok(Begun { live, asked }),
             Opened::Whole(_) => Err(self.broken("no stream came where one was asked for")),
         }
     }
 
     /// Asks the models in order, until one answers.
-    async fn ask(&mut self, streaming: bool) -> Result<(Opened, By), Error> {
+    async fn ask(&mut self, wanted: Wanted) -> Result<(Opened, Asked), Error> {
         loop {
             let name = self.plan.candidate(self.candidate).clone();
-            let error = match self.ask_candidate(&name, streaming).await {
+            let error = match self.ask_candidate(&name, wanted).await {
                 Ok(begun) => return Ok(begun),
                 Err(error) => error.at(&name),
             };
@@ -113,8 +117,8 @@ impl Turn {
         }
     }
 
-    async fn ask_candidate(&mut self, name: &ModelName, streaming: bool) -> Result<(Opened, By), Error> {
-        let settings = self.fit(name, streaming);
+    async fn ask_candidate(&mut self, name: &ModelName, wanted: Wanted) -> Result<(Opened, Asked), Error> {
+        let settings = self.fit(name, wanted);
         let before = self.attempts.len();
         let outcome = self.send(name, &settings).await;
         if let Err(error) = &outcome
@@ -127,29 +131,35 @@ impl Turn {
     }
 
     /// Makes the request one for a candidate, and says how that one is asked.
-    fn fit(&mut self, name: &ModelName, streaming: bool) -> Settings {
+    fn fit(&mut self, name: &ModelName, wanted: Wanted) -> Settings {
         let settings = self.settings(name);
         self.request.model.clone_from(&name.id);
-        self.request.stream = streaming.then_some(true);
+        self.request.stream = (wanted == Wanted::Stream).then_some(true);
         self.request.thinking = self.plan.thinking(self.candidate);
+        self.reduced = None;
         if settings.dynamic_budget
-            && let Some(thinking) = self.request.thinking.take()
+            && let Some(thinking) = &self.request.thinking
         {
             let tokens = crate::verbs::estimate(&self.request);
             let rule = &ikigai_core::rules_for(&name.id).thinking;
-            self.request.thinking = Some(thinking.for_context(tokens, rule));
+            if let Some((reduced, loss)) = thinking.reduced_for_context(tokens, rule) {
+                self.request.thinking = Some(reduced);
+                self.reduced = Some(loss);
+            }
         }
         settings
     }
 
-    /// The request as the first model would be sent it.
-    pub(crate) fn preview(mut self, streaming: bool) -> Result<Preview, Error> {
+    /// The request for a stream, as the first model would be sent it.
+    pub(crate) fn preview(mut self) -> Result<Preview, Error> {
         let name = self.plan.candidate(0).clone();
-        let settings = self.fit(&name, streaming);
-        Preview::new(&self.client, name, self.request, settings)
+        let settings = self.fit(&name, Wanted::Stream);
+        let mut preview = Preview::new(&self.client, name, self.request, settings)?;
+        preview.losses.extend(self.reduced);
+        Ok(preview)
     }
 
-    async fn send(&mut self, name: &ModelName, settings: &Settings) -> Result<(Opened, By), Error> {
+    async fn send(&mut self, name: &ModelName, settings: &Settings) -> Result<(Opened, Asked), Error> {
         let began = self.client.clock().now();
         let hooks = self.client.hooks();
         let mut request = Cow::Borrowed(&self.request);
@@ -159,8 +169,12 @@ impl Turn {
         }
         let prepared = self.client.prepare(name, &request, settings)?;
         let span = crate::trace::span(&self.client, &prepared, &request);
-        match self.client.open(&prepared, settings, &mut self.attempts).instrument(span.clone()).await {
-            Ok(opened) => Ok((opened, By { name: name.clone(), losses: prepared.losses, span, began })),
+        match prepared.open(&mut self.attempts).instrument(span.clone()).await {
+            Ok(opened) => {
+                let mut losses = prepared.losses;
+                losses.extend(self.reduced.clone());
+                Ok((opened, Asked { name: name.clone(), losses, span, began }))
+            }
             Err(error) => {
                 crate::trace::failed(&span, &error, self.client.clock().now().saturating_sub(began));
                 Err(error)
@@ -178,22 +192,23 @@ impl Turn {
     }
 
     /// Takes a complete answer into the turn, and says what follows.
-    pub(crate) fn complete(&mut self, mut response: Response, head: Head, by: By) -> Result<Next, Error> {
-        response.warnings.splice(0..0, by.losses);
+    pub(crate) fn complete(&mut self, mut response: Response, head: Head, asked: Asked) -> Result<Next, Error> {
+        response.warnings.splice(0..0, asked.losses);
+        response.note_thinking_type(&ikigai_core::rules_for(&asked.name.id).thinking);
         if response.finish_reason == FinishReason::Error {
             let error = response.error.as_deref().cloned();
             let error = error.unwrap_or_else(|| ikigai_core::Error::protocol("the model broke off its answer"));
-            let error = crate::call::failed(error, &head, None).at(&by.name).with_partial(response);
-            crate::trace::failed(&by.span, &error, self.since(by.began));
+            let error = head.secrets.redact_error(head.failure(error).at(&asked.name).with_partial(response));
+            crate::trace::failed(&asked.span, &error, self.since(asked.began));
             return Err(self.failed(error));
         }
-        let facts = self.client.registry().route(&by.name).ok().and_then(|route| route.facts);
+        let facts = self.client.registry().route(&asked.name).ok().and_then(|route| route.facts);
         let cost = facts.zip(response.usage.as_ref()).and_then(|(facts, usage)| facts.cost(usage));
-        let mut message = response.clone().into_message(&by.name.provider);
+        let mut message = response.clone().into_message(&asked.name.provider);
         message.thinking = self.request.thinking.as_ref().and_then(|thinking| thinking.level);
         let calls = self.runnable(&response);
-        let step = Step { response, cost, model: by.name, request_id: head.request_id, limits: head.limits };
-        crate::trace::answered(&by.span, &step, &self.client, self.since(by.began));
+        let step = Step { response, cost, model: asked.name, request_id: head.request_id, limits: head.limits };
+        crate::trace::answered(&asked.span, &step, &self.client, self.since(asked.began));
         self.client.hooks().after_response(Ok(&step));
         self.steps.push(step);
         let Some(calls) = calls else {
@@ -228,9 +243,9 @@ impl Turn {
     }
 
     /// What running the calls needs to know.
-    pub(crate) fn bench(&self) -> Bench {
+    pub(crate) fn runner(&self) -> ToolRunner {
         let settings = &self.plan.settings;
-        Bench {
+        ToolRunner {
             tools: settings.tools.clone(),
             approve: settings.approve.clone(),
             timeout: settings.tool_timeout,

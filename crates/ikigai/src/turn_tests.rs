@@ -112,7 +112,7 @@ async fn keys_come_from_the_call_then_the_client_then_the_environment() {
     let environment = crate::config::Environment::of([("ANTHROPIC_API_KEY", "from-environment")]);
     let builder = || Client::builder().transport(scripted.clone()).environment(environment.clone());
     let client = builder().key("claude", "wrong").build();
-    assert!(client.unwrap_err().to_string().starts_with("no provider is called `claude`"));
+    assert!(client.unwrap_err().to_string().starts_with("unknown provider `claude`"));
     let client = builder().key("anthropic", "first").key("anthropic", "from-client").build().unwrap();
     client.ask(CLAUDE, "Hi").await.unwrap();
     client.model(CLAUDE).unwrap().key(" from-call\n").ask("Hi").await.unwrap();
@@ -323,8 +323,14 @@ async fn budgets_can_be_set_and_follow_the_length_of_the_prompt() {
     let model = model.dynamic_budget();
     model.ask("Hi").await.unwrap();
     assert_eq!(scripted.body(1)["thinking"]["budget_tokens"], 43_008);
-    model.ask("word ".repeat(130_000)).await.unwrap();
+    let long = "word ".repeat(130_000);
+    let answer = model.ask(long.as_str()).await.unwrap();
     assert_eq!(scripted.body(2)["thinking"]["budget_tokens"], 10_000);
+    let told: Vec<String> = answer.warnings().map(ToString::to_string).collect();
+    let reduced = "thinking at thinking.budget: the conversation has more than 150,000 tokens, so the thinking budget is reduced to 10,000";
+    assert_eq!(told, [reduced]);
+    let preview = model.preview(long.as_str()).unwrap();
+    assert_eq!(preview.losses.iter().map(ToString::to_string).collect::<Vec<_>>(), [reduced]);
 }
 
 #[test]
@@ -341,4 +347,96 @@ fn futures_can_be_sent_to_other_threads() {
     fn is_shared<T: Send + Sync + Clone>(_: &T) {}
     is_shared(&model);
     is_shared(model.client());
+}
+
+#[tokio::test]
+async fn an_answer_that_names_no_model_carries_the_one_that_was_asked_for() {
+    for (name, id, dialect, own) in [
+        ("anthropic:claude-haiku-4-5", "claude-haiku-4-5", Dialect::Anthropic, "model"),
+        ("openai:gpt-5.4", "gpt-5.4", Dialect::OpenaiResponses, "model"),
+        ("deepseek:deepseek-chat", "deepseek-chat", Dialect::OpenaiChat, "model"),
+        ("google:gemini-2.5-flash", "gemini-2.5-flash", Dialect::Gemini, "modelVersion"),
+    ] {
+        let (named, nameless) = (format!(r#""{own}":"m""#), format!(r#""not_{own}":"m""#));
+        let without = |reply: Reply| reply.map(|text| text.replace(&named, &nameless));
+        for (whole, stream, expected) in [
+            (Reply::whole(dialect, &says("Hi")), Reply::stream(dialect, &says("Hi")), "m"),
+            (without(Reply::whole(dialect, &says("Hi"))), without(Reply::stream(dialect, &says("Hi"))), id),
+        ] {
+            let scripted = Scripted::new([whole, stream]);
+            let model = scripted.client().model(name).unwrap();
+            let answer = model.ask("Hi").await.unwrap();
+            assert_eq!((answer.text().as_str(), answer.response().model.as_str()), ("Hi", expected), "{name}");
+            assert_eq!(answer.messages()[0].model.as_deref(), Some(expected), "{name}");
+            let mut stream = model.stream("Hi").await.unwrap();
+            let mut collector = ikigai_core::Collector::default();
+            while let Some(event) = stream.next_event().await.unwrap() {
+                collector.push(event);
+            }
+            assert_eq!(collector.finish().model, expected, "{name}, by its events");
+            assert_eq!(stream.finish().await.unwrap().response().model, expected, "{name}, streamed");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_file_of_keys_is_read_once_by_a_client() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("credentials.toml");
+    let write = |key: &str| {
+        std::fs::write(&file, format!("anthropic = \"{key}\"\n")).unwrap();
+        #[cfg(unix)]
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    };
+    let scripted = Scripted::new([hello(), hello(), hello(), hello()]);
+    let client = || {
+        let environment = crate::config::Environment::of([("X", "y")]).with_settings(folder.path());
+        Client::builder().transport(scripted.clone()).environment(environment).build().unwrap()
+    };
+    write("first");
+    let old = client();
+    old.ask(CLAUDE, "Hi").await.unwrap();
+    write("second");
+    old.ask(CLAUDE, "Hi").await.unwrap();
+    client().ask(CLAUDE, "Hi").await.unwrap();
+    std::fs::remove_file(&file).unwrap();
+    old.ask(CLAUDE, "Hi").await.unwrap();
+    assert_eq!(client().ask(CLAUDE, "Hi").await.unwrap_err().kind(), ErrorKind::Auth);
+    let keys: Vec<String> =
+        scripted.requests().iter().map(|request| request.headers()["x-api-key"].to_str().unwrap().to_owned()).collect();
+    assert_eq!(keys, ["first", "first", "second", "first"]);
+    assert_eq!(old.key_of("anthropic").unwrap().unwrap().key.expose(), "first", "what a request would carry");
+}
+
+#[tokio::test]
+async fn a_base_url_may_be_written_in_every_usual_way() {
+    for base in ["http://host", "http://host/", "http://host/v1", "http://host/v1/"] {
+        for (name, variable, dialect, path) in [
+            ("openai:gpt-5.4", "OPENAI_BASE_URL", Dialect::OpenaiResponses, "/v1/responses"),
+            ("openai:o1-mini", "OPENAI_BASE_URL", Dialect::OpenaiChat, "/v1/chat/completions"),
+            ("anthropic:claude-haiku-4-5", "ANTHROPIC_BASE_URL", Dialect::Anthropic, "/v1/messages"),
+        ] {
+            for (base, expected) in [
+                (base.to_owned(), format!("http://host{path}")),
+                (base.replace("host", "host/a/path"), format!("http://host/a/path{path}")),
+            ] {
+                let scripted = Scripted::new([Reply::whole(dialect, &says("Hi")), Reply::whole(dialect, &says("Hi"))]);
+                let key = variable.replace("BASE_URL", "API_KEY");
+                let variables = [(variable, base.as_str()), (key.as_str(), "k")];
+                let environment = crate::config::Environment::of(variables);
+                let client = Client::builder().transport(scripted.clone()).environment(environment).build().unwrap();
+                client.ask(name, "Hi").await.unwrap();
+                scripted.client().model(name).unwrap().base_url(base).ask("Hi").await.unwrap();
+                for request in scripted.requests() {
+                    assert_eq!(request.uri().to_string(), expected);
+                }
+            }
+        }
+    }
+    for base in ["http://host", "http://host/", "http://host/v1beta", "http://host/v1beta/"] {
+        let scripted = Scripted::new([Reply::whole(Dialect::Gemini, &says("Hi"))]);
+        scripted.client().model("google:gemini-2.5-flash").unwrap().base_url(base).ask("Hi").await.unwrap();
+        let address = scripted.requests()[0].uri().to_string();
+        assert_eq!(address, "http://host/v1beta/models/gemini-2.5-flash:generateContent");
+    }
 }

@@ -92,7 +92,7 @@ pub(crate) struct Ask {
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
     /// temperature, top_p, seed, max_output_tokens, thinking_budget or stop, and its value
-    #[arg(short = 'o', long = "option", value_names = ["KEY", "VALUE"], num_args = 2)]
+    #[arg(short = 'o', long = "option", value_names = ["KEY", "VALUE"], num_args = 2, allow_negative_numbers = true)]
     options: Vec<String>,
 }
 
@@ -421,6 +421,9 @@ impl Asked<'_, '_> {
     fn finish(&mut self, response: Response, cost: Option<ikigai::Money>, session: &Session) -> Result<Exit, Failure> {
         let provider = session.choice.as_ref().map(|choice| choice.name.provider.as_str());
         self.emit.end(&response, cost, provider.unwrap_or_default())?;
+        for words in crate::flow::lost(&response.warnings) {
+            self.emit.warning(&words);
+        }
         match response.finish_reason {
             FinishReason::ContentFilter => Err(Failure::new("the provider refused to answer")
                 .exit(Exit::Refused)

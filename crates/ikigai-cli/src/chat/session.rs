@@ -51,7 +51,7 @@ impl Choice {
 
     /// The model of a client, thinking as chosen, with a system prompt.
     pub(crate) fn model(&self, client: &Client, system: Option<&str>) -> Model {
-        let mut model = client.model_named(self.name.clone());
+        let mut model = client.model_named(self.name.clone()).dynamic_budget();
         if let Some(budget) = self.budget {
             model = model.thinking_budget(budget);
         }

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ikigai::{Approval, ErrorKind, Event, FinishReason, Loss, Severity, ToolCall, Usage};
+use ikigai::{Approval, ErrorKind, Event, FinishReason, ToolCall, Usage};
 use tokio::sync::oneshot;
 
 use super::keys::{Key, Keys};
 use super::session::Session;
 use super::view::View;
 use crate::exit::Failure;
-use crate::flow::Flow;
+use crate::flow::{Flow, lost};
 use crate::record::Recorder;
 use crate::tools::{Answer, Decision};
 use crate::watch::{Note, Paid};
@@ -288,19 +288,6 @@ impl Turn {
 
 fn refused() -> Approval {
     Approval::Deny("the person did not allow it".to_owned())
-}
-
-/// What a request could not carry, the same thing at several places once.
-fn lost(warnings: &[Loss]) -> Vec<String> {
-    let losses = warnings.iter().filter(|loss| loss.severity == Severity::Loss);
-    let mut words: Vec<String> = Vec::new();
-    for loss in losses {
-        let told = format!("{}: {}", loss.what, loss.why);
-        if !words.contains(&told) {
-            words.push(told);
-        }
-    }
-    words
 }
 
 /// What a person is told about a turn that failed.

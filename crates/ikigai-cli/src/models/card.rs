@@ -1,11 +1,12 @@
 //! What there is to say about one model, for people and for programs.
 
 use ikigai_core::{
-    Dialect, Facts, Level, Modality, Prices, Registry, Rules, Status, TableValue, ThinkingKind, ThinkingRule,
-    rules_for, thinking_levels,
+    Dialect, Facts, Level, Modality, ModelName, Prices, Registry, Rules, Status, TableValue, ThinkingKind,
+    ThinkingRule, rules_for, thinking_levels,
 };
 use serde::Serialize;
 
+use crate::levels;
 use crate::table::thousands;
 
 /// One model. What nobody knows is absent.
@@ -52,7 +53,13 @@ pub(crate) struct Card<'a> {
 #[derive(Debug, Serialize)]
 struct Thinking {
     kind: ThinkingKind,
+    /// By the formula.
     levels: Levels,
+    /// As a request has them, for people.
+    #[serde(skip)]
+    sent: Vec<(Level, String)>,
+    #[serde(skip)]
+    shows: &'static str,
 }
 
 /// The four levels with what they become: a budget or a word each.
@@ -111,7 +118,7 @@ impl<'a> Card<'a> {
             tiers: facts.tiers.iter().map(|tier| Tier { above: tier.above, prices: tier.prices.into() }).collect(),
             input: &facts.input,
             output: &facts.output,
-            thinking: (!unheard_of).then(|| Thinking { kind: rule.kind, levels: Levels::of(rule) }),
+            thinking: (!unheard_of).then(|| Thinking::of(rule, facts, registry)),
             tools: facts.tools,
             structured_output: facts.structured_output,
             temperature: facts.temperature,
@@ -151,6 +158,10 @@ impl<'a> Card<'a> {
             ("Schema output", yes(self.structured_output)),
             ("Temperature", yes(self.temperature)),
             ("Thinking", self.thinking.as_ref().map(Thinking::describe)),
+            (
+                "Shows thinking",
+                self.thinking.as_ref().filter(|of| of.kind != ThinkingKind::None).map(|of| of.shows.to_owned()),
+            ),
             ("Also called", (!self.aliases.is_empty()).then(|| self.aliases.join(", "))),
             ("Prices", self.prices.describe().or(Some("not known".to_owned()))),
         ];
@@ -172,30 +183,21 @@ impl Levels {
         let [none, low, med, high] = thinking_levels(rule).map(|(_, value)| value);
         Levels { none, low, med, high }
     }
-
-    /// Each level with what it becomes, for people.
-    pub(crate) fn rows(&self) -> [(Level, String); 4] {
-        let rows = [(Level::None, self.none), (Level::Low, self.low), (Level::Med, self.med), (Level::High, self.high)];
-        rows.map(|(level, value)| (level, shown(value)))
-    }
-}
-
-fn shown(value: TableValue) -> String {
-    match value {
-        // The format's number for "a range that nobody knows".
-        TableValue::Budget(-1) => "not sent".to_owned(),
-        TableValue::Budget(tokens) => format!("{} tokens", thousands(tokens)),
-        TableValue::Word(word) => word.to_owned(),
-        TableValue::Nothing => "-".to_owned(),
-    }
 }
 
 impl Thinking {
+    fn of(rule: &ThinkingRule, facts: &Facts, registry: &Registry) -> Self {
+        // A provider that cannot be used sends nothing.
+        let route = registry.route(&ModelName::new(facts.provider.clone(), facts.id.clone()));
+        let sent = route.map_or_else(|_| Vec::new(), |route| levels::sent(&route).into());
+        Thinking { kind: rule.kind, levels: Levels::of(rule), sent, shows: levels::visibility(rule) }
+    }
+
     fn describe(&self) -> String {
         if self.kind == ThinkingKind::None {
             return "no".to_owned();
         }
-        let levels = self.levels.rows().map(|(level, value)| format!("{level} = {value}"));
+        let levels: Vec<String> = self.sent.iter().map(|(level, value)| format!("{level} = {value}")).collect();
         format!("{}: {}", kind(self.kind), levels.join(", "))
     }
 }

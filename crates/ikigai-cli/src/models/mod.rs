@@ -45,7 +45,7 @@ pub(crate) fn run(models: Models, out: &mut Out) -> Result<(), Failure> {
 
 /// A provider that nobody knows.
 pub(crate) fn unknown_provider(registry: &Registry, name: &str) -> Failure {
-    let failure = Failure::usage(format!("no provider is called `{name}`"));
+    let failure = Failure::usage(format!("unknown provider `{name}`"));
     match registry.providers.nearest(name) {
         Some(nearest) => failure.hint(format!("Did you mean `{nearest}`?")),
         None => {
@@ -64,7 +64,7 @@ fn unknown(error: &ModelError) -> Failure {
 }
 
 fn no_such_model(name: &str, nearest: &[String]) -> Failure {
-    let failure = Failure::new(format!("no model is called `{name}`"));
+    let failure = Failure::new(format!("unknown model `{name}`"));
     if nearest.is_empty() {
         return failure.hint("`ikigai models list` lists them all.");
     }

@@ -1,7 +1,10 @@
 //! `ikigai wire encode`: canonical to wire.
 
 use clap::Args;
-use ikigai_core::{Collector, Dialect, Error, Event, FinishReason, Ids, Json, Limits, Loss, Reply, Request, Severity, StreamEncoder, WireRequest, events};
+use ikigai_core::{
+    Collector, Dialect, Error, Event, FinishReason, Ids, Json, Limits, Loss, Reply, Request, Severity, StreamEncoder,
+    WireRequest, events,
+};
 use serde_json::Value;
 
 use super::args::{self, Input, Kind, Other};
@@ -98,7 +101,11 @@ impl Writer<'_> {
             }
             Canonical::Error(error) => {
                 let wire = self.dialect.encode_error(&error);
-                let product = if self.other.full { Product::Wire(Json::of(&wire).unwrap_or_default()) } else { Product::wire(&wire.body)? };
+                let product = if self.other.full {
+                    Product::Wire(Json::of(&wire).unwrap_or_default())
+                } else {
+                    Product::wire(&wire.body)?
+                };
                 Ok(product.without_losses())
             }
             Canonical::Stream(events) => {

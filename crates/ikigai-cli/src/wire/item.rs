@@ -132,7 +132,8 @@ impl Product {
     /// A body of a dialect, as it was written.
     pub(crate) fn wire(body: &[u8]) -> Result<Self, Error> {
         let text = String::from_utf8_lossy(body).into_owned();
-        let json = Json::parse(text).map_err(|fault| Error::protocol(format!("what was written is not JSON: {fault}")))?;
+        let json =
+            Json::parse(text).map_err(|fault| Error::protocol(format!("what was written is not JSON: {fault}")))?;
         Ok(Product::Wire(json))
     }
 

@@ -157,6 +157,35 @@ fn a_dry_run_sends_nothing_and_shows_no_key() {
 }
 
 #[test]
+fn options_may_be_negative() {
+    let home = Home::new().variable("GROQ_API_KEY", KEY).variable("GEMINI_API_KEY", KEY);
+    let body = |model: &str, options: &[&str]| -> Value {
+        let said = home.piped(&[&["ask", "--dry-run", "-m", model], options, &["hi"]].concat(), "");
+        assert_eq!(said.code, Some(0), "{said:?}");
+        serde_json::from_str::<Value>(&said.stdout).unwrap()["body"].clone()
+    };
+    let groq = body("groq:llama-3.1-8b-instant", &["-o", "max_output_tokens", "-1", "-o", "seed", "-5"]);
+    assert_eq!(
+        (&groq["seed"], &groq["max_completion_tokens"]),
+        (&json!(-5), &Value::Null),
+        "-1 is the provider's default"
+    );
+    let gemini = body("gemini-2.5-flash", &["-o", "thinking_budget", "-1"]);
+    assert_eq!(gemini["generationConfig"]["thinkingConfig"]["thinkingBudget"], json!(-1));
+    let said = home.piped(&["ask", "-o", "seed", "-x", "hi"], "");
+    assert_eq!(said.code, Some(2), "{said:?}");
+}
+
+#[test]
+fn a_long_conversation_has_a_smaller_thinking_budget_and_it_is_told() {
+    let (_simulator, home) = scripted("[[reply]]\ntimes = 0\ntext = \"Yes.\"\n");
+    let said = home.piped(&["ask", "-m", "claude-sonnet-4-5/high"], &"word ".repeat(130_000));
+    assert_eq!((said.code, said.stdout.as_str()), (Some(0), "Yes.\n"));
+    let reduced = "the conversation has more than 150,000 tokens, so the thinking budget is reduced to 10,000";
+    assert!(said.stderr.contains(reduced), "{}", said.stderr);
+}
+
+#[test]
 fn a_provider_that_asks_to_wait_is_asked_again_and_it_is_told() {
     let script = "[[reply]]\nfault = \"status=429,retry_after_ms=10\"\n[[reply]]\ntimes = 0\ntext = \"Yes.\"\n";
     let (_simulator, home) = scripted(script);

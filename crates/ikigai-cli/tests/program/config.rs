@@ -152,7 +152,7 @@ fn every_file_is_checked() {
     broken   HOME/providers.toml
     ok       HOME/models.toml
     error: HOME/config.toml:1:9: tools: invalid type: integer `1`, expected a boolean
-    error: HOME/providers.toml:2:1: home.base_urls: `base_urls` is no key here; did you mean `base_url`?
+    error: HOME/providers.toml:2:1: home.base_urls: unknown key `base_urls`; did you mean `base_url`?
     error: 2 files are broken
     ");
 }

@@ -104,10 +104,7 @@ fn what_is_no_key_and_who_is_no_provider_is_refused() {
     }
     let Said { code, stderr, .. } = home.piped(&["keys", "set", "antropic"], KEY);
     assert_eq!(code, Some(2));
-    assert_eq!(
-        stderr,
-        "error: no provider is called `antropic`\n  Did you mean `anthropic`?\n\nFor more, try --help.\n"
-    );
+    assert_eq!(stderr, "error: unknown provider `antropic`\n  Did you mean `anthropic`?\n\nFor more, try --help.\n");
     // A key on the command line is refused by the parser, before it is used for anything.
     assert_eq!(home.said(&["keys", "set", "openai", KEY]).code, Some(2));
     let none = home.said(&["keys", "list"]);

@@ -15,4 +15,5 @@ mod models;
 mod pages;
 mod sim;
 mod support;
+mod upgrade;
 mod wire;

@@ -94,11 +94,19 @@ fn the_four_levels_of_each_kind_of_model() {
 #[test]
 fn levels_for_people() {
     assert_snapshot!(printed(&["models", "thinking", "claude-sonnet-4-5"]), @r"
-    LEVEL          MEANS
-    none    1,024 tokens
+    LEVEL           SENT
+    none             off
     low    22,016 tokens
     med    43,008 tokens
-    high   64,000 tokens
+    high   55,808 tokens
+    ");
+    // Nobody knows it: what its family is sent, as the chat says when it switches to it.
+    assert_snapshot!(printed(&["models", "thinking", "claude-foo-9"]), @r"
+    LEVEL    SENT
+    none      low
+    low       low
+    med    medium
+    high     high
     ");
     assert_snapshot!(printed(&["models", "thinking", "gpt-4o"]), @"gpt-4o does not think.");
 }
@@ -178,7 +186,7 @@ fn an_unknown_model_gets_the_three_nearest_names() {
         let Said { code, stdout, stderr } = said(&mut ikigai(&["models", command, "gpt5-minii"]));
         assert_eq!((code, stdout.as_str()), (Some(1), ""));
         let (what, hint) = stderr.split_once('\n').unwrap();
-        assert_eq!(what, "error: no model is called `gpt5-minii`");
+        assert_eq!(what, "error: unknown model `gpt5-minii`");
         let names = hint.trim().strip_prefix("The nearest are ").unwrap().split_once(';').unwrap().0;
         assert_eq!(names.split(", ").count(), 3, "{hint}");
         assert!(names.split(", ").any(|name| name == "gpt-5-mini"), "{hint}");
@@ -189,10 +197,10 @@ fn an_unknown_model_gets_the_three_nearest_names() {
 fn a_name_that_only_its_provider_can_know_is_not_made_up() {
     let Said { code, stderr, .. } = said(&mut ikigai(&["models", "show", "claude-of-tomorrow"]));
     assert_eq!(code, Some(1));
-    assert!(stderr.starts_with("error: no model is called `anthropic:claude-of-tomorrow`\n  The nearest are claude-"));
+    assert!(stderr.starts_with("error: unknown model `anthropic:claude-of-tomorrow`\n  The nearest are claude-"));
     let Said { code, stderr, .. } = said(&mut ikigai(&["models", "thinking", "groq:of-tomorrow"]));
     assert_eq!(code, Some(1));
-    assert!(stderr.starts_with("error: no model is called `groq:of-tomorrow`\n"), "{stderr}");
+    assert!(stderr.starts_with("error: unknown model `groq:of-tomorrow`\n"), "{stderr}");
 }
 
 #[test]
@@ -200,7 +208,7 @@ fn an_unknown_provider_is_a_usage_error() {
     let Said { code, stderr, .. } = said(&mut ikigai(&["models", "list", "--provider", "antropic"]));
     assert_eq!(code, Some(2));
     assert_snapshot!(stderr, @r"
-    error: no provider is called `antropic`
+    error: unknown provider `antropic`
       Did you mean `anthropic`?
 
     For more, try --help.

@@ -129,7 +129,7 @@ fn session(columns: u16) {
     terminal.line("/modle o3");
     terminal.wait("Did you mean /model?");
     terminal.line("/model o3/hihg");
-    terminal.wait("is no thinking level");
+    terminal.wait("unknown thinking level");
     terminal.press("C-d");
     terminal.wait("ended with 0");
 }

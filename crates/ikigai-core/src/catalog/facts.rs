@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Dialect, Level};
 
-/// What is known about one model of one provider. A field that nobody knows is absent, never zero.
+/// What is known about one model of one provider. An unknown field is absent, never zero.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -20,28 +20,28 @@ pub struct Facts {
     /// Its name for people.
     #[serde(default)]
     pub name: Cow<'static, str>,
-    /// Other ids of the same model that its provider takes.
+    /// Other ids of the same model that its provider accepts.
     #[serde(default)]
     pub aliases: Cow<'static, [Cow<'static, str>]>,
-    /// Names that people use and the provider does not know; `id` goes on the wire in their place.
+    /// Names that people use but the provider does not know; `id` is sent instead.
     #[serde(default)]
     pub nicknames: Cow<'static, [Cow<'static, str>]>,
-    /// The dialect that it must be spoken to in, where that is not its provider's own.
+    /// The dialect it must be reached in, if that is not its provider's own.
     #[serde(default)]
     pub dialect: Option<Dialect>,
-    /// The day it came out, `2025-09-29`.
+    /// The release date: `2025-09-29`.
     #[serde(default)]
     pub released: Option<Cow<'static, str>>,
-    /// The day it goes out of service, where that is announced.
+    /// The announced day of its shutdown.
     #[serde(default)]
     pub retires: Option<Cow<'static, str>>,
-    /// Up to when its training data goes.
+    /// The end of its training data.
     #[serde(default)]
     pub knowledge: Option<Cow<'static, str>>,
-    /// The window: prompt and answer together, in tokens.
+    /// The context window: prompt and answer together, in tokens.
     #[serde(default)]
     pub context: Option<u32>,
-    /// The longest prompt, where that is less than the window.
+    /// The longest prompt, if that is less than the window.
     #[serde(default)]
     pub max_input: Option<u32>,
     /// The longest answer, thinking included.
@@ -62,21 +62,99 @@ pub struct Facts {
     /// Does it think?
     #[serde(default)]
     pub thinking: Option<bool>,
-    /// The efforts that its provider lists for it, where it lists any.
+    /// The efforts that its provider lists for it.
     #[serde(default)]
     pub efforts: Cow<'static, [Level]>,
     /// Does it call tools?
     #[serde(default)]
     pub tools: Option<bool>,
-    /// Can it be held to a JSON Schema?
+    /// Can its answers follow a JSON Schema?
     #[serde(default)]
     pub structured_output: Option<bool>,
-    /// Does it take a temperature?
+    /// Does it accept a temperature?
     #[serde(default)]
     pub temperature: Option<bool>,
-    /// Is it new, old or gone?
+    /// Is it in service?
     #[serde(default)]
     pub status: Status,
+}
+
+impl Facts {
+    /// A model of a provider, of which nothing else is known yet; [`Catalog::with_model`](crate::Catalog::with_model) adds
+    /// it to a catalogue.
+    ///
+    /// ```
+    /// use ikigai_core::{Facts, Modality, Prices};
+    ///
+    /// let facts = Facts::new("home", "my-model")
+    ///     .context(128_000)
+    ///     .max_output(8_192)
+    ///     .reads([Modality::Text, Modality::Image])
+    ///     .writes([Modality::Text])
+    ///     .calls_tools()
+    ///     .prices(Prices::per_million(3.0, 15.0));
+    /// assert_eq!((facts.tools, facts.prices.output), (Some(true), Some(15_000_000)));
+    /// ```
+    pub fn new(provider: impl Into<Cow<'static, str>>, id: impl Into<Cow<'static, str>>) -> Self {
+        Facts { provider: provider.into(), id: id.into(), ..Facts::default() }
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// The context window: prompt and answer together, in tokens.
+    #[must_use]
+    pub fn context(mut self, tokens: u32) -> Self {
+        self.context = Some(tokens);
+        self
+    }
+
+    /// The longest answer, thinking included.
+    #[must_use]
+    pub fn max_output(mut self, tokens: u32) -> Self {
+        self.max_output = Some(tokens);
+        self
+    }
+
+    /// What it costs.
+    #[must_use]
+    pub fn prices(mut self, prices: Prices) -> Self {
+        self.prices = prices;
+        self
+    }
+
+    /// What it reads.
+    #[must_use]
+    pub fn reads(mut self, modalities: impl Into<Vec<Modality>>) -> Self {
+        self.input = Cow::Owned(modalities.into());
+        self
+    }
+
+    /// What it writes.
+    #[must_use]
+    pub fn writes(mut self, modalities: impl Into<Vec<Modality>>) -> Self {
+        self.output = Cow::Owned(modalities.into());
+        self
+    }
+
+    /// It calls tools.
+    #[must_use]
+    pub fn calls_tools(mut self) -> Self {
+        self.tools = Some(true);
+        self
+    }
+
+    /// It thinks, with these efforts; without any, as much as it likes.
+    #[must_use]
+    pub fn thinks(mut self, efforts: impl Into<Vec<Level>>) -> Self {
+        self.thinking = Some(true);
+        self.efforts = Cow::Owned(efforts.into());
+        self
+    }
 }
 
 /// Prices in pico-dollars a token, which is the same as micro-dollars a million tokens: 3 dollars a million is
@@ -105,13 +183,18 @@ pub struct Prices {
     /// A prompt token written to the cache.
     #[serde(with = "dollars", skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<u64>,
-    /// A thinking token, where it differs from an answer token.
+    /// A thinking token, if it differs from an answer token.
     #[serde(with = "dollars", skip_serializing_if = "Option::is_none")]
     pub thinking: Option<u64>,
 }
 
 impl Prices {
-    /// These prices, with those of `below` where one is absent.
+    /// Prices in dollars a million tokens. A price that is negative or not a number is left unknown.
+    pub fn per_million(input: f64, output: f64) -> Prices {
+        Prices { input: dollars::pico(input).ok(), output: dollars::pico(output).ok(), ..Prices::default() }
+    }
+
+    /// These prices, with those of `below` for the ones that are absent.
     #[must_use]
     pub fn or(self, below: Prices) -> Prices {
         Prices {
@@ -129,7 +212,7 @@ pub(super) mod dollars {
     use serde::de::{Deserialize, Deserializer, Error};
     use serde::ser::Serializer;
 
-    /// More than this is a slip of the comma.
+    /// More than this is a misplaced decimal point.
     const MOST: f64 = 1e9;
 
     pub(crate) fn serialize<S: Serializer>(price: &Option<u64>, to: S) -> Result<S::Ok, S::Error> {
@@ -159,7 +242,7 @@ pub(super) mod dollars {
 pub struct TierPrices {
     /// The prompt length above which they hold.
     pub above: u32,
-    /// The prices; one that is absent stays as it is without the tier.
+    /// The prices; an absent one is the same as without the tier.
     pub prices: Prices,
 }
 
@@ -177,7 +260,7 @@ pub enum Modality {
     Embedding,
 }
 
-/// Is a model new, old or gone?
+/// Is a model in service?
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -186,7 +269,7 @@ pub enum Status {
     Active,
     /// A preview that may change.
     Preview,
-    /// Still there, but on its way out.
+    /// In service, but not for long.
     Deprecated,
     /// No longer served.
     Retired,

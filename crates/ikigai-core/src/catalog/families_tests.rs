@@ -3,42 +3,72 @@ use pretty_assertions::assert_eq;
 use super::*;
 use crate::{BoundState, ForcedTools, Level, Off, Sampling, ThinkingKind, ToolsInChat};
 
+// The parts of the build script that read the file.
+#[path = "../../build/code.rs"]
+mod code;
+#[path = "../../build/families.rs"]
+mod families;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+const FILE: &str = include_str!("../../data/families.toml");
+
 #[test]
-fn the_shipped_file_is_readable() {
-    let families = Families::parse(include_str!("../../data/families.toml")).unwrap();
-    assert!(families.rows.len() > 60);
-    for row in &families.rows {
-        let rule = &row.rules.thinking;
-        assert!(rule.levels.is_sorted(), "levels go from the least to the greatest: {row:?}");
-        assert!(!rule.levels.contains(&Level::None), "`none` is said by `off`: {row:?}");
-        assert!(rule.min <= rule.max, "{row:?}");
+fn the_table_is_the_file() {
+    let rows = families::rows("families.toml", FILE).unwrap();
+    let read: Vec<Rules> = rows.iter().map(|row| toml::Value::Table(row.rules.clone()).try_into().unwrap()).collect();
+    assert_eq!(read, ROWS);
+    let patterns: usize = rows.iter().map(|row| row.patterns.len()).sum();
+    assert_eq!(patterns, PATTERNS.len());
+    assert!(ROWS.len() > 60);
+}
+
+#[test]
+fn every_row_makes_sense() {
+    for rules in &ROWS {
+        assert_ne!(rules, &Rules::default(), "a row that says nothing cannot be told from a model that nobody knows");
+        let rule = &rules.thinking;
+        assert!(rule.levels.is_sorted(), "levels go from the least to the greatest: {rules:?}");
+        assert!(!rule.levels.contains(&Level::None), "`none` is said by `off`: {rules:?}");
+        assert!(rule.min <= rule.max, "{rules:?}");
         let by_words = [ThinkingKind::Adaptive, ThinkingKind::Effort, ThinkingKind::Level];
-        assert_eq!(by_words.contains(&rule.kind), !rule.levels.is_empty(), "{row:?}");
-        let bound_to_family = row.rules.bound_state == BoundState::Family;
-        assert!(!bound_to_family || !row.rules.family.is_empty(), "state is bound to a family without a name: {row:?}");
+        assert_eq!(by_words.contains(&rule.kind), !rule.levels.is_empty(), "{rules:?}");
+        let bound_to_family = rules.bound_state == BoundState::Family;
+        assert!(!bound_to_family || !rules.family.is_empty(), "state is bound to a family without a name: {rules:?}");
     }
 }
 
 #[test]
-fn no_beginning_stands_in_two_rows() {
-    let families = Families::parse(include_str!("../../data/families.toml")).unwrap();
-    let mut all: Vec<String> =
-        families.rows.iter().flat_map(|row| &row.patterns).map(|pattern| format!("{pattern:?}")).collect();
-    let count = all.len();
-    all.sort();
-    all.dedup();
-    assert_eq!(all.len(), count);
-}
-
-#[test]
-fn a_broken_file_is_told_and_not_a_panic() {
-    let like_itself = "[like.a]\nlike = \"b\"\n[like.b]\nlike = \"a\"\n[[family]]\nmatch = [\"x\"]\nlike = \"a\"\n";
-    assert_eq!(Families::parse(like_itself).unwrap_err(), "`b` is like itself");
-    let nobody = "[like.a]\n[[family]]\nmatch = [\"x\"]\nlike = \"z\"\n";
-    assert_eq!(Families::parse(nobody).unwrap_err(), "no table is called like.z");
-    assert_eq!(Families::parse("[like.a]\n[[family]]\nlike = \"a\"\n").unwrap_err(), "a row without `match`");
-    let misspelt = "[like.a]\n[[family]]\nmatch = [\"x\"]\nsampeling = \"free\"\n";
-    assert!(Families::parse(misspelt).unwrap_err().contains("sampeling"));
+fn a_broken_file_fails_the_build_with_its_name_and_row() {
+    for (text, expected) in [
+        (
+            "[like.a]\nlike = 'b'\n[like.b]\nlike = 'a'\n[[family]]\nmatch = 'x'\nlike = 'a'\n",
+            "f.toml:5: [[family]] x: `like.b` is like itself",
+        ),
+        ("[[family]]\nmatch = 'x'\nlike = 'z'\n", "f.toml:1: [[family]] x: there is no table `like.z`"),
+        ("[[family]]\nmatch = 'x'\n[[family]]\nlike = 'a'\n", "f.toml:3: [[family]]: `match` is missing"),
+        ("[[family]]\nmatch = ['x', 'y']\nsampeling = 'free'\n", "f.toml:1: [[family]] x, y: sampeling: unknown field"),
+        (
+            "[[family]]\nmatch = 'x'\nforced_tools = 'sometimes'\n",
+            "f.toml:1: [[family]] x: forced_tools: unknown word `sometimes`; use taken, not_while_thinking, refused",
+        ),
+        (
+            "[[family]]\nmatch = 'x'\nthinking.levels = ['low', 'lots']\n",
+            "f.toml:1: [[family]] x: thinking.levels: unknown word `lots`; use none, minimal, low, med, high, xhigh, max",
+        ),
+        (
+            "[[family]]\nmatch = 'x'\nthinking.min = 'a'\n",
+            "f.toml:1: [[family]] x: thinking.min: `\"a\"` is not a whole number",
+        ),
+        ("[[family]]\nmatch = 'x'\n[[family]]\nmatch = 'x'\n", "f.toml:3: [[family]] x: `x` is in another row already"),
+        ("[other]\n[[family]]\nmatch = 'x'\n", "f.toml: unknown table `other`"),
+        ("[like]\n", "f.toml: there are no [[family]] rows"),
+    ] {
+        let error = families::family_table("f.toml", text).unwrap_err();
+        assert_eq!(error.to_string(), expected, "{text}");
+    }
+    let error = families::family_table("f.toml", "[[family]\n").unwrap_err();
+    assert!(error.to_string().starts_with("f.toml: TOML parse error at line 1"), "{error}");
 }
 
 #[test]
@@ -261,4 +291,49 @@ fn the_catalogue_helps_where_no_family_is_known() {
     assert_eq!(&*rules_for("o3").with_facts(&mercury), rules_for("o3"), "a family knows better");
     let silent = facts(serde_json::json!({}));
     assert_eq!(&*rules_for("mercury-2").with_facts(&silent), &Rules::default());
+}
+
+#[test]
+fn only_models_that_think_are_said_to_think_always() {
+    let catalog = crate::Catalog::shared();
+    let kind = |provider: &str, id: &str| {
+        let facts = catalog.find(Some(provider), id).unwrap();
+        rules_for(id).with_facts(facts).thinking.kind
+    };
+    for id in [
+        "ai21-labs/ai21-jamba-1.5-large",
+        "cohere/cohere-command-a",
+        "core42/jais-30b-chat",
+        "deepseek/deepseek-v3-0324",
+        "meta/llama-3.3-70b-instruct",
+        "meta/meta-llama-3.1-8b-instruct",
+        "microsoft/phi-3-mini-4k-instruct",
+        "microsoft/phi-4",
+        "mistral-ai/mistral-large-2411",
+        "xai/grok-3",
+    ] {
+        assert_eq!(kind("github-models", id), ThinkingKind::None, "{id}");
+    }
+    for id in ["microsoft/phi-4-reasoning", "microsoft/mai-ds-r1", "deepseek/deepseek-r1"] {
+        assert_eq!(kind("github-models", id), ThinkingKind::Always, "{id}");
+    }
+    assert_eq!(kind("vertex", "qwen/qwen3-235b-a22b-instruct-2507-maas"), ThinkingKind::None);
+    assert_eq!(kind("azure", "cohere-command-a"), ThinkingKind::None);
+    assert_eq!(kind("openrouter", "minimax/minimax-m2-her"), ThinkingKind::None);
+    let thinks: Vec<&str> = catalog
+        .models()
+        .filter(|facts| rules_for(&facts.id).with_facts(facts).thinking.kind == ThinkingKind::Always)
+        .map(|facts| facts.id.as_ref())
+        .filter(|id| ["llama-3", "llama-4", "phi-3", "jamba"].iter().any(|word| id.contains(word)))
+        .filter(|id| !id.contains("nemotron") && !id.contains("distill"))
+        .collect();
+    assert_eq!(thinks, [""; 0], "these do not think");
+}
+
+#[test]
+fn a_family_that_does_not_think_is_believed_before_the_catalogue() {
+    let facts: crate::Facts = serde_json::from_value(serde_json::json!({"thinking": true})).unwrap();
+    for model in ["qwen3-235b-a22b-instruct-2507", "grok-3", "kimi-k2-0905-preview"] {
+        assert_eq!(rules_for(model).with_facts(&facts).thinking.kind, ThinkingKind::None, "{model}");
+    }
 }

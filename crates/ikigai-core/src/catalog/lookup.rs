@@ -1,4 +1,4 @@
-//! The catalogue: how a name finds its facts.
+//! The catalogue: facts about models, by name.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,7 +13,7 @@ static SHARED: Catalog = Catalog::BUILT_IN;
 
 /// What is known about models: the built-in data, and the user's own over it.
 ///
-/// The built-in data is part of the program: it is there without being read, and a lookup is one hash.
+/// The built-in data is part of the program: nothing is parsed, and a lookup is one hash.
 ///
 /// ```
 /// use ikigai_core::Catalog;
@@ -42,7 +42,7 @@ pub struct Catalog {
 #[derive(Debug, Clone, Default)]
 struct Own {
     facts: Vec<Facts>,
-    /// Where the models stand that have a name, in lower case.
+    /// The places of the models with a name, in lower case.
     names: HashMap<String, Vec<usize>>,
 }
 
@@ -67,13 +67,13 @@ impl Catalog {
 
     /// What is known about a model; case does not matter.
     ///
-    /// By its id, one of its other names, or an id with words about the version after it, longest first: a date
+    /// Found by its id, one of its other names, or an id followed by words about the version, longest first: a date
     /// (`-20250929`, `-2025-04-14`, `@20250929`), a number (`-001`), `-preview`, `-latest`. Other words are other models:
-    /// `gpt-5.4-turbo` is not `gpt-5.4`, and costs what nobody knows. A dated id is taken to be what the undated one is,
-    /// unless the catalogue has it by itself.
+    /// `gpt-5.4-turbo` is not `gpt-5.4`. A dated id is assumed to be the same model as the undated one, unless the
+    /// catalogue lists it separately.
     ///
-    /// Without a provider it is the model's maker, as the built-in table of providers knows it, or the only one that has
-    /// it. A name that several have and nobody claims finds nothing.
+    /// Without a provider, the model's maker is meant, or the only provider that has it. Returns `None` if several
+    /// providers have it and none of them made it.
     pub fn find(&self, provider: Option<&str>, model: &str) -> Option<&Facts> {
         match provider {
             Some(provider) => {
@@ -94,7 +94,7 @@ impl Catalog {
         own.chain(MODELS.iter().filter(|facts| !self.is_replaced(facts)))
     }
 
-    /// The names nearest to one that is unknown, as they can be typed: `claude-sonnet-4-5`, `groq:llama-3.1-8b-instant`.
+    /// The names closest to an unknown one, as they can be typed: `claude-sonnet-4-5`, `groq:llama-3.1-8b-instant`.
     ///
     /// ```
     /// use ikigai_core::Catalog;
@@ -143,6 +143,24 @@ impl Catalog {
         Ok(self.with_rows(providers.into_iter().flat_map(|(provider, own)| {
             own.models.into_iter().map(move |(id, model)| (provider.clone(), id, Row::from(model)))
         })))
+    }
+
+    /// This catalogue with one model more, in place of what is known under the same id of the same provider.
+    ///
+    /// ```
+    /// use ikigai_core::{Catalog, Facts, Prices};
+    ///
+    /// let facts = Facts::new("home", "my-model").prices(Prices::per_million(3.0, 15.0));
+    /// let catalog = Catalog::shared().with_model(facts.clone());
+    /// assert_eq!(catalog.find(Some("home"), "my-model"), Some(&facts));
+    /// ```
+    #[must_use]
+    pub fn with_model(&self, mut facts: Facts) -> Catalog {
+        let mut own = self.own.as_deref().cloned().unwrap_or_default();
+        facts.provider = canonical(&facts.provider).to_owned().into();
+        facts.tiers.to_mut().sort_by_key(|tier| tier.above);
+        own.insert(facts);
+        Catalog { own: Some(Box::new(own)) }
     }
 
     fn with_rows(&self, rows: impl Iterator<Item = (String, String, Row)>) -> Catalog {

@@ -225,7 +225,7 @@ fn a_users_broken_file_is_told_with_its_place() {
     for (text, expected) in [
         (
             "[anthropic.claude-sonnet-4-5]\ncontxt = 5",
-            "models.toml:2:1: anthropic.claude-sonnet-4-5.contxt: `contxt` is no key here; did you mean `context`?",
+            "models.toml:2:1: anthropic.claude-sonnet-4-5.contxt: unknown key `contxt`; did you mean `context`?",
         ),
         ("[a.b]\ncontext = -5", "models.toml:2:11: a.b.context: invalid value: integer `-5`, expected u32"),
         (
@@ -234,7 +234,7 @@ fn a_users_broken_file_is_told_with_its_place() {
         ),
         (
             "[a.b]\ninput = [\"smell\"]",
-            "models.toml:2:10: a.b.input[0]: `smell` is not known here; known are text, image, pdf, audio, video, embedding",
+            "models.toml:2:10: a.b.input[0]: unknown word `smell`; use text, image, pdf, audio, video, embedding",
         ),
         ("[a.b]\ntiers = [{ prices = {} }]", "models.toml:2:10: a.b.tiers[0]: missing field `above`"),
     ] {
@@ -328,4 +328,34 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn bedrock_has_the_models_of_every_maker() {
+    let known = |id: &str| {
+        let facts = Catalog::shared().find(Some("bedrock"), id).unwrap();
+        (facts.context, facts.max_output, facts.prices.input, facts.prices.output)
+    };
+    assert_eq!(known("amazon.nova-lite-v1:0"), (Some(300_000), Some(8_192), Some(60_000), Some(240_000)));
+    assert_eq!(known("us.amazon.nova-pro-v1:0"), (Some(300_000), Some(8_192), Some(800_000), Some(3_200_000)));
+    assert_eq!(known("meta.llama3-3-70b-instruct-v1:0"), (Some(128_000), Some(4_096), Some(720_000), Some(720_000)));
+    assert_eq!(known("us.meta.llama4-scout-17b-instruct-v1:0").2, Some(170_000));
+    assert_eq!(known("deepseek.r1-v1:0").3, Some(5_400_000));
+    assert_eq!(known("google.gemma-3-12b-it").2, Some(50_000), "the list has 0.04999…");
+}
+
+#[test]
+fn a_model_from_values_takes_the_place_of_what_is_known() {
+    let facts = crate::Facts::new("claude", "x");
+    assert_eq!(Catalog::shared().with_model(facts).find(Some("claude"), "x").unwrap().id, "x");
+    let facts = crate::Facts::new("aws-bedrock", "amazon.nova-lite-v1:0")
+        .name("My Nova")
+        .context(1000)
+        .max_output(100)
+        .prices(Prices::per_million(1.5, -1.0))
+        .thinks([crate::Level::Low]);
+    let catalog = Catalog::shared().with_model(facts.clone());
+    let found = catalog.find(Some("bedrock"), "amazon.nova-lite-v1:0").unwrap();
+    assert_eq!(found, &crate::Facts { provider: "bedrock".into(), ..facts });
+    assert_eq!(found.prices, Prices { input: Some(1_500_000), ..Prices::default() });
 }

@@ -1,72 +1,71 @@
-//! What a family of models takes on the wire, as data.
+//! What a family of models accepts, as data.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::Facts;
 use crate::Level;
 
-/// What a family of models takes on the wire.
+/// What a family of models accepts.
 ///
-/// The default is a model that nothing is known about: everything is sent as asked, thinking is not asked for.
+/// The default is for a model that nothing is known about: everything is sent as asked, and nothing about thinking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rules {
-    /// The family's name, where [`bound_state`](Rules::bound_state) asks for it.
+    /// The family's name, where [`bound_state`](Rules::bound_state) needs it.
     pub family: Cow<'static, str>,
-    /// How it thinks, and how that is asked for.
+    /// How it thinks, and how to ask for it.
     pub thinking: ThinkingRule,
     /// Temperature, top_p, top_k.
     pub sampling: Sampling,
-    /// Frequency and presence penalties are taken, under the same condition as the other sampling parameters.
+    /// Frequency and presence penalties are accepted, under the same condition as the other sampling parameters.
     pub penalties: bool,
-    /// Stop texts are taken.
+    /// Stop texts are accepted.
     pub stop: bool,
     /// A tool choice that forces a tool.
     pub forced_tools: ForcedTools,
-    /// `parallel_tool_calls` is taken.
+    /// `parallel_tool_calls` is accepted.
     pub parallel_tool_calls: bool,
     /// A conversation may end with the assistant, to be continued.
     pub prefill: bool,
-    /// A system prompt is taken at all.
+    /// A system prompt is accepted.
     pub system_prompt: bool,
-    /// System messages in the middle of a conversation are taken.
+    /// System messages in the middle of a conversation are accepted.
     pub system_messages: bool,
     /// Tools can be strict.
     pub strict_tools: bool,
-    /// Answers can be held to a schema.
+    /// Answers can follow a schema.
     pub structured_output: bool,
-    /// Answers can be held to a schema while there are function tools.
+    /// Answers can follow a schema while there are function tools.
     pub tools_with_structured_output: bool,
     /// Function tools beside a reasoning effort in Chat Completions.
     pub tools_in_chat: ToolsInChat,
     /// Its home is the Responses API.
     pub responses_api: bool,
-    /// Who can read sealed thinking again.
+    /// Which models can read sealed thinking again.
     pub bound_state: BoundState,
-    /// Cache breakpoints on single parts are taken (OpenAI).
+    /// Cache breakpoints on single parts are accepted (OpenAI).
     pub cache_breakpoints: bool,
-    /// Pictures and documents inside tool results are taken (Gemini).
+    /// Pictures and documents inside tool results are accepted (Gemini).
     pub media_in_results: bool,
-    /// Function call ids are given and taken (Gemini).
+    /// Function calls have ids (Gemini).
     pub call_ids: bool,
     /// A function call of the current turn without its thought signature is refused (Gemini).
     pub signatures_required: bool,
-    /// Plain JSON Schema is taken for parameters (Gemini).
+    /// Plain JSON Schema is accepted for parameters (Gemini).
     pub json_schema_parameters: bool,
-    /// What Amazon's Converse takes for it beside the parameters of every model.
+    /// What Amazon's Converse accepts for it beside the parameters of every model.
     pub converse: ConverseFields,
-    /// The longest answer when the catalogue does not know the model.
+    /// The longest answer, if the catalogue does not know the model.
     pub max_output: Option<u32>,
 }
 
-/// What Amazon's Converse takes for a model beside the parameters of every model.
+/// What Amazon's Converse accepts for a model beside the parameters of every model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConverseFields {
-    /// Nothing that is known.
+    /// Nothing known.
     #[default]
     Nothing,
     /// The fields of Anthropic's own API: `thinking`, `top_k` and the rest; and cache points everywhere.
@@ -79,35 +78,36 @@ pub enum ConverseFields {
     ReasoningConfig,
 }
 
-/// How a family thinks, and how that is asked for.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+/// How a family thinks, and how to ask for it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ThinkingRule {
-    /// By which parameter.
+    /// The kind of parameter.
     pub kind: ThinkingKind,
-    /// The least budget of the levels' arithmetic.
+    /// The smallest budget in the formula for levels.
     pub min: i64,
-    /// The greatest budget of the levels' arithmetic; zero when there is none, and both -1 when nothing is known.
+    /// The largest budget in the formula for levels; zero if the model has no budgets, and both -1 if nothing is known.
     pub max: i64,
-    /// A budget above `max` is refused. Otherwise an explicit budget ends only at the longest answer.
+    /// A budget above `max` is refused. Otherwise an explicit budget is only limited by the longest answer.
     pub max_is_hard: bool,
     /// The budget -1 leaves the choice to the model.
     pub dynamic: bool,
-    /// The levels that the wire takes beside `none`, least first.
+    /// The levels that the API accepts beside `none`, lowest first.
     pub levels: Cow<'static, [Level]>,
-    /// The levels that Chat Completions takes, where it takes fewer.
+    /// The levels that Chat Completions accepts, if it accepts fewer.
     pub chat_levels: Option<Cow<'static, [Level]>>,
-    /// Levels that the model lacks and that its provider equates with one it has.
-    pub means: BTreeMap<Level, Level>,
-    /// What happens when nothing is sent: `none` when the model does not think then, absent when it decides itself.
+    /// Levels that the model lacks, each with the one that its provider uses instead.
+    #[serde(with = "means")]
+    pub means: Cow<'static, [(Level, Level)]>,
+    /// What happens if nothing is sent: `none` if the model does not think then, absent if it decides itself.
     pub default: Option<Level>,
-    /// How "off" is said.
+    /// How to switch thinking off.
     pub off: Off,
-    /// What `none` becomes where off is not to be had; absent: the least level.
+    /// What `none` becomes if thinking cannot be off. If absent: the lowest level.
     pub none_as: Option<Level>,
-    /// A budget in tokens is taken too, although levels are the rule.
+    /// A budget in tokens is accepted too, although levels are the rule.
     pub takes_budget: bool,
-    /// The table of levels for people has budgets, although the wire takes words.
+    /// The table of levels for people has budgets, although the API accepts words.
     pub table_of_budgets: bool,
     /// When the thinking is shown.
     pub display: Display,
@@ -115,7 +115,7 @@ pub struct ThinkingRule {
     pub shown: Shown,
 }
 
-/// By which parameter thinking is asked for.
+/// The parameter that asks for thinking.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkingKind {
@@ -136,18 +136,18 @@ pub enum ThinkingKind {
     Always,
 }
 
-/// How "off" is said.
+/// How to switch thinking off.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Off {
-    /// By saying nothing.
+    /// Send nothing.
     #[default]
     Silence,
-    /// By the dialect's word or number for it: `disabled`, `none`, budget 0.
+    /// Send the dialect's word or number for it: `disabled`, `none`, budget 0.
     Word,
-    /// By Anthropic's `between_tools`.
+    /// Send Anthropic's `between_tools`.
     BetweenTools,
-    /// Not at all.
+    /// It cannot be switched off.
     Impossible,
 }
 
@@ -166,7 +166,7 @@ pub enum Display {
     Never,
 }
 
-/// What is shown of the thinking, when it is shown. What was thought in secret is only counted.
+/// How much of the thinking is shown, when it is shown. Hidden thinking is only counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shown {
@@ -177,7 +177,7 @@ pub enum Shown {
     Summary,
 }
 
-/// Which sampling parameters are taken.
+/// Which sampling parameters are accepted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sampling {
@@ -190,7 +190,7 @@ pub enum Sampling {
     OneOf,
     /// All, but the provider warns against any other than the default values.
     Discouraged,
-    /// All, and without effect.
+    /// All, but without effect.
     Ignored,
     /// None.
     Refused,
@@ -200,16 +200,16 @@ pub enum Sampling {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolsInChat {
-    /// Taken.
+    /// Accepted.
     #[default]
     Taken,
     /// Refused beside an effort other than `none`.
     NotWithEffort,
-    /// Refused also when no effort is sent and the model thinks by default: `none` must be said.
+    /// Also refused if no effort is sent and the model thinks by default: `none` must be sent.
     NotWhileThinking,
 }
 
-/// Who can read sealed thinking again, besides the provider that made it.
+/// Which models of the same provider can read sealed thinking again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BoundState {
@@ -226,10 +226,10 @@ pub enum BoundState {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForcedTools {
-    /// Taken.
+    /// Accepted.
     #[default]
     Taken,
-    /// Taken while the model does not think.
+    /// Accepted while the model does not think.
     NotWhileThinking,
     /// Refused.
     Refused,
@@ -237,38 +237,41 @@ pub enum ForcedTools {
 
 impl Default for Rules {
     fn default() -> Self {
-        Rules {
-            family: Cow::Borrowed(""),
-            thinking: ThinkingRule::default(),
-            sampling: Sampling::Free,
-            penalties: true,
-            stop: true,
-            forced_tools: ForcedTools::Taken,
-            parallel_tool_calls: true,
-            prefill: true,
-            system_prompt: true,
-            system_messages: true,
-            strict_tools: true,
-            structured_output: true,
-            tools_with_structured_output: true,
-            tools_in_chat: ToolsInChat::Taken,
-            responses_api: false,
-            bound_state: BoundState::Provider,
-            cache_breakpoints: false,
-            media_in_results: false,
-            call_ids: false,
-            signatures_required: false,
-            json_schema_parameters: true,
-            converse: ConverseFields::Nothing,
-            max_output: None,
-        }
+        Rules::NONE
     }
 }
 
 impl Rules {
-    /// These rules; or, for a model of which no family is known, with what the catalogue says about its thinking.
+    /// The default, for tables that are built at compile time.
+    pub(super) const NONE: Rules = Rules {
+        family: Cow::Borrowed(""),
+        thinking: ThinkingRule::NONE,
+        sampling: Sampling::Free,
+        penalties: true,
+        stop: true,
+        forced_tools: ForcedTools::Taken,
+        parallel_tool_calls: true,
+        prefill: true,
+        system_prompt: true,
+        system_messages: true,
+        strict_tools: true,
+        structured_output: true,
+        tools_with_structured_output: true,
+        tools_in_chat: ToolsInChat::Taken,
+        responses_api: false,
+        bound_state: BoundState::Provider,
+        cache_breakpoints: false,
+        media_in_results: false,
+        call_ids: false,
+        signatures_required: false,
+        json_schema_parameters: true,
+        converse: ConverseFields::Nothing,
+        max_output: None,
+    };
+
+    /// These rules; for a model without a known family, with what the catalogue says about its thinking.
     ///
-    /// Listed efforts are sent. A model of which only is known that it thinks is left to think as it likes.
+    /// Efforts are sent if the catalogue lists them. If all it says is that the model thinks, nothing is sent.
     pub fn with_facts(&self, facts: &Facts) -> Cow<'_, Rules> {
         if facts.thinking != Some(true) || *self != Rules::default() {
             return Cow::Borrowed(self);
@@ -282,17 +285,70 @@ impl Rules {
     }
 }
 
+impl Default for ThinkingRule {
+    fn default() -> Self {
+        ThinkingRule::NONE
+    }
+}
+
 impl ThinkingRule {
-    /// Does the model think when a request says nothing about it?
+    /// The default, for tables that are built at compile time.
+    const NONE: ThinkingRule = ThinkingRule {
+        kind: ThinkingKind::None,
+        min: 0,
+        max: 0,
+        max_is_hard: false,
+        dynamic: false,
+        levels: Cow::Borrowed(&[]),
+        chat_levels: None,
+        means: Cow::Borrowed(&[]),
+        default: None,
+        off: Off::Silence,
+        none_as: None,
+        takes_budget: false,
+        table_of_budgets: false,
+        display: Display::Always,
+        shown: Shown::Whole,
+    };
+
+    /// The level that the provider takes for one that the model lacks, where it says so.
+    pub fn meaning(&self, level: Level) -> Option<Level> {
+        self.means.iter().find(|(from, _)| *from == level).map(|(_, to)| *to)
+    }
+
+    /// Does the model think if a request says nothing about it?
     pub fn thinks_by_default(&self) -> bool {
         self.kind != ThinkingKind::None && self.default != Some(Level::None)
     }
 
-    /// The rule as it is in Chat Completions.
+    /// Does the model take a budget in tokens?
+    pub fn takes_budgets(&self) -> bool {
+        self.kind == ThinkingKind::Budget || self.takes_budget
+    }
+
+    /// The rule in Chat Completions.
     pub fn in_chat(&self) -> Cow<'_, ThinkingRule> {
         match &self.chat_levels {
             None => Cow::Borrowed(self),
             Some(levels) => Cow::Owned(ThinkingRule { levels: levels.clone(), ..self.clone() }),
         }
+    }
+}
+
+/// Pairs of levels, written as a table.
+mod means {
+    use std::borrow::Cow;
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::Level;
+
+    pub(super) fn serialize<S: Serializer>(means: &[(Level, Level)], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(means.iter().map(|(from, to)| (from, to)))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Cow<'static, [(Level, Level)]>, D::Error> {
+        Ok(BTreeMap::deserialize(from)?.into_iter().collect())
     }
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{
     Incoming, Reply, Target, WireError, WireRequest, WireResponse, anthropic, gemini, openai_chat, openai_responses,
 };
+use crate::fit::{Abilities, fit};
 use crate::{Dialect, Error, Ids, Limits, Loss, Request, Response, Severity};
 
 impl WireRequest {
@@ -42,14 +43,29 @@ impl Dialect {
     /// # Errors
     /// If the request cannot be put into this dialect at all, such as one without a model.
     pub fn encode_request(self, request: &Request, target: &Target<'_>, limits: &Limits) -> Result<WireRequest, Error> {
-        let _ = limits;
-        let drafted = match self {
-            Dialect::Anthropic => anthropic::encode_request(request, target),
-            Dialect::OpenaiChat => openai_chat::encode_request(request, target),
-            Dialect::OpenaiResponses => openai_responses::encode_request(request, target),
-            Dialect::Gemini => gemini::encode_request(request, target),
-        }?;
-        Ok(drafted.into())
+        let encode = match self {
+            Dialect::Anthropic => anthropic::encode_request,
+            Dialect::OpenaiChat => openai_chat::encode_request,
+            Dialect::OpenaiResponses => openai_responses::encode_request,
+            Dialect::Gemini => gemini::encode_request,
+        };
+        let mut fitted = fit(request, target, self, limits)?;
+        let mut wire = encode(&fitted, limits)?;
+        wire.names = std::mem::take(&mut fitted.names);
+        // Those of the spelling come behind those of the fit.
+        fitted.losses.append(&mut wire.losses);
+        wire.losses = fitted.losses;
+        Ok(wire)
+    }
+
+    /// What this wire format can express.
+    pub(crate) fn abilities(self) -> &'static Abilities {
+        match self {
+            Dialect::Anthropic => &anthropic::ABILITIES,
+            Dialect::OpenaiChat => &openai_chat::ABILITIES,
+            Dialect::OpenaiResponses => &openai_responses::ABILITIES,
+            Dialect::Gemini => &gemini::ABILITIES,
+        }
     }
 
     /// As [`encode_request`](Dialect::encode_request), but a loss is an error.
@@ -71,12 +87,11 @@ impl Dialect {
     /// If the body is not a request of this dialect, or reaches a limit; the message names the place.
     pub fn decode_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<(Request, Reply), Error> {
         limits.check_request(incoming.body)?;
-        let draft = DraftIncoming { path: incoming.path, body: json_of_request(incoming.body)? };
         let request = match self {
-            Dialect::Anthropic => anthropic::decode_request(draft),
-            Dialect::OpenaiChat => openai_chat::decode_request(draft),
-            Dialect::OpenaiResponses => openai_responses::decode_request(draft),
-            Dialect::Gemini => gemini::decode_request(draft),
+            Dialect::Anthropic => anthropic::decode_request(incoming),
+            Dialect::OpenaiChat => openai_chat::decode_request(incoming),
+            Dialect::OpenaiResponses => openai_responses::decode_request(incoming),
+            Dialect::Gemini => gemini::decode_request(incoming, limits),
         }?;
         let reply = Reply {
             model: (!request.model.is_empty()).then(|| request.model.clone()),
@@ -95,24 +110,22 @@ impl Dialect {
     /// If the body is an error, whatever its HTTP status was, or is not an answer of this dialect, or reaches a limit.
     pub fn decode_response(self, body: &[u8], ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
         limits.check_answer(body)?;
-        let body = json_of_answer(body)?;
         match self {
             Dialect::Anthropic => anthropic::decode_response(body, ids),
             Dialect::OpenaiChat => openai_chat::decode_response(body, ids),
             Dialect::OpenaiResponses => openai_responses::decode_response(body, ids),
-            Dialect::Gemini => gemini::decode_response(body, ids),
+            Dialect::Gemini => gemini::decode_response(body, ids, limits),
         }
     }
 
     /// Encodes a whole answer for a client of this dialect. What could not be carried is in [`WireResponse::losses`].
     pub fn encode_response(self, response: &Response, reply: &Reply) -> WireResponse {
-        let body = match self {
+        match self {
             Dialect::Anthropic => anthropic::encode_response(response, reply),
             Dialect::OpenaiChat => openai_chat::encode_response(response, reply),
             Dialect::OpenaiResponses => openai_responses::encode_response(response, reply),
             Dialect::Gemini => gemini::encode_response(response, reply),
-        };
-        WireResponse { body: bytes(&body), losses: Vec::new() }
+        }
     }
 
     /// Reads a provider's failure. The body may be anything: JSON, HTML, cut off, empty.
@@ -127,30 +140,15 @@ impl Dialect {
 
     /// Writes a failure for a client of this dialect.
     pub fn encode_error(self, error: &Error) -> WireError {
-        let draft = match self {
+        let drafted =
+            |draft: DraftError| WireError { status: draft.status, headers: draft.headers, body: bytes(&draft.body) };
+        match self {
             Dialect::Anthropic => anthropic::encode_error(error),
-            Dialect::OpenaiChat => openai_chat::encode_error(error),
-            Dialect::OpenaiResponses => openai_responses::encode_error(error),
+            Dialect::OpenaiChat => drafted(openai_chat::encode_error(error)),
+            Dialect::OpenaiResponses => drafted(openai_responses::encode_error(error)),
             Dialect::Gemini => gemini::encode_error(error),
-        };
-        WireError { status: draft.status, headers: draft.headers, body: bytes(&draft.body) }
+        }
     }
-}
-
-/// A request as dialects write it that still build a tree of JSON.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct DraftRequest {
-    pub(crate) path: String,
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: Value,
-    pub(crate) losses: Vec<Loss>,
-}
-
-/// A request as dialects read it that still want a tree of JSON.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct DraftIncoming<'a> {
-    pub(crate) path: Option<&'a str>,
-    pub(crate) body: Value,
 }
 
 /// A failure as dialects write it that still build a tree of JSON.
@@ -161,26 +159,8 @@ pub(crate) struct DraftError {
     pub(crate) body: Value,
 }
 
-impl From<DraftRequest> for WireRequest {
-    fn from(draft: DraftRequest) -> Self {
-        WireRequest { path: draft.path, headers: draft.headers, body: bytes(&draft.body), losses: draft.losses }
-    }
-}
-
 fn bytes(body: &Value) -> Vec<u8> {
     serde_json::to_vec(body).unwrap_or_default()
-}
-
-fn json_of_request(body: &[u8]) -> Result<Value, Error> {
-    serde_json::from_slice(body)
-        .map_err(|fault| Error::invalid_request(format!("the request body is not valid JSON: {fault}")))
-}
-
-fn json_of_answer(body: &[u8]) -> Result<Value, Error> {
-    serde_json::from_slice(body).map_err(|fault| {
-        let beginning = String::from_utf8_lossy(body.get(..200).unwrap_or(body));
-        Error::protocol(format!("the answer is not valid JSON ({fault}); it begins: {}", beginning.trim()))
-    })
 }
 
 fn wants_stream_usage(request: &Request) -> bool {

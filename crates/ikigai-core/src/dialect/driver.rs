@@ -4,7 +4,10 @@
 //! in that.
 
 use super::lanes::{Lanes, Queue};
+use super::surrogates::Surrogates;
 use super::{ReadFrames, Reply, WriteFrames, anthropic, gemini, openai_chat, openai_responses};
+use crate::json::check_depth;
+use crate::limits::limit_reached;
 use crate::{Dialect, Error, Event, Frame, Ids, Limits, Loss, Sse, SseError};
 
 /// Decodes a stream of one dialect: bytes in, cut anywhere; canonical events out.
@@ -34,10 +37,13 @@ pub struct StreamDecoder {
 }
 
 /// How far a stream is.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Progress {
+    limits: Limits,
+    bytes: usize,
     began: bool,
     ended: bool,
+    surrogates: Surrogates,
 }
 
 #[derive(Debug)]
@@ -58,13 +64,20 @@ impl StreamDecoder {
             Dialect::OpenaiResponses => Reader::OpenaiResponses(Box::new(openai_responses::Decoder::new(ids))),
             Dialect::Gemini => Reader::Gemini(Box::new(gemini::Decoder::new(ids))),
         };
-        StreamDecoder { sse, reader, progress: Progress::default() }
+        let surrogates = Surrogates::default();
+        let progress = Progress { limits: *limits, bytes: 0, began: false, ended: false, surrogates };
+        StreamDecoder { sse, reader, progress }
     }
 
-    /// Takes the next bytes and appends the events that they complete. After the end it takes no notice of anything.
+    /// Takes the next bytes and appends the events that they complete. What comes after the end is ignored.
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<Event>) {
         if self.progress.ended {
             return;
+        }
+        self.progress.bytes = self.progress.bytes.saturating_add(bytes.len());
+        if self.progress.bytes > self.progress.limits.stream {
+            let most = self.progress.limits.stream;
+            return self.progress.fail(limit_reached(format!("the stream has more than {most} bytes")), out);
         }
         let (reader, progress) = (&mut self.reader, &mut self.progress);
         let outcome = self.sse.feed(bytes, |frame| progress.pass(reader, frame, out));
@@ -82,16 +95,19 @@ impl StreamDecoder {
         if self.progress.ended {
             return;
         }
-        self.progress.ended = true;
         let stray = self.sse.stray().trim_end();
         if self.progress.began || stray.is_empty() {
+            let before = out.len();
             self.reader.end(out);
+            self.progress.look_over(out, before);
+            self.progress.ended = true;
         } else {
-            fail(format!("the answer is no event stream, it begins: {stray}"), out);
+            let message = format!("the answer is not an event stream; it begins: {stray}");
+            self.progress.fail(Error::protocol(message), out);
         }
     }
 
-    /// Has the stream ended?
+    /// Whether the stream has ended.
     pub fn is_done(&self) -> bool {
         self.progress.ended
     }
@@ -100,8 +116,11 @@ impl StreamDecoder {
         if let Err(fault) = outcome
             && !self.progress.ended
         {
-            self.progress.ended = true;
-            fail(fault.to_string(), out);
+            let error = match fault {
+                SseError::TooLarge { .. } => limit_reached(fault.to_string()),
+                SseError::NotUtf8 { .. } => Error::protocol(fault.to_string()),
+            };
+            self.progress.fail(error, out);
         }
     }
 }
@@ -113,9 +132,35 @@ impl Progress {
             return;
         }
         self.began = true;
+        if let Err(deep) = check_depth(frame.data.as_bytes(), self.limits.depth) {
+            let (most, at) = (self.limits.depth, deep.at);
+            let message = format!("an event is nested more than {most} levels deep at byte {at} of its data");
+            return self.fail(limit_reached(message), out);
+        }
+        let data = self.surrogates.mark(frame.data);
         let before = out.len();
-        reader.frame(frame, out);
-        self.ended = out.len() > before && out.last().is_some_and(Event::is_terminal);
+        reader.frame(Frame { name: frame.name, data: &data }, out);
+        self.look_over(out, before);
+    }
+
+    /// Looks at the events that were just read, which begin at `from`.
+    fn look_over(&mut self, out: &mut Vec<Event>, from: usize) {
+        self.surrogates.join(out, from);
+        for (place, event) in out.iter().enumerate().skip(from) {
+            if let Event::BlockStart { index, .. } | Event::ToolCallStart { index, .. } = event
+                && *index >= self.limits.blocks
+            {
+                let most = self.limits.blocks;
+                out.truncate(place);
+                return self.fail(limit_reached(format!("the answer has more than {most} blocks")), out);
+            }
+        }
+        self.ended = out.len() > from && out.last().is_some_and(Event::is_terminal);
+    }
+
+    fn fail(&mut self, error: Error, out: &mut Vec<Event>) {
+        self.ended = true;
+        out.push(Event::Error { error: Box::new(error) });
     }
 }
 
@@ -137,10 +182,6 @@ impl Reader {
             Reader::Gemini(reader) => reader.end(out),
         }
     }
-}
-
-fn fail(message: String, out: &mut Vec<Event>) {
-    out.push(Event::Error { error: Box::new(Error::protocol(message)) });
 }
 
 /// Encodes a stream to one dialect: canonical events in, that dialect's own event sequence out.
@@ -185,6 +226,7 @@ impl StreamEncoder {
             Some(queue) => queue.push(event, |event| writer.event(event, out)),
             None => writer.event(event, out),
         }
+        self.losses.append(&mut self.writer.take_losses());
     }
 
     /// What could not be carried so far.
@@ -200,6 +242,15 @@ impl Writer {
             Writer::OpenaiChat(writer) => writer.event(event, out),
             Writer::OpenaiResponses(writer) => writer.event(event, out),
             Writer::Gemini(writer) => writer.event(event, out),
+        }
+    }
+
+    fn take_losses(&mut self) -> Vec<Loss> {
+        match self {
+            Writer::Anthropic(writer) => writer.take_losses(),
+            Writer::OpenaiChat(writer) => writer.take_losses(),
+            Writer::OpenaiResponses(writer) => writer.take_losses(),
+            Writer::Gemini(writer) => writer.take_losses(),
         }
     }
 }

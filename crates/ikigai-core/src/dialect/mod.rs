@@ -7,23 +7,28 @@
 mod anthropic;
 mod dispatch;
 mod driver;
+mod foreign;
 mod gemini;
 mod ids;
 mod lanes;
+mod losses;
 mod openai_chat;
 mod openai_error;
 mod openai_responses;
 mod seal;
 mod strict;
+mod surrogates;
+mod verbs;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, Facts, Loss, Quirks, Rules};
+use crate::{Event, Facts, Loss, Quirks, Rules, ToolNames};
 
-pub(crate) use dispatch::{DraftError, DraftIncoming, DraftRequest};
+pub(crate) use dispatch::DraftError;
 pub use driver::{StreamDecoder, StreamEncoder};
 pub use ids::Ids;
 pub use openai_error::duration_ms;
+pub use verbs::{ListedModel, Vectors};
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -88,7 +93,7 @@ pub struct Target<'a> {
 }
 
 /// A request as it goes over the wire.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct WireRequest {
     /// The path below the provider's base URL, with its query: `/v1/messages`.
     pub path: String,
@@ -101,6 +106,9 @@ pub struct WireRequest {
     /// What could not be carried.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<Loss>,
+    /// The tools' own names, for the calls in the answer: [`ToolNames::restore`].
+    #[serde(default, skip_serializing_if = "ToolNames::is_empty")]
+    pub names: ToolNames,
 }
 
 /// An answer as it goes to a client.
@@ -181,4 +189,9 @@ pub(crate) trait ReadFrames {
 pub(crate) trait WriteFrames {
     /// Writes the frames for one event.
     fn event(&mut self, event: &Event, out: &mut Vec<u8>);
+
+    /// Takes out what could not be carried since the last call.
+    fn take_losses(&mut self) -> Vec<Loss> {
+        Vec::new()
+    }
 }

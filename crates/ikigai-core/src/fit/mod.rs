@@ -1,14 +1,44 @@
 //! What a model and its provider accept, decided once, before any dialect.
 //!
-//! `fit` takes a request as the caller made it and gives the same request as its target accepts it, still in canonical
+//! [`fit`] takes a request as the caller made it and gives the same request as its target accepts it, still in canonical
 //! terms, with a loss for everything that was left out or changed. A dialect then only spells what it is given: it does
-//! not look at [`Rules`](crate::Rules), and of the provider's quirks it reads only those about spelling.
+//! not look at [`Rules`], and of the provider's quirks it reads only those about spelling.
+//!
+//! What a wire format can express is data too: [`Abilities`], one for each dialect. Nothing here compares the names of
+//! dialects or providers, except to find out whose state something is.
+
+mod abilities;
+mod cache;
+mod foreign;
+mod format;
+mod history;
+mod ids;
+mod issuer;
+mod names;
+mod place;
+mod sampling;
+mod schema;
+mod thinking;
+mod tools;
 
 use std::borrow::Cow;
 
 use crate::dialect::Target;
-use crate::thinking::Setting;
-use crate::{Block, Function, Json, Loss, Message, Other, Request, Role, ToolChoice};
+use crate::{
+    Block, CacheHint, Dialect, Error, ErrorKind, Function, Json, JsonSchemaFormat, Limits, Loss, Message, Other,
+    OutputFormat, Part, Quirks, Request, Role, Rules, ShowThinking, ThinkingKind, ThinkingSetting, ToolChoice,
+};
+
+pub(crate) use abilities::*;
+pub(crate) use cache::Marks;
+pub use names::ToolNames;
+pub(crate) use place::Place;
+pub(crate) use schema::{Parsed, Subset};
+
+use history::is_unsigned_tool_turn;
+use ids::{CallIds, IdForm};
+use names::Respelled;
+use thinking::Obstacles;
 
 /// Whether a request is written as it came, or in our own spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +62,7 @@ pub(crate) struct Fitted<'a> {
     pub(crate) system: Vec<FittedBlock<'a>>,
     pub(crate) messages: Vec<FittedMessage<'a>>,
     pub(crate) tools: Vec<FittedTool<'a>>,
-    /// With the tool's name as it is sent.
+    /// With the tool's name as it is sent. `None`: nothing is said about it.
     pub(crate) tool_choice: Option<ToolChoice>,
     pub(crate) parallel_tool_calls: Option<bool>,
     /// With room for the thinking where the wire counts both together.
@@ -48,6 +78,14 @@ pub(crate) struct Fitted<'a> {
     pub(crate) thinking: FittedThinking,
     /// The key of the prompt cache, short enough for the wire.
     pub(crate) cache_key: Option<Cow<'a, str>>,
+    /// The wish to cache the whole prompt.
+    pub(crate) automatic_cache: Option<CacheHint>,
+    /// The marks for the cache on single parts. Those on the blocks and tools themselves are not all sent.
+    pub(crate) marks: Marks,
+    /// What the model takes in some places.
+    pub(crate) takes: Takes,
+    /// The tools' own names, by those that are sent.
+    pub(crate) names: ToolNames,
     /// Everything that was left out or changed.
     pub(crate) losses: Vec<Loss>,
 }
@@ -55,20 +93,27 @@ pub(crate) struct Fitted<'a> {
 /// A message as its target accepts it.
 #[derive(Debug)]
 pub(crate) struct FittedMessage<'a> {
+    /// The message as the caller made it, for what is not in the other fields: its provider data. A message that was
+    /// added here has none.
     pub(crate) message: &'a Message,
     /// Its place in the request, for losses.
     pub(crate) index: usize,
     /// The role to send it in.
     pub(crate) role: Role,
+    /// Whether the target may read the state on the message itself.
+    pub(crate) state: StateUse,
     pub(crate) content: Vec<FittedBlock<'a>>,
 }
 
-/// A block as its target accepts it.
+/// A block as its target accepts it. Calls and results have the names and ids that are sent.
+///
+/// Blocks inside a result are as the caller made them: `other` blocks of other dialects among them are noted already, and
+/// are left out by the dialect without a further word.
 #[derive(Debug)]
 pub(crate) struct FittedBlock<'a> {
     pub(crate) block: Cow<'a, Block>,
-    /// Its place in its message, for losses.
-    pub(crate) index: usize,
+    /// Its place in the request, for losses and marks.
+    pub(crate) place: Place,
     pub(crate) state: StateUse,
 }
 
@@ -86,7 +131,7 @@ pub(crate) enum StateUse {
 pub(crate) enum FittedTool<'a> {
     Function {
         function: &'a Function,
-        /// Its place in the request, for losses.
+        /// Its place in the request, for losses and marks.
         index: usize,
         /// Its name as it is sent.
         name: Cow<'a, str>,
@@ -104,16 +149,238 @@ pub(crate) enum FittedTool<'a> {
 pub(crate) enum FittedFormat<'a> {
     Text,
     Json,
-    Schema { name: Option<Cow<'a, str>>, description: Option<&'a str>, schema: Cow<'a, Json>, strict: Option<bool> },
+    Schema {
+        /// As the caller made it, for its provider data.
+        format: &'a JsonSchemaFormat,
+        name: Option<Cow<'a, str>>,
+        description: Option<&'a str>,
+        schema: Cow<'a, Json>,
+        strict: Option<bool>,
+    },
 }
 
 /// What is said about thinking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FittedThinking {
     /// What to send.
-    pub(crate) setting: Setting,
+    pub(crate) setting: ThinkingSetting,
     /// Whether the model will think.
     pub(crate) thinks: bool,
-    /// Whether the thinking, or its summary, is wanted in the answer.
-    pub(crate) shown: bool,
+    /// Whether the thinking, or its summary, is to be shown.
+    pub(crate) shown: ShowThinking,
+    /// By which parameter the model is asked.
+    pub(crate) kind: ThinkingKind,
+    /// The output limit that belongs to the setting.
+    pub(crate) limit: Option<i64>,
+    /// In a request that goes out as it came: what the setting costs. They count only where the shape no longer says
+    /// what the request does, so that the setting and its limit are spelled and not the shape.
+    pub(crate) losses: Vec<Loss>,
+    /// In a request that goes out as it came: the setting must be spelled whatever the shape says.
+    pub(crate) must: bool,
 }
+
+/// What a model takes in some places, for spelling.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Takes {
+    /// Ids of function calls.
+    pub(crate) call_ids: bool,
+    /// Pictures and documents inside tool results.
+    pub(crate) media_in_results: bool,
+    /// A call of the current turn without its thought signature is refused.
+    pub(crate) signatures: bool,
+    /// Schemas go in OpenAPI's subset, not as JSON Schema.
+    pub(crate) openapi_schemas: bool,
+    /// The model may think, so that its sealed reasoning can be asked for.
+    pub(crate) thinking: bool,
+}
+
+/// Fits a request to its target.
+///
+/// # Errors
+/// If the request names no model, if a limit is reached, or if the model takes the request in no form at all.
+pub(crate) fn fit<'a>(
+    request: &'a Request,
+    target: &'a Target<'a>,
+    dialect: Dialect,
+    limits: &'a Limits,
+) -> Result<Fitted<'a>, Error> {
+    if request.model.trim().is_empty() {
+        let mut error = Error::invalid_request("the request names no model; set `model`");
+        error.param = Some("model".to_owned());
+        return Err(error);
+    }
+    let blocks =
+        request.messages.iter().map(|message| message.content.len()).fold(request.system.len(), usize::saturating_add);
+    limits.check_blocks(blocks, ErrorKind::InvalidRequest)?;
+    let fitting = Fitting::new(request, target, dialect, limits);
+    match fitting.spelling {
+        Spelling::AsItCame => fitting.as_it_came(),
+        Spelling::Ours => fitting.ours(),
+    }
+}
+
+/// A request on its way.
+struct Fitting<'a> {
+    request: &'a Request,
+    target: &'a Target<'a>,
+    dialect: Dialect,
+    abilities: &'static Abilities,
+    rules: Cow<'a, Rules>,
+    quirks: &'a Quirks,
+    limits: &'a Limits,
+    spelling: Spelling,
+    names: Respelled<'a>,
+    ids: CallIds<'a>,
+    losses: Vec<Loss>,
+}
+
+impl<'a> Fitting<'a> {
+    fn new(request: &'a Request, target: &'a Target<'a>, dialect: Dialect, limits: &'a Limits) -> Self {
+        let abilities = dialect.abilities();
+        let written_for = request.provider_data.part_str(dialect, Part::Shape, "model");
+        let spelling = if written_for.as_deref() == Some(&request.model) { Spelling::AsItCame } else { Spelling::Ours };
+        let rules = match target.facts {
+            Some(facts) => target.rules.with_facts(facts),
+            None => Cow::Borrowed(target.rules),
+        };
+        let form = if target.quirks.chat.tool_ids_of_nine { IdForm::Nine } else { IdForm::Rule(abilities.call_ids) };
+        let names = match spelling {
+            Spelling::AsItCame => Respelled::default(),
+            Spelling::Ours => Respelled::new(request, dialect, &abilities.tool_names),
+        };
+        let (ids, quirks) = (CallIds::new(request, form), target.quirks);
+        Fitting { request, target, dialect, abilities, rules, quirks, limits, spelling, names, ids, losses: Vec::new() }
+    }
+
+    fn ours(mut self) -> Result<Fitted<'a>, Error> {
+        let request = self.request;
+        let format = self.format()?;
+        let has_schema = matches!(format.format, Some(FittedFormat::Schema { .. }));
+        let mut conversation = self.conversation(format.note);
+        let prefill = self.ending(&mut conversation.messages, has_schema);
+        let mut tools = self.tools()?;
+        let mut tool_choice = self.choice(&mut tools);
+        let unsigned_tool_turn = is_unsigned_tool_turn(&conversation.messages);
+        let thinking = self.thinking(&tools, &mut tool_choice, Obstacles { unsigned_tool_turn, prefill })?;
+        let parallel_tool_calls = self.parallel(&tools, tool_choice.as_ref());
+        let sampled = self.sampling(thinking.thinks);
+        let stop = self.stop();
+        let seed = self.seed();
+        let cache_key = self.cache_key();
+        let marks = self.marks();
+        let automatic_cache = self.automatic_cache(&marks);
+        self.foreign_fields(&request.provider_data, "provider_data");
+        Ok(Fitted {
+            request,
+            target: self.target,
+            spelling: Spelling::Ours,
+            system: conversation.system,
+            messages: conversation.messages,
+            tools,
+            tool_choice,
+            parallel_tool_calls,
+            max_output_tokens: thinking.limit,
+            temperature: sampled.temperature,
+            top_p: sampled.top_p,
+            top_k: sampled.top_k,
+            frequency_penalty: sampled.frequency_penalty,
+            presence_penalty: sampled.presence_penalty,
+            stop,
+            seed,
+            output_format: format.format,
+            thinking,
+            cache_key,
+            automatic_cache,
+            marks,
+            takes: self.takes(),
+            names: self.names.names(),
+            losses: self.losses,
+        })
+    }
+
+    /// Nothing is fitted but what belongs to others: their state, their blocks, their tools.
+    fn as_it_came(mut self) -> Result<Fitted<'a>, Error> {
+        let request = self.request;
+        let conversation = self.conversation(None);
+        let tools = self.tools_as_they_came();
+        let output_format = request.output_format.as_ref().map(|format| self.format_as_it_came(format));
+        self.foreign_fields(&request.provider_data, "provider_data");
+        let broken = conversation.lost_thinking && is_unsigned_tool_turn(&conversation.messages);
+        let thinking = self.thinking_as_it_came(&tools, broken)?;
+        let cache = request.cache.as_ref();
+        Ok(Fitted {
+            request,
+            target: self.target,
+            spelling: Spelling::AsItCame,
+            system: conversation.system,
+            messages: conversation.messages,
+            tools,
+            tool_choice: request.tool_choice.clone(),
+            parallel_tool_calls: request.parallel_tool_calls,
+            max_output_tokens: request.max_output_tokens,
+            temperature: request.temperature,
+            top_p: request.top_p,
+            top_k: request.top_k,
+            frequency_penalty: request.frequency_penalty,
+            presence_penalty: request.presence_penalty,
+            stop: Cow::Borrowed(&request.stop),
+            seed: request.seed,
+            output_format,
+            thinking,
+            cache_key: cache.and_then(|cache| cache.key.as_deref()).map(Cow::Borrowed),
+            automatic_cache: cache.and_then(|cache| cache.automatic.clone()),
+            marks: Marks::AsAsked,
+            takes: self.takes(),
+            names: ToolNames::default(),
+            losses: self.losses,
+        })
+    }
+
+    fn format_as_it_came(&mut self, format: &'a OutputFormat) -> FittedFormat<'a> {
+        match format {
+            OutputFormat::Text => FittedFormat::Text,
+            OutputFormat::Json => FittedFormat::Json,
+            OutputFormat::JsonSchema(format) => {
+                self.foreign_fields(&format.provider_data, "output_format");
+                FittedFormat::Schema {
+                    format,
+                    name: format.name.as_deref().map(Cow::Borrowed),
+                    description: format.description.as_deref(),
+                    schema: Cow::Borrowed(&format.schema),
+                    strict: format.strict,
+                }
+            }
+        }
+    }
+
+    /// What the wish to think would become, for a request whose shape may still say it. `broken`: thinking was left out
+    /// that the tool turn must begin with.
+    fn thinking_as_it_came(&mut self, tools: &[FittedTool<'_>], broken: bool) -> Result<FittedThinking, Error> {
+        let before = std::mem::take(&mut self.losses);
+        let obstacles = Obstacles { unsigned_tool_turn: broken, prefill: false };
+        let thinking = self.thinking(tools, &mut None, obstacles);
+        let costs = std::mem::replace(&mut self.losses, before);
+        let mut thinking = thinking?;
+        thinking.must = broken && !thinking.thinks;
+        if thinking.must {
+            self.losses.extend(costs);
+        } else {
+            thinking.losses = costs;
+        }
+        Ok(thinking)
+    }
+
+    fn takes(&self) -> Takes {
+        let as_it_came = self.spelling == Spelling::AsItCame;
+        Takes {
+            call_ids: as_it_came || (self.rules.call_ids && !self.quirks.gemini.no_call_ids),
+            media_in_results: as_it_came || self.rules.media_in_results,
+            signatures: !as_it_came && self.rules.signatures_required,
+            openapi_schemas: !self.rules.json_schema_parameters || self.quirks.gemini.openapi_schemas,
+            thinking: self.target.facts.and_then(|facts| facts.thinking) != Some(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -71,6 +71,20 @@ impl Arguments {
         RawValue::from_string(self.as_object_text()?.to_owned()).ok()
     }
 
+    /// The object as raw JSON on one line, borrowed where it is; an incomplete text gives `None`.
+    pub(crate) fn as_raw(&self) -> Option<Cow<'_, RawValue>> {
+        let text = match self.text.trim() {
+            "" | "null" => "{}",
+            text if text.starts_with('{') => text,
+            _ => return None,
+        };
+        let raw: &RawValue = serde_json::from_str(text).ok()?;
+        match super::scan::on_one_line(raw.get()) {
+            Some(one_line) => RawValue::from_string(one_line).ok().map(Cow::Owned),
+            None => Some(Cow::Borrowed(raw)),
+        }
+    }
+
     /// Reads the arguments as a type.
     ///
     /// # Errors

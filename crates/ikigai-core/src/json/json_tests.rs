@@ -9,6 +9,25 @@ wire! {
         many "many" | "several": Vec<Text<'a>>,
         number "number": Raw<'a>,
     }
+
+    struct Remembering<'a> [names] {
+        one "oneThing" | "one_thing": Text<'a>,
+        two "twoThings" | "two_things": Text<'a>,
+    }
+}
+
+#[test]
+fn a_wire_struct_with_names_writes_those_that_it_read() {
+    for text in [
+        r#"{"one_thing":"a","twoThings":"b"}"#,
+        r#"{"oneThing":"a","two_things":"b"}"#,
+        r#"{"oneThing":"a","two_things":null}"#,
+    ] {
+        let sample: Remembering<'_> = read(text.as_bytes()).unwrap();
+        assert_eq!(serde_json::to_string(&sample).unwrap(), text);
+    }
+    let twice = r#"{"oneThing":"a","one_thing":"b"}"#;
+    assert!(read::<Remembering<'_>>(twice.as_bytes()).is_err());
 }
 
 #[test]
@@ -34,7 +53,7 @@ fn another_name_is_read_and_a_field_that_stands_twice_is_an_error() {
     let sample: Sample<'_> = read(br#"{"several":["a"]}"#).unwrap();
     assert_eq!(serde_json::to_string(&sample).unwrap(), r#"{"many":["a"]}"#);
     let twice = read::<Sample<'_>>(br#"{"role":"a","role":"b"}"#).unwrap_err();
-    assert_eq!(twice, "role: duplicate field `role` at line 1 column 17");
+    assert_eq!(twice, "duplicate field `role` at line 1 column 18");
     let wrong = read::<Sample<'_>>(br#"{"many":["a", 5]}"#).unwrap_err();
     assert_eq!(wrong, "many[1]: invalid type: integer `5`, expected a string at line 1 column 15");
 }
@@ -60,7 +79,7 @@ fn json_keeps_its_text_also_through_serde() {
 #[test]
 fn one_value_stands_on_one_line() {
     let json = Json::parse("{\r\n  \"a\": [\n    1,\n    \"x\\n  y\"\n  ]\n}").unwrap();
-    assert_eq!(json.text(), r#"{"a": [1,"x\n  y"]}"#);
+    assert_eq!(json.text(), r#"{"a":[1,"x\n  y"]}"#);
 }
 
 #[test]
@@ -74,7 +93,9 @@ fn a_number_beyond_all_numbers_is_carried() {
 
 #[test]
 fn arguments_keep_the_text_of_the_model() {
-    for (text, complete) in [("{}", true), ("", true), (" null ", true), (r#"{"a": 1}"#, true), ("{\"a", false), ("[]", false)] {
+    for (text, complete) in
+        [("{}", true), ("", true), (" null ", true), (r#"{"a": 1}"#, true), ("{\"a", false), ("[]", false)]
+    {
         let arguments = Arguments::from_text(text);
         assert_eq!(arguments.is_complete(), complete, "{text}");
         let written = serde_json::to_string(&arguments).unwrap();

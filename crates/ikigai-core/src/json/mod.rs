@@ -5,10 +5,13 @@
 
 mod arguments;
 mod fields;
+#[macro_use]
+pub(crate) mod loose;
 mod scan;
 pub(crate) mod text;
 #[macro_use]
 pub(crate) mod wire;
+pub(crate) mod tagged;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -45,7 +48,7 @@ pub struct Json {
 }
 
 impl Json {
-    /// Reads JSON text. Line breaks between its parts are taken out, everything else stays as it is.
+    /// Reads JSON text. Text on several lines is brought onto one; everything else stays as it is.
     ///
     /// # Errors
     /// If the text is not one JSON value.
@@ -68,7 +71,7 @@ impl Json {
 
     fn new(raw: Box<RawValue>) -> Self {
         // One value stands on one line, so that values can be written one a line.
-        let raw = match scan::without_line_breaks(raw.get()) {
+        let raw = match scan::on_one_line(raw.get()) {
             Some(one_line) => RawValue::from_string(one_line).unwrap_or(raw),
             None => raw,
         };
@@ -157,6 +160,12 @@ impl PartialEq for Json {
 impl PartialEq<Value> for Json {
     fn eq(&self, other: &Value) -> bool {
         self.value() == other && (!other.is_null() || self.is_null())
+    }
+}
+
+impl From<Box<RawValue>> for Json {
+    fn from(raw: Box<RawValue>) -> Self {
+        Json::new(raw)
     }
 }
 

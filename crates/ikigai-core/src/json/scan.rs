@@ -1,6 +1,6 @@
 //! Looks at JSON text without parsing it.
 
-use memchr::{memchr2, memchr2_iter};
+use memchr::memchr2;
 
 /// JSON that is nested too deep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,18 +48,21 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     bytes.len()
 }
 
-/// Valid JSON text on one line; `None` if it is on one line already.
-///
-/// A line break in valid JSON stands between its parts, never inside a string, and so do the blanks that follow it.
-pub(crate) fn without_line_breaks(text: &str) -> Option<String> {
-    let mut breaks = memchr2_iter(b'\n', b'\r', text.as_bytes()).peekable();
-    breaks.peek()?;
-    let mut one_line = String::with_capacity(text.len());
-    let mut from = 0;
-    for at in breaks {
-        one_line.push_str(text.get(from..at).unwrap_or_default().trim_start_matches([' ', '\t']));
-        from = at + 1;
+/// Valid JSON text on one line, without blanks between its parts; `None` if it is on one line already.
+pub(crate) fn on_one_line(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    memchr2(b'\n', b'\r', bytes)?;
+    let mut compact = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let end = match byte {
+            b'"' => end_of_string(bytes, at + 1),
+            _ => at + 1,
+        };
+        if !matches!(byte, b' ' | b'\t' | b'\n' | b'\r') {
+            compact.push_str(text.get(at..end)?);
+        }
+        at = end;
     }
-    one_line.push_str(text.get(from..).unwrap_or_default().trim_start_matches([' ', '\t']));
-    Some(one_line)
+    Some(compact)
 }

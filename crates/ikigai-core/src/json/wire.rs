@@ -19,6 +19,9 @@ use crate::Error;
 /// `null`.
 pub(crate) type Rest<'a> = Vec<(Cow<'a, str>, Cow<'a, RawValue>)>;
 
+/// The names that a wire object was written with where a field has several: those that are not the usual ones.
+pub(crate) type Names<'a> = Vec<Cow<'a, str>>;
+
 /// The unknown fields of a wire object, to be kept.
 pub(crate) fn keep(rest: Rest<'_>) -> Fields {
     rest.into_iter().map(|(name, raw)| (name.into_owned(), Json::copy(&raw))).collect()
@@ -107,6 +110,13 @@ impl<'a> Raw<'a> {
         Json::copy(&self.0)
     }
 
+    pub(crate) fn into_json(self) -> Json {
+        match self.0 {
+            Cow::Borrowed(raw) => Json::copy(raw),
+            Cow::Owned(raw) => Json::from(raw),
+        }
+    }
+
     /// The text of a JSON string; `None` for any other value.
     pub(crate) fn as_str(&self) -> Option<Cow<'_, str>> {
         super::text::unescape(self.text())
@@ -155,6 +165,12 @@ pub(crate) fn read_answer<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, 
     read(bytes).map_err(|fault| Error::protocol(format!("the answer cannot be read: {fault}")))
 }
 
+/// A wire struct, out of which the fields that mean something have been taken.
+pub(crate) trait Leftovers {
+    /// The fields that are still there: unknown ones, and known ones that have no meaning in this object.
+    fn leftovers(self) -> Fields;
+}
+
 /// Writes a wire document.
 pub(crate) fn write<T: Serialize>(document: &T) -> Vec<u8> {
     // Wire structs are made of texts, raw JSON and lists of them, which always have a JSON form.
@@ -176,10 +192,13 @@ pub(crate) fn write<T: Serialize>(document: &T) -> Vec<u8> {
 /// The name on the wire stands in quotation marks; names behind a bar are read as well, but never written. A field that
 /// is `null` reads as absent and stays in `rest`, so that it is written back. A field that stands twice is an error.
 /// Written are the fields that are there, in the struct's order, and then `rest` without those.
+///
+/// `struct Message<'a> [names] {…}` remembers in a field `names` which of the names behind a bar were read, and writes
+/// those again.
 macro_rules! wire {
     ($(
         $(#[$meta:meta])*
-        $vis:vis struct $name:ident<$lt:lifetime> {
+        $vis:vis struct $name:ident<$lt:lifetime> $([$names:ident])? {
             $( $(#[$about:meta])* $field:ident $wire:literal $(| $alias:literal)* : $kind:ty ),* $(,)?
         }
     )*) => {$(
@@ -187,8 +206,29 @@ macro_rules! wire {
         #[derive(Debug, Clone, Default)]
         $vis struct $name<$lt> {
             $( $(#[$about])* $vis $field: Option<$kind>, )*
+            $( /// The fields that are not written by their usual name.
+            $vis $names: $crate::json::wire::Names<$lt>, )?
             /// The other fields, and those that are `null`.
             $vis rest: $crate::json::wire::Rest<$lt>,
+        }
+
+        impl<$lt> $name<$lt> {
+            /// Remembers a name that is not the usual one.
+            fn read_as(&mut self, name: std::borrow::Cow<$lt, str>, usual: &str) {
+                let _ = (&name, usual);
+                $( if name != usual {
+                    self.$names.push(name);
+                } )?
+            }
+
+            /// The name to write a field by.
+            fn written_as<'n>(&self, usual: &'n str, others: &[&'n str]) -> &'n str {
+                let _ = others;
+                $( if let Some(other) = others.iter().find(|other| self.$names.iter().any(|name| name == **other)) {
+                    return other;
+                } )?
+                usual
+            }
         }
 
         impl<'de: $lt, $lt> serde::Deserialize<'de> for $name<$lt> {
@@ -203,6 +243,8 @@ macro_rules! wire {
 
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                         let mut object = $name::default();
+                        // Both are unused in a struct without fields.
+                        let _ = ($name::read_as, $name::written_as);
                         while let Some(key) = map.next_key::<$crate::json::wire::Text<$lt>>()? {
                             match key.as_str() {
                                 $( $wire $(| $alias)* => {
@@ -213,6 +255,8 @@ macro_rules! wire {
                                     if object.$field.is_none() {
                                         let null = std::borrow::Cow::Borrowed(serde_json::value::RawValue::NULL);
                                         object.rest.push((key.0, null));
+                                    } else {
+                                        object.read_as(key.0, $wire);
                                     }
                                 } )*
                                 _ => {
@@ -228,12 +272,22 @@ macro_rules! wire {
             }
         }
 
+        impl $crate::json::wire::Leftovers for $name<'_> {
+            fn leftovers(self) -> $crate::Fields {
+                let mut rest = self.rest;
+                $( if let Some(value) = &self.$field {
+                    rest.push((std::borrow::Cow::Borrowed($wire), $crate::json::wire::Raw::of(value).0));
+                } )*
+                $crate::json::wire::keep(rest)
+            }
+        }
+
         impl serde::Serialize for $name<'_> {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 use serde::ser::SerializeMap as _;
                 let mut map = serializer.serialize_map(None)?;
                 $( if let Some(value) = &self.$field {
-                    map.serialize_entry($wire, value)?;
+                    map.serialize_entry(self.written_as($wire, &[$($alias),*]), value)?;
                 } )*
                 for (name, raw) in &self.rest {
                     let written = match name.as_ref() {

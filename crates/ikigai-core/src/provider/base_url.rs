@@ -26,7 +26,7 @@ impl Provider {
     ///
     /// A variable of [`base_url_variables`](Provider::base_url_variables) replaces the base URL of the provider's own
     /// dialect, of those that share it, and the beginning of those that begin with it. What stands there may be written
-    /// in any of the usual ways: with or without `/v1` or `/v1beta`.
+    /// in any of the usual ways: with or without `/v1` or `/v1beta`, with or without a path and a slash at its end.
     ///
     /// ```
     /// use ikigai_core::{Dialect, Providers};
@@ -61,14 +61,14 @@ impl Provider {
         // The part of the template that a variable does not replace, if it may replace any.
         let rest = template.strip_prefix(own).filter(|_| !own.is_empty() || template.is_empty());
         let url = match (variables.iter().find_map(|name| env(name)), rest) {
-            (Some(configured), Some("")) => normal(&configured, dialect),
-            (Some(configured), Some(rest)) => normal(&configured, self.dialect) + rest,
+            (Some(configured), Some("")) => normal(&configured, dialect, Version::of(own)),
+            (Some(configured), Some(rest)) => normal(&configured, self.dialect, Version::of(own)) + rest,
             _ if template.is_empty() => {
                 return Err(ProviderError::MissingVariable { provider: self.id.to_string(), variables });
             }
             _ => self.fill(template, env)?,
         };
-        let url = url.trim_end_matches('/').to_owned();
+        let url = if url.contains('?') { url } else { url.trim_end_matches('/').to_owned() };
         if is_url(&url) { Ok(url) } else { Err(ProviderError::NotAUrl { provider: self.id.to_string(), url }) }
     }
 
@@ -115,21 +115,93 @@ pub(super) fn variables(placeholder: &str) -> (Vec<&str>, Option<&str>) {
     (names.split('|').collect(), default)
 }
 
-/// An address as people write it, as the dialect wants it.
-///
-/// Chat and Responses: the base contains `/v1`; it is added when there is no path at all, not even `/`. Anthropic: the
-/// path of each request begins with `/v1`; it is taken off. Gemini: the version belongs to the base; it is added when
-/// there is none.
-pub(super) fn normal(configured: &str, dialect: Dialect) -> String {
-    let base = configured.trim_end_matches('/');
-    let path = configured.split_once("://").and_then(|(_, rest)| rest.find('/').and_then(|at| rest.get(at..)));
-    match dialect {
-        Dialect::OpenaiChat | Dialect::OpenaiResponses if path.is_none() => format!("{base}/v1"),
-        Dialect::OpenaiChat | Dialect::OpenaiResponses => base.to_owned(),
-        Dialect::Anthropic => base.strip_suffix("/v1").unwrap_or(base).to_owned(),
-        Dialect::Gemini if path.unwrap_or_default().split('/').any(is_version) => base.to_owned(),
-        Dialect::Gemini => format!("{base}/v1beta"),
+impl Dialect {
+    /// A client's path as it continues a provider's base URL. Where the version belongs to the base URL, it is left off.
+    ///
+    /// ```
+    /// use ikigai_core::Dialect;
+    ///
+    /// assert_eq!(Dialect::OpenaiChat.below_base_url("/v1/chat/completions"), "/chat/completions");
+    /// assert_eq!(Dialect::Anthropic.below_base_url("/v1/messages"), "/v1/messages");
+    /// ```
+    pub fn below_base_url(self, path: &str) -> &str {
+        match self {
+            Dialect::Anthropic => path,
+            Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini => {
+                let first = path.strip_prefix('/').and_then(|rest| rest.split(['/', '?']).next());
+                let version = first.filter(|segment| is_version(segment));
+                let rest = version.and_then(|version| path.get(1 + version.len()..));
+                rest.filter(|rest| rest.starts_with('/')).unwrap_or(path)
+            }
+        }
     }
+}
+
+/// The version that is put after an address without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Version<'a> {
+    /// `/v1`, after a bare host only: the address of a row says what it means.
+    AfterHost,
+    /// `/v1` after a bare host, this one after a path: the provider's own.
+    Own(&'a str),
+    /// No version: the provider's API begins at its host.
+    Never,
+}
+
+impl<'a> Version<'a> {
+    /// What a provider's own address says about its version.
+    fn of(own: &'a str) -> Self {
+        match path_of(own) {
+            "" if own.is_empty() => Version::Own("v1"),
+            "" => Version::Never,
+            path => path.split('/').rev().find(|segment| is_version(segment)).map_or(Version::AfterHost, Version::Own),
+        }
+    }
+
+    /// What is put after an address with this path.
+    fn after(self, path: &str) -> Option<&'a str> {
+        match self {
+            _ if path.split('/').any(is_version) => None,
+            Version::Never => None,
+            Version::AfterHost | Version::Own(_) if path.is_empty() => Some("v1"),
+            Version::AfterHost => None,
+            Version::Own(version) => Some(version),
+        }
+    }
+}
+
+/// An address as people write it, as the dialect wants it. A query stays behind it.
+///
+/// Chat and Responses: the version belongs to the base URL. Anthropic: the path of each request begins with it, so it is
+/// taken off. Gemini: it belongs to the base URL.
+pub(super) fn normal(configured: &str, dialect: Dialect, version: Version<'_>) -> String {
+    let (address, query) = match configured.split_once('?') {
+        Some((address, query)) => (address, Some(query)),
+        None => (configured, None),
+    };
+    let address = address.trim_end_matches('/');
+    let path = path_of(address);
+    let mut url = match dialect {
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => match version.after(path) {
+            Some(version) => format!("{address}/{version}"),
+            None => address.to_owned(),
+        },
+        Dialect::Anthropic => address.strip_suffix("/v1").unwrap_or(address).to_owned(),
+        Dialect::Gemini if path.split('/').any(is_version) => address.to_owned(),
+        Dialect::Gemini => format!("{address}/v1beta"),
+    };
+    if let Some(query) = query {
+        url.push('?');
+        url.push_str(query);
+    }
+    url
+}
+
+/// The path of an address, without a slash at its end. A template may begin with a variable in place of the host.
+fn path_of(address: &str) -> &str {
+    let address = address.split_once('?').map_or(address, |(address, _)| address);
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    rest.find('/').and_then(|at| rest.get(at..)).unwrap_or_default().trim_end_matches('/')
 }
 
 fn is_version(segment: &str) -> bool {
@@ -148,3 +220,7 @@ pub(super) fn is_url(url: &str) -> bool {
 pub(super) fn capitals(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect()
 }
+
+#[cfg(test)]
+#[path = "base_url_tests.rs"]
+mod tests;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use toml::Spanned;
 
-use super::base_url::{capitals, is_url, normal};
+use super::base_url::{Version, capitals, is_url, normal};
 use super::{Auth, Provider, Quirks};
 use crate::rows::{FileError, from_toml};
 use crate::{Dialect, near};
@@ -30,7 +30,7 @@ static SHARED: Providers = Providers::BUILT_IN;
 ///     [home]
 ///     base_url = "http://192.168.0.10:8000"
 ///     auth = "none"
-///     quirks = { top_k = true }
+///     quirks.chat = { top_k = true }
 /// "#;
 /// let providers = Providers::shared().with_toml("providers.toml", mine).unwrap();
 /// assert_eq!(providers.find("deepseek").unwrap().base_url, "https://proxy.example/deepseek");
@@ -122,18 +122,21 @@ impl Providers {
             let urls = std::iter::once(&row.base_url).chain(row.also.iter().map(|(_, url)| url));
             for url in urls.filter(|url| !url.contains("${") && !url.is_empty()) {
                 if !is_url(url) {
-                    return Err(broken(".base_url", format!("`{url}` is no URL; it begins with https:// or http://")));
+                    return Err(broken(
+                        ".base_url",
+                        format!("`{url}` is not a URL; it must start with https:// or http://"),
+                    ));
                 }
             }
             if row.base_url.is_empty() && row.unsupported.is_empty() {
                 return Err(broken("", "a new provider needs a `base_url`".to_owned()));
             }
             if row.id.contains([':', '/']) || row.id.trim().is_empty() {
-                return Err(broken("", "an id has no colon and no slash, and is not empty".to_owned()));
+                return Err(broken("", "an id must not be empty or contain a colon or a slash".to_owned()));
             }
             let taken = row.names().find(|name| table.find(name).is_some_and(|other| other.id != row.id));
             if let Some(taken) = taken {
-                return Err(broken(".aliases", format!("`{taken}` is another provider already")));
+                return Err(broken(".aliases", format!("`{taken}` is the name of another provider")));
             }
             table.own.retain(|own| own.id != row.id);
             table.own.push(row);
@@ -180,7 +183,7 @@ impl Provider {
 
     /// A base URL that a user wrote, as the dialect wants it; one with variables in it is taken as it is.
     fn configured(&self, url: &str, dialect: Dialect) -> String {
-        if url.is_empty() || url.contains("${") { url.to_owned() } else { normal(url, dialect) }
+        if url.is_empty() || url.contains("${") { url.to_owned() } else { normal(url, dialect, Version::AfterHost) }
     }
 }
 

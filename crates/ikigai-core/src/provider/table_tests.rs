@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use pretty_assertions::assert_eq;
 
 use super::super::base_url::variables;
-use super::super::{MaxTokensField, ProviderError, RequiredWord, SeedField};
+use super::super::{ChatQuirks, MaxTokensField, ProviderError, RequiredWord, SeedField};
 use super::*;
 use crate::rows::from_toml;
 
@@ -146,7 +146,7 @@ fn prefixes_end_where_words_end() {
 
 #[test]
 fn quirks_of_the_providers_that_differ_most() {
-    let mistral = Quirks {
+    let mistral = ChatQuirks {
         max_tokens: MaxTokensField::MaxTokens,
         seed: SeedField::RandomSeed,
         no_stream_options: true,
@@ -157,15 +157,15 @@ fn quirks_of_the_providers_that_differ_most() {
         no_user_after_tool: true,
         reasoning_field: super::super::ReasoningField::ContentPart,
         replay_reasoning: super::super::ReplayReasoning::Always,
-        ..Quirks::default()
+        ..ChatQuirks::default()
     };
-    assert_eq!(row("mistral").quirks, mistral);
-    assert!(row("xai").quirks.no_closed_schemas);
-    assert_eq!(row("groq").quirks.reasoning_request, super::super::ReasoningRequest::EffortAndFormat);
+    assert_eq!(row("mistral").quirks, Quirks { chat: mistral, ..Quirks::default() });
+    assert!(row("xai").quirks.chat.no_closed_schemas);
+    assert_eq!(row("groq").quirks.chat.reasoning_request, super::super::ReasoningRequest::EffortAndFormat);
     for id in ["anthropic", "openai", "google", "azure", "github-models"] {
         assert_eq!(row(id).quirks, Quirks::default(), "{id}");
     }
-    assert_eq!(row("bedrock").quirks.anthropic_version.as_deref(), Some("bedrock-2023-05-31"));
+    assert_eq!(row("bedrock").quirks.anthropic.version.as_deref(), Some("bedrock-2023-05-31"));
     for (id, model, converse) in [
         ("bedrock", "anthropic.claude-sonnet-4-6", false),
         ("bedrock", "eu.anthropic.claude-sonnet-4-6", false),
@@ -195,7 +195,7 @@ fn variables_fill_a_template() {
             "openai",
             Dialect::OpenaiResponses,
             &[("OPENAI_BASE_URL", "https://proxy.example/")],
-            Ok("https://proxy.example"),
+            Ok("https://proxy.example/v1"),
         ),
         (
             "openai",
@@ -208,7 +208,7 @@ fn variables_fill_a_template() {
             "openai",
             Dialect::OpenaiResponses,
             &[("OPENAI_BASE_URL", "proxy")],
-            Err("the base URL of openai is no URL: `proxy/v1`"),
+            Err("the base URL of openai is invalid: `proxy/v1`"),
         ),
         ("openai", Dialect::Gemini, &[], Err("openai does not speak gemini; it speaks openai-responses, openai-chat")),
         (
@@ -247,7 +247,7 @@ fn variables_fill_a_template() {
             &[("AZURE_RESOURCE_NAME", "mine")],
             Ok("https://mine.openai.azure.com/openai/v1"),
         ),
-        ("azure", Dialect::OpenaiChat, &[], Err("azure needs an address of its own: set AZURE_RESOURCE_NAME")),
+        ("azure", Dialect::OpenaiChat, &[], Err("azure has no fixed address; set AZURE_RESOURCE_NAME")),
         ("bedrock", Dialect::Anthropic, &[], Ok("https://bedrock-runtime.us-east-1.amazonaws.com")),
         (
             "bedrock",
@@ -271,7 +271,7 @@ fn variables_fill_a_template() {
             "vertex-anthropic",
             Dialect::Anthropic,
             &[],
-            Err("vertex-anthropic needs an address of its own: set GOOGLE_VERTEX_PROJECT or GOOGLE_CLOUD_PROJECT"),
+            Err("vertex-anthropic has no fixed address; set GOOGLE_VERTEX_PROJECT or GOOGLE_CLOUD_PROJECT"),
         ),
         (
             "databricks",
@@ -281,7 +281,7 @@ fn variables_fill_a_template() {
         ),
         ("sim", Dialect::Gemini, &[("IKIGAI_SIM_URL", "http://127.0.0.1:4010")], Ok("http://127.0.0.1:4010/v1beta")),
         ("sim", Dialect::Anthropic, &[("IKIGAI_SIM_URL", "http://127.0.0.1:4010/")], Ok("http://127.0.0.1:4010")),
-        ("sim", Dialect::OpenaiChat, &[], Err("sim needs an address of its own: set IKIGAI_SIM_URL")),
+        ("sim", Dialect::OpenaiChat, &[], Err("sim has no fixed address; set IKIGAI_SIM_URL")),
     ];
     for (id, dialect, set, expected) in cases {
         assert_eq!(
@@ -298,16 +298,18 @@ fn a_users_row_goes_over_the_built_in_one() {
         [Mistral]
         base_url = "https://proxy.example"
         key_env = "MY_KEY"
-        quirks = { top_k = true, tool_choice_required = "required" }
+        quirks.chat = { top_k = true, tool_choice_required = "required" }
 
         [togetherai]
         name = "Together, ours"
     "#;
     let providers = Providers::shared().with_toml("my.toml", text).unwrap();
+    let below = &row("mistral").quirks;
+    let chat = ChatQuirks { top_k: true, tool_choice_required: RequiredWord::Required, ..below.chat };
     let expected = Provider {
         base_url: "https://proxy.example/v1".into(),
         key_env: Cow::Owned(vec!["MY_KEY".into()]),
-        quirks: Quirks { top_k: true, tool_choice_required: RequiredWord::Required, ..row("mistral").quirks.clone() },
+        quirks: Quirks { chat, ..below.clone() },
         ..row("mistral").clone()
     };
     assert_eq!(providers.find("mistral"), Some(&expected));
@@ -343,14 +345,17 @@ fn a_users_bad_row_is_refused_at_its_place() {
         ("[mine]\nname = \"x\"", "my.toml:1:2: mine: a new provider needs a `base_url`"),
         (
             "\n[mine]\nbase_url = \"ftp://x\"",
-            "my.toml:2:2: mine.base_url: `ftp://x/v1` is no URL; it begins with https:// or http://",
+            "my.toml:2:2: mine.base_url: `ftp://x/v1` is not a URL; it must start with https:// or http://",
         ),
         (
             "[mine]\nbase_url = \"https://x\"\naliases = \"openai\"",
-            "my.toml:1:2: mine.aliases: `openai` is another provider already",
+            "my.toml:1:2: mine.aliases: `openai` is the name of another provider",
         ),
-        ("[\"a:b\"]\nbase_url = \"https://x\"", "my.toml:1:2: a:b: an id has no colon and no slash, and is not empty"),
-        ("[openai]\nquirk = {}", "my.toml:2:1: openai.quirk: `quirk` is no key here; did you mean `quirks`?"),
+        (
+            "[\"a:b\"]\nbase_url = \"https://x\"",
+            "my.toml:1:2: a:b: an id must not be empty or contain a colon or a slash",
+        ),
+        ("[openai]\nquirk = {}", "my.toml:2:1: openai.quirk: unknown key `quirk`; did you mean `quirks`?"),
     ] {
         assert_eq!(refused(text), expected);
     }

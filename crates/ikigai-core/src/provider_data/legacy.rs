@@ -132,7 +132,14 @@ fn is_shape(name: &str) -> bool {
     SHAPE.contains(&name)
         || matches!(
             name,
-            "summary" | "system" | "system_blocks" | "system_empty" | "system_one" | "system_text" | "text" | "text_before"
+            "summary"
+                | "system"
+                | "system_blocks"
+                | "system_empty"
+                | "system_one"
+                | "system_text"
+                | "text"
+                | "text_before"
         )
         || matches!(name, "thinking" | "thinking_config" | "tool_choice" | "tool_layout" | "unsigned" | "usage")
         || matches!(name, "without_message_stop" | "written")

@@ -102,6 +102,9 @@ impl Entry {
 }
 
 impl ProviderData {
+    /// Nothing at all.
+    pub(crate) const NONE: ProviderData = ProviderData { entries: Vec::new() };
+
     /// Whether there is nothing at all.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()

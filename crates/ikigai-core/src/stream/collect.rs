@@ -1,6 +1,6 @@
 //! Events to a [`Response`], and a [`Response`] back to events. Nothing else assembles an answer.
 
-use crate::{Arguments, Block, Error, Event, FinishReason, ProviderData, Response, ToolCall};
+use crate::{Arguments, Block, Error, Event, FinishReason, ProviderData, Response, ToolCall, Usage};
 
 /// Collects the events of a stream into the [`Response`] that the same answer would have been without streaming.
 ///
@@ -156,6 +156,7 @@ impl Collector {
                 call.arguments = Arguments::from_text(text);
             }
         }
+        self.response.warnings.extend(self.response.usage.as_ref().and_then(Usage::inconsistency));
         if let Some(fault) = self.fault {
             self.response.finish_reason = FinishReason::Error;
             self.response.error.get_or_insert_with(|| Box::new(fault));

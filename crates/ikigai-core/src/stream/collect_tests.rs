@@ -238,8 +238,9 @@ fn a_dialects_own_block_may_open_unfinished_and_end_whole() {
         provider_data.set(dialect, "data", whole.clone());
         Event::BlockDone { index: 0, provider_data }
     };
-    let content =
-        |end| collect([start(), Event::BlockStart { index: 0, block: block(opened.clone().into()) }, end, done()]).content;
+    let content = |end| {
+        collect([start(), Event::BlockStart { index: 0, block: block(opened.clone().into()) }, end, done()]).content
+    };
     assert_eq!(content(end(Dialect::OpenaiResponses)), [block(whole.clone().into())]);
     assert_eq!(content(end(Dialect::Gemini)), [block(opened.clone().into())], "only its own dialect may replace it");
     assert_eq!(content(block_done(0)), [block(opened.clone().into())]);

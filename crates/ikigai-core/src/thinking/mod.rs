@@ -1,28 +1,28 @@
-//! Thinking: how hard a model should think, in words that hold for every provider.
+//! Thinking: how hard a model should think, in terms that apply to every provider.
 
+mod fit;
+mod limit;
 mod plan;
 mod table;
-mod words;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ThinkingKind, ThinkingRule};
+use crate::{Block, Dialect, Loss, Response, Shown, ThinkingKind, ThinkingRule};
 
-pub use plan::CANNOT_DISABLE;
+pub use fit::{ShowThinking, ThinkingPlan, ThinkingSetting};
 pub(crate) use plan::{Plan, Setting, nearest_level, plan};
 pub use table::{TableValue, thinking_budget, thinking_levels, thinking_table};
-pub use words::{ThinkingWords, switch_banner, thinking_words};
 
 /// How hard a model should think.
 ///
-/// Four levels everywhere; `minimal`, `xhigh` and `max` where single providers have them.
+/// Four levels for every model; `minimal`, `xhigh` and `max` only where a provider has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// Off, or as little as the model can.
     None,
-    /// Less than low, where a model has it.
+    /// Less than low, if the model has it.
     Minimal,
     /// About a third of the model's range.
     Low,
@@ -31,9 +31,9 @@ pub enum Level {
     Med,
     /// All of it.
     High,
-    /// More than high, where a model has it.
+    /// More than high, if the model has it.
     Xhigh,
-    /// The most, where a model has it.
+    /// The most, if the model has it.
     Max,
 }
 
@@ -50,7 +50,7 @@ pub enum Level {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Thinking {
-    /// The level. Absent: the model's default.
+    /// The level. If absent: the model's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<Level>,
     /// An explicit budget in tokens; it wins over the level.
@@ -73,8 +73,8 @@ impl Thinking {
         Thinking { level: None, budget: Some(tokens), include_summary: true }
     }
 
-    /// The same wish beside a long prompt: above 150,000 tokens of context the budget is at most 10,000, whether it was
-    /// explicit or comes from the level. Models that take no budgets keep their level.
+    /// The same wish for a long conversation: above 150,000 tokens of context the budget is at most 10,000, whether it was
+    /// given or comes from the level. Models without budgets keep their level.
     ///
     /// ```
     /// use ikigai_core::{Level, Thinking, rules_for};
@@ -84,14 +84,22 @@ impl Thinking {
     /// assert_eq!(Thinking::from(Level::High).for_context(150_000, sonnet).budget, None);
     /// ```
     #[must_use]
-    pub fn for_context(mut self, tokens: u64, rule: &ThinkingRule) -> Self {
+    pub fn for_context(self, tokens: u64, rule: &ThinkingRule) -> Self {
+        match self.reduced_for_context(tokens, rule) {
+            Some((reduced, _)) => reduced,
+            None => self,
+        }
+    }
+
+    /// The wish that takes the place of this one beside a long prompt, and the loss that says so. `None` if the wish can
+    /// stay: see [`for_context`](Thinking::for_context).
+    pub fn reduced_for_context(&self, tokens: u64, rule: &ThinkingRule) -> Option<(Thinking, Loss)> {
         const LONG: u64 = 150_000;
         const MOST: i64 = 10_000;
-        if tokens <= LONG {
-            return self;
+        if tokens <= LONG || !rule.takes_budgets() {
+            return None;
         }
-        let takes_budget = rule.kind == ThinkingKind::Budget || rule.takes_budget;
-        let tamed = match (self.budget, self.level) {
+        let too_much = match (self.budget, self.level) {
             // The model's own choice has no bound but its maximum.
             (Some(budget), _) => budget > MOST || (budget < 0 && rule.max > MOST),
             (None, Some(level)) if rule.kind == ThinkingKind::Budget && level > Level::None => {
@@ -99,10 +107,17 @@ impl Thinking {
             }
             (None, _) => false,
         };
-        if takes_budget && tamed {
-            self.budget = Some(MOST);
+        let why = "the conversation has more than 150,000 tokens, so the thinking budget is reduced to 10,000";
+        let reduced = Thinking { budget: Some(MOST), ..self.clone() };
+        too_much.then(|| (reduced, Loss::new(crate::LossCode::OutOfRange, "thinking", "thinking.budget", why)))
+    }
+
+    /// Is this a wish for no thinking?
+    pub fn is_off(&self) -> bool {
+        match self.budget {
+            Some(tokens) => tokens == 0,
+            None => self.level == Some(Level::None),
         }
-        self
     }
 
     /// Without the thinking in the answer.
@@ -113,12 +128,33 @@ impl Thinking {
     }
 }
 
+impl Response {
+    /// Notes on Anthropic's thinking blocks whether they hold the whole thinking or a summary of it, by the rule of the
+    /// model: `provider_data.anthropic.thinking_type` is `full` or `summarized`.
+    ///
+    /// The API does not say so itself, and nothing of it goes back on the wire.
+    pub fn note_thinking_type(&mut self, rule: &ThinkingRule) {
+        for block in &mut self.content {
+            if let Block::Thinking(thinking) = block
+                && !thinking.text.is_empty()
+                && thinking.provider_data.get(Dialect::Anthropic).is_some()
+            {
+                let word = match rule.shown {
+                    Shown::Whole => "full",
+                    Shown::Summary => "summarized",
+                };
+                thinking.provider_data.set(Dialect::Anthropic, "thinking_type", word);
+            }
+        }
+    }
+}
+
 fn shown() -> bool {
     true
 }
 
 impl Level {
-    /// All levels, least first.
+    /// All levels, lowest first.
     pub const ALL: [Level; 7] =
         [Level::None, Level::Minimal, Level::Low, Level::Med, Level::High, Level::Xhigh, Level::Max];
 
@@ -143,7 +179,7 @@ impl Level {
         }
     }
 
-    /// The effort's word in capitals, as Gemini's thinking levels are written.
+    /// The effort's word in capitals, as Gemini writes its thinking levels.
     pub fn capitals(self) -> &'static str {
         match self {
             Level::None => "NONE",
@@ -163,9 +199,9 @@ impl std::fmt::Display for Level {
     }
 }
 
-/// A word that is no thinking level.
+/// A word that is not a thinking level.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no thinking level; the levels are none, low, med and high (some models also: minimal, xhigh, max)")]
+#[error("unknown thinking level `{0}`; use none, low, med or high (some models also take minimal, xhigh or max)")]
 pub struct UnknownLevel(pub String);
 
 impl std::str::FromStr for Level {
@@ -186,7 +222,24 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
-    use crate::rules_for;
+    use crate::{ThinkingBlock, rules_for};
+
+    #[test]
+    fn thinking_says_whether_it_is_whole() {
+        let noted = |model: &str| {
+            let mut own = ThinkingBlock { text: "Hm.".to_owned(), ..ThinkingBlock::default() };
+            own.provider_data.set(Dialect::Anthropic, "signature", "EqoB");
+            let redacted = ThinkingBlock { text: String::new(), ..own.clone() };
+            let foreign = ThinkingBlock { text: "Hm.".to_owned(), ..ThinkingBlock::default() };
+            let mut response = Response::default();
+            response.content = [own, redacted, foreign].map(Block::Thinking).into();
+            response.note_thinking_type(&rules_for(model).thinking);
+            let types = response.content.iter().filter_map(Block::provider_data);
+            types.map(|data| data.str(Dialect::Anthropic, "thinking_type").map(str::to_owned)).collect::<Vec<_>>()
+        };
+        assert_eq!(noted("claude-3-7-sonnet"), [Some("full".to_owned()), None, None]);
+        assert_eq!(noted("claude-sonnet-4-5"), [Some("summarized".to_owned()), None, None]);
+    }
 
     #[test]
     fn a_long_context_tames_the_budget() {

@@ -1,17 +1,19 @@
 //! What a wish to think becomes for one model.
 
 use super::table::thinking_budget;
-use crate::{Level, Loss, Off, Thinking, ThinkingKind, ThinkingRule};
+use crate::{Level, Loss, LossCode, Off, Thinking, ThinkingKind, ThinkingRule};
 
-/// What people are told when `none` is not to be had.
-pub const CANNOT_DISABLE: &str = "This model does not support disabling thinking";
+/// Said when a model cannot be without thinking.
+const CANNOT_DISABLE: &str = "This model does not support disabling thinking";
 
-/// What a wish to think becomes for one model: a setting that its API takes, and what was lost on the way.
+/// What a wish to think becomes for one model: a setting that its API accepts, and what was lost.
+///
+/// [`ThinkingPlan`](super::ThinkingPlan) is the whole of it, with the API and the output limit.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
     /// What to send.
     pub(crate) setting: Setting,
-    /// Levels that the model lacks, off that is not to be had.
+    /// Levels that the model lacks, and thinking that cannot be off.
     pub(crate) losses: Vec<Loss>,
 }
 
@@ -85,7 +87,8 @@ fn off(rule: &ThinkingRule, losses: &mut Vec<Loss>) -> Setting {
         _ if possible => return Setting::Off,
         (ThinkingKind::Budget, _) => (Setting::Budget(rule.min), format!("its least budget of {} is sent", rule.min)),
         (ThinkingKind::Level, Some(Level::Minimal)) => {
-            losses.push(Loss::uncoded_info(
+            losses.push(Loss::info(
+                LossCode::RefusedByModel,
                 "thinking",
                 "thinking.level",
                 "this model may still think a little at its least level, MINIMAL",
@@ -101,7 +104,7 @@ fn off(rule: &ThinkingRule, losses: &mut Vec<Loss>) -> Setting {
             (Setting::Unsaid, "nothing is sent about it".to_owned())
         }
     };
-    losses.push(Loss::uncoded("thinking", "thinking.level", format!("{CANNOT_DISABLE}; {sent}")));
+    losses.push(Loss::new(LossCode::RefusedByModel, "thinking", "thinking.level", format!("{CANNOT_DISABLE}; {sent}")));
     setting
 }
 
@@ -109,7 +112,8 @@ fn by_level(rule: &ThinkingRule, level: Level, losses: &mut Vec<Loss>) -> Settin
     let place = "thinking.level";
     match rule.kind {
         ThinkingKind::None => {
-            losses.push(Loss::uncoded(
+            losses.push(Loss::new(
+                LossCode::RefusedByModel,
                 "thinking",
                 place,
                 "this model does not think, as far as is known; nothing is sent about it",
@@ -118,12 +122,17 @@ fn by_level(rule: &ThinkingRule, level: Level, losses: &mut Vec<Loss>) -> Settin
         }
         ThinkingKind::Budget => {
             if level > Level::High {
-                losses.push(Loss::uncoded("thinking", place, format!("this model has no level {level}; high is sent")));
+                losses.push(Loss::new(
+                    LossCode::RefusedByModel,
+                    "thinking",
+                    place,
+                    format!("this model has no level {level}; high is sent"),
+                ));
             }
             match thinking_budget(rule, level) {
                 Some(0) => {
                     let why = format!("this model has nothing between off and low; it is off for {level}");
-                    losses.push(Loss::uncoded("thinking", place, why));
+                    losses.push(Loss::new(LossCode::RefusedByModel, "thinking", place, why));
                     Setting::Off
                 }
                 Some(budget) => Setting::Budget(budget),
@@ -132,17 +141,28 @@ fn by_level(rule: &ThinkingRule, level: Level, losses: &mut Vec<Loss>) -> Settin
         }
         ThinkingKind::Adaptive | ThinkingKind::Effort | ThinkingKind::Level => {
             let Some(taken) = nearest(rule, level) else { return Setting::Unsaid };
-            if taken != level && rule.means.get(&level) != Some(&taken) {
-                losses.push(Loss::uncoded("thinking", place, format!("this model has no level {level}; {taken} is sent")));
+            if taken != level && rule.meaning(level) != Some(taken) {
+                losses.push(Loss::new(
+                    LossCode::RefusedByModel,
+                    "thinking",
+                    place,
+                    format!("this model has no level {level}; {taken} is sent"),
+                ));
             }
             Setting::Level(taken)
         }
         ThinkingKind::Toggle => {
-            losses.push(Loss::uncoded_info("thinking", place, format!("this model only thinks or does not; {level} is on")));
+            losses.push(Loss::info(
+                LossCode::RefusedByModel,
+                "thinking",
+                place,
+                format!("this model only thinks or does not; {level} is on"),
+            ));
             Setting::On
         }
         ThinkingKind::Always => {
-            losses.push(Loss::uncoded_info(
+            losses.push(Loss::info(
+                LossCode::RefusedByModel,
                 "thinking",
                 place,
                 "this model always thinks, as much as it chooses; nothing is sent about it",
@@ -154,16 +174,12 @@ fn by_level(rule: &ThinkingRule, level: Level, losses: &mut Vec<Loss>) -> Settin
 
 fn by_budget(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>, losses: &mut Vec<Loss>) -> Setting {
     let place = "thinking.budget";
-    let takes_budget = rule.kind == ThinkingKind::Budget || rule.takes_budget;
-    if takes_budget {
-        let greatest = match max_output {
-            // The budget must stay below the output limit.
-            Some(longest) if !rule.max_is_hard => i64::from(longest) - 1,
-            _ => rule.max,
-        };
-        let taken = tokens.clamp(rule.min, greatest.max(rule.min));
+    if rule.takes_budgets() {
+        let greatest = greatest(rule, max_output);
+        let taken = clamped(rule, tokens, max_output);
         if taken != tokens {
-            losses.push(Loss::uncoded(
+            losses.push(Loss::new(
+                LossCode::RefusedByModel,
                 "thinking",
                 place,
                 format!("this model takes budgets from {} to {greatest}; {taken} is sent", rule.min),
@@ -172,7 +188,7 @@ fn by_budget(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>, losses: 
         return Setting::Budget(taken);
     }
     let level = match rule.kind {
-        ThinkingKind::Effort => share(tokens, max_output),
+        ThinkingKind::Effort if rule.max <= 0 => share(tokens, max_output),
         _ => nearest_level(rule, tokens).max(Level::Minimal),
     };
     let (setting, sent) = match (rule.kind, nearest(rule, level)) {
@@ -186,8 +202,21 @@ fn by_budget(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>, losses: 
         }
         _ => (Setting::Unsaid, "this model thinks as much as it chooses; nothing is sent about it".to_owned()),
     };
-    losses.push(Loss::uncoded("thinking", place, sent));
+    losses.push(Loss::new(LossCode::RefusedByModel, "thinking", place, sent));
     setting
+}
+
+/// An explicit budget within the model's bounds.
+pub(super) fn clamped(rule: &ThinkingRule, tokens: i64, max_output: Option<u32>) -> i64 {
+    tokens.clamp(rule.min, greatest(rule, max_output).max(rule.min))
+}
+
+fn greatest(rule: &ThinkingRule, max_output: Option<u32>) -> i64 {
+    match max_output {
+        // The budget must stay below the output limit.
+        Some(longest) if !rule.max_is_hard => i64::from(longest) - 1,
+        _ => rule.max,
+    }
 }
 
 /// The level of a budget by its share of the longest answer, for models that have no budgets at all.
@@ -203,7 +232,7 @@ fn share(tokens: i64, max_output: Option<u32>) -> Level {
     }
 }
 
-/// A budget of -1: the model shall choose.
+/// A budget of -1: the model chooses.
 fn own_choice(rule: &ThinkingRule, level: Option<Level>, losses: &mut Vec<Loss>) -> Setting {
     match rule.kind {
         ThinkingKind::None | ThinkingKind::Always => Setting::Unsaid,
@@ -213,7 +242,8 @@ fn own_choice(rule: &ThinkingRule, level: Option<Level>, losses: &mut Vec<Loss>)
             None if rule.thinks_by_default() => Setting::Unsaid,
             level => {
                 let level = level.filter(|level| *level != Level::None).unwrap_or(Level::Med);
-                losses.push(Loss::uncoded(
+                losses.push(Loss::new(
+                    LossCode::RefusedByModel,
                     "thinking",
                     "thinking.budget",
                     format!("this model cannot choose its budget itself; level {level} is used"),
@@ -224,21 +254,22 @@ fn own_choice(rule: &ThinkingRule, level: Option<Level>, losses: &mut Vec<Loss>)
     }
 }
 
-/// What `none` becomes where off is not to be had.
+/// What `none` becomes if thinking cannot be off.
 pub(super) fn least(rule: &ThinkingRule) -> Option<Level> {
     rule.none_as.or_else(|| rule.levels.first().copied())
 }
 
-/// The level that a model has for the one that was asked for, which is not `none`.
+/// The model's closest level to the one that was asked for, which is not `none`.
 ///
-/// What is less than low goes up, what is more than high goes down; the rest goes to the nearest, and up from halfway.
+/// A level below low becomes a higher one, a level above high a lower one; the others become the closest, and the higher
+/// of two that are equally close.
 pub(super) fn nearest(rule: &ThinkingRule, level: Level) -> Option<Level> {
     let levels = &rule.levels;
     if levels.contains(&level) {
         return Some(level);
     }
-    if let Some(meant) = rule.means.get(&level) {
-        return Some(*meant);
+    if let Some(meant) = rule.meaning(level) {
+        return Some(meant);
     }
     let above = levels.iter().copied().find(|taken| *taken > level);
     let below = levels.iter().copied().rfind(|taken| *taken < level);

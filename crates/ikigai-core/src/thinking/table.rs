@@ -1,4 +1,4 @@
-//! The arithmetic of levels, and the table of levels that people see.
+//! The formula for levels, and the table of levels that follows from it.
 
 use serde::Serialize;
 
@@ -7,8 +7,8 @@ use crate::{Level, Off, ThinkingKind, ThinkingRule, rules_for};
 
 /// The budget of a level: `min + n * (max - min) / 3` in whole tokens, with n from 0 for none to 3 for high.
 ///
-/// None where a model has no budgets. This is arithmetic, not what is sent: `none` is the least budget here, and off on
-/// the wire wherever a model can be off.
+/// Returns `None` if the model has no budgets. This is the formula, not what is sent: `none` is the smallest budget here,
+/// and off in a request if the model can be off. [`ThinkingPlan`](crate::ThinkingPlan) says what is sent.
 ///
 /// ```
 /// use ikigai_core::{Level, rules_for, thinking_budget};
@@ -26,19 +26,19 @@ pub fn thinking_budget(rule: &ThinkingRule, level: Level) -> Option<i64> {
     (rule.max != 0).then(|| rule.min + thirds * (rule.max - rule.min) / 3)
 }
 
-/// What a level is for a model, as [`thinking_table`] says it. JSON: a number, a word, or null.
+/// What a level means for a model in [`thinking_table`]. JSON: a number, a word, or null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum TableValue {
-    /// A budget in tokens; -1 for a model of which no range is known.
+    /// A budget in tokens; -1 if the model's range is unknown.
     Budget(i64),
-    /// A word: the effort or level that the wire takes, or `off` and `on`.
+    /// A word: the effort or level that the API accepts, or `off` and `on`.
     Word(&'static str),
     /// Nothing: the model does not think.
     Nothing,
 }
 
-/// What the four levels are for a model: a budget or a word each.
+/// What the four levels mean for a model: a budget or a word each.
 ///
 /// ```
 /// use ikigai_core::{Level, TableValue, thinking_table};
@@ -49,7 +49,7 @@ pub fn thinking_table(model: &str) -> [(Level, TableValue); 4] {
     thinking_levels(&rules_for(model).thinking)
 }
 
-/// What the four levels are under a rule, for rules that do not come from a model's name alone.
+/// What the four levels mean under a rule that does not come from a model's name alone.
 pub fn thinking_levels(rule: &ThinkingRule) -> [(Level, TableValue); 4] {
     [Level::None, Level::Low, Level::Med, Level::High].map(|level| (level, value(rule, level)))
 }

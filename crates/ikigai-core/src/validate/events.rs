@@ -141,11 +141,7 @@ impl EventChecker {
 }
 
 /// Whoever read the pieces must have read what the end says. A call may also come whole, without pieces.
-fn check_arguments(
-    index: usize,
-    pieces: &str,
-    arguments: &Arguments,
-) -> Result<(), String> {
+fn check_arguments(index: usize, pieces: &str, arguments: &Arguments) -> Result<(), String> {
     let agrees = pieces.trim().is_empty()
         || arguments.text() == pieces
         || serde_json::from_str::<Map<String, Value>>(pieces).is_ok_and(|read| read == *arguments.object());

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::content::{self, Inside};
 use super::schema::{says_object, schema_fault};
 use super::{At, Invalid, Problem, refuse, turns};
-use crate::{Level, Message, OtherTool, OutputFormat, Request, Role, Tool, ToolChoice};
+use crate::{Level, Message, OutputFormat, Request, Role, Tool, ToolChoice};
 
 impl Request {
     /// Checks every rule that a request must meet before it is worth sending.
@@ -164,17 +164,11 @@ pub(crate) fn messages(messages: &[Message], problems: &mut Vec<Problem>) {
     }
 }
 
-/// The name by which a tool can be chosen; a dialect's own tool has its name, or else its type, in one of a few places.
+/// The name by which a tool can be chosen.
 fn any_name(tool: &Tool) -> Option<&str> {
     match tool {
         Tool::Function(function) => Some(&function.name),
-        Tool::Other(OtherTool { other, .. }) => {
-            let data = other.data.value();
-            ["/name", "/function/name", "/custom/name", "/type"]
-                .into_iter()
-                .find_map(|place| data.pointer(place))
-                .and_then(|name| name.as_str())
-        }
+        Tool::Other(tool) => tool.other.tool_name(),
     }
 }
 

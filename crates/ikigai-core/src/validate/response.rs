@@ -54,7 +54,7 @@ impl Response {
             problems.push(Problem::ErrorWithoutFinish { finish });
         }
         if let Some(usage) = &self.usage
-            && let Some(total) = provider_total(usage)
+            && let Some(total) = usage.own_total().or_else(|| provider_total(usage))
             && total != usage.total_tokens()
         {
             problems.push(Problem::TotalDiffers { sum: usage.total_tokens(), total });

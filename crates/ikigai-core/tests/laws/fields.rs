@@ -405,7 +405,7 @@ fn thinks_alike(sent: &Map<String, Value>, arrived: &Map<String, Value>, model: 
         (_, Some(wanted)) => budget(arrived) == Some(wanted) && shown,
         (Some(wanted), None) => {
             let rule = &rules_for(model).thinking;
-            let is_level = level(arrived) == Some(rule.means.get(&wanted).copied().unwrap_or(wanted));
+            let is_level = level(arrived) == Some(rule.meaning(wanted).unwrap_or(wanted));
             shown && (is_level || budget(arrived).is_some() && budget(arrived) == thinking_budget(rule, wanted))
         }
         (None, None) => shown,

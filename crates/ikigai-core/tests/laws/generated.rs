@@ -67,9 +67,7 @@ fn said(response: &Response, dialect: Dialect) -> Summary {
 /// A whole answer and its stream, sent by the same server, are the same answer to the client.
 fn a_stream_is_its_response(dialect: Dialect, response: &Response) {
     let body = dialect.write_response(response, &reply(dialect));
-    let whole = dialect
-        .read_response(&body)
-        .unwrap_or_else(|error| panic!("{dialect}: {error}\n{body}"));
+    let whole = dialect.read_response(&body).unwrap_or_else(|error| panic!("{dialect}: {error}\n{body}"));
     let bytes = encode(dialect, dialect, &events(response));
     let decoded = decode(dialect, &bytes);
     let text = String::from_utf8_lossy(&bytes).into_owned();

@@ -84,8 +84,11 @@ fn answer(dialect: Dialect) -> (Value, Vec<&'static str>) {
 /// A provider that wants its thinking back, whatever its dialect.
 fn with_target<T>(provider: &str, action: impl FnOnce(&Target<'_>) -> T) -> T {
     let quirks = Quirks {
-        reasoning_field: ReasoningField::Reasoning,
-        replay_reasoning: ReplayReasoning::Always,
+        chat: ikigai_core::ChatQuirks {
+            reasoning_field: ReasoningField::Reasoning,
+            replay_reasoning: ReplayReasoning::Always,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     let rules = Rules::default();

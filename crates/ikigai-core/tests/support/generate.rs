@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ikigai_core::{
     Audio, Block, CacheHint, CacheOptions, Dialect, Document, Error, ErrorKind, Event, FinishReason, Function, Image,
-    JsonSchemaFormat, Level, Loss, LossCode, Message, Other, OutputFormat, ProviderData, Request, Response, Role, Source, Text,
-    Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult, Usage,
+    JsonSchemaFormat, Level, Loss, LossCode, Message, Other, OutputFormat, Part, ProviderData, Request, Response, Role,
+    Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult, Usage,
 };
 use proptest::prelude::*;
 use serde_json::Value;
@@ -305,7 +305,9 @@ impl Make<'_, '_> {
                 let spaced = serde_json::to_string_pretty(&call.arguments).unwrap();
                 call.arguments = ikigai_core::Arguments::from_text(spaced);
             }
-            5 if self.reach == Reach::Everything => call.arguments = ikigai_core::Arguments::from_text("{\"path\": \"/etc/ho".to_owned()),
+            5 if self.reach == Reach::Everything => {
+                call.arguments = ikigai_core::Arguments::from_text("{\"path\": \"/etc/ho".to_owned())
+            }
             _ => {}
         }
         call
@@ -364,7 +366,15 @@ impl Make<'_, '_> {
         if self.reach == Reach::Everything && self.choices.seldom(6) {
             for _ in 0..=self.choices.below(2) {
                 let dialect = *self.choices.pick(&Dialect::ALL);
-                data.set(dialect, *self.choices.pick(&["signature", "extra", "id", ""]), self.choices.json(2));
+                let (part, name) = *self.choices.pick(&[
+                    (Part::State, "signature"),
+                    (Part::State, "id"),
+                    (Part::Extra, "signature"),
+                    (Part::Extra, "extra"),
+                    (Part::Answer, "logprobs"),
+                    (Part::Shape, ""),
+                ]);
+                data.set_part(dialect, part, name, self.choices.json(2));
             }
         }
         data
@@ -417,7 +427,11 @@ impl Make<'_, '_> {
                 },
             }
             if self.choices.seldom(8) {
-                events.push(Event::Other { index: None, dialect: Dialect::Anthropic, data: Value::from("ping").into() });
+                events.push(Event::Other {
+                    index: None,
+                    dialect: Dialect::Anthropic,
+                    data: Value::from("ping").into(),
+                });
             }
             if response.usage.is_some() && self.choices.seldom(8) {
                 events.push(Event::Usage { usage: self.usage() });

@@ -3,9 +3,9 @@
 use ikigai_core::{Level, Off, Rules, Sampling, WireError, rules_for};
 use serde_json::{Value, json};
 
-use crate::service::wire_error;
 use super::{Refusal, Rule, Wire, word};
 use crate::models;
+use crate::service::wire_error;
 
 /// What the many servers that copy OpenAI's APIs have in common. They know fields, models and limits of their own, and
 /// bear more than the original does.

@@ -103,5 +103,6 @@ fn what_providers_accepted_is_accepted_and_what_they_refused_is_refused() {
 }
 
 fn message(refusal: &WireError) -> String {
-    refusal.body.pointer("/error/message").and_then(Value::as_str).unwrap_or_default().to_owned()
+    let body: Value = serde_json::from_slice(&refusal.body).unwrap();
+    body.pointer("/error/message").and_then(Value::as_str).unwrap_or_default().to_owned()
 }

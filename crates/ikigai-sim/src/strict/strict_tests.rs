@@ -85,8 +85,9 @@ fn memory() -> Memory {
     Memory::new(Config::default(), mpsc::unbounded_channel().0)
 }
 
-fn message(wire: &WireError) -> &str {
-    wire.body.pointer("/error/message").and_then(Value::as_str).unwrap()
+fn message(wire: &WireError) -> String {
+    let body: Value = serde_json::from_slice(&wire.body).unwrap();
+    body.pointer("/error/message").and_then(Value::as_str).unwrap().to_owned()
 }
 
 #[test]

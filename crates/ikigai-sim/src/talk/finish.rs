@@ -1,6 +1,6 @@
 //! The end of an answer: thinking put before it, limits kept, tokens counted.
 
-use ikigai_core::{Arguments, Block, Dialect, FinishReason, Ids, Request, Response, rules_for};
+use ikigai_core::{Arguments, Block, Dialect, FinishReason, Ids, Json, Part, Request, Response, rules_for};
 
 use super::{Talk, thoughts, tokens};
 
@@ -29,9 +29,14 @@ pub(crate) fn finish(mut content: Vec<Block>, reason: FinishReason, request: &Re
         ..Response::default()
     };
     if let Some(stop) = answer.stopped_by {
-        response.provider_data.set(Dialect::Anthropic, "stop_reason", "stop_sequence");
-        let said = serde_json::json!({"stop_sequence": stop, "stop_details": null});
-        response.provider_data.set(Dialect::Anthropic, "response", said);
+        let said = [
+            ("stop_reason", Json::from("stop_sequence")),
+            ("stop_sequence", Json::from(stop)),
+            ("stop_details", Json::null()),
+        ];
+        for (name, value) in said {
+            response.provider_data.set_part(Dialect::Anthropic, Part::Answer, name, value);
+        }
     }
     response
 }

@@ -103,7 +103,7 @@ mod tests {
                 Block::text("Hello"),
                 Block::thinking("hidden"),
                 Block::Document(document),
-                Block::tool_call("1", "hidden", Default::default()),
+                Block::tool_call("1", "hidden", ikigai_core::Arguments::default()),
                 Block::ToolResult(result),
             ],
         );

@@ -136,7 +136,7 @@ fn markdown_for_people() {
     let call = ToolCall {
         id: "c1".into(),
         name: "read_file".into(),
-        arguments: json!({"path": "/etc/hosts"}).as_object().cloned().unwrap(),
+        arguments: json!({"path": "/etc/hosts"}).as_object().cloned().unwrap().into(),
         ..ToolCall::default()
     };
     let mut answer = Message::new(

@@ -49,9 +49,9 @@ pub(crate) fn rich() -> Entry {
     let mut thinking = ThinkingBlock { text: "Hm…\u{0}\n".into(), ..Default::default() };
     thinking.provider_data.set(Dialect::Anthropic, "signature", "EqoBCkYIBxgCKkA+/=");
     let mut call = ToolCall { id: "toolu_01".into(), name: "read_file".into(), ..ToolCall::default() };
-    call.set_arguments_text("{\"path\": \"/etc/hosts\", \"a\": 1.0, \"b\": 1e400}".into());
+    call.arguments = ikigai_core::Arguments::from_text("{\"path\": \"/etc/hosts\", \"a\": 1.0, \"b\": 1e400}");
     let mut deep = ToolCall { id: "toolu_02".into(), name: "deep".into(), ..ToolCall::default() };
-    deep.arguments = object(nested(127));
+    deep.arguments = object(nested(127)).into();
     let mut order =
         Text { text: "\"quoted\" \\ \u{1F642} \u{2028}\0 ' ; DROP TABLE messages; --".into(), ..Text::default() };
     order.provider_data.set(Dialect::Gemini, "z", json!({"b": 1, "a": [0.1, 1e-7, 123_456_789_012_345_678_u64]}));
@@ -61,7 +61,8 @@ pub(crate) fn rich() -> Entry {
         is_error: true,
         ..ToolResult::default()
     };
-    let other = Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search_call", "id": "ws_1"}) };
+    let other =
+        Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search_call", "id": "ws_1"}).into() };
     let mut message = Message::new(
         Role::Assistant,
         vec![

@@ -11,8 +11,8 @@ fn found(key: &str) -> Found {
 fn headers(id: &str, found: &Found) -> Result<HeaderMap, Error> {
     let mut headers = HeaderMap::new();
     let client = Scripted::new([]).client();
-    let proof = prove(&client, Providers::shared().find(id).unwrap(), Some(found), &mut headers)?;
-    assert!(matches!(proof, Some(Proof::Ready)), "{proof:?}");
+    let signing = authorize(&client, Providers::shared().find(id).unwrap(), Some(found), &mut headers)?;
+    assert!(matches!(signing, Some(Signing::Done)), "{signing:?}");
     Ok(headers)
 }
 
@@ -48,12 +48,12 @@ fn a_key_that_no_header_can_carry_is_an_error_without_the_key() {
 
 #[test]
 fn a_path_or_an_id_is_not_sent_as_a_token() {
-    for (id, variable) in [("vertex", WAYS[0]), ("bedrock", WAYS[1])] {
+    for (id, variable) in [("vertex", NOT_TOKENS[0]), ("bedrock", NOT_TOKENS[1])] {
         let found = Found { key: "/secret/file".into(), from: KeySource::Variable(variable.to_owned()) };
         let mut headers = HeaderMap::new();
         let client = Scripted::new([]).client();
-        let proof = prove(&client, Providers::shared().find(id).unwrap(), Some(&found), &mut headers);
-        assert!(!matches!(proof, Ok(Some(Proof::Ready))), "{proof:?}");
+        let signing = authorize(&client, Providers::shared().find(id).unwrap(), Some(&found), &mut headers);
+        assert!(!matches!(signing, Ok(Some(Signing::Done))), "{signing:?}");
         assert!(headers.is_empty(), "{headers:?}");
     }
 }

@@ -16,17 +16,19 @@ use crate::client::Client;
 use crate::config::{Found, Key, KeySource};
 use crate::error::{Error, Reason};
 
+#[cfg(feature = "bedrock")]
+pub(crate) use aws::Signer;
 #[cfg(feature = "vertex")]
 pub(crate) use google::Accounts;
 
-/// Variables that hold a way to a token, and not a token.
-const WAYS: [&str; 2] = ["GOOGLE_APPLICATION_CREDENTIALS", "AWS_ACCESS_KEY_ID"];
+/// Variables that hold the way to a token (a file, the id of a key pair), and not a token.
+const NOT_TOKENS: [&str; 2] = ["GOOGLE_APPLICATION_CREDENTIALS", "AWS_ACCESS_KEY_ID"];
 
 /// What is left to be done to a request before each try.
 #[derive(Debug, Clone)]
-pub(crate) enum Proof {
+pub(crate) enum Signing {
     /// Nothing: the key, if any, is in the headers.
-    Ready,
+    Done,
     /// It is signed.
     #[cfg(feature = "bedrock")]
     Aws(aws::Signer),
@@ -39,15 +41,15 @@ pub(crate) enum Proof {
 /// None when there is nothing to show.
 ///
 /// A key never goes into the address: addresses are logged.
-pub(crate) fn prove(
+pub(crate) fn authorize(
     client: &Client,
     provider: &Provider,
     found: Option<&Found>,
     headers: &mut HeaderMap,
-) -> Result<Option<Proof>, Error> {
-    let token = found.filter(|found| !is_way(&found.from));
+) -> Result<Option<Signing>, Error> {
+    let token = found.filter(|found| !leads_to_token(&found.from));
     match (provider.auth, token) {
-        (Auth::None, _) => Ok(Some(Proof::Ready)),
+        (Auth::None, _) => Ok(Some(Signing::Done)),
         (Auth::Bearer, Some(token)) => header(provider, headers, http::header::AUTHORIZATION, "Bearer ", &token.key),
         (Auth::XApiKey, Some(token)) => header(provider, headers, HeaderName::from_static("x-api-key"), "", &token.key),
         (Auth::XGoogApiKey, Some(token)) => {
@@ -68,7 +70,7 @@ pub(crate) fn prove(
     }
 }
 
-impl Proof {
+impl Signing {
     /// The request, with what this try needs.
     pub(crate) async fn sign(
         &self,
@@ -77,37 +79,37 @@ impl Proof {
     ) -> Result<http::Request<Bytes>, Error> {
         let _ = client;
         match self {
-            Proof::Ready => Ok(request),
+            Signing::Done => Ok(request),
             #[cfg(feature = "bedrock")]
-            Proof::Aws(signer) => signer.sign(request, client.clock().today()),
+            Signing::Aws(signer) => signer.sign(request, client.clock().today()),
             #[cfg(feature = "vertex")]
-            Proof::Google(account) => account.sign(request).await,
+            Signing::Google(account) => account.sign(request).await,
         }
     }
 }
 
 #[cfg(feature = "vertex")]
-fn google_account(client: &Client, _: &Provider, found: Option<&Found>) -> Result<Option<Proof>, Error> {
-    Ok(client.google().account(client.environment(), found)?.map(Proof::Google))
+fn google_account(client: &Client, _: &Provider, found: Option<&Found>) -> Result<Option<Signing>, Error> {
+    Ok(client.google().account(client.environment(), found)?.map(Signing::Google))
 }
 
 #[cfg(not(feature = "vertex"))]
-fn google_account(_: &Client, provider: &Provider, found: Option<&Found>) -> Result<Option<Proof>, Error> {
+fn google_account(_: &Client, provider: &Provider, found: Option<&Found>) -> Result<Option<Signing>, Error> {
     without(provider, found, "vertex")
 }
 
 #[cfg(feature = "bedrock")]
-fn aws_signer(client: &Client, _: &Provider, _: Option<&Found>) -> Result<Option<Proof>, Error> {
-    Ok(aws::Signer::find(client.environment())?.map(Proof::Aws))
+fn aws_signer(client: &Client, _: &Provider, _: Option<&Found>) -> Result<Option<Signing>, Error> {
+    Ok(client.aws()?.map(Signing::Aws))
 }
 
 #[cfg(not(feature = "bedrock"))]
-fn aws_signer(_: &Client, provider: &Provider, found: Option<&Found>) -> Result<Option<Proof>, Error> {
+fn aws_signer(_: &Client, provider: &Provider, found: Option<&Found>) -> Result<Option<Signing>, Error> {
     without(provider, found, "bedrock")
 }
 
 #[cfg(not(all(feature = "bedrock", feature = "vertex")))]
-fn without(provider: &Provider, found: Option<&Found>, feature: &str) -> Result<Option<Proof>, Error> {
+fn without(provider: &Provider, found: Option<&Found>, feature: &str) -> Result<Option<Signing>, Error> {
     match found {
         None => Ok(None),
         Some(_) => Err(Reason::Unsupported(format!(
@@ -124,20 +126,20 @@ fn header(
     name: HeaderName,
     before: &str,
     key: &Key,
-) -> Result<Option<Proof>, Error> {
+) -> Result<Option<Signing>, Error> {
     let mut value = HeaderValue::try_from(format!("{before}{}", key.expose())).map_err(|_| {
         let told = format!("the key for {} has characters that no header can carry", provider.name);
         Reason::from(ikigai_core::Error::new(ErrorKind::Auth, told))
     })?;
     value.set_sensitive(true);
     headers.insert(name, value);
-    Ok(Some(Proof::Ready))
+    Ok(Some(Signing::Done))
 }
 
 /// Does the value lead to a token, without being one?
-fn is_way(from: &KeySource) -> bool {
+fn leads_to_token(from: &KeySource) -> bool {
     match from {
-        KeySource::Variable(name) | KeySource::DotEnv { variable: name, .. } => WAYS.contains(&name.as_str()),
+        KeySource::Variable(name) | KeySource::DotEnv { variable: name, .. } => NOT_TOKENS.contains(&name.as_str()),
         KeySource::Argument | KeySource::Memory | KeySource::File(_) => false,
     }
 }

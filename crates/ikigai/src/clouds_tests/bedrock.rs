@@ -208,3 +208,68 @@ async fn without_any_key_the_way_out_is_told() {
     let error = client(&[]).ask(MODEL, "Hi").await.unwrap_err();
     assert!(error.to_string().contains("set AWS_BEARER_TOKEN_BEDROCK or AWS_ACCESS_KEY_ID"), "{error}");
 }
+
+/// A server that repeats every header that it was sent.
+pub(super) fn repeats(request: &http::Request<Bytes>) -> Answer {
+    let headers: Vec<&str> = request.headers().values().filter_map(|value| value.to_str().ok()).collect();
+    Answer::new(403, serde_json::json!({"message": headers.join(" | ")}).to_string())
+}
+
+#[tokio::test]
+async fn signatures_and_session_tokens_are_in_no_error() {
+    let server = Server::start(repeats).await;
+    let client = client(&[
+        ("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"),
+        ("AWS_SECRET_ACCESS_KEY", SECRET),
+        ("AWS_SESSION_TOKEN", "a/session+token=="),
+        ("BEDROCK_BASE_URL", &server.url()),
+    ]);
+    let error = client.ask(MODEL, "Hi").await.unwrap_err();
+    let sent = server.requests().await.remove(0);
+    let signature = sent.headers()["authorization"].to_str().unwrap().rsplit_once("Signature=").unwrap().1.to_owned();
+    let body = String::from_utf8(error.response().unwrap().body.to_vec()).unwrap();
+    let shown = format!("{error} {error:#?} {body}");
+    assert!(shown.contains("[key]") && body.contains("application/json"), "{shown}");
+    assert!(!shown.contains(&signature) && !shown.contains("session"), "{shown}");
+}
+
+#[tokio::test]
+async fn bytes_that_pass_through_are_signed_and_come_out_of_their_frames() {
+    let (_server, client) = start().await;
+    let upstream = client.upstream(MODEL).unwrap();
+    let path = "/model/anthropic.claude-haiku-4-5-20251001-v1%3A0/invoke-with-response-stream";
+    let body = Bytes::from(r#"{"anthropic_version":"bedrock-2023-05-31","messages":[{"role":"user","content":"Hi"}]}"#);
+    let exchange = upstream.send(path, &http::HeaderMap::new(), body.clone(), crate::Wanted::Stream).await.unwrap();
+    assert_eq!(exchange.headers["content-type"], "text/event-stream");
+    let data = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| line.starts_with("data: ")).map(str::to_owned).collect()
+    };
+    let sent = String::from_utf8(frames(Dialect::Anthropic, &says("Hello.")).concat()).unwrap();
+    let came = String::from_utf8(exchange.bytes().await.unwrap().to_vec()).unwrap();
+    assert_eq!(data(&came), data(&sent));
+    let nova = client.upstream("bedrock:us.amazon.nova-lite-v1:0").unwrap();
+    let error = nova.send(path, &http::HeaderMap::new(), body, crate::Wanted::Whole).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "bedrock:us.amazon.nova-lite-v1:0 is reached over Converse, whose bytes cannot be passed through"
+    );
+}
+
+#[tokio::test]
+async fn the_file_of_key_pairs_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("credentials");
+    let keys = format!("[default]\naws_access_key_id = AKIDEXAMPLE\naws_secret_access_key = {SECRET}\n");
+    std::fs::write(&file, keys).unwrap();
+    let server = Server::start(bedrock).await;
+    let variables = [
+        ("AWS_SHARED_CREDENTIALS_FILE", file.to_str().unwrap()),
+        ("AWS_REGION", "eu-west-1"),
+        ("BEDROCK_BASE_URL", &server.url()),
+    ];
+    let old = client(&variables);
+    assert_eq!(old.ask(MODEL, "Hi").await.unwrap().text(), "Hello.");
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(old.ask(MODEL, "Hi").await.unwrap().text(), "Hello.");
+    assert_eq!(client(&variables).ask(MODEL, "Hi").await.unwrap_err().kind(), ErrorKind::Auth);
+}

@@ -25,5 +25,6 @@ fn client(variables: &[(&str, &str)]) -> Client {
 }
 
 fn whole(dialect: Dialect) -> String {
-    dialect.encode_response(&says("Hello."), &ikigai_core::Reply::default()).to_string()
+    let wire = dialect.encode_response(&says("Hello."), &ikigai_core::Reply::default());
+    String::from_utf8(wire.body).unwrap()
 }

@@ -137,3 +137,23 @@ async fn a_token_that_is_given_is_used_and_a_bad_file_is_named() {
     assert_eq!(error.kind(), ErrorKind::Auth);
     assert!(error.to_string().contains("/nowhere/account.json"), "{error}");
 }
+
+#[tokio::test]
+async fn a_token_that_was_fetched_is_in_no_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, _) = account(folder.path());
+    let server = Server::start(|request| {
+        let token = request.headers()["authorization"].to_str().unwrap();
+        Answer::new(403, json!({"error": {"code": 403, "message": format!("not for {token}")}}).to_string())
+    })
+    .await;
+    let client = client(&[
+        ("GOOGLE_APPLICATION_CREDENTIALS", &file),
+        ("GOOGLE_CLOUD_PROJECT", "p"),
+        ("VERTEX_BASE_URL", &format!("{}/v1", server.url())),
+    ]);
+    let error = client.ask("vertex:gemini-2.5-flash", "Hi").await.unwrap_err();
+    assert_eq!(error.excerpt(), Some("not for Bearer [key]"));
+    let body = String::from_utf8(error.response().unwrap().body.to_vec()).unwrap();
+    assert!(!format!("{error:#?} {body}").contains("eyJ"), "{error:#?} {body}");
+}

@@ -28,7 +28,7 @@ fn mode(file: &Path, mode: u32) {
 fn mode(_: &Path, _: u32) {}
 
 fn found(environment: &Environment, id: &str) -> Option<(String, KeySource)> {
-    let found = Lookup::new(environment).key(provider(id)).unwrap()?;
+    let found = Lookup::new(environment.clone()).key(provider(id)).unwrap()?;
     Some((found.key.expose().to_owned(), found.from))
 }
 
@@ -110,14 +110,14 @@ fn a_file_that_others_may_read_is_refused_with_the_way_out() {
 #[test]
 fn a_missing_key_names_the_variable_the_file_and_the_page() {
     let environment = Environment::of([("X", "y")]).with_settings("/home/me/.config/ikigai");
-    let missing = Lookup::new(&environment).missing(provider("anthropic"));
+    let missing = Lookup::new(environment.clone()).missing(provider("anthropic"));
     assert_eq!(
         missing.to_string(),
         "there is no key for Anthropic: set ANTHROPIC_API_KEY, or write `anthropic = \"…\"` into \
          /home/me/.config/ikigai/credentials.toml; get one at https://console.anthropic.com/settings/keys"
     );
     let environment = Environment::of([("X", "y")]);
-    let told = Lookup::new(&environment).missing(provider("google")).to_string();
+    let told = Lookup::new(environment.clone()).missing(provider("google")).to_string();
     assert!(told.starts_with("there is no key for Google: set GEMINI_API_KEY or GOOGLE_API_KEY"), "{told}");
 }
 
@@ -127,7 +127,7 @@ fn variables_move_the_base_url_but_a_strangers_dotenv_does_not() {
     write(folder.path(), ".env", "OPENAI_BASE_URL=http://evil.example\nOPENAI_API_KEY=theirs\n");
     let dotenv = folder.path().join(".env");
     let environment = Environment::of([("ANTHROPIC_BASE_URL", "http://localhost:1/v1")]).with_dotenv(&dotenv);
-    let lookup = Lookup::new(&environment);
+    let lookup = Lookup::new(environment.clone());
     let variable = KeySource::Variable("X".to_owned());
     assert_eq!(
         lookup.base_url(provider("anthropic"), Dialect::Anthropic, Some(&variable)).unwrap(),
@@ -146,14 +146,27 @@ fn nothing_shows_a_key() {
     write(folder.path(), "credentials.toml", &format!("anthropic = \"{SECRET}\"\n"));
     let environment = Environment::of([("OPENAI_API_KEY", SECRET)]).with_settings(folder.path()).without_dotenv();
     let key = Key::from(SECRET);
-    let found = Lookup::new(&environment).key(provider("anthropic")).unwrap().unwrap();
+    let found = Lookup::new(environment.clone()).key(provider("anthropic")).unwrap().unwrap();
     let credentials = Credentials::load(folder.path()).unwrap();
     let shown = format!("{key:?} {key:#?} {environment:?} {found:?} {} {credentials:?}", found.from);
     assert!(!shown.contains("very-secret"), "{shown}");
     assert_eq!((key.hint().as_str(), Key::from("short").hint().as_str()), ("…0000", "…"));
-    assert_eq!(key.redact(&format!("Incorrect API key: {SECRET}.")), "Incorrect API key: [key].");
-    assert_eq!(
-        (Key::from("").redact("nothing"), Key::from("o").redact("nothing")),
-        ("nothing".into(), "nothing".into())
-    );
+}
+
+#[test]
+fn a_key_is_looked_up_once_unless_it_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let environment = Environment::of([("X", "y")]).with_settings(folder.path());
+    let lookup = Lookup::new(environment.clone());
+    let key = |lookup: &Lookup, id: &str| lookup.key(provider(id)).unwrap().map(|found| found.key.expose().to_owned());
+    assert_eq!(key(&lookup, "openai"), None);
+    write(folder.path(), "credentials.toml", "openai = \"first\"\nollama = \"first\"\n");
+    assert_eq!((key(&lookup, "openai"), key(&lookup, "ollama")), (Some("first".into()), Some("first".into())));
+    write(folder.path(), "credentials.toml", "openai = \"second\"\n");
+    assert_eq!((key(&lookup, "openai"), key(&lookup, "ollama")), (Some("first".into()), Some("first".into())));
+    let anew = Lookup::new(environment);
+    assert_eq!((key(&anew, "openai"), key(&anew, "ollama")), (Some("second".into()), None));
+    // A provider that works without a key is looked up once, too.
+    write(folder.path(), "credentials.toml", "ollama = \"third\"\n");
+    assert_eq!(key(&anew, "ollama"), None);
 }

@@ -36,12 +36,6 @@ impl Key {
     pub(crate) fn is_empty(&self) -> bool {
         self.expose().is_empty()
     }
-
-    /// A text with this key taken out, wherever it stands. A key of a few letters is none that anyone has to hide, and would
-    /// take half of the text with it.
-    pub(crate) fn redact(&self, text: &str) -> String {
-        if self.expose().len() < 8 { text.to_owned() } else { text.replace(self.expose(), "[key]") }
-    }
 }
 
 impl From<&str> for Key {

@@ -9,6 +9,8 @@
 //!    `$XDG_CONFIG_HOME/ikigai`, mostly `~/.config/ikigai`;
 //! 5. `.env` in the working directory.
 //!
+//! A client looks a key up once, when a provider is first asked; a client that is built anew sees what has changed.
+//!
 //! A base URL is taken from the client's memory, then from the environment (`ANTHROPIC_BASE_URL` …), then from the
 //! table of providers. A `.env` file may set one only for a key of its own: otherwise a folder from a stranger could send
 //! the user's key anywhere.
@@ -17,13 +19,13 @@ mod credentials;
 mod dotenv;
 mod environment;
 mod key;
-mod keys;
+mod lookup;
 
 pub use credentials::{Credentials, CredentialsError};
 pub use environment::Environment;
 pub use key::Key;
-pub(crate) use keys::Lookup;
-pub use keys::{Found, KeySource, MissingKey};
+pub(crate) use lookup::Lookup;
+pub use lookup::{Found, KeySource, MissingKey};
 
 #[cfg(test)]
 mod config_tests;

@@ -82,7 +82,7 @@ fn as_other(content: &Block) -> Option<Block> {
         }
         fields.insert("cache_control".to_owned(), mark);
     }
-    Some(Block::Other(Other { dialect: Dialect::Anthropic, data }))
+    Some(Block::Other(Other { dialect: Dialect::Anthropic, data: data.into() }))
 }
 
 /// A picture, or why there can be none.

@@ -56,7 +56,12 @@ impl<'a> Messages<'a> {
             if has("document") && !has("text") {
                 content.insert(0, block("text", "See the attached document."));
                 let why = "Converse wants a text beside a document; one is added";
-                self.losses.push(Loss::info(LossCode::Other, "document", format!("messages[{index}]"), why));
+                self.losses.push(Loss::info(
+                    ikigai_core::LossCode::Other,
+                    "document",
+                    format!("messages[{index}]"),
+                    why,
+                ));
             }
             self.wire.push((role, content));
         }
@@ -76,7 +81,7 @@ impl<'a> Messages<'a> {
     }
 
     fn lose(&mut self, what: &str, place: &str, why: impl Into<String>) {
-        self.losses.push(Loss::new(LossCode::Other, what, place, why));
+        self.losses.push(Loss::new(ikigai_core::LossCode::Other, what, place, why));
     }
 
     /// Puts a cache point behind what is there.
@@ -95,7 +100,7 @@ impl<'a> Messages<'a> {
             Some(_) => {
                 if end < out.len() {
                     let why = "Converse takes no cache point behind a document; it stands before it";
-                    self.losses.push(Loss::info(LossCode::Other, "cache", place, why));
+                    self.losses.push(Loss::info(ikigai_core::LossCode::Other, "cache", place, why));
                 }
                 out.insert(end, cache_point(mark));
             }
@@ -155,7 +160,7 @@ impl<'a> Messages<'a> {
         {
             let why =
                 format!("Converse's names have letters, digits, blanks, - ( ) [ ], no two alike; `{name}` is sent");
-            self.losses.push(Loss::info(LossCode::Other, "document.name", place, why));
+            self.losses.push(Loss::info(ikigai_core::LossCode::Other, "document.name", place, why));
         }
         Ok(wire)
     }

@@ -8,8 +8,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use ikigai_core::{
-    Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Message, ModelName, Registry, Request,
-    Response, Role, StreamDecoder, user,
+    Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Limits, Message, ModelName, Registry,
+    Request, Response, Role, StreamDecoder, user,
 };
 use serde_json::{Map, Value, json};
 
@@ -50,7 +50,7 @@ async fn events(exchange: &Value, mut pieces: Vec<Bytes>) -> Vec<Event> {
     pieces.reverse();
     let body = Body::poll_fn(move |_| Poll::Ready(pieces.pop().map(Ok)));
     let mut body = unframed(body, Inside::Converse(converse(exchange).reader()));
-    let mut decoder = StreamDecoder::new(Dialect::Anthropic, Ids::seeded(7));
+    let mut decoder = StreamDecoder::new(Dialect::Anthropic, Ids::seeded(7), &Limits::default());
     let mut events = Vec::new();
     while let Some(bytes) = body.next().await {
         decoder.feed(&bytes.unwrap(), &mut events);
@@ -74,7 +74,7 @@ async fn answer(exchange: &Value) -> Result<Response, Error> {
         return Err(Dialect::Anthropic.decode_error(Some(status), &headers, &recorded["body"].to_string()));
     }
     let body = converse(exchange).rewrite_response(recorded["body"].clone());
-    Dialect::Anthropic.decode_response(body, &mut Ids::seeded(7))
+    Dialect::Anthropic.decode_response(&serde_json::to_vec(&body).unwrap(), &mut Ids::seeded(7), &Limits::default())
 }
 
 /// An answer in the words of `expected.jsonl`.
@@ -196,7 +196,7 @@ async fn a_whole_answer_is_the_same_as_a_stream() {
         for (kind, payload) in frames(body) {
             reader.event(kind, payload.to_string().as_bytes(), &mut bytes);
         }
-        let mut decoder = StreamDecoder::new(Dialect::Anthropic, Ids::seeded(7));
+        let mut decoder = StreamDecoder::new(Dialect::Anthropic, Ids::seeded(7), &Limits::default());
         let mut events = Vec::new();
         decoder.feed(&bytes, &mut events);
         decoder.end(&mut events);
@@ -343,14 +343,17 @@ fn every_request_can_be_written() {
         let Some(recorded) = exchange["request"].as_object() else { continue };
         let model = exchange["model"].as_str().unwrap();
         let body = as_messages(recorded["body"].as_object().unwrap(), model);
-        let mut request = Dialect::Anthropic.decode_request(Incoming { path: None, body }).unwrap();
+        let body = serde_json::to_vec(&body).unwrap();
+        let incoming = Incoming { path: None, body: &body };
+        let (mut request, _) = Dialect::Anthropic.decode_request(incoming, &Limits::default()).unwrap();
         let path = recorded["path"].as_str().unwrap();
         request.stream = path.ends_with("-stream").then_some(true);
         let route = registry.route(&ModelName::new("bedrock-converse", model)).unwrap();
         let wire = Converse::on(&route).unwrap().encode_request(&request, &route).unwrap();
         // A name that only the recording has, with a sign in it that Converse would refuse.
         let wanted = recorded["body"].to_string().replace("document-REDACTED_1", "document-REDACTED 1");
-        let (wanted, got) = (plain(serde_json::from_str(&wanted).unwrap()), plain(wire.body));
+        let (wanted, got) =
+            (plain(serde_json::from_str(&wanted).unwrap()), plain(serde_json::from_slice(&wire.body).unwrap()));
         if wanted != got || path.replace(':', "%3A") != wire.path {
             faults.push(format!("{}\n  recorded: {wanted}\n  written:  {got} {}", exchange["id"], wire.path));
         }
@@ -390,8 +393,9 @@ async fn every_answer_goes_back_as_it_came() {
             Request { model: model.to_owned(), messages: vec![user("Hi"), said, user("Go on.")], ..Request::default() };
         let route = registry.route(&ModelName::new("bedrock-converse", model)).unwrap();
         let wire = Converse::on(&route).unwrap().encode_request(&request, &route).unwrap();
-        if wire.body["messages"][1]["content"] != wanted {
-            let got = &wire.body["messages"][1]["content"];
+        let body: Value = serde_json::from_slice(&wire.body).unwrap();
+        if body["messages"][1]["content"] != wanted {
+            let got = &body["messages"][1]["content"];
             faults.push(format!("{}\n  came: {wanted}\n  went: {got}", exchange["id"]));
         }
         count += 1;

@@ -42,7 +42,7 @@ pub(super) fn cache_point(mark: &Value) -> Value {
 
 /// Writes a request anew: its path, its body, and what Converse cannot carry of it.
 pub(super) fn rewrite(wire: WireRequest, request: &Request, rules: &Rules) -> WireRequest {
-    let WireRequest { path, headers, body, losses } = wire;
+    let WireRequest { path, headers, body, losses, names } = wire;
     let streams = path.ends_with("-stream");
     let model = path.rsplit_once('/').map_or(path.as_str(), |(model, _)| model);
     let path = format!("{model}/{}", if streams { "converse-stream" } else { "converse" });
@@ -52,7 +52,7 @@ pub(super) fn rewrite(wire: WireRequest, request: &Request, rules: &Rules) -> Wi
     };
     let mut writer = Writer { request, fields: rules.converse, body, losses, additional: Fields::new() };
     let body = writer.body();
-    WireRequest { path, headers, body: serde_json::to_vec(&body).unwrap_or_default(), losses: writer.losses }
+    WireRequest { path, headers, body: serde_json::to_vec(&body).unwrap_or_default(), losses: writer.losses, names }
 }
 
 /// A request on its way.

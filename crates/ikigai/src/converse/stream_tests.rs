@@ -13,7 +13,7 @@ fn events(frames: &[(&str, Value)]) -> Vec<Event> {
         reader.event(kind, payload.to_string().as_bytes(), &mut bytes);
     }
     reader.end(&mut bytes);
-    let mut decoder = StreamDecoder::new(Dialect::Anthropic, Ids::seeded(7));
+    let mut decoder = StreamDecoder::new(Dialect::Anthropic, Ids::seeded(7), &ikigai_core::Limits::default());
     let mut events = Vec::new();
     decoder.feed(&bytes, &mut events);
     decoder.end(&mut events);
@@ -89,7 +89,7 @@ fn what_is_no_event_is_an_error() {
     let mut bytes = Vec::new();
     reader.event("messageStart", b"{}", &mut bytes);
     reader.event("contentBlockDelta", b"{\"delta\":\n{\"te", &mut bytes);
-    let mut decoder = StreamDecoder::new(Dialect::Anthropic, Ids::seeded(7));
+    let mut decoder = StreamDecoder::new(Dialect::Anthropic, Ids::seeded(7), &ikigai_core::Limits::default());
     let mut events = Vec::new();
     decoder.feed(&bytes, &mut events);
     assert!(matches!(events.last(), Some(Event::Error { error }) if error.kind == ErrorKind::Protocol), "{events:?}");

@@ -45,7 +45,12 @@ pub(super) fn config(
         if let Some(cache) = cache {
             match caching.fields {
                 ConverseFields::Anthropic => specs.push(cache_point(&cache)),
-                _ => losses.push(Loss::new(LossCode::Other, "cache", &place, "this model caches no tools; the hint is left out")),
+                _ => losses.push(Loss::new(
+                    LossCode::Other,
+                    "cache",
+                    &place,
+                    "this model caches no tools; the hint is left out",
+                )),
             }
         }
     }

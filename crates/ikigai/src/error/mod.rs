@@ -1,6 +1,7 @@
 //! What can go wrong, in one type.
 
 mod reason;
+mod response;
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,9 +9,11 @@ use std::time::Duration;
 
 use ikigai_core::{ErrorKind, Message, ModelName, Response};
 
-use crate::limits::RateLimits;
+use crate::redact::Secrets;
+use crate::upstream::RateLimits;
 
 pub use reason::{Mismatch, Reason, ServerFault};
+pub use response::FailedResponse;
 
 /// The longest excerpt of a provider's words, in bytes.
 const EXCERPT: usize = 1000;
@@ -41,6 +44,7 @@ struct Inner {
     messages: Vec<Message>,
     attempts: Vec<Attempt>,
     limits: RateLimits,
+    response: Option<FailedResponse>,
 }
 
 /// One try that failed.
@@ -69,6 +73,7 @@ impl Error {
             messages: Vec::new(),
             attempts: Vec::new(),
             limits: RateLimits::default(),
+            response: None,
         }))
     }
 
@@ -149,6 +154,24 @@ impl Error {
         &self.0.limits
     }
 
+    /// The provider's answer as it came, if it had a status of 400 or more: for a client of the same dialect. A redirect
+    /// is left out, because the provider's new address is not for clients.
+    pub fn response(&self) -> Option<&FailedResponse> {
+        self.0.response.as_ref()
+    }
+
+    /// The failure in the canonical form: what a server encodes in the dialect of its client.
+    pub fn canonical(&self) -> ikigai_core::Error {
+        let mut error = match self.0.reason.provider_error() {
+            Some(error) => error.clone(),
+            None => ikigai_core::Error::new(self.kind(), self.to_string()),
+        };
+        if error.retry_after_ms.is_none() {
+            error.retry_after_ms = self.retry_after().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+        }
+        error
+    }
+
     /// This failure as one try among several.
     pub(crate) fn attempt(&self, model: &ModelName) -> Attempt {
         Attempt {
@@ -174,6 +197,23 @@ impl Error {
 
     pub(crate) fn limited(self, limits: RateLimits) -> Self {
         self.with(|inner| inner.limits = limits)
+    }
+
+    pub(crate) fn with_response(self, response: FailedResponse) -> Self {
+        self.with(|inner| inner.response = Some(response))
+    }
+
+    /// The same without secrets: in its words, in what had arrived, in what was tried. The answer as it came has none.
+    pub(crate) fn redacted(self, secrets: &Secrets) -> Self {
+        self.with(|inner| {
+            secrets.redact_reason(&mut inner.reason);
+            if let Some(partial) = &mut inner.partial {
+                secrets.redact_response(partial);
+            }
+            for attempt in &mut inner.attempts {
+                attempt.message = secrets.redact(&attempt.message).into_owned();
+            }
+        })
     }
 
     pub(crate) fn with_partial(self, partial: Response) -> Self {
@@ -242,6 +282,7 @@ impl fmt::Debug for Error {
             .field("attempts", &self.0.attempts)
             .field("partial", &self.0.partial)
             .field("limits", &self.0.limits)
+            .field("response", &self.0.response)
             .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@
 //! checked; an answer that does not match goes back to the model once, with what is wrong.
 
 mod partial;
-mod shape;
+mod schema;
 mod stream;
 
 use ikigai_core::{
@@ -18,12 +18,12 @@ use crate::error::{Error, Mismatch};
 use crate::model::Model;
 use crate::turn::Turn;
 
-pub(crate) use shape::Shape;
+pub(crate) use schema::ValueSchema;
 pub use stream::ObjectStream;
 
 /// How the model is asked for a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum Method {
     /// It is held to the schema.
     Native,
     /// It has to call a tool whose arguments are the value.
@@ -72,7 +72,7 @@ impl Model {
     where
         T: serde::de::DeserializeOwned + schemars::JsonSchema,
     {
-        let extraction = Extraction::new(self, Shape::of::<T>()?, prompt.into());
+        let extraction = Extraction::new(self, ValueSchema::of::<T>()?, prompt.into());
         let answer = Turn::begin(&extraction.model, extraction.context.clone())?.run().await?;
         extraction.settle(answer, read::<T>).await
     }
@@ -82,7 +82,7 @@ impl Model {
     /// # Errors
     /// As [`extract`](Model::extract), and when the schema is none.
     pub async fn extract_json(&self, schema: Value, prompt: impl Into<Context>) -> Result<Value, Error> {
-        let extraction = Extraction::new(self, Shape::new("answer", None, schema)?, prompt.into());
+        let extraction = Extraction::new(self, ValueSchema::new("answer", None, schema)?, prompt.into());
         let answer = Turn::begin(&extraction.model, extraction.context.clone())?.run().await?;
         Ok(extraction.settle(answer, Ok).await?.0)
     }
@@ -96,7 +96,7 @@ impl Model {
     where
         T: schemars::JsonSchema,
     {
-        ObjectStream::open(Extraction::new(self, Shape::of::<T>()?, prompt.into())).await
+        ObjectStream::open(Extraction::new(self, ValueSchema::of::<T>()?, prompt.into())).await
     }
 
     /// As [`extract_stream`](Model::extract_stream), for JSON that matches a schema.
@@ -104,21 +104,21 @@ impl Model {
     /// # Errors
     /// When the schema is none, or the answer does not even begin.
     pub async fn extract_json_stream(&self, schema: Value, prompt: impl Into<Context>) -> Result<ObjectStream, Error> {
-        ObjectStream::open(Extraction::new(self, Shape::new("answer", None, schema)?, prompt.into())).await
+        ObjectStream::open(Extraction::new(self, ValueSchema::new("answer", None, schema)?, prompt.into())).await
     }
 
     /// The way in which this model is best asked for a value.
-    fn way(&self) -> Way {
+    fn way(&self) -> Method {
         let plan = &self.plan;
-        let Ok(route) = self.client.registry().route(&plan.name) else { return Way::Native };
+        let Ok(route) = self.client.registry().route(&plan.name) else { return Method::Native };
         let has_tools = plan.request.tools.iter().any(|tool| tool.as_function().is_some());
         let native = route.rules.structured_output
             && route.facts.and_then(|facts| facts.structured_output) != Some(false)
-            && !route.provider.quirks.no_json_schema
+            && !route.provider.quirks.chat.no_json_schema
             && (!has_tools || route.rules.tools_with_structured_output);
         let tools = route.facts.and_then(|facts| facts.tools) != Some(false)
             && route.rules.forced_tools != ForcedTools::Refused;
-        if native || !tools { Way::Native } else { Way::Tool }
+        if native || !tools { Method::Native } else { Method::Tool }
     }
 }
 
@@ -126,24 +126,24 @@ impl Model {
 pub(crate) struct Extraction {
     pub(crate) model: Model,
     pub(crate) context: Context,
-    shape: Shape,
-    way: Way,
+    shape: ValueSchema,
+    way: Method,
 }
 
 impl Extraction {
-    pub(crate) fn new(model: &Model, shape: Shape, context: Context) -> Self {
+    pub(crate) fn new(model: &Model, shape: ValueSchema, context: Context) -> Self {
         let way = model.way();
         let model = model.clone().change(|plan| match way {
-            Way::Native => {
+            Method::Native => {
                 plan.request.output_format = Some(OutputFormat::JsonSchema(JsonSchemaFormat {
                     name: Some(shape.name.clone()),
                     description: shape.description.clone(),
-                    schema: shape.schema.clone(),
+                    schema: shape.schema.clone().into(),
                     strict: Some(true),
                     provider_data: ProviderData::default(),
                 }));
             }
-            Way::Tool => {
+            Method::Tool => {
                 let told = shape.description.as_deref().unwrap_or("Gives the answer.");
                 let tool = Tool::new(&shape.name, told).parameters(shape.schema.clone());
                 // With other tools beside it, it is called when the model is ready.
@@ -195,8 +195,10 @@ impl Extraction {
             FinishReason::Stop | FinishReason::ToolUse | FinishReason::Error | FinishReason::Unknown => {}
         }
         let (value, text) = match self.call(answer) {
-            Some(call) if call.is_complete() => (Ok(Value::Object(call.arguments.object().clone())), call.arguments.text().to_owned()),
-            Some(call) => (Err("the arguments are no JSON object".to_owned()), call.arguments_json()),
+            Some(call) if call.is_complete() => {
+                (Ok(Value::Object(call.arguments.object().clone())), call.arguments.text().to_owned())
+            }
+            Some(call) => (Err("the arguments are no JSON object".to_owned()), call.arguments.text().to_owned()),
             None => {
                 let text = answer.text();
                 (parse(&text), text)
@@ -226,10 +228,10 @@ impl Extraction {
 
     /// The name of the tool whose arguments are the value.
     pub(crate) fn tool(&self) -> Option<&str> {
-        (self.way == Way::Tool).then_some(self.shape.name.as_str())
+        (self.way == Method::Tool).then_some(self.shape.name.as_str())
     }
 
-    pub(crate) fn shape(&self) -> &Shape {
+    pub(crate) fn shape(&self) -> &ValueSchema {
         &self.shape
     }
 }

@@ -18,11 +18,12 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
-use super::fault::{Secrets, Told};
+use super::fault::{Fault, secrets_of};
 use super::process::{Life, Log};
 use super::server::{Place, Server};
 use super::{content, names, process, remote};
 use crate::error::{Error, ServerFault, beginning};
+use crate::redact::Secrets;
 use crate::tools::{Callable, Hints, Output};
 
 /// The longest message of a server.
@@ -82,13 +83,13 @@ impl ClientHandler for Handler {
 
 impl Connection {
     pub(super) async fn open(server: Server) -> Result<Self, Error> {
-        let secrets = Secrets::of(&server);
-        let label = secrets.redact(&server.label());
+        let secrets = secrets_of(&server);
+        let label = secrets.redact(&server.label()).into_owned();
         let (changed, changes) = watch::channel(0);
         let handler = Handler { changes: changed };
         let mut log = Log::default();
         let mut life = None;
-        let fault = |told: Told, log: &Log| told.of(&label, log.lines(), &secrets);
+        let fault = |told: Fault, log: &Log| told.of(&label, log.lines(), &secrets);
         // With the handshake that servers have had from the start; newer ones know it too.
         let lifecycle = ClientLifecycleMode::Initialize;
         let served = match &server.place {
@@ -111,10 +112,10 @@ impl Connection {
             Ok(Ok(service)) => service,
             Ok(Err(error)) => {
                 let status = last_words(life.as_ref()).await;
-                let told = status.map_or_else(|| Told::at_start(&error), |status| Told::ended(Some(status)));
+                let told = status.map_or_else(|| Fault::at_start(&error), |status| Fault::ended(Some(status)));
                 return Err(fault(told, &log).into());
             }
-            Err(_) => return Err(fault(Told::too_slow(server.connect), &log).into()),
+            Err(_) => return Err(fault(Fault::too_slow(server.connect), &log).into()),
         };
         let closing = service.cancellation_token();
         let ended = ended(life.as_ref());
@@ -199,13 +200,13 @@ impl Connection {
                     return Ok(tools);
                 }
                 Ok(Err(error)) => return Err(self.link.fault(&error).await.into()),
-                Err(_) => return Err(self.link.told(Told::too_slow(self.link.connect)).into()),
+                Err(_) => return Err(self.link.told(Fault::too_slow(self.link.connect)).into()),
             };
             tools.extend(page.tools);
             match page.next_cursor {
                 None => return Ok(tools),
                 Some(next) if cursor.as_ref() == Some(&next) || tools.len() > MOST_TOOLS => {
-                    return Err(self.link.told(Told::protocol("has a list of tools without an end")).into());
+                    return Err(self.link.told(Fault::protocol("has a list of tools without an end")).into());
                 }
                 next => cursor = next,
             }
@@ -236,7 +237,7 @@ impl Link {
         match self.service.call_tool(asked).await {
             Ok(result) => content::output(result),
             // The server's own words about this call, not a failure of the server.
-            Err(ServiceError::McpError(error)) => Output::error(self.secrets.redact(&error.message)),
+            Err(ServiceError::McpError(error)) => Output::error(self.secrets.redact(&error.message).into_owned()),
             Err(error) => {
                 let mut fault = self.fault(&error).await;
                 // Not the whole command: what stands in it is nothing for a model.
@@ -252,16 +253,16 @@ impl Link {
         let told = match error {
             ServiceError::TransportClosed | ServiceError::TransportSend(_) | ServiceError::Cancelled { .. } => {
                 match last_words(self.life.as_ref()).await {
-                    Some(status) => Told::ended(Some(status)),
-                    None => Told::at_work(error),
+                    Some(status) => Fault::ended(Some(status)),
+                    None => Fault::at_work(error),
                 }
             }
-            _ => Told::at_work(error),
+            _ => Fault::at_work(error),
         };
         self.told(told)
     }
 
-    fn told(&self, told: Told) -> ServerFault {
+    fn told(&self, told: Fault) -> ServerFault {
         told.of(&self.label, self.log.lines(), &self.secrets)
     }
 }
@@ -368,7 +369,7 @@ mod tests {
         let given = json!({"name": "t", "description": "Does it.", "inputSchema": schema});
         let tool = definition(&serde_json::from_value(given).unwrap(), "t".to_owned());
         let function = tool.as_function().unwrap();
-        (function.description.clone().unwrap(), function.parameters.clone())
+        (function.description.clone().unwrap(), function.parameters.clone().into())
     }
 
     #[test]

@@ -6,101 +6,89 @@ use std::time::Duration;
 use ikigai_core::ErrorKind;
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::streamable_http_client::{AuthRequiredError, InsufficientScopeError, StreamableHttpError};
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 
 use super::server::{Place, Server};
 use crate::error::{ServerFault, beginning};
+use crate::redact::Secrets;
 
 /// The longest excerpt of a server's words, in bytes.
 const EXCERPT: usize = 1000;
 
-/// Texts that must not be shown.
-#[derive(Clone, Default)]
-pub(super) struct Secrets(Vec<SecretString>);
-
-impl Secrets {
-    pub(super) fn of(server: &Server) -> Self {
-        let values = |pairs: &[(String, SecretString)]| pairs.iter().map(|(_, value)| value.clone()).collect();
-        Secrets(match &server.place {
-            Place::Program(program) => values(&program.variables),
-            Place::Remote(remote) => {
-                let mut all: Vec<SecretString> = values(&remote.headers);
-                all.extend(remote.bearer.as_ref().map(|key| SecretString::from(key.expose())));
-                all
-            }
-        })
-    }
-
-    /// A text without them. What has a few letters is no secret, and would take half of the text with it.
-    pub(super) fn redact(&self, text: &str) -> String {
-        let long = self.0.iter().map(|secret| secret.expose_secret()).filter(|secret| secret.len() >= 8);
-        long.fold(text.to_owned(), |text, secret| text.replace(secret, "[key]"))
+/// What nobody may see of a server: the values of its variables and headers.
+pub(super) fn secrets_of(server: &Server) -> Secrets {
+    match &server.place {
+        Place::Program(program) => Secrets::new(program.variables.iter().map(|(_, value)| value.clone())),
+        Place::Remote(remote) => {
+            let bearer = remote.bearer.as_ref().map(|key| SecretString::from(key.expose()));
+            Secrets::new(remote.headers.iter().map(|(_, value)| value.clone()).chain(bearer))
+        }
     }
 }
 
 /// What went wrong, without the server's name: that is put before it.
-pub(super) struct Told {
+pub(super) struct Fault {
     pub(super) kind: ErrorKind,
     pub(super) why: String,
 }
 
-impl Told {
+impl Fault {
     fn new(kind: ErrorKind, why: impl Into<String>) -> Self {
-        Told { kind, why: why.into() }
+        Fault { kind, why: why.into() }
     }
 
     pub(super) fn too_slow(limit: Duration) -> Self {
         let seconds = limit.as_secs_f64();
-        Told::new(ErrorKind::Timeout, format!("did not answer within {seconds} s; `connect_timeout` gives it longer"))
+        Fault::new(ErrorKind::Timeout, format!("did not answer within {seconds} s; `connect_timeout` gives it longer"))
     }
 
     pub(super) fn ended(status: Option<String>) -> Self {
         let status = status.map(|status| format!(" ({status})")).unwrap_or_default();
-        Told::new(ErrorKind::Network, format!("has ended{status}"))
+        Fault::new(ErrorKind::Network, format!("has ended{status}"))
     }
 
     /// The program could not be started.
     pub(super) fn not_started(program: &str, error: &std::io::Error) -> Self {
         match error.kind() {
-            std::io::ErrorKind::NotFound => Told::new(
+            std::io::ErrorKind::NotFound => Fault::new(
                 ErrorKind::NotFound,
                 format!("cannot be started: there is no program `{program}`; install it, or give its whole path"),
             ),
-            std::io::ErrorKind::PermissionDenied => Told::new(
+            std::io::ErrorKind::PermissionDenied => Fault::new(
                 ErrorKind::Permission,
                 format!(
                     "cannot be started: `{program}` may not be run; is it a program, and marked as one (chmod +x)?"
                 ),
             ),
-            _ => Told::new(ErrorKind::InvalidRequest, format!("cannot be started: {error}")),
+            _ => Fault::new(ErrorKind::InvalidRequest, format!("cannot be started: {error}")),
         }
     }
 
     pub(super) fn no_folder(folder: &std::path::Path) -> Self {
         let told = format!("cannot be started: there is no folder {}", folder.display());
-        Told::new(ErrorKind::NotFound, told)
+        Fault::new(ErrorKind::NotFound, told)
     }
 
     pub(super) fn invalid(why: impl Into<String>) -> Self {
-        Told::new(ErrorKind::InvalidRequest, why)
+        Fault::new(ErrorKind::InvalidRequest, why)
     }
 
     pub(super) fn protocol(why: impl Into<String>) -> Self {
-        Told::new(ErrorKind::Protocol, why)
+        Fault::new(ErrorKind::Protocol, why)
     }
 
     /// The handshake failed.
     pub(super) fn at_start(error: &ClientInitializeError) -> Self {
         match error {
-            ClientInitializeError::TransportError { error, .. } => Told::on_the_way(error.error.as_ref()),
-            ClientInitializeError::ConnectionClosed(_) => Told::ended(None),
+            ClientInitializeError::TransportError { error, .. } => Fault::on_the_way(error.error.as_ref()),
+            ClientInitializeError::ConnectionClosed(_) => Fault::ended(None),
             ClientInitializeError::JsonRpcError(error) => {
-                Told::protocol(format!("refuses the connection: {}", beginning(&error.message, EXCERPT)))
+                Fault::protocol(format!("refuses the connection: {}", beginning(&error.message, EXCERPT)))
             }
-            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => Told::at_start(fallback),
+            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => Fault::at_start(fallback),
             other => {
                 let told = other.to_string();
-                Told::protocol(format!("does not speak MCP as it should: {}", beginning(&told, EXCERPT)))
+                Fault::protocol(format!("does not speak MCP as it should: {}", beginning(&told, EXCERPT)))
             }
         }
     }
@@ -108,11 +96,11 @@ impl Told {
     /// A request failed.
     pub(super) fn at_work(error: &ServiceError) -> Self {
         match error {
-            ServiceError::TransportClosed => Told::ended(None),
-            ServiceError::TransportSend(error) => Told::on_the_way(error.error.as_ref()),
-            ServiceError::McpError(error) => Told::protocol(format!("says: {}", beginning(&error.message, EXCERPT))),
-            ServiceError::UnexpectedResponse => Told::protocol("gave an answer that does not fit the question"),
-            other => Told::protocol(format!("failed: {}", beginning(&other.to_string(), EXCERPT))),
+            ServiceError::TransportClosed => Fault::ended(None),
+            ServiceError::TransportSend(error) => Fault::on_the_way(error.error.as_ref()),
+            ServiceError::McpError(error) => Fault::protocol(format!("says: {}", beginning(&error.message, EXCERPT))),
+            ServiceError::UnexpectedResponse => Fault::protocol("gave an answer that does not fit the question"),
+            other => Fault::protocol(format!("failed: {}", beginning(&other.to_string(), EXCERPT))),
         }
     }
 
@@ -122,34 +110,34 @@ impl Told {
         let mut next = Some(error);
         while let Some(current) = next {
             if current.is::<AuthRequiredError>() {
-                return Told::new(ErrorKind::Auth, "wants a key, or another one; `bearer` or `header` gives it one");
+                return Fault::new(ErrorKind::Auth, "wants a key, or another one; `bearer` or `header` gives it one");
             }
             if current.is::<InsufficientScopeError>() {
-                return Told::new(ErrorKind::Permission, "does not let this key in");
+                return Fault::new(ErrorKind::Permission, "does not let this key in");
             }
             if let Some(error) = current.downcast_ref::<reqwest::Error>() {
-                return Told::over_http(error);
+                return Fault::over_http(error);
             }
             if let Some(error) = current.downcast_ref::<StreamableHttpError<reqwest::Error>>()
-                && let Some(told) = Told::refused(error)
+                && let Some(told) = Fault::refused(error)
             {
                 return told;
             }
             innermost = current;
             next = current.source();
         }
-        Told::new(ErrorKind::Network, format!("cannot be reached: {}", beginning(&innermost.to_string(), EXCERPT)))
+        Fault::new(ErrorKind::Network, format!("cannot be reached: {}", beginning(&innermost.to_string(), EXCERPT)))
     }
 
     /// The server answered, with a bad status.
     fn refused(error: &StreamableHttpError<reqwest::Error>) -> Option<Self> {
         match error {
-            StreamableHttpError::Client(error) => Some(Told::over_http(error)),
-            StreamableHttpError::HttpStatus(error) => Some(Told::status(error.status)),
+            StreamableHttpError::Client(error) => Some(Fault::over_http(error)),
+            StreamableHttpError::HttpStatus(error) => Some(Fault::status(error.status)),
             // The SDK has no field for it, only these words: "HTTP 404 Not Found: …".
             StreamableHttpError::UnexpectedServerResponse(words) => {
                 let status = words.strip_prefix("HTTP ")?.get(..3)?.parse().ok()?;
-                Some(Told::status(status))
+                Some(Fault::status(status))
             }
             _ => None,
         }
@@ -157,7 +145,7 @@ impl Told {
 
     fn over_http(error: &reqwest::Error) -> Self {
         if let Some(status) = error.status() {
-            return Told::status(status.as_u16());
+            return Fault::status(status.as_u16());
         }
         let kind = if error.is_timeout() { ErrorKind::Timeout } else { ErrorKind::Network };
         // The innermost cause: the layers above it repeat the address, with what may be a key in it.
@@ -165,22 +153,22 @@ impl Told {
         while let Some(source) = cause.source() {
             cause = source;
         }
-        Told::new(kind, format!("cannot be reached: {}", beginning(&cause.to_string(), EXCERPT)))
+        Fault::new(kind, format!("cannot be reached: {}", beginning(&cause.to_string(), EXCERPT)))
     }
 
     fn status(status: u16) -> Self {
         match status {
-            401 => Told::new(ErrorKind::Auth, "wants a key, or another one; `bearer` or `header` gives it one"),
-            403 => Told::new(ErrorKind::Permission, "does not let this key in"),
-            404 | 405 => Told::new(ErrorKind::NotFound, "is not there: nothing at this address speaks MCP"),
-            300..=399 => Told::invalid(format!("has moved to another host (status {status}); give the new address")),
-            429 => Told::new(ErrorKind::RateLimit, "has had too many requests; wait a little"),
-            _ => Told::new(ErrorKind::Server, format!("failed with status {status}")),
+            401 => Fault::new(ErrorKind::Auth, "wants a key, or another one; `bearer` or `header` gives it one"),
+            403 => Fault::new(ErrorKind::Permission, "does not let this key in"),
+            404 | 405 => Fault::new(ErrorKind::NotFound, "is not there: nothing at this address speaks MCP"),
+            300..=399 => Fault::invalid(format!("has moved to another host (status {status}); give the new address")),
+            429 => Fault::new(ErrorKind::RateLimit, "has had too many requests; wait a little"),
+            _ => Fault::new(ErrorKind::Server, format!("failed with status {status}")),
         }
     }
 
     /// With the server's name, and what it wrote last.
     pub(super) fn of(self, server: &str, log: Vec<String>, secrets: &Secrets) -> ServerFault {
-        ServerFault { server: server.to_owned(), why: secrets.redact(&self.why), log, kind: self.kind }
+        ServerFault { server: server.to_owned(), why: secrets.redact(&self.why).into_owned(), log, kind: self.kind }
     }
 }

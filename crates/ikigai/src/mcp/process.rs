@@ -11,9 +11,10 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{oneshot, watch};
 
-use super::fault::{Secrets, Told};
+use super::fault::Fault;
 use super::server::Program;
 use crate::error::beginning;
+use crate::redact::Secrets;
 
 /// How many of a program's last lines are kept, and how much of each.
 const LINES: usize = 20;
@@ -95,15 +96,15 @@ impl Log {
 }
 
 /// Starts a program.
-pub(super) fn start(program: &Program, secrets: &Secrets) -> Result<Running, Told> {
+pub(super) fn start(program: &Program, secrets: &Secrets) -> Result<Running, Fault> {
     if let Some(folder) = program.folder.as_ref().filter(|folder| !folder.is_dir()) {
-        return Err(Told::no_folder(folder));
+        return Err(Fault::no_folder(folder));
     }
     let name = program.program.to_string_lossy();
-    let mut child = command(program).spawn().map_err(|error| Told::not_started(&name, &error))?;
+    let mut child = command(program).spawn().map_err(|error| Fault::not_started(&name, &error))?;
     let (input, output, errors) = (child.stdin().take(), child.stdout().take(), child.stderr().take());
     let (Some(input), Some(output), Some(errors)) = (input, output, errors) else {
-        return Err(Told::invalid("cannot be started: it has no standard input and output"));
+        return Err(Fault::invalid("cannot be started: it has no standard input and output"));
     };
     let log = Log::default();
     tokio::spawn(keep(errors, log.clone(), secrets.clone()));
@@ -182,7 +183,7 @@ async fn keep(mut errors: impl AsyncRead + Unpin, log: Log, secrets: Secrets) {
 }
 
 fn note(line: &mut Vec<u8>, log: &Log, secrets: &Secrets) {
-    let text = secrets.redact(String::from_utf8_lossy(line).trim_end());
+    let text = secrets.redact(String::from_utf8_lossy(line).trim_end()).into_owned();
     line.clear();
     if !text.is_empty() {
         tracing::debug!(target: "ikigai::mcp", "{}", beginning(&text, LINE));

@@ -11,24 +11,24 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use secrecy::ExposeSecret as _;
 
 use super::connection::LONGEST;
-use super::fault::Told;
+use super::fault::Fault;
 use super::server::Remote;
 use crate::transport::Http;
 
 /// A way to a server at an address. Nothing is sent yet.
-pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport<reqwest::Client>, Told> {
+pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport<reqwest::Client>, Fault> {
     let parsed: Result<http::Uri, _> = remote.url.parse();
     let is_address = parsed.is_ok_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some());
     if !is_address {
-        return Err(Told::invalid("has no address that begins with https:// or http://"));
+        return Err(Fault::invalid("has no address that begins with https:// or http://"));
     }
     let mut headers = HashMap::new();
     for (name, value) in &remote.headers {
         let Ok(name) = HeaderName::try_from(name.as_str()) else {
-            return Err(Told::invalid(format!("cannot be asked with the header `{name}`: that is no header's name")));
+            return Err(Fault::invalid(format!("cannot be asked with the header `{name}`: that is no header's name")));
         };
         let Ok(mut value) = HeaderValue::try_from(value.expose_secret()) else {
-            return Err(Told::invalid(format!(
+            return Err(Fault::invalid(format!(
                 "cannot be asked with the header `{name}`: its value has signs that no header may have"
             )));
         };
@@ -36,7 +36,7 @@ pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport
         headers.insert(name, value);
     }
     let http = remote.http.clone().unwrap_or_else(Http::builder).build_within_host();
-    let client = http.map_err(|error| Told::invalid(error.to_string()))?;
+    let client = http.map_err(|error| Fault::invalid(error.to_string()))?;
     // A stream that broke is taken up again a few times; without a limit, a call to a server that is gone would never end.
     let mut again = ExponentialBackoff::default();
     again.max_times = Some(3);

@@ -2,11 +2,11 @@
 //! answers from a list.
 
 mod clock;
-mod fields;
 mod script;
 mod server;
+mod traced;
 
 pub(crate) use clock::TestClock;
-pub(crate) use fields::fields_of;
 pub(crate) use script::{Piece, Reply, Scripted, calls, frames, says};
 pub(crate) use server::{Answer, Server};
+pub(crate) use traced::fields_of;

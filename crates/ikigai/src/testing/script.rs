@@ -46,6 +46,18 @@ impl Reply {
         Reply::Head { status: 200, headers: Vec::new(), pieces: pieces.into_iter().collect() }
     }
 
+    /// The same with another text in its pieces.
+    pub(crate) fn map(mut self, change: impl Fn(&str) -> String) -> Self {
+        if let Reply::Head { pieces, .. } = &mut self {
+            for piece in pieces {
+                if let Piece::Bytes(bytes) = piece {
+                    *bytes = change(std::str::from_utf8(bytes).unwrap()).into();
+                }
+            }
+        }
+        self
+    }
+
     pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
         if let Reply::Head { headers, .. } = &mut self {
             headers.push((name, value.into()));

@@ -11,10 +11,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ikigai_core::{ArgumentChecker, Tool, ToolCall};
+use serde_json::{Map, Value};
 
 pub use hints::Hints;
 pub use output::{IntoOutput, Json, Output};
-pub(crate) use run::{Bench, run};
+pub(crate) use run::{ToolRunner, run};
 
 type Running<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Code = dyn Fn(ToolCall) -> Running<Output> + Send + Sync;
@@ -41,6 +42,23 @@ pub struct Callable {
     hints: Hints,
     /// The schema is read once, when the first call comes.
     checker: Arc<OnceLock<Result<ArgumentChecker, String>>>,
+}
+
+/// Why a tool was not run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExecuteError {
+    /// It has no code.
+    #[error("the tool `{0}` has no code to run")]
+    NotRunnable(String),
+    /// The arguments do not match the schema.
+    #[error("the arguments do not match the schema of `{name}`: {}", .faults.join("; "))]
+    InvalidArguments {
+        /// The tool's name.
+        name: String,
+        /// What is wrong with them.
+        faults: Vec<String>,
+    },
 }
 
 /// How long a tool may take.
@@ -89,6 +107,16 @@ where
             }
         }
     })
+}
+
+/// A call of a tool as a model would make it, with a new id: for histories that a program writes itself.
+///
+/// ```
+/// let call = ikigai::tool_call("now", Default::default());
+/// assert!(call.as_tool_call().is_some_and(|call| call.id.starts_with("call_")));
+/// ```
+pub fn tool_call(name: impl Into<String>, arguments: Map<String, Value>) -> ikigai_core::Block {
+    ikigai_core::Ids::seeded(rand::random()).tool_call(name, arguments)
 }
 
 impl Callable {
@@ -167,7 +195,38 @@ impl Callable {
         self.code.is_some()
     }
 
-    /// Are these arguments what the schema asks for? The faults, in words that a model can mend its call by.
+    /// Checks arguments against the schema and runs the tool, as for a model's call. A tool with a time limit of its own is
+    /// stopped when that is over; others take as long as they need.
+    ///
+    /// ```
+    /// # async fn f() {
+    /// use ikigai::{Callable, Tool};
+    /// use serde_json::json;
+    ///
+    /// let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    /// let double = Callable::new(Tool::new("double", "Doubles.").parameters(schema), |call| async move {
+    ///     format!("{}", call.arguments["n"].as_i64().unwrap_or(0) * 2)
+    /// });
+    /// let output = double.execute(json!({"n": 21}).as_object().cloned().unwrap_or_default()).await.unwrap();
+    /// assert_eq!(output.content, [ikigai::Block::text("42")]);
+    /// assert!(double.execute(Default::default()).await.is_err());
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the arguments do not match the schema, or there is no code to run.
+    pub async fn execute(&self, arguments: Map<String, Value>) -> Result<Output, ExecuteError> {
+        let name = self.tool.name().unwrap_or_default().to_owned();
+        if !self.is_runnable() {
+            return Err(ExecuteError::NotRunnable(name));
+        }
+        let id = ikigai_core::Ids::seeded(rand::random()).next_id();
+        let call = ToolCall { id, name: name.clone(), arguments, ..ToolCall::default() };
+        self.check(&call).map_err(|faults| ExecuteError::InvalidArguments { name, faults })?;
+        Ok(run::timed(self.clone(), call, None, Arc::new(crate::time::SystemClock::default())).await)
+    }
+
+    /// Are these arguments what the schema asks for? The faults, in words that a model can correct its call by.
     fn check(&self, call: &ToolCall) -> Result<(), Vec<String>> {
         let Tool::Function(function) = &self.tool else { return Ok(()) };
         match self.checker.get_or_init(|| function.argument_checker()) {

@@ -13,7 +13,7 @@ use crate::time::Clock;
 
 /// What running a call needs to know.
 #[derive(Clone)]
-pub(crate) struct Bench {
+pub(crate) struct ToolRunner {
     pub(crate) tools: Vec<Callable>,
     pub(crate) approve: Option<Arc<Approve>>,
     pub(crate) timeout: Option<Duration>,
@@ -26,19 +26,20 @@ pub(crate) struct Bench {
 /// be run, fails, panics, takes too long or is not allowed gets one that says so.
 ///
 /// Dropping the future ends what runs.
-pub(crate) async fn run(bench: Bench, calls: Vec<ToolCall>) -> Vec<Block> {
+pub(crate) async fn run(runner: ToolRunner, calls: Vec<ToolCall>) -> Vec<Block> {
     let mut results: Vec<Option<Output>> = Vec::new();
     let mut running = JoinSet::new();
     for (place, call) in calls.iter().enumerate() {
-        bench.hooks.on_tool_call(call);
+        runner.hooks.on_tool_call(call);
         // One after the other: a person is asked here.
-        results.push(match checked(&bench, call).await {
+        results.push(match checked(&runner, call).await {
             Err(refused) => Some(refused),
             Ok(tool) => {
                 // Made here, where the caller's own span is around it.
-                let span = crate::trace::tool(call, bench.content_in_traces);
-                let work = timed(tool.clone(), call.clone(), bench.clone()).instrument(span.clone());
-                let with_content = bench.content_in_traces;
+                let span = crate::trace::tool(call, runner.content_in_traces);
+                let work = timed(tool.clone(), call.clone(), runner.timeout, Arc::clone(&runner.clock))
+                    .instrument(span.clone());
+                let with_content = runner.content_in_traces;
                 running.spawn(async move {
                     let output = work.await;
                     crate::trace::tool_done(&span, &output, with_content);
@@ -64,16 +65,16 @@ pub(crate) async fn run(bench: Bench, calls: Vec<ToolCall>) -> Vec<Block> {
             is_error: output.is_error,
             ..ToolResult::default()
         };
-        bench.hooks.on_tool_result(call, &result);
+        runner.hooks.on_tool_result(call, &result);
         Block::ToolResult(result)
     });
     results.collect()
 }
 
 /// The tool of a call that may be run as it is; or what the model is told instead.
-async fn checked<'a>(bench: &'a Bench, call: &ToolCall) -> Result<&'a Callable, Output> {
-    let Some(tool) = bench.tools.iter().find(|tool| tool.definition().name() == Some(&call.name)) else {
-        let names: Vec<&str> = bench.tools.iter().filter_map(|tool| tool.definition().name()).collect();
+async fn checked<'a>(runner: &'a ToolRunner, call: &ToolCall) -> Result<&'a Callable, Output> {
+    let Some(tool) = runner.tools.iter().find(|tool| tool.definition().name() == Some(&call.name)) else {
+        let names: Vec<&str> = runner.tools.iter().filter_map(|tool| tool.definition().name()).collect();
         return Err(Output::error(format!("there is no tool `{}`; the tools are {}", call.name, names.join(", "))));
     };
     if !call.is_complete() {
@@ -85,7 +86,7 @@ async fn checked<'a>(bench: &'a Bench, call: &ToolCall) -> Result<&'a Callable, 
             faults.join("\n")
         ))
     })?;
-    let Some(approve) = &bench.approve else { return Ok(tool) };
+    let Some(approve) = &runner.approve else { return Ok(tool) };
     match approve(call.clone()).await {
         Approval::Allow => Ok(tool),
         Approval::Deny(why) if why.is_empty() => Err(Output::error("this call was not allowed")),
@@ -93,15 +94,16 @@ async fn checked<'a>(bench: &'a Bench, call: &ToolCall) -> Result<&'a Callable, 
     }
 }
 
-async fn timed(tool: Callable, call: ToolCall, bench: Bench) -> Output {
+/// Runs a call. `timeout` is for a tool that has no limit of its own.
+pub(super) async fn timed(tool: Callable, call: ToolCall, timeout: Option<Duration>, clock: Arc<dyn Clock>) -> Output {
     let Some(code) = tool.code else { return Output::error("nobody runs this tool") };
     let limit = match tool.timeout {
-        Timeout::Inherited => bench.timeout,
+        Timeout::Inherited => timeout,
         Timeout::Own(limit) => limit,
     };
     let work = code(call);
     let Some(limit) = limit else { return work.await };
-    match futures_util::future::select(work, bench.clock.sleep(limit)).await {
+    match futures_util::future::select(work, clock.sleep(limit)).await {
         futures_util::future::Either::Left((output, _)) => output,
         futures_util::future::Either::Right(_) => {
             Output::error(format!("the tool took longer than {} s and was stopped", limit.as_secs_f64()))

@@ -270,3 +270,21 @@ async fn dropping_a_turn_stops_its_tools() {
         tokio::task::yield_now().await;
     }
 }
+
+#[tokio::test]
+async fn a_tool_can_be_run_without_a_model() {
+    let arguments = |value: Value| value.as_object().cloned().unwrap();
+    let output = weather().execute(arguments(json!({"city": "Oslo", "days": 2}))).await;
+    assert_eq!(output, Ok(Output::new("Oslo: 4 °C for 2 days")));
+    let Err(ExecuteError::InvalidArguments { name, faults }) = weather().execute(arguments(json!({"days": 2}))).await
+    else {
+        panic!("the city is missing");
+    };
+    assert_eq!((name.as_str(), faults.len()), ("weather", 1));
+    let bare = Callable::from(weather().definition().clone());
+    let nobody = bare.execute(arguments(json!({"city": "Oslo"}))).await;
+    assert_eq!(nobody, Err(ExecuteError::NotRunnable("weather".to_owned())));
+    let slow = tool(|_: Weather| std::future::pending::<String>()).timeout(Duration::from_millis(1));
+    let stopped = slow.execute(arguments(json!({"city": "Oslo"}))).await.unwrap();
+    assert!(stopped.is_error, "{stopped:?}");
+}

@@ -49,7 +49,11 @@ pub trait Transport: fmt::Debug + Send + Sync + 'static {
 }
 
 /// The body of an answer, as its bytes arrive. Nothing is read ahead of what is asked for.
+///
+/// It is a body of the crate `http-body`, and so one that hyper and axum can answer with.
 pub struct Body {
+    /// What was read before it was asked for.
+    first: Option<Result<Bytes, TransportError>>,
     source: Box<Source>,
 }
 
@@ -67,12 +71,15 @@ impl Body {
     pub fn poll_fn(
         source: impl FnMut(&mut Context<'_>) -> Poll<Option<Result<Bytes, TransportError>>> + Send + 'static,
     ) -> Self {
-        Body { source: Box::new(source) }
+        Body { first: None, source: Box::new(source) }
     }
 
     /// The next bytes, when they are there.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, TransportError>>> {
-        (self.source)(cx)
+        match self.first.take() {
+            Some(first) => Poll::Ready(Some(first)),
+            None => (self.source)(cx),
+        }
     }
 
     /// The next bytes; none at the end.
@@ -90,7 +97,7 @@ impl Body {
         while let Some(chunk) = self.next().await {
             let chunk = chunk?;
             if all.len() + first.as_ref().map_or(0, Bytes::len) + chunk.len() > limit {
-                return Err(TransportError::new(Failure::TooLarge, format!("the answer is longer than {limit} bytes")));
+                return Err(too_large(limit));
             }
             // One chunk is the usual case, and needs no copy.
             match first.take() {
@@ -104,17 +111,90 @@ impl Body {
         Ok(first.unwrap_or_else(|| all.freeze()))
     }
 
-    /// The beginning of it, up to a limit, as far as it comes: for the excerpt of an error. What breaks is left out.
-    pub(crate) async fn beginning(mut self, limit: usize) -> Bytes {
+    /// The beginning of it, for an error: up to a limit, and as far as it comes before the time is over. What breaks is
+    /// left out.
+    pub(crate) async fn beginning(mut self, limit: usize, time: impl Future<Output = ()>) -> Beginning {
         let mut all = BytesMut::new();
-        while let Some(Ok(chunk)) = self.next().await {
-            all.extend_from_slice(&chunk);
-            if all.len() >= limit {
-                all.truncate(limit);
-                break;
+        let mut time = std::pin::pin!(time);
+        loop {
+            let next = std::future::poll_fn(|cx| match self.poll_next(cx) {
+                Poll::Pending => time.as_mut().poll(cx).map(|()| None),
+                ready => ready,
+            });
+            match next.await {
+                Some(Ok(chunk)) if all.len() + chunk.len() > limit => {
+                    all.extend_from_slice(chunk.get(..limit - all.len()).unwrap_or_default());
+                    return Beginning { bytes: all.freeze(), extent: Extent::Cut };
+                }
+                Some(Ok(chunk)) => all.extend_from_slice(&chunk),
+                Some(Err(_)) | None => return Beginning { bytes: all.freeze(), extent: Extent::Whole },
             }
         }
-        all.freeze()
+    }
+
+    /// Waits for the first bytes, or the end. They are there to be read afterwards.
+    pub(crate) async fn begin(&mut self) -> Result<(), TransportError> {
+        if self.first.is_none() {
+            self.first = self.next().await.transpose()?.map(Ok);
+        }
+        Ok(())
+    }
+
+    /// The same with a limit on all of it, and with its failures changed.
+    pub(crate) fn bounded(
+        mut self,
+        limit: usize,
+        change: impl Fn(TransportError) -> TransportError + Send + 'static,
+    ) -> Self {
+        let mut left = Some(limit);
+        Body::poll_fn(move |cx| {
+            let Some(rest) = left else { return Poll::Ready(None) };
+            self.poll_next(cx).map(|next| match next {
+                Some(Ok(bytes)) if bytes.len() > rest => {
+                    left = None;
+                    // The connection goes with the body.
+                    self = Body::whole("");
+                    Some(Err(too_large(limit)))
+                }
+                Some(Ok(bytes)) => {
+                    left = Some(rest - bytes.len());
+                    Some(Ok(bytes))
+                }
+                Some(Err(error)) => Some(Err(change(error))),
+                None => None,
+            })
+        })
+    }
+}
+
+/// The beginning of a body.
+pub(crate) struct Beginning {
+    pub(crate) bytes: Bytes,
+    pub(crate) extent: Extent,
+}
+
+/// How much of a body there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All that came.
+    Whole,
+    /// There was more than the limit.
+    Cut,
+}
+
+fn too_large(limit: usize) -> TransportError {
+    TransportError::new(Failure::TooLarge, format!("the answer is longer than {limit} bytes"))
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = TransportError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<http_body::Frame<Bytes>, TransportError>>> {
+        self.get_mut().poll_next(cx).map(|next| next.map(|bytes| bytes.map(http_body::Frame::data)))
     }
 }
 
@@ -164,6 +244,20 @@ impl TransportError {
     /// How it failed.
     pub fn failure(&self) -> Failure {
         self.failure
+    }
+
+    /// The same with its words changed. A cause that would have to be changed as well is left off.
+    pub(crate) fn redact(&mut self, redact: impl Fn(&str) -> String) {
+        self.message = redact(&self.message);
+        let mut cause = self.source.as_deref().map(|source| source as &(dyn std::error::Error + 'static));
+        while let Some(error) = cause {
+            let shown = format!("{error} {error:?}");
+            if redact(&shown) != shown {
+                self.source = None;
+                return;
+            }
+            cause = error.source();
+        }
     }
 }
 

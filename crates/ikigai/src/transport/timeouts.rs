@@ -26,7 +26,8 @@ pub struct Timeouts {
     /// From sending a request to the head of its answer: 10 minutes. An answer that is no stream is written before its
     /// head is sent.
     pub first_byte: Duration,
-    /// The same for a stream: 5 minutes. Some models think in silence before the first word.
+    /// From sending a request to the first bytes of its stream: 5 minutes. Some models think in silence before the first
+    /// word.
     pub first_event: Duration,
     /// Between two pieces of an answer: 5 minutes.
     pub idle: Duration,
@@ -50,7 +51,7 @@ impl Timeouts {
         self
     }
 
-    /// With another limit from sending a request to the head of its stream.
+    /// With another limit from sending a request to the first bytes of its stream.
     #[must_use]
     pub fn first_event(mut self, limit: Duration) -> Self {
         self.first_event = limit;
@@ -62,11 +63,6 @@ impl Timeouts {
     pub fn idle(mut self, limit: Duration) -> Self {
         self.idle = limit;
         self
-    }
-
-    /// The limit up to the head of an answer.
-    pub(crate) fn to_head(self, streaming: bool) -> Duration {
-        if streaming { self.first_event } else { self.first_byte }
     }
 }
 

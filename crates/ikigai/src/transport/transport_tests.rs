@@ -217,7 +217,36 @@ async fn a_body_longer_than_the_limit_is_refused() {
     assert_eq!(body.read(5).await.unwrap_err().failure(), Failure::TooLarge);
     let mut pieces = vec!["abc", "def"].into_iter();
     let body = Body::poll_fn(move |_| Poll::Ready(pieces.next().map(|piece| Ok(Bytes::from(piece)))));
-    assert_eq!(body.beginning(5).await, "abcde");
+    let beginning = body.beginning(5, std::future::pending()).await;
+    assert_eq!((beginning.bytes.as_ref(), beginning.extent), (&b"abcde"[..], Extent::Cut));
+    let mut pieces = vec!["abc", "def"].into_iter();
+    let body = Body::poll_fn(move |_| Poll::Ready(pieces.next().map(|piece| Ok(Bytes::from(piece)))));
+    let mut body = body.bounded(5, |error| error);
+    assert_eq!(body.next().await.unwrap().unwrap(), "abc");
+    assert_eq!(body.next().await.unwrap().unwrap_err().failure(), Failure::TooLarge);
+    assert!(body.next().await.is_none());
+}
+
+#[tokio::test]
+async fn an_error_body_that_drips_is_given_up() {
+    let mut pieces = vec!["half of", " a message"].into_iter();
+    let body = Body::poll_fn(move |_| match pieces.next() {
+        Some(piece) => Poll::Ready(Some(Ok(Bytes::from(piece)))),
+        None => Poll::Pending,
+    });
+    let clock = TestClock::skipping();
+    let beginning = body.beginning(1000, crate::time::Clock::sleep(&clock, Duration::from_secs(30))).await;
+    assert_eq!((beginning.bytes.as_ref(), beginning.extent), (&b"half of a message"[..], Extent::Whole));
+}
+
+#[tokio::test]
+async fn a_body_is_one_for_servers_and_what_was_read_ahead_comes_first() {
+    use http_body_util::BodyExt as _;
+    let mut pieces = vec!["abc", "def"].into_iter();
+    let mut body = Body::poll_fn(move |_| Poll::Ready(pieces.next().map(|piece| Ok(Bytes::from(piece)))));
+    body.begin().await.unwrap();
+    body.begin().await.unwrap();
+    assert_eq!(body.collect().await.unwrap().to_bytes(), "abcdef");
 }
 
 /// Runs a future a little: far enough for everything that waits for nothing but us.

@@ -3,14 +3,13 @@
 use std::fmt;
 
 use http::Method;
-use ikigai_core::{Limits, Context, Dialect, ErrorKind, WireRequest};
-use serde_json::{Map, Value, json};
+use ikigai_core::{Context, ErrorKind};
 
 use super::estimate;
-use crate::converse::Converse;
-use crate::endpoint::Endpoint;
+use crate::codec::Codec;
 use crate::error::Error;
 use crate::model::Model;
+use crate::upstream::{Wanted, header_map, route};
 
 /// How many tokens a prompt has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,31 +28,6 @@ impl fmt::Display for TokenCount {
     }
 }
 
-/// What Anthropic's count takes of a request.
-const ANTHROPIC: [&str; 9] = [
-    "messages",
-    "model",
-    "system",
-    "thinking",
-    "tool_choice",
-    "tools",
-    "cache_control",
-    "output_config",
-    "mcp_servers",
-];
-/// What OpenAI's count takes of a request.
-const RESPONSES: [&str; 9] = [
-    "model",
-    "input",
-    "instructions",
-    "tools",
-    "tool_choice",
-    "parallel_tool_calls",
-    "reasoning",
-    "text",
-    "truncation",
-];
-
 impl Model {
     /// Counts the tokens of a prompt, with the system prompt and the tools: by the provider where it counts, by an estimate
     /// that says it is one elsewhere.
@@ -63,54 +37,24 @@ impl Model {
     pub async fn count_tokens(&self, prompt: impl Into<Context>) -> Result<TokenCount, Error> {
         let request = self.request(prompt.into())?;
         let estimated = TokenCount { tokens: estimate(&request), exact: false };
-        let (name, settings) = (&self.plan.name, &self.plan.settings);
-        let registry = self.client.registry();
-        let route = match settings.dialect {
-            Some(dialect) => registry.route_in(name, dialect)?,
-            None => registry.route(name)?,
-        };
-        if Converse::on(&route).is_some() {
+        let route = route(&self.client, &self.plan.name, &self.plan.settings)?;
+        let codec = Codec::new(&route);
+        if codec.is_converse() {
             return Ok(estimated);
         }
-        let encoded = route.dialect.encode_request(&request, &route.target(), &Limits::client())?;
-        let Some((path, body)) = counting(route.dialect, &encoded) else { return Ok(estimated) };
-        let endpoint = Endpoint::find(&self.client, route.provider, route.dialect, &name.id, settings)?;
-        let body = Some(body.to_string().into());
-        let request = endpoint.request(Method::POST, &path, &encoded.headers, body)?;
-        match self.client.json(name, route.dialect, &endpoint, request, settings).await {
-            Ok(answer) => {
-                let count = answer.get("input_tokens").or_else(|| answer.get("totalTokens"));
-                Ok(count.and_then(Value::as_u64).map_or(estimated, |tokens| TokenCount { tokens, exact: true }))
-            }
+        let encoded = codec.encode_request(&request, &route)?;
+        let dialect = codec.dialect();
+        let Some(count) = dialect.count_request(&encoded) else { return Ok(estimated) };
+        let upstream = self.upstream()?;
+        let (headers, body) = (header_map(&count.headers)?, count.body.into());
+        let request = upstream.request(Method::POST, &count.path, &headers, body, Wanted::Whole)?;
+        match upstream.whole(&request, |body, _| dialect.decode_count(body)).await {
+            Ok(tokens) => Ok(tokens.map_or(estimated, |tokens| TokenCount { tokens, exact: true })),
             // Some copies of an API lack this part of it.
             Err(error) if error.kind() == ErrorKind::NotFound || matches!(error.status(), Some(404 | 405 | 501)) => {
                 Ok(estimated)
             }
             Err(error) => Err(error),
         }
-    }
-}
-
-/// The path and the body that a dialect's count wants; none where it has no count.
-fn counting(dialect: Dialect, encoded: &WireRequest) -> Option<(String, Value)> {
-    let taken = |keys: &[&str]| {
-        let fields: Map<String, Value> = serde_json::from_slice(&encoded.body).ok()?;
-        let taken: Map<String, Value> = fields
-            .iter()
-            .filter(|(key, _)| keys.contains(&key.as_str()))
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect();
-        Some(Value::Object(taken))
-    };
-    match dialect {
-        Dialect::Anthropic => Some((format!("{}/count_tokens", encoded.path), taken(&ANTHROPIC)?)),
-        Dialect::OpenaiResponses => Some((format!("{}/input_tokens", encoded.path), taken(&RESPONSES)?)),
-        Dialect::Gemini => {
-            let (model, _) = encoded.path.rsplit_once(':')?;
-            let mut inner: Map<String, Value> = serde_json::from_slice(&encoded.body).ok()?;
-            inner.insert("model".to_owned(), model.trim_start_matches('/').into());
-            Some((format!("{model}:countTokens"), json!({"generateContentRequest": inner})))
-        }
-        Dialect::OpenaiChat => None,
     }
 }

@@ -15,7 +15,7 @@ fn block(block: &Block) -> u64 {
     match block {
         Block::Text(inner) => text(inner.text.len()),
         Block::Thinking(inner) => text(inner.text.len()),
-        Block::ToolCall(call) => 10 + text(call.name.len() + call.arguments_json().len()),
+        Block::ToolCall(call) => 10 + text(call.name.len() + call.arguments.text().len()),
         Block::ToolResult(result) => 10 + result.content.iter().map(self::block).sum::<u64>(),
         Block::Image(_) => 1500,
         Block::Document(document) => source(&document.source),

@@ -9,7 +9,6 @@ mod preview;
 pub use count::TokenCount;
 pub use embed::Embeddings;
 pub(crate) use estimate::estimate;
-pub use list::ListedModel;
 pub use preview::Preview;
 
 #[cfg(test)]

@@ -7,11 +7,9 @@ use crate::client::Client;
 use crate::config::Key;
 use crate::error::{Error, Reason};
 use crate::model::Model;
+use crate::redact::{PLACEHOLDER, Secrets};
 use crate::settings::Settings;
 use crate::turn::Turn;
-
-/// What stands in place of a key that is not there.
-const PLACEHOLDER: &str = "[key]";
 
 /// A request as it would be sent. No key is in it.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,10 +51,10 @@ impl Preview {
         let wire = &prepared.request;
         let hidden = |value: &http::HeaderValue| {
             let shown = String::from_utf8_lossy(value.as_bytes()).into_owned();
-            match prepared.endpoint.key() {
-                Some(key) if !key.expose().is_empty() => shown.replace(key.expose(), PLACEHOLDER),
-                _ if value.is_sensitive() => PLACEHOLDER.to_owned(),
-                _ => shown,
+            match shown.split_once(' ') {
+                _ if !value.is_sensitive() => shown,
+                Some((scheme, _)) => format!("{scheme} {PLACEHOLDER}"),
+                None => PLACEHOLDER.to_owned(),
             }
         };
         let headers = wire.headers().iter().map(|(name, value)| (name.to_string(), hidden(value))).collect();
@@ -64,11 +62,11 @@ impl Preview {
             .map_err(|error| ikigai_core::Error::protocol(format!("the request is no JSON: {error}")))?;
         Ok(Preview {
             method: wire.method().to_string(),
-            url: wire.uri().to_string(),
+            url: Secrets::of(wire).redact(&wire.uri().to_string()).into_owned(),
             headers,
             body,
             model: name,
-            dialect: prepared.dialect,
+            dialect: prepared.upstream.dialect(),
             losses: prepared.losses,
             request,
         })
@@ -89,7 +87,7 @@ impl Model {
     /// # Errors
     /// When the request is not valid, or has no form in the model's dialect.
     pub fn preview(&self, prompt: impl Into<Context>) -> Result<Preview, Error> {
-        Turn::begin(self, prompt.into())?.preview(true)
+        Turn::begin(self, prompt.into())?.preview()
     }
 }
 

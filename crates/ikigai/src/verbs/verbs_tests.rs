@@ -102,11 +102,8 @@ async fn elsewhere_an_estimate_says_that_it_is_one() {
 
 #[tokio::test]
 async fn models_are_listed_page_by_page_in_every_shape() {
-    let listed = |id: &str, name: Option<&str>, context, max_output| ListedModel {
-        id: id.to_owned(),
-        name: name.map(str::to_owned),
-        context,
-        max_output,
+    let listed = |id: &str, name: Option<&str>, context: Option<u64>, max_output: Option<u64>| {
+        (id.to_owned(), name.map(str::to_owned), context, max_output)
     };
     let scripted = Scripted::new([
         json_reply(json!({"data": [{"id": "a", "display_name": "A"}], "has_more": true, "last_id": "a"})),
@@ -121,10 +118,13 @@ async fn models_are_listed_page_by_page_in_every_shape() {
         json_reply(json!({"oops": 1})),
     ]);
     let client = scripted.client();
-    let claude = client.models("anthropic").await.unwrap();
+    let fields = |models: Vec<ListedModel>| -> Vec<_> {
+        models.into_iter().map(|model| (model.id, model.name, model.context, model.max_output)).collect()
+    };
+    let claude = fields(client.models("anthropic").await.unwrap());
     assert_eq!(claude, [listed("a", Some("A"), None, None), listed("b", None, Some(200_000), Some(64_000))]);
-    assert_eq!(client.models("gemini").await.unwrap(), [listed("g", Some("G"), Some(9), None)]);
-    assert_eq!(client.models("deepseek").await.unwrap(), [listed("o", None, None, None)]);
+    assert_eq!(fields(client.models("gemini").await.unwrap()), [listed("g", Some("G"), Some(9), None)]);
+    assert_eq!(fields(client.models("deepseek").await.unwrap()), [listed("o", None, None, None)]);
     assert_eq!(client.models("openai").await.unwrap_err().kind(), ErrorKind::Protocol);
     assert_eq!(client.models("opnai").await.unwrap_err().kind(), ErrorKind::NotFound);
     let asked: Vec<String> =

@@ -9,7 +9,7 @@ use pretty_assertions::assert_eq;
 use crate::support;
 
 /// Where cargo puts examples: beside the folder of this test.
-fn example(name: &str) -> PathBuf {
+pub(crate) fn example(name: &str) -> PathBuf {
     let mut path = std::env::current_exe().unwrap();
     path.pop();
     path.pop();
@@ -99,7 +99,7 @@ async fn errors() {
     let lines: Vec<&str> = printed.lines().collect();
     let begins = [
         "hello",
-        "no model: no model is called `cluade-haiku-4-5`; the nearest are claude-haiku-4-5",
+        "no model: unknown model `cluade-haiku-4-5` (did you mean claude-haiku-4-5",
         "no key: there is no key for Mistral: set MISTRAL_API_KEY, or write `mistral = \"…\"` into ",
         "no model: openai: The model `no-such-model` does not exist",
     ];

@@ -12,4 +12,5 @@ mod crowd;
 mod examples;
 mod faults;
 mod pages;
+mod proxy;
 mod support;

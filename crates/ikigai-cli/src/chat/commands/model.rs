@@ -1,12 +1,12 @@
 //! `/model`, `/models`, `/thinking`, `/system`.
 
 use anstyle::AnsiColor;
-use ikigai_core::switch_banner;
 
 use super::super::complete;
 use super::super::session::Choice;
 use super::super::{Talk, painted};
 use crate::exit::Failure;
+use crate::levels::switch_banner;
 use crate::screen::notice;
 
 /// So many names are shown at once.
@@ -37,7 +37,7 @@ impl Talk {
     /// What a person sees when the model is switched, by the name that they gave it.
     fn banner(&self, choice: &Choice, name: &str) -> Result<String, Failure> {
         let route = self.session.access.registry().route(&choice.name).map_err(ikigai::Error::from)?;
-        Ok(switch_banner(&route.provider.name, name, route.dialect, choice.thinking().as_ref()))
+        Ok(switch_banner(&route, name, choice.thinking().as_ref()))
     }
 
     /// A banner in the colours of the screen: its words are what they are, so nothing is wrapped.

@@ -1,27 +1,41 @@
 //! Failures: the wire's error bodies to the canonical error, and back.
 
-use serde_json::{Map, Value, json};
-
-use crate::dialect::DraftError;
-use crate::{Error, ErrorKind};
+use crate::dialect::WireError;
+use crate::json::tagged::Object;
+use crate::json::text::unescape;
+use crate::json::wire::{Raw, Text, write};
+use crate::{Error, ErrorKind, Fields, Part};
 
 use super::DIALECT;
 
-/// The longest message that is kept of a body that is no error object, and the largest error object.
+/// The longest message that is kept of a body that is not an error object, and the largest error object.
 const LIMIT: usize = 2048;
+
+wire! {
+    /// The body of a failure.
+    pub(super) struct Failure<'a> {
+        kind "type": Text<'a>,
+        error "error": Inner<'a>,
+        request_id "request_id": Text<'a>,
+    }
+
+    /// The error in it.
+    pub(super) struct Inner<'a> {
+        kind "type": Text<'a>,
+        message "message": Text<'a>,
+    }
+}
 
 /// Reads a failed HTTP answer. The body may be JSON of another shape, HTML, cut off or empty.
 pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
-    let mut error = match serde_json::from_str::<Value>(body.trim()) {
-        Ok(Value::Object(fields)) => read(&Value::Object(fields), status, headers),
-        _ => Error::new(by_status(status), plain_message(status, body)),
+    let mut error = match serde_json::from_str::<Object<'_>>(body.trim()) {
+        Ok(fields) => read(&fields, body, status, headers),
+        Err(_) => Error::new(by_status(status), plain_message(status, body)),
     };
     error.status = status;
     error.request_id = error.request_id.or_else(|| {
-        ["request-id", "x-request-id", "x-amzn-requestid"]
-            .iter()
-            .find_map(|name| header(headers, name))
-            .map(str::to_owned)
+        let names = ["request-id", "x-request-id", "x-amzn-requestid"];
+        names.iter().find_map(|name| header(headers, name)).map(str::to_owned)
     });
     error.retry_after_ms = retry_after(headers);
     error.retryable = match header(headers, "x-should-retry") {
@@ -33,36 +47,37 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
 }
 
 /// Reads an error object that came in a good HTTP answer or in a stream.
-pub(super) fn from_body(body: &Value) -> Error {
-    read(body, None, &[])
+pub(super) fn from_body(body: &[u8]) -> Error {
+    let body = String::from_utf8_lossy(body);
+    match serde_json::from_str(&body) {
+        Ok(fields) => read(&fields, &body, None, &[]),
+        Err(_) => Error::new(ErrorKind::Server, plain_message(None, &body)),
+    }
 }
 
-/// Is this body a failure, whatever its status says?
-pub(super) fn is_failure(body: &Value) -> bool {
-    body.get("type").is_some_and(|kind| kind == "error")
-        || (body.get("content").is_none() && body.get("error").is_some_and(|error| !error.is_null()))
-}
-
-fn read(body: &Value, status: Option<u16>, headers: &[(String, String)]) -> Error {
-    let inner = body.get("error").unwrap_or(body);
-    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-    let mut message = text(inner, "message").or_else(|| inner.as_str().map(str::to_owned));
+fn read(fields: &Object<'_>, body: &str, status: Option<u16>, headers: &[(String, String)]) -> Error {
+    let text = |fields: &Object<'_>, name: &str| Some(unescape(fields.get(name)?.get())?.into_owned());
+    let raw = fields.get("error");
+    let inner: Option<Object<'_>> = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let said = match &inner {
+        Some(inner) => text(inner, "message"),
+        None => text(fields, "error").or_else(|| text(fields, "message")),
+    };
+    let said = said.unwrap_or_else(|| plain_message(status, body));
     // Amazon names the type in a header, with an address behind it.
     let amazon = header(headers, "x-amzn-errortype").and_then(|kind| kind.split(':').next());
-    let error_type = body.get("error").and_then(|inner| text(inner, "type")).or_else(|| amazon.map(str::to_owned));
-    let code = inner.get("details").and_then(|details| text(details, "error_code"));
-    let said = message.get_or_insert_with(|| plain_message(status, &body.to_string()));
-    let kind = classify(error_type.as_deref(), code.as_deref(), said, status);
-    let mut error = Error::new(kind, message.unwrap_or_default());
+    let error_type = inner.as_ref().and_then(|inner| text(inner, "type")).or_else(|| amazon.map(str::to_owned));
+    let details = inner.as_ref().unwrap_or(fields).get("details");
+    let code = details.and_then(|raw| text(&serde_json::from_str(raw.get()).ok()?, "error_code"));
+    let mut error = Error::new(classify(error_type.as_deref(), code.as_deref(), &said, status), said);
     error.error_type = error_type;
     error.code = code;
-    error.request_id = text(body, "request_id");
-    if body.get("error").is_some_and(Value::is_object) && inner.to_string().len() <= LIMIT {
-        error.provider_data.set(DIALECT, "error", inner.clone());
+    error.request_id = text(fields, "request_id");
+    if let Some(raw) = raw.filter(|raw| inner.is_some() && raw.get().len() <= LIMIT) {
+        error.provider_data.set_part(DIALECT, Part::Answer, "error", crate::Json::copy(raw));
     }
     error
 }
-
 /// The provider's type decides, then its words where one type means several things, then the status.
 fn classify(error_type: Option<&str>, code: Option<&str>, message: &str, status: Option<u16>) -> ErrorKind {
     match error_type {
@@ -146,7 +161,7 @@ fn retry_after(headers: &[(String, String)]) -> Option<u64> {
 }
 
 /// Writes a failure for a client: status, headers and body as this API would give them.
-pub(crate) fn encode_error(error: &Error) -> DraftError {
+pub(crate) fn encode_error(error: &Error) -> WireError {
     let mut headers = Vec::new();
     if let Some(id) = &error.request_id {
         headers.push(("request-id".to_owned(), id.clone()));
@@ -157,23 +172,24 @@ pub(crate) fn encode_error(error: &Error) -> DraftError {
     if let Some(retryable) = error.retryable {
         headers.push(("x-should-retry".to_owned(), retryable.to_string()));
     }
-    let (status, word) = words(error.kind);
-    let own = error.provider_data.value(DIALECT, "error").and_then(Value::as_object);
     // This API's own failures keep their status; those of others get the one that fits their kind here.
-    let status = error.status.filter(|status| own.is_some() && *status >= 400).unwrap_or(status);
-    let mut inner = Map::new();
-    inner.insert("type".to_owned(), error.error_type.as_deref().filter(|_| own.is_some()).unwrap_or(word).into());
-    inner.insert("message".to_owned(), message(error).into());
-    for (key, value) in own.into_iter().flatten() {
-        if !inner.contains_key(key) {
-            inner.insert(key.clone(), value.clone());
-        }
-    }
-    let mut body = json!({"type": "error", "error": inner});
-    if let (Some(id), Some(fields)) = (&error.request_id, body.as_object_mut()) {
-        fields.insert("request_id".to_owned(), id.as_str().into());
-    }
-    DraftError { status, headers, body }
+    let is_own = error.provider_data.part(DIALECT, Part::Answer).get("error").is_some();
+    let status = error.status.filter(|status| is_own && *status >= 400).unwrap_or_else(|| status_of(error.kind));
+    WireError { status, headers, body: write(&failure(error)) }
+}
+
+/// The body of a failure.
+pub(super) fn failure(error: &Error) -> Raw<'static> {
+    let own: Option<Fields> =
+        error.provider_data.part(DIALECT, Part::Answer).get("error").and_then(|own| own.to().ok());
+    let kind = error.error_type.as_deref().filter(|_| own.is_some()).unwrap_or(words(error.kind).1);
+    let own = own.unwrap_or_default();
+    Raw::of(&Failure {
+        kind: Some("error".into()),
+        error: Some(Inner { kind: Some(kind.into()), message: Some(message(error).into()), rest: own.as_rest() }),
+        request_id: error.request_id.as_deref().map(Text::from),
+        rest: Vec::new(),
+    })
 }
 
 /// Clients of this API tell a prompt that is too long by its words.

@@ -37,20 +37,21 @@
 //! `answer.rs` carries other dialects' state to clients of this one, `usage.rs` counts, `schema.rs` knows the subset of
 //! JSON Schema for strict tools, `names.rs` makes ids and names fit, `place.rs` says where something stands.
 
+mod abilities;
 mod answer;
-mod block;
+mod content;
 mod error;
 mod names;
-mod place;
 mod request;
 mod response;
-mod schema;
 mod stream;
 mod thinking;
 mod usage;
+mod wire;
 
 use crate::Dialect;
 
+pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
 pub(crate) use request::{decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response};

@@ -1,77 +1,78 @@
 //! Whole answers: wire to canonical and back.
 
-use serde_json::{Map, Value};
+use crate::dialect::losses::note_foreign;
+use crate::dialect::{Reply, WireResponse};
+use crate::json::wire::{Leftovers as _, Raw, Text, read_answer, write};
+use crate::{Block, Error, Fields, FinishReason, Ids, Json, Part, Response};
 
-use crate::dialect::Reply;
-use crate::{Block, Error, FinishReason, Ids, Response};
-
-use super::answer::{self, Origin};
-use super::block::{self, Reading};
-use super::names::Safe;
+use super::answer::BlockWriter;
+use super::content::{self, Reading};
+use super::wire::{self, Answer};
 use super::{DIALECT, error, usage};
-
-/// The longest id of a tool call that is handed to a client.
-pub(super) const LONGEST_ID: usize = 256;
 
 /// Reads an answer.
 ///
 /// # Errors
-/// The failure that the body is, whatever its status; or that it is no answer at all.
-pub(crate) fn decode_response(body: Value, ids: &mut Ids) -> Result<Response, Error> {
-    if error::is_failure(&body) {
-        return Err(error::from_body(&body));
+/// The failure that the body is, whatever its status; or that it is not an answer at all.
+pub(crate) fn decode_response(body: &[u8], ids: &mut Ids) -> Result<Response, Error> {
+    let mut answer: Answer<'_> = read_answer(body)?;
+    if is_failure(&answer) {
+        return Err(error::from_body(body));
     }
-    let Value::Object(fields) = body else { return Err(no_answer(&body)) };
-    if !fields.get("content").is_some_and(Value::is_array) {
-        return Err(no_answer(&Value::Object(fields)));
-    }
-    let mut response = Response::default();
-    let mut kept = Map::new();
-    for (key, value) in fields {
-        match (key.as_str(), value) {
-            ("id", Value::String(id)) => response.id = Some(id),
-            ("model", Value::String(model)) => response.model = model,
-            ("content", Value::Array(blocks)) => response.content = read_blocks(blocks, ids)?,
-            ("stop_reason", word) => response.provider_data.set(DIALECT, "stop_reason", word),
-            ("usage", Value::Object(counts)) => response.usage = Some(usage::decode(counts)),
-            (_, value) if !is_implied(&key, &value) => {
-                kept.insert(key, value);
-            }
-            _ => {}
-        }
-    }
-    // Also when it is empty: it says that nothing else stood there.
-    response.provider_data.set(DIALECT, "response", kept);
-    response.finish_reason = finish(response.provider_data.str(DIALECT, "stop_reason"), has_calls(&response));
+    let Some(content) = answer.content.take() else {
+        let text: String = String::from_utf8_lossy(body).chars().take(200).collect();
+        return Err(Error::protocol(format!("the answer has no `content`; it begins: {text}")));
+    };
+    let mut response = Response { content: read_blocks(content, ids), ..Response::default() };
+    response.id = answer.id.take().map(Text::into_string);
+    response.model = answer.model.take().map(Text::into_string).unwrap_or_default();
+    let (kept, counts) = read_rest(answer);
+    response.usage = counts.map(usage::decode);
+    response.finish_reason = finish(kept.str("stop_reason").as_deref(), has_calls(&response));
+    response.provider_data.extend_part(DIALECT, Part::Answer, kept);
     Ok(response)
 }
 
-/// Does every answer say this?
-pub(super) fn is_implied(key: &str, value: &Value) -> bool {
-    matches!((key, value.as_str()), ("type", Some("message")) | ("role", Some("assistant")))
+/// Whether this body is a failure, whatever its status says.
+fn is_failure(answer: &Answer<'_>) -> bool {
+    answer.kind.as_ref().is_some_and(|kind| kind.as_str() == "error")
+        || (answer.content.is_none() && answer.error.is_some())
 }
 
-fn no_answer(body: &Value) -> Error {
-    let mut excerpt: String = body.to_string().chars().take(200).collect();
-    if excerpt.is_empty() {
-        excerpt.push_str("nothing");
+/// What an answer says besides its content: all that the format has no field for, and the counts.
+pub(super) fn read_rest(mut answer: Answer<'_>) -> (Fields, Option<Fields>) {
+    answer.kind.take_if(|kind| kind.as_str() == "message");
+    answer.role.take_if(|role| role.as_str() == "assistant");
+    let counts = answer.usage.as_ref().and_then(Raw::to::<Fields>);
+    if counts.is_some() {
+        answer.usage = None;
     }
-    Error::protocol(format!("the answer has no `content`; it begins: {excerpt}"))
+    // In one order, whether the answer comes whole or as a stream.
+    let mut kept = Fields::default();
+    let mut rest = answer.leftovers();
+    for name in ["stop_reason", "stop_sequence", "stop_details"] {
+        if let Some(value) = rest.remove(name) {
+            kept.push(name, value);
+        }
+    }
+    rest.into_iter().for_each(|(name, value)| kept.push(name, value));
+    (kept, counts)
 }
 
 /// Reads the blocks of an answer, and gives an id to calls that came without.
-pub(super) fn read_blocks(blocks: Vec<Value>, ids: &mut Ids) -> Result<Vec<Block>, Error> {
-    blocks.into_iter().map(|value| read_block(value, ids)).collect()
+pub(super) fn read_blocks(blocks: Vec<wire::Block<'_>>, ids: &mut Ids) -> Vec<Block> {
+    blocks.into_iter().filter_map(|block| read_block(block, ids)).collect()
 }
 
-pub(super) fn read_block(value: Value, ids: &mut Ids) -> Result<Block, Error> {
-    let mut read = block::decode(value, Reading::Answer)?;
+/// Reads one block of an answer. There always is one: what is not made as it should be is kept whole.
+pub(super) fn read_block(block: wire::Block<'_>, ids: &mut Ids) -> Option<Block> {
+    let mut read = content::read(block, Reading::Answer).ok()?;
     if let Block::ToolCall(call) = &mut read
         && call.id.is_empty()
     {
         call.id = format!("toolu_{}", ids.next_id());
     }
-    Ok(read)
+    Some(read)
 }
 
 fn has_calls(response: &Response) -> bool {
@@ -92,62 +93,56 @@ pub(super) fn finish(word: Option<&str>, has_calls: bool) -> FinishReason {
 }
 
 /// The word for a client: the one that this API gave, where it still fits, else the one for the reason.
-pub(super) fn stop_reason(reason: FinishReason, own: Option<&Value>, has_calls: bool) -> Value {
+pub(super) fn stop_reason(reason: FinishReason, own: Option<&Json>, has_calls: bool) -> Raw<'_> {
     if let Some(word) = own
-        && finish(word.as_str(), has_calls) == reason
+        && finish(word.as_str().as_deref(), has_calls) == reason
     {
-        return word.clone();
+        return Raw::from(word);
     }
-    match reason {
+    Raw::of(match reason {
         FinishReason::Stop | FinishReason::Error | FinishReason::Unknown => "end_turn",
         FinishReason::Length => "max_tokens",
         FinishReason::ToolUse => "tool_use",
         FinishReason::ContentFilter => "refusal",
-    }
-    .into()
+    })
 }
 
 /// Writes an answer for a client. An answer that broke is an error body.
-pub(crate) fn encode_response(response: &Response, reply: &Reply) -> Value {
+pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireResponse {
     if response.finish_reason == FinishReason::Error {
         let unknown = Error::new(crate::ErrorKind::Server, "the answer broke off");
-        return error::encode_error(response.error.as_deref().unwrap_or(&unknown)).body;
+        let body = error::encode_error(response.error.as_deref().unwrap_or(&unknown)).body;
+        return WireResponse { body, losses: Vec::new() };
     }
     let model = if response.model.is_empty() { reply.model.clone() } else { Some(response.model.clone()) };
-    let origin = Origin { provider: reply.provider.clone(), model: model.clone() };
-    let mut ids = Safe::new(LONGEST_ID, response.tool_calls().map(|call| call.id.as_str()));
-    let content: Vec<Value> = response
-        .content
-        .iter()
-        .flat_map(|block| answer::wire_blocks(block, &origin, &mut ids))
-        .map(Value::Object)
-        .collect();
+    let mut writer = BlockWriter::new(reply, model.clone(), response.tool_calls().map(|call| call.id.as_str()));
+    let blocks = response.content.iter().enumerate();
+    let content: Vec<wire::Block<'_>> = blocks.flat_map(|(index, block)| writer.write(index, block)).collect();
+    let mut losses = writer.losses;
+    note_foreign(&response.provider_data, DIALECT, &[Part::State, Part::Extra, Part::Answer], "", &mut losses);
+    if let Some(usage) = &response.usage {
+        note_foreign(&usage.provider_data, DIALECT, &[Part::Extra, Part::Answer], "usage.", &mut losses);
+    }
 
-    let own = response.provider_data.get(DIALECT);
-    let kept = own.and_then(|own| own.get("response")).and_then(Value::as_object);
-    let mut fields = Map::new();
-    fields.insert("id".to_owned(), id(response, reply).into());
-    fields.insert("type".to_owned(), "message".into());
-    fields.insert("role".to_owned(), "assistant".into());
-    fields.insert("model".to_owned(), model.unwrap_or_default().into());
-    fields.insert("content".to_owned(), Value::Array(content));
-    let word = own.and_then(|own| own.get("stop_reason"));
-    if word.is_some() || kept.is_none() || response.finish_reason != FinishReason::Unknown {
-        fields.insert("stop_reason".to_owned(), stop_reason(response.finish_reason, word, has_calls(response)));
-    }
-    if kept.is_none() {
-        fields.insert("stop_sequence".to_owned(), Value::Null);
-        if response.finish_reason == FinishReason::ContentFilter {
-            fields.insert("stop_details".to_owned(), Value::Null);
-        }
-    }
-    for (key, value) in kept.into_iter().flatten() {
-        fields.insert(key.clone(), value.clone());
-    }
-    if response.usage.is_some() || kept.is_none() {
-        fields.insert("usage".to_owned(), usage::encode(response.usage.as_ref()));
-    }
-    Value::Object(fields)
+    let own = response.provider_data.part(DIALECT, Part::Answer);
+    let is_own = !own.is_empty();
+    let word = own.get("stop_reason");
+    let says_reason = word.is_some() || !is_own || response.finish_reason != FinishReason::Unknown;
+    let null = |wanted: bool| (wanted && !is_own).then(|| Raw::of(&()));
+    let answer = Answer {
+        id: Some(id(response, reply).into()),
+        kind: own.get("type").is_none().then(|| "message".into()),
+        role: own.get("role").is_none().then(|| "assistant".into()),
+        model: Some(model.unwrap_or_default().into()),
+        content: Some(content),
+        stop_reason: says_reason.then(|| stop_reason(response.finish_reason, word, has_calls(response))),
+        stop_sequence: own.get("stop_sequence").map(Raw::from).or_else(|| null(true)),
+        stop_details: null(response.finish_reason == FinishReason::ContentFilter),
+        usage: (response.usage.is_some() || !is_own).then(|| usage::encode(response.usage.as_ref())),
+        error: None,
+        rest: own.as_rest(),
+    };
+    WireResponse { body: write(&answer), losses }
 }
 
 fn id(response: &Response, reply: &Reply) -> String {

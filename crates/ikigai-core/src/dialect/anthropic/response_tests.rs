@@ -1,13 +1,16 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::super::request::decode_request;
+use super::super::testing::{read_answer, read_request, write_answer};
 use super::*;
-use crate::dialect::DraftIncoming;
-use crate::{Dialect, ErrorKind, Other, ProviderData, Source, ThinkingBlock, Usage};
+use crate::{Dialect, ErrorKind, Loss, LossCode, Other, ProviderData, Source, ThinkingBlock, Usage};
 
 fn read(body: Value) -> Response {
-    decode_response(body, &mut Ids::seeded(1)).unwrap()
+    read_answer(&body).unwrap()
+}
+
+fn write(response: &Response, reply: &Reply) -> Value {
+    write_answer(response, reply).0
 }
 
 fn message(content: Value, stop_reason: Value) -> Value {
@@ -38,18 +41,19 @@ fn an_answer_is_read_whole() {
             "content": [
                 {"type": "thinking", "text": "Hm", "provider_data": {"anthropic": {"signature": "Eq"}}},
                 {"type": "thinking", "text": "", "provider_data": {"anthropic": {"redacted_data": "Em"}}},
-                {"type": "text", "text": "Yes", "provider_data": {"anthropic": {"citations": null}}},
+                {"type": "text", "text": "Yes", "provider_data": {"anthropic": {"extra": {"citations": null}}}},
                 {"type": "other", "dialect": "anthropic", "data": {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "q"}}},
                 {"type": "tool_call", "id": "toolu_1", "name": "read", "arguments": {"path": "/etc/hosts"}}],
             "finish_reason": "tool_use",
             "usage": {"input_tokens": 51, "output_tokens": 1560, "thinking_tokens": 139, "cached_tokens": 7,
                 "cache_read_tokens": 4, "cache_write_tokens": 3, "total_tokens": 1757,
-                "provider_data": {"anthropic": {
-                    "cache_creation": {"ephemeral_5m_input_tokens": 1, "ephemeral_1h_input_tokens": 2}, "service_tier": "standard"}}},
-            "provider_data": {"anthropic": {"stop_reason": "tool_use", "response": {"stop_sequence": null, "container": {"id": "c"}}}},
+                "provider_data": {"anthropic": {"response": {
+                    "cache_creation": {"ephemeral_5m_input_tokens": 1, "ephemeral_1h_input_tokens": 2}, "service_tier": "standard"}}}},
+            "provider_data": {"anthropic": {"response": {
+                "stop_reason": "tool_use", "stop_sequence": null, "container": {"id": "c"}}}},
         })
     );
-    assert_eq!(encode_response(&response, &Reply::default()), body);
+    assert_eq!(write(&response, &Reply::default()), body);
 }
 
 #[test]
@@ -85,7 +89,7 @@ fn odd_answers_come_back_as_they_were() {
         bodies.push(body);
     }
     for body in bodies {
-        assert_eq!(encode_response(&read(body.clone()), &Reply::default()), body);
+        assert_eq!(write(&read(body.clone()), &Reply::default()), body);
     }
 }
 
@@ -105,7 +109,7 @@ fn every_stop_reason_has_its_meaning() {
     for (word, reason) in cases {
         let response = read(message(json!([]), json!(word)));
         assert_eq!(response.finish_reason, reason, "{word}");
-        assert_eq!(response.provider_data.str(DIALECT, "stop_reason"), Some(word));
+        assert_eq!(response.provider_data.part_str(DIALECT, Part::Answer, "stop_reason").as_deref(), Some(word));
     }
     assert_eq!(read(message(json!([]), Value::Null)).finish_reason, FinishReason::Unknown);
     let call = json!([{"type": "tool_use", "id": "t", "name": "f", "input": {}}]);
@@ -115,15 +119,15 @@ fn every_stop_reason_has_its_meaning() {
 #[test]
 fn tokens_are_counted_once() {
     let count = |usage: Value| {
-        let usage = usage::decode(usage.as_object().unwrap().clone());
+        let usage = usage::decode(usage.as_object().unwrap().clone().into());
         (usage.input_tokens, usage.output_tokens, usage.thinking_tokens, usage.cached_tokens(), usage.total_tokens())
     };
     assert_eq!(
         count(json!({"input_tokens": 50, "output_tokens": 120, "output_tokens_details": {"thinking_tokens": 20}})),
         (50, 100, 20, 0, 170)
     );
-    // The shape that the format's documents show.
-    assert_eq!(count(json!({"input_tokens": 50, "output_tokens": 120, "thinking_tokens": 20})), (50, 100, 20, 0, 170));
+    // The shape that the format's documents show has the thinking beside the output.
+    assert_eq!(count(json!({"input_tokens": 50, "output_tokens": 100, "thinking_tokens": 20})), (50, 100, 20, 0, 170));
     // Cached tokens come on top of the others, and may be more than them.
     assert_eq!(
         count(
@@ -137,23 +141,20 @@ fn tokens_are_counted_once() {
 #[test]
 fn counts_that_changed_do_not_come_back_from_old_copies() {
     let fields = json!({"input_tokens": 1, "output_tokens": 5, "output_tokens_details": {"thinking_tokens": 2, "x": 1}, "service_tier": "s"});
-    let mut usage = usage::decode(fields.as_object().unwrap().clone());
+    let mut usage = usage::decode(fields.as_object().unwrap().clone().into());
     (usage.thinking_tokens, usage.cache_read_tokens) = (0, 4);
     assert_eq!(
-        usage::encode(Some(&usage)),
+        usage::encode(Some(&usage)).to_json(),
         json!({"input_tokens": 1, "cache_read_input_tokens": 4, "output_tokens": 3, "service_tier": "s"})
     );
 }
 
 #[test]
 fn failures_inside_good_answers_are_failures() {
-    let error = decode_response(
-        json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
-        &mut Ids::default(),
-    );
+    let error = read_answer(&json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}));
     assert_eq!(error.unwrap_err().kind, ErrorKind::Overloaded);
     for body in [json!([]), json!({}), json!({"content": "text"}), json!("oops"), Value::Null] {
-        let error = decode_response(body, &mut Ids::default()).unwrap_err();
+        let error = read_answer(&body).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Protocol);
     }
     // An empty error field is no failure.
@@ -172,16 +173,24 @@ fn calls_without_an_id_get_one() {
 /// An answer of another dialect, with its state.
 fn foreign() -> Response {
     let mut state = ProviderData::default();
-    state.set(Dialect::Gemini, "thought_signature", "c2ln");
+    state.set_part(Dialect::Gemini, Part::State, "thought_signature", "c2ln");
     let thinking = ThinkingBlock { text: "Hm".into(), provider_data: state.clone() };
     let mut call = Block::tool_call("call:1", "f", serde_json::Map::new());
     *call.provider_data_mut().unwrap() = state;
     let other = Other { dialect: Dialect::Gemini, data: json!({"executableCode": {"code": "1"}}).into() };
+    let mut cited = Block::text("Yes");
+    let annotations = Json::from(json!([{"type": "url_citation"}]));
+    cited.provider_data_mut().unwrap().set_part(Dialect::OpenaiResponses, Part::Extra, "annotations", annotations);
+    let mut provider_data = ProviderData::default();
+    provider_data.set_part(Dialect::Gemini, Part::Answer, "avgLogprobs", Json::from(json!(-0.5)));
+    let mut of_usage = ProviderData::default();
+    of_usage.set_part(Dialect::Gemini, Part::Answer, "trafficType", "ON_DEMAND");
     Response {
         model: "gemini-3-pro".into(),
+        provider_data,
         content: vec![
             Block::Thinking(thinking),
-            Block::text("Yes"),
+            cited,
             call,
             Block::audio(Source::bytes(b"x", "audio/wav")),
             Block::Other(other),
@@ -192,6 +201,7 @@ fn foreign() -> Response {
             output_tokens: 3,
             thinking_tokens: 2,
             cache_read_tokens: 1,
+            provider_data: of_usage,
             ..Usage::default()
         }),
         ..Response::default()
@@ -201,12 +211,11 @@ fn foreign() -> Response {
 #[test]
 fn answers_of_others_are_dressed_for_this_apis_clients() {
     let reply = Reply { provider: Some("google".into()), ids: Ids::seeded(1), ..Reply::default() };
-    let mut body = encode_response(&foreign(), &reply);
+    let (mut body, losses) = write_answer(&foreign(), &reply);
     let id = body["id"].take();
     assert!(id.as_str().unwrap().starts_with("msg_"));
     let signature = body["content"][0]["signature"].take();
     let carrier = body["content"][2]["data"].take();
-    let whole = body["content"][5]["data"].take();
     assert_eq!(
         body,
         json!({
@@ -215,42 +224,78 @@ fn answers_of_others_are_dressed_for_this_apis_clients() {
                 {"type": "thinking", "thinking": "Hm", "signature": null},
                 {"type": "text", "text": "Yes"},
                 {"type": "redacted_thinking", "data": null},
-                {"type": "tool_use", "id": "call_1", "name": "f", "input": {}},
-                {"type": "text", "text": "(an audio block of type audio/wav, which this API cannot carry)"},
-                {"type": "redacted_thinking", "data": null}],
+                {"type": "tool_use", "id": "call_1", "name": "f", "input": {}}],
             "stop_reason": "tool_use", "stop_sequence": null,
             "usage": {"input_tokens": 5, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 1, "output_tokens": 5,
                 "output_tokens_details": {"thinking_tokens": 2}},
         })
     );
+    // What this API has no place for is told.
+    let loss = |code, what: &str, place: &str, why: &str| Loss::new(code, what, place, why);
+    assert_eq!(
+        losses,
+        [
+            loss(
+                LossCode::ForeignContent,
+                "provider_data",
+                "content[1].provider_data.openai-responses",
+                "only openai-responses knows annotations; left out"
+            ),
+            loss(LossCode::Media, "audio", "content[3]", "answers of this API are text; left out"),
+            loss(LossCode::ForeignContent, "other", "content[4]", "only gemini knows executableCode; left out"),
+            loss(
+                LossCode::ForeignContent,
+                "provider_data",
+                "provider_data.gemini",
+                "only gemini knows avgLogprobs; left out"
+            ),
+            loss(
+                LossCode::ForeignContent,
+                "provider_data",
+                "usage.provider_data.gemini",
+                "only gemini knows trafficType; left out"
+            ),
+        ]
+    );
     // The client sends it back, and the state is where it was.
     (body["content"][0]["signature"], body["content"][2]["data"]) = (signature, carrier);
-    body["content"][5]["data"] = whole;
     let sent_back =
         json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": body["content"]}]});
-    let message = decode_request(DraftIncoming { path: None, body: sent_back }).unwrap().messages.remove(0);
+    let message = read_request(None, &sent_back).unwrap().messages.remove(0);
     assert_eq!((message.provider.as_deref(), message.model.as_deref()), (Some("google"), Some("gemini-3-pro")));
-    assert_eq!(message.content[..2], foreign().content[..2]);
-    assert_eq!(message.content.last(), foreign().content.last());
+    assert_eq!(message.content[..2], [foreign().content.remove(0), Block::text("Yes")]);
     let Block::ToolCall(call) = &message.content[2] else { panic!() };
-    assert_eq!(call.provider_data.str(Dialect::Gemini, "thought_signature"), Some("c2ln"));
+    assert_eq!(call.provider_data.part_str(Dialect::Gemini, Part::State, "thought_signature").as_deref(), Some("c2ln"));
 }
 
 #[test]
-fn thinking_without_any_state_still_gets_a_signature_that_we_know() {
-    let response = Response { content: vec![Block::thinking("Hm")], ..Response::default() };
-    let body = encode_response(&response, &Reply { provider: Some("deepseek".into()), ..Reply::default() });
-    let sent_back =
-        json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": body["content"]}]});
-    let message = decode_request(DraftIncoming { path: None, body: sent_back }).unwrap().messages.remove(0);
-    assert_eq!((message.provider.as_deref(), message.content), (Some("deepseek"), vec![Block::thinking("Hm")]));
+fn an_answer_without_state_gets_no_seal() {
+    let response = Response { content: vec![Block::thinking("Hm"), Block::text("Yes")], ..Response::default() };
+    let (body, losses) = write_answer(&response, &Reply { provider: Some("deepseek".into()), ..Reply::default() });
+    assert_eq!(
+        (&body["content"], losses),
+        (&json!([{"type": "thinking", "thinking": "Hm", "signature": ""}, {"type": "text", "text": "Yes"}]), vec![])
+    );
+}
+
+#[test]
+fn a_block_that_version_0_1_sealed_whole_is_read() {
+    let data = json!({"p": "google", "m": "gemini-3-pro", "d": {
+        "gemini": {"block": {"executableCode": {"code": "1"}}}, "anthropic": {"belongs_to": "nobody"}}});
+    use base64::Engine as _;
+    let sealed = format!("ikg1.{}", base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(data.to_string()));
+    let content = json!([{"type": "redacted_thinking", "data": sealed}]);
+    let body = json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": content}]});
+    let message = read_request(None, &body).unwrap().messages.remove(0);
+    let other = Other { dialect: Dialect::Gemini, data: json!({"executableCode": {"code": "1"}}).into() };
+    assert_eq!((message.provider.as_deref(), message.content), (Some("google"), vec![Block::Other(other)]));
 }
 
 #[test]
 fn every_finish_reason_has_a_word_for_clients() {
     let word = |finish_reason| {
         let response = Response { finish_reason, ..Response::default() };
-        encode_response(&response, &Reply::default())["stop_reason"].clone()
+        write(&response, &Reply::default())["stop_reason"].clone()
     };
     assert_eq!(word(FinishReason::Stop), "end_turn");
     assert_eq!(word(FinishReason::Length), "max_tokens");
@@ -263,7 +308,7 @@ fn every_finish_reason_has_a_word_for_clients() {
 fn a_word_that_no_longer_fits_is_replaced() {
     let mut response = read(message(json!([]), json!("max_tokens")));
     response.finish_reason = FinishReason::Stop;
-    assert_eq!(encode_response(&response, &Reply::default())["stop_reason"], "end_turn");
+    assert_eq!(write(&response, &Reply::default())["stop_reason"], "end_turn");
 }
 
 #[test]
@@ -271,7 +316,7 @@ fn an_answer_that_broke_is_an_error_body() {
     let error = Error::new(ErrorKind::Overloaded, "busy");
     let response = Response { finish_reason: FinishReason::Error, error: Some(Box::new(error)), ..Response::default() };
     assert_eq!(
-        encode_response(&response, &Reply::default()),
+        write(&response, &Reply::default()),
         json!({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}})
     );
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::dialect::{ReadFrames, Reply, Target, WriteFrames};
-use crate::{Block, Collector, Event, Ids, Quirks, Request, Response, Rules, Sse, rules_for};
+use crate::dialect::{Incoming, ReadFrames, Reply, Target, WriteFrames};
+use crate::{Block, Collector, Error, Event, Ids, Loss, Quirks, Request, Response, Rules, Sse, rules_for};
 
 use super::{Decoder, Encoder};
 
@@ -84,12 +84,44 @@ pub(super) fn home<'a>(quirks: &'a Quirks, rules: &'a Rules) -> Target<'a> {
     Target { provider: "anthropic", quirks, rules, facts: None }
 }
 
+/// A request as it goes over the wire.
+#[derive(Debug, PartialEq)]
+pub(super) struct Sent {
+    pub(super) path: String,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Value,
+    pub(super) losses: Vec<Loss>,
+}
+
+/// A request as it goes to a target.
+pub(super) fn wire_to(request: &Request, target: &Target<'_>) -> Result<Sent, Error> {
+    let wire = crate::Dialect::Anthropic.encode_request(request, target, &crate::Limits::default())?;
+    let body = serde_json::from_slice(&wire.body).unwrap();
+    Ok(Sent { path: wire.path, headers: wire.headers, body, losses: wire.losses })
+}
+
 /// A request as it goes to the dialect's own home, with the rules of its model.
-pub(super) fn wire(request: &Request) -> crate::dialect::DraftRequest {
-    super::encode_request(request, &home(&Quirks::default(), rules_for(&request.model))).unwrap()
+pub(super) fn wire(request: &Request) -> Sent {
+    wire_to(request, &home(&Quirks::default(), rules_for(&request.model))).unwrap()
 }
 
 /// The losses of a request, in one line each.
-pub(super) fn losses(wire: &crate::dialect::DraftRequest) -> Vec<String> {
+pub(super) fn losses(wire: &Sent) -> Vec<String> {
     wire.losses.iter().map(|loss| format!("{:?} {loss}", loss.severity).to_lowercase()).collect()
+}
+
+/// Reads a client's request.
+pub(super) fn read_request(path: Option<&str>, body: &Value) -> Result<Request, Error> {
+    super::decode_request(Incoming { path, body: body.to_string().as_bytes() })
+}
+
+/// Reads a whole answer.
+pub(super) fn read_answer(body: &Value) -> Result<Response, Error> {
+    super::decode_response(body.to_string().as_bytes(), &mut Ids::seeded(7))
+}
+
+/// Writes a whole answer, with what could not be carried.
+pub(super) fn write_answer(response: &Response, reply: &Reply) -> (Value, Vec<Loss>) {
+    let wire = super::encode_response(response, reply);
+    (serde_json::from_slice(&wire.body).unwrap(), wire.losses)
 }

@@ -40,7 +40,9 @@ fn a_reduced_budget_is_a_loss() {
     let request = Request::new("claude-sonnet-4-5").user("Hi").thinking(Level::High).max_output_tokens(4096);
     assert_eq!(
         losses(&wire(&request)),
-        ["loss thinking at thinking: a budget of 64000 tokens leaves no room for the answer; 59904 is sent"]
+        [
+            "loss thinking at thinking.level: a thinking budget of 64000 tokens leaves no room for the answer; 59904 is sent"
+        ]
     );
 }
 
@@ -57,7 +59,7 @@ fn an_explicit_budget_leaves_the_limit_alone_where_it_fits() {
     assert_eq!(
         losses(&wire),
         [
-            "loss max_output_tokens at max_output_tokens: the limit must be above the thinking budget of 8000; 12096 is sent"
+            "loss max_output_tokens at max_output_tokens: the limit includes the thinking and must exceed its budget of 8000; 12096 is sent"
         ]
     );
 }
@@ -91,11 +93,11 @@ fn a_window_too_small_for_thinking_goes_without() {
     rules.max_output = Some(1500);
     let quirks = crate::Quirks::default();
     let request = Request::new("small").user("Hi").thinking(Level::High).max_output_tokens(1000);
-    let wire = super::super::encode_request(&request, &super::super::testing::home(&quirks, &rules)).unwrap();
+    let wire = super::super::testing::wire_to(&request, &super::super::testing::home(&quirks, &rules)).unwrap();
     assert_eq!((&wire.body["thinking"], &wire.body["max_tokens"]), (&Value::Null, &json!(1000)));
     assert_eq!(
         losses(&wire),
-        ["loss thinking at thinking: a limit of 1500 tokens is too small for thinking; it is left out"]
+        ["loss thinking at thinking: a limit of 1500 tokens is too small for thinking, which is left out"]
     );
 }
 
@@ -187,7 +189,7 @@ fn thinking_hard_in_little_room_is_worth_a_word() {
     assert_eq!(
         losses(&wire(&request)),
         [
-            "info max_output_tokens at max_output_tokens: thinking is counted in the 4096 tokens of the answer and may leave little of them"
+            "info max_output_tokens at max_output_tokens: the limit of 4096 tokens includes the thinking and may cut the answer off"
         ]
     );
 }
@@ -214,8 +216,8 @@ fn a_forced_tool_goes_before_a_thinking_budget() {
             losses(&wire),
         )
     };
-    let left_out = "loss thinking at thinking: this model refuses thinking beside a tool choice that forces a tool; thinking is left out";
-    let weakened = "loss tool_choice at tool_choice: this model refuses a tool choice that forces a tool; the choice is left to the model";
+    let left_out = "loss thinking at thinking: this model cannot be forced to use a tool while it thinks; thinking is off for this request";
+    let weakened = "loss tool_choice at tool_choice: this model cannot be forced to use a tool; auto is sent";
     let adaptive = json!({"type": "adaptive", "display": "summarized"});
     assert_eq!(
         forced("claude-sonnet-4-5", ToolChoice::Required),
@@ -257,7 +259,7 @@ fn wire_words_become_levels() {
         (Value::Null, Value::Null, None),
     ];
     for (thinking, effort, expected) in cases {
-        let given = |value: &Value| (!value.is_null()).then(|| value.clone());
+        let given = |value: &Value| (!value.is_null()).then(|| Json::from(value));
         let read = read(given(&thinking).as_ref(), given(&effort).as_ref(), "claude-sonnet-4-5");
         assert_eq!(read, expected, "{thinking} {effort}");
     }

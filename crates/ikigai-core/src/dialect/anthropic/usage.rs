@@ -1,10 +1,9 @@
 //! Tokens. The wire's input count leaves the cached ones out, and its output count has the thinking in it.
 
-use serde_json::{Map, Value};
+use crate::json::wire::Raw;
+use crate::{Fields, Json, Part, Usage};
 
-use crate::Usage;
-
-use super::DIALECT;
+use super::{DIALECT, wire};
 
 const INPUT: &str = "input_tokens";
 const OUTPUT: &str = "output_tokens";
@@ -13,86 +12,81 @@ const CACHE_WRITE: &str = "cache_creation_input_tokens";
 const DETAILS: &str = "output_tokens_details";
 const THINKING: &str = "thinking_tokens";
 
-/// Reads a `usage` object. What is more than counts stays in `provider_data`, field by field; `absent` there lists the
-/// counts that the provider did not give.
-pub(super) fn decode(fields: Map<String, Value>) -> Usage {
-    let number = |key: &str| fields.get(key).and_then(Value::as_u64);
-    let in_details = fields.get(DETAILS).and_then(|details| details.get(THINKING)).and_then(Value::as_u64);
-    // The documents that define the format show a count beside the others; the API has it one level down.
-    let thinking = in_details.or_else(|| number(THINKING)).unwrap_or(0);
+/// Reads a `usage` object. What is more than counts stays in `provider_data`, field by field; `absent` in its shape lists
+/// the counts that the provider did not give.
+pub(super) fn decode(mut fields: Fields) -> Usage {
+    let number = |json: &Json| json.to::<u64>().ok();
+    let of = |name: &str| fields.get(name).and_then(number);
+    let details: Fields = fields.get(DETAILS).and_then(|details| details.to().ok()).unwrap_or_default();
+    // The API counts the thinking inside the output. The documents that define the format show a count beside the
+    // others, on top of them.
+    let inside = details.get(THINKING).and_then(number);
+    let thinking = inside.or_else(|| of(THINKING)).unwrap_or(0);
     let mut usage = Usage {
-        input_tokens: number(INPUT).unwrap_or(0),
-        output_tokens: number(OUTPUT).unwrap_or(0).saturating_sub(thinking),
+        input_tokens: of(INPUT).unwrap_or(0),
+        output_tokens: of(OUTPUT).unwrap_or(0).saturating_sub(inside.unwrap_or(0)),
         thinking_tokens: thinking,
-        cache_read_tokens: number(CACHE_READ).unwrap_or(0),
-        cache_write_tokens: number(CACHE_WRITE).unwrap_or(0),
+        cache_read_tokens: of(CACHE_READ).unwrap_or(0),
+        cache_write_tokens: of(CACHE_WRITE).unwrap_or(0),
         ..Usage::default()
     };
-    let absent: Vec<Value> = [INPUT, OUTPUT, CACHE_WRITE, CACHE_READ]
-        .iter()
-        .filter(|key| !fields.contains_key(**key))
-        .map(|key| (*key).into())
-        .collect();
-    let mut own = Map::new();
-    for (key, value) in fields {
-        let counted = match key.as_str() {
-            INPUT | OUTPUT | CACHE_READ | CACHE_WRITE => value.is_u64(),
-            // A zero is written only where one was read.
-            DETAILS => thinking > 0 && value.as_object().is_some_and(|details| details.len() == 1),
-            _ => false,
-        };
-        if !counted {
-            own.insert(key, value);
-        }
-    }
+    let counts = [INPUT, OUTPUT, CACHE_WRITE, CACHE_READ];
+    let absent: Vec<&str> = counts.into_iter().filter(|name| fields.get(name).is_none()).collect();
     if !absent.is_empty() {
-        own.insert("absent".to_owned(), Value::Array(absent));
+        let absent = Json::of(&absent).unwrap_or_default();
+        usage.provider_data.set_part(DIALECT, Part::Shape, "absent", absent);
     }
-    usage.provider_data.extend(DIALECT, own);
+    fields.retain(|name, value| match name {
+        INPUT | OUTPUT | CACHE_READ | CACHE_WRITE => number(value).is_none(),
+        // A zero is written only where one was read.
+        DETAILS => thinking == 0 || details.len() != 1,
+        _ => true,
+    });
+    usage.provider_data.extend_part(DIALECT, Part::Answer, fields);
     usage
 }
 
-/// Writes a `usage` object; zeros when nobody counted.
-pub(super) fn encode(usage: Option<&Usage>) -> Value {
+/// Writes a `usage` object; zeros if nobody counted.
+pub(super) fn encode(usage: Option<&Usage>) -> Raw<'static> {
     let nobody = Usage::default();
     let usage = usage.unwrap_or(&nobody);
-    let own = usage.provider_data.get(DIALECT);
-    let was_absent = |key: &str| {
-        let absent = own.and_then(|own| own.get("absent")).and_then(Value::as_array);
-        absent.is_some_and(|absent| absent.iter().any(|name| name == key))
+    let own = usage.provider_data.part(DIALECT, Part::Answer);
+    let absent: Vec<String> = usage
+        .provider_data
+        .part(DIALECT, Part::Shape)
+        .get("absent")
+        .and_then(|absent| absent.to().ok())
+        .unwrap_or_default();
+    let count = |name: &str, count: u64| {
+        let was_given = own.get(name).is_none() && !absent.iter().any(|absent| absent == name);
+        (count > 0 || was_given).then_some(count)
     };
-    let counts = [
-        (INPUT, usage.input_tokens),
-        (CACHE_WRITE, usage.cache_write_tokens),
-        (CACHE_READ, usage.cache_read_tokens),
-        (OUTPUT, usage.completion_tokens()),
-    ];
-    let mut fields = Map::new();
-    for (key, count) in counts {
-        let odd = own.is_some_and(|own| own.contains_key(key));
-        if count > 0 || !(was_absent(key) || odd) {
-            fields.insert(key.to_owned(), count.into());
-        }
+    let thinking = |json: &Json| json.to::<u64>().ok() == Some(usage.thinking_tokens);
+    let beside = usage.thinking_tokens > 0 && own.get(THINKING).is_some_and(thinking);
+    let mut details: Fields = own.get(DETAILS).and_then(|details| details.to().ok()).unwrap_or_default();
+    let counted = details.get(THINKING).is_some_and(thinking);
+    if usage.thinking_tokens > 0 && !beside && !counted {
+        details.set(THINKING, Json::of(&usage.thinking_tokens).unwrap_or_default());
     }
-    if usage.thinking_tokens > 0 {
-        let flat = own.and_then(|own| own.get(THINKING)).and_then(Value::as_u64) == Some(usage.thinking_tokens);
-        if !flat {
-            let mut details =
-                own.and_then(|own| own.get(DETAILS)).and_then(Value::as_object).cloned().unwrap_or_default();
-            details.insert(THINKING.to_owned(), usage.thinking_tokens.into());
-            fields.insert(DETAILS.to_owned(), Value::Object(details));
-        }
-    }
-    for (key, value) in own.into_iter().flatten().filter(|(key, _)| key.as_str() != "absent") {
-        // A count that has since changed must not come back from an old copy.
-        let stale = match key.as_str() {
-            THINKING => value.as_u64() != Some(usage.thinking_tokens),
-            DETAILS => value.get(THINKING).and_then(Value::as_u64).unwrap_or(0) != usage.thinking_tokens,
-            _ => false,
-        };
-        if !fields.contains_key(key) && !stale {
-            fields.insert(key.clone(), value.clone());
-        }
-    }
-    Value::Object(fields)
+    let details = (usage.thinking_tokens > 0 && !beside).then(|| Raw::of(&details));
+    let mut rest = own.clone();
+    // A count that has since changed must not come back from an old copy.
+    rest.retain(|name, value| match name {
+        THINKING => thinking(value),
+        DETAILS => details.is_none() && (counted || usage.thinking_tokens == 0 && !mentions_thinking(value)),
+        _ => true,
+    });
+    let output = if beside { usage.output_tokens } else { usage.completion_tokens() };
+    Raw::of(&wire::Usage {
+        input_tokens: count(INPUT, usage.input_tokens),
+        cache_write: count(CACHE_WRITE, usage.cache_write_tokens),
+        cache_read: count(CACHE_READ, usage.cache_read_tokens),
+        output_tokens: count(OUTPUT, output),
+        details,
+        rest: rest.as_rest(),
+    })
+}
+
+fn mentions_thinking(details: &Json) -> bool {
+    details.to::<Fields>().is_ok_and(|details| details.get(THINKING).is_some())
 }

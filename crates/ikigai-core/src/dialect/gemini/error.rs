@@ -5,8 +5,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::dialect::DraftError;
-use crate::{Dialect, Error, ErrorKind};
+use super::DIALECT;
+use crate::dialect::duration_ms;
+use crate::json::wire::write;
+use crate::{Error, ErrorKind, Fields, Part, WireError};
 
 /// The provider's error object is kept up to this size, printed.
 const KEPT: usize = 4096;
@@ -30,7 +32,7 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
     error
 }
 
-/// The error object in a body; none when there is none.
+/// The error object in a body; `None` if it has none.
 fn error_object(body: Value) -> Option<Map<String, Value>> {
     match body {
         Value::Array(bodies) => bodies.into_iter().find_map(error_object),
@@ -69,7 +71,7 @@ pub(super) fn from_object(status: Option<u16>, object: Map<String, Value>) -> Er
     }
     let raw = Value::Object(raw);
     if raw.to_string().len() <= KEPT {
-        error.provider_data.set(Dialect::Gemini, RAW, raw);
+        error.provider_data.set_part(DIALECT, Part::Answer, RAW, raw);
     }
     error
 }
@@ -114,7 +116,7 @@ impl Details {
             match text("@type").and_then(|kind| kind.rsplit(['.', '/']).next()) {
                 Some("ErrorInfo") => details.reason = text("reason").unwrap_or_default().to_owned(),
                 Some("RetryInfo") => {
-                    details.retry_after_ms = text("retryDelay").and_then(duration).or(details.retry_after_ms);
+                    details.retry_after_ms = text("retryDelay").and_then(duration_ms).or(details.retry_after_ms);
                 }
                 Some("QuotaFailure") => {
                     let violations = detail.get("violations").and_then(Value::as_array);
@@ -146,39 +148,14 @@ fn is_exhausted(violation: &Value) -> bool {
 fn retry_in_text(message: &str) -> Option<u64> {
     let (_, rest) = message.split_once("retry in ")?;
     let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.').unwrap_or(rest.len());
-    duration(rest.get(..end)?.trim_end_matches('.'))
-}
-
-/// A duration such as `34.4s`, `10h17m5.7s` or `500ms`, in milliseconds.
-fn duration(text: &str) -> Option<u64> {
-    let mut rest = text.trim();
-    let mut millis = 0.0;
-    if rest.is_empty() {
-        return None;
-    }
-    while !rest.is_empty() {
-        let number = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
-        let (digits, behind) = rest.split_at_checked(number)?;
-        let unit = behind.find(|c: char| c.is_ascii_digit()).unwrap_or(behind.len());
-        let (unit, behind) = behind.split_at_checked(unit)?;
-        let factor = match unit {
-            "ms" => 1.0,
-            "s" => 1_000.0,
-            "m" => 60_000.0,
-            "h" => 3_600_000.0,
-            _ => return None,
-        };
-        millis += digits.parse::<f64>().ok()? * factor;
-        rest = behind;
-    }
-    // A wait of centuries is as good as any other that nobody waits.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped, and never negative")]
-    let whole = millis.ceil().clamp(0.0, 1e15) as u64;
-    Some(whole)
+    let span = rest.get(..end)?.trim_end_matches('.');
+    // A bare number could be anything: "retry in 5 minutes".
+    if span.ends_with(|c: char| c.is_ascii_digit()) { None } else { duration_ms(span) }
 }
 
 fn kind(word: &str, http: Option<u16>, message: &str, details: &Details) -> ErrorKind {
     match word {
+        word if word.to_ascii_lowercase().contains("content_filter") => ErrorKind::ContentFiltered,
         "INVALID_ARGUMENT" | "OUT_OF_RANGE" | "invalid_request" => refused(message, details),
         "FAILED_PRECONDITION" => ErrorKind::Permission,
         "UNAUTHENTICATED" => ErrorKind::Auth,
@@ -227,7 +204,7 @@ fn refused(message: &str, details: &Details) -> ErrorKind {
 }
 
 /// Writes a failure. One that came from this dialect keeps its own object.
-pub(crate) fn encode_error(error: &Error) -> DraftError {
+pub(crate) fn encode_error(error: &Error) -> WireError {
     let (mut status, word) = match error.kind {
         ErrorKind::Auth => (401, "UNAUTHENTICATED"),
         ErrorKind::Permission => (403, "PERMISSION_DENIED"),
@@ -240,12 +217,13 @@ pub(crate) fn encode_error(error: &Error) -> DraftError {
         ErrorKind::Timeout => (504, "DEADLINE_EXCEEDED"),
         ErrorKind::Cancelled => (499, "CANCELLED"),
     };
-    let object = match error.provider_data.value(Dialect::Gemini, RAW) {
-        Some(raw) if raw.get("message").and_then(Value::as_str) == Some(error.message.as_str()) => {
+    let kept = error.provider_data.part(DIALECT, Part::Answer).get(RAW);
+    let object = match kept.filter(|raw| raw.value().get("message").and_then(Value::as_str) == Some(&error.message)) {
+        Some(raw) => {
             status = error.status.filter(|status| *status >= 400).unwrap_or(status);
             raw.clone()
         }
-        _ => {
+        None => {
             let mut object = json!({"code": status, "message": message(error), "status": word});
             if let (Some(delay), Some(fields)) = (error.retry_after_ms, object.as_object_mut()) {
                 fields.insert(
@@ -256,11 +234,12 @@ pub(crate) fn encode_error(error: &Error) -> DraftError {
                     }]),
                 );
             }
-            object
+            object.into()
         }
     };
     let headers = error.retry_after_ms.map(|delay| ("retry-after".to_owned(), delay.div_ceil(1000).to_string()));
-    DraftError { status, headers: headers.into_iter().collect(), body: json!({"error": object}) }
+    let body = write(&Fields::from_iter([("error".to_owned(), object)]));
+    WireError { status, headers: headers.into_iter().collect(), body }
 }
 
 /// Clients tell a prompt that is too long from other refusals by the words alone.

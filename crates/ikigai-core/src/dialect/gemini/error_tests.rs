@@ -6,6 +6,10 @@ fn body(code: u16, status: &str, message: &str, details: Value) -> String {
     json!({"error": {"code": code, "message": message, "status": status, "details": details}}).to_string()
 }
 
+fn json_of(body: &[u8]) -> Value {
+    serde_json::from_slice(body).unwrap()
+}
+
 fn info(reason: &str) -> Value {
     json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "googleapis.com"}])
 }
@@ -116,12 +120,12 @@ fn everything_that_the_provider_says_is_kept() {
     let expected = json!({
         "kind": "rate_limit", "message": "Please retry in 20.223932614s.", "status": 429, "code": "429",
         "type": "RESOURCE_EXHAUSTED", "param": "contents[0]", "request_id": "r1", "retry_after_ms": 34400,
-        "provider_data": {"gemini": {"error": raw["error"]}},
+        "provider_data": {"gemini": {"response": {"error": raw["error"]}}},
     });
     assert_eq!(serde_json::to_value(&error).unwrap(), expected);
     // A client of this dialect gets the very same.
     let wire = encode_error(&error);
-    assert_eq!((wire.status, wire.body), (429, raw));
+    assert_eq!((wire.status, json_of(&wire.body)), (429, raw));
     assert_eq!(wire.headers, [("retry-after".to_owned(), "35".to_owned())]);
 }
 
@@ -145,7 +149,10 @@ fn any_body_gives_an_error() {
     assert_eq!(decode_error(Some(500), &[], &"é".repeat(3000)).message.len(), 2048);
     let long = body(500, "INTERNAL", "m", json!([{"detail": "x".repeat(5000)}]));
     let kept = decode_error(Some(500), &[], &long).provider_data;
-    assert_eq!(kept.value(Dialect::Gemini, "error"), Some(&json!({"code": 500, "message": "m", "status": "INTERNAL"})));
+    assert_eq!(
+        kept.part(DIALECT, Part::Answer).get("error"),
+        Some(&crate::Json::from(json!({"code": 500, "message": "m", "status": "INTERNAL"})))
+    );
 }
 
 #[test]
@@ -172,11 +179,9 @@ fn waiting_times_are_read_from_everywhere() {
         ("6ms", Some(6)),
         ("", None),
         ("soon", None),
-        ("5", None),
-        ("5d", None),
         (".s", None),
     ] {
-        assert_eq!(duration(text), millis, "{text}");
+        assert_eq!(duration_ms(text), millis, "{text}");
     }
     assert_eq!(retry_in_text("Quota. Please retry in 20.223932614s."), Some(20_224));
     assert_eq!(retry_in_text("nothing of that kind"), None);
@@ -207,11 +212,11 @@ fn every_kind_has_a_status_and_a_word() {
     ] {
         let wire = encode_error(&Error::new(kind, "m"));
         assert_eq!(
-            (wire.status, &wire.body["error"]["code"], &wire.body["error"]["status"]),
+            (wire.status, &json_of(&wire.body)["error"]["code"], &json_of(&wire.body)["error"]["status"]),
             (status, &json!(status), &json!(word))
         );
         // What we write we read as the same kind, where the dialect has a word for it.
-        let back = decode_error(Some(wire.status), &[], &wire.body.to_string()).kind;
+        let back = decode_error(Some(wire.status), &[], std::str::from_utf8(&wire.body).unwrap()).kind;
         let expected = match kind {
             ContentFiltered => InvalidRequest,
             Network | Protocol => Server,
@@ -228,17 +233,17 @@ fn a_foreign_error_is_written_with_its_waiting_time() {
     error.status = Some(529);
     let wire = encode_error(&error);
     assert_eq!(
-        wire,
-        DraftError {
-            status: 429,
-            headers: vec![("retry-after".to_owned(), "2".to_owned())],
-            body: json!({"error": {"code": 429, "message": "slow down", "status": "RESOURCE_EXHAUSTED", "details": [
+        (wire.status, wire.headers, json_of(&wire.body)),
+        (
+            429,
+            vec![("retry-after".to_owned(), "2".to_owned())],
+            json!({"error": {"code": 429, "message": "slow down", "status": "RESOURCE_EXHAUSTED", "details": [
             {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1.5s"}]}}),
-        }
+        )
     );
     let long = Error::new(ErrorKind::ContextTooLong, "prompt is too long");
     assert_eq!(
-        encode_error(&long).body["error"]["message"],
+        json_of(&encode_error(&long).body)["error"]["message"],
         "The input token count exceeds the maximum number of tokens allowed. prompt is too long",
     );
 }

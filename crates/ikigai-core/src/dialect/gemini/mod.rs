@@ -13,20 +13,21 @@
 //! - The output limit includes the thoughts; the count of candidate tokens leaves them out.
 //! - A stream has no end marker. Each frame is a whole answer object: a delta in its content, a snapshot in its counts.
 //!
-//! Beside the files that every dialect has: `fields.rs` (both spellings of field names, and what is left over),
-//! `part.rs` and `result.rs` (one part, one tool result), `schema.rs` (JSON Schema to the OpenAPI subset of older models
-//! and back), `state.rs` (signatures and sealed state), `usage.rs` (token counts).
+//! Beside the files that every dialect has: `leftovers.rs` (fields that are not understood, and spelling), `result.rs` (one
+//! tool result), `schema` (JSON Schema to the OpenAPI subset of older models and back), `state.rs` (signatures and sealed
+//! state).
 //!
 //! What does not come back as it was: a stream without `alt=sse` is asked for with it; a `functionResponse` without a
 //! name gets that of its call; sealed state of another provider that a client brought back goes to that provider alone.
 //!
-//! What is kept in `provider_data.gemini` of a block: `thought_signature`, `generated_id`, on results the tool's `name`;
-//! `extra` holds fields of the wire that the format has none for, `defaults` those that say nothing, and the rest are
-//! marks of how something was written.
+//! What is kept in `provider_data.gemini` of a block: the state `thought_signature`; fields that the format has none for;
+//! and in the shape `generated_id` (the id is ours), on results the tool's `name`, `defaults` (fields that say nothing),
+//! `names` (fields in snake_case), and further marks of how something was written.
 
+mod abilities;
+mod content;
 mod error;
-mod fields;
-mod part;
+mod leftovers;
 mod request;
 mod response;
 mod result;
@@ -35,11 +36,18 @@ mod state;
 mod stream;
 mod thinking;
 mod usage;
+mod wire;
 
+pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
 pub(crate) use request::{decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response};
 pub(crate) use stream::{Decoder, Encoder};
 
+/// This dialect.
+const DIALECT: crate::Dialect = crate::Dialect::Gemini;
+
 #[cfg(test)]
 mod recordings_tests;
+#[cfg(test)]
+mod testing;

@@ -1,165 +1,158 @@
 //! What a tool answered: the `functionResponse` of a part.
 //!
 //! Its `response` must be an object, by convention `{"output": …}` or `{"error": …}`; any other object is taken whole.
-//! The format's answer is text, so what was no text becomes JSON text, with a mark to turn it back.
+//! The format's answer is text, so a payload that is not a text becomes JSON text, with a mark to turn it back.
 
-use serde_json::{Map, Value};
+use std::borrow::Cow;
 
-use super::fields::{Fields, find};
-use super::part;
-use crate::{Block, Dialect, Other, ProviderData, ToolResult};
+use serde_json::value::RawValue;
 
-/// The tool's name, as the result gave it.
+use super::leftovers::Leftovers;
+use super::wire::{FunctionResponse, Open, Part, Payload};
+use super::{DIALECT, content};
+use crate::json::text::unescape;
+use crate::json::wire::Text;
+use crate::{Block, Part as DataPart, ProviderData, ToolResult};
+
+/// In the shape: the tool's name, as the result gave it.
 pub(super) const NAME: &str = "name";
-/// How `response` was built, where that was not `{"output": …}`, or `{"error": …}` for a failure.
+/// In the shape: how `response` was built, where that was not `{"output": …}`, or `{"error": …}` for a failure.
 const PAYLOAD: &str = "payload";
-/// The payload was JSON and not a text.
+/// In the shape: the payload was JSON and not a text.
 const JSON: &str = "json";
 
 /// The keys that may hold the payload alone.
 const KEYS: [&str; 4] = ["output", "error", "content", "result"];
 
-/// Reads the `functionResponse` of a part. Takes nothing unless the whole fits.
-pub(super) fn decode(fields: &mut Fields, data: &mut ProviderData) -> Option<Block> {
-    let object = fields.get("functionResponse")?.as_object()?;
-    if find(object, "response").is_some_and(|response| !response.is_object())
-        || find(object, "name").is_some_and(|name| !name.is_string())
-        || find(object, "parts").is_some_and(|parts| !parts.is_array())
-    {
-        return None;
+/// Reads the `functionResponse` of a part.
+pub(super) fn decode(mut response: FunctionResponse<'_>, data: &mut ProviderData, left: &mut Leftovers) -> Block {
+    let tool_call_id = content::take_id(response.id.take(), &mut response.rest);
+    if let Some(name) = response.name {
+        data.set_part(DIALECT, DataPart::Shape, NAME, name.into_string());
     }
-    let mut inner = fields.take_object("functionResponse")?;
-    let tool_call_id = part::take_id(&mut inner);
-    if let Some(name) = inner.take_text("name") {
-        data.set(Dialect::Gemini, NAME, name);
-    }
-    let payload = match inner.take("response") {
-        Some(Value::Object(response)) => Payload::read(response),
-        _ => Payload { shape: "absent".to_owned(), ..Payload::default() },
+    let said = match response.response {
+        Some(Payload::Object(object)) => Said::read(object),
+        Some(Payload::Text(..)) | None => Said { shape: "absent".into(), ..Said::default() },
     };
-    payload.mark(data);
-    let mut content = Vec::new();
-    if !payload.text.is_empty() {
-        content.push(Block::text(payload.text));
+    said.mark(data);
+    let mut blocks = Vec::new();
+    if !said.text.is_empty() {
+        blocks.push(Block::text(said.text.into_owned()));
     }
-    if let Some(Value::Array(parts)) = inner.take("parts") {
-        content.extend(parts.into_iter().map(|part| match part {
-            Value::Object(part) => part::decode(part),
-            data => Block::Other(Other { dialect: Dialect::Gemini, data: data.into() }),
-        }));
-    }
-    fields.close("functionResponse", inner);
-    Some(Block::ToolResult(ToolResult { tool_call_id, content, is_error: payload.is_error, ..ToolResult::default() }))
+    blocks.extend(response.parts.into_iter().flatten().map(content::decode));
+    left.take_inner("functionResponse", response.rest, Vec::new());
+    let is_error = said.is_error;
+    Block::ToolResult(ToolResult { tool_call_id, content: blocks, is_error, ..ToolResult::default() })
 }
 
-/// A result as a part: its text, and the parts of what is no text.
-pub(super) fn encode(
-    result: &ToolResult,
-    name: Option<&str>,
-    id: Option<&str>,
-    media: Vec<Value>,
-) -> Map<String, Value> {
-    let mut inner = Map::new();
-    if let Some(id) = id {
-        inner.insert("id".to_owned(), id.into());
-    }
-    if let Some(name) = name {
-        inner.insert("name".to_owned(), name.into());
-    }
-    if let Some(response) = Payload::of(result).write() {
-        inner.insert("response".to_owned(), response.into());
-    }
-    if !media.is_empty() {
-        inner.insert("parts".to_owned(), media.into());
-    }
-    let mut part = Map::new();
-    part.insert("functionResponse".to_owned(), inner.into());
-    part
+/// A result as a part: its text, and the parts of what is not text.
+pub(super) fn encode<'a>(
+    result: &'a ToolResult,
+    name: Cow<'a, str>,
+    id: Option<&'a str>,
+    media: Vec<Part<'a>>,
+) -> Part<'a> {
+    let response = FunctionResponse {
+        id: id.map(Text::from),
+        name: Some(Text(name)),
+        response: Said::of(result).write(),
+        parts: (!media.is_empty()).then_some(media),
+        ..FunctionResponse::default()
+    };
+    Part { result: Some(Box::new(response)), ..Part::default() }
 }
 
 /// The text of a result, its blocks joined by a blank line.
-fn text_of(result: &ToolResult) -> String {
-    let texts: Vec<&str> = result.content.iter().filter_map(Block::as_text).collect();
-    texts.join("\n\n")
+fn text_of(result: &ToolResult) -> Cow<'_, str> {
+    let mut texts = result.content.iter().filter_map(Block::as_text);
+    let first = texts.next().unwrap_or_default();
+    texts.fold(Cow::Borrowed(first), |joined, more| Cow::Owned(joined.into_owned() + "\n\n" + more))
 }
 
-/// The payload of a result and the shape of the object that holds it.
+/// What a result says, and the shape of the object that says it.
 #[derive(Debug, Default, PartialEq)]
-struct Payload {
-    text: String,
+struct Said<'a> {
+    text: Cow<'a, str>,
     is_error: bool,
     /// A key, `whole`, `empty`, `absent`; or nothing: the conventional key.
-    shape: String,
+    shape: Cow<'a, str>,
     json: bool,
 }
 
-impl Payload {
-    fn read(mut response: Map<String, Value>) -> Self {
-        if response.is_empty() {
-            return Payload { shape: "empty".to_owned(), ..Payload::default() };
-        }
-        let only = if response.len() == 1 { KEYS.into_iter().find(|key| response.contains_key(*key)) } else { None };
-        // `{"error": null}` says that there was none.
-        match only {
-            Some(key) if key != "error" || !response.values().all(Value::is_null) => {
+impl<'a> Said<'a> {
+    fn read(object: Open<'a>) -> Self {
+        let is_null = |raw: &RawValue| raw.get() == "null";
+        match object.rest.as_slice() {
+            [] => Said { shape: "empty".into(), ..Said::default() },
+            // `{"error": null}` says that there was none.
+            [(key, value)] if KEYS.contains(&key.as_ref()) && !(key == "error" && is_null(value)) => {
                 let is_error = key == "error";
-                let shape = if is_error || key == "output" { String::new() } else { key.to_owned() };
-                match response.shift_remove(key) {
-                    Some(Value::String(text)) => Payload { text, is_error, shape, json: false },
-                    value => Payload { text: value.unwrap_or_default().to_string(), is_error, shape, json: true },
+                let shape = if is_error || key == "output" { Cow::default() } else { key.clone() };
+                match unescape(value.get()) {
+                    Some(text) => Said { text: text.into_owned().into(), is_error, shape, json: false },
+                    None => Said { text: value.get().to_owned().into(), is_error, shape, json: true },
                 }
             }
-            _ => {
-                let is_error =
-                    response.get("error").is_some_and(|error| !error.is_null()) && !response.contains_key("output");
-                let text = Value::Object(response).to_string();
-                Payload { text, is_error, shape: "whole".to_owned(), json: false }
+            fields => {
+                let has = |name: &str| fields.iter().any(|(key, value)| key == name && !is_null(value));
+                let is_error = has("error") && !fields.iter().any(|(key, _)| key == "output");
+                let text = serde_json::to_string(&object).unwrap_or_default().into();
+                Said { text, is_error, shape: "whole".into(), json: false }
             }
         }
     }
 
     fn mark(&self, data: &mut ProviderData) {
         if !self.shape.is_empty() {
-            data.set(Dialect::Gemini, PAYLOAD, self.shape.as_str());
+            data.set_part(DIALECT, DataPart::Shape, PAYLOAD, self.shape.as_ref());
         }
         if self.json {
-            data.set(Dialect::Gemini, JSON, true);
+            data.set_part(DIALECT, DataPart::Shape, JSON, true);
         }
     }
 
-    fn of(result: &ToolResult) -> Self {
-        let data = &result.provider_data;
-        Payload {
+    fn of(result: &'a ToolResult) -> Self {
+        let shape = result.provider_data.part(DIALECT, DataPart::Shape);
+        Said {
             text: text_of(result),
             is_error: result.is_error,
-            shape: data.str(Dialect::Gemini, PAYLOAD).unwrap_or_default().to_owned(),
-            json: data.flag(Dialect::Gemini, JSON),
+            shape: shape.str(PAYLOAD).unwrap_or_default(),
+            json: shape.flag(JSON),
         }
     }
 
-    /// The object; none where there was none. A shape that no longer fits the result is passed over.
-    fn write(self) -> Option<Map<String, Value>> {
-        match self.shape.as_str() {
-            "absent" if self.text.is_empty() && !self.is_error => return None,
-            "empty" if self.text.is_empty() && !self.is_error => return Some(Map::new()),
-            "whole" => {
-                if let Ok(object) = serde_json::from_str::<Map<String, Value>>(&self.text)
-                    && Payload::read(object.clone()) == self
+    /// The object; `None` where there was none. A shape that no longer fits the result is passed over.
+    fn write(self) -> Option<Payload<'a>> {
+        match (self.shape.as_ref(), &self.text) {
+            ("absent", text) if text.is_empty() && !self.is_error => return None,
+            ("empty", text) if text.is_empty() && !self.is_error => return Some(Payload::Object(Open::default())),
+            ("whole", Cow::Borrowed(text)) => {
+                if let Ok(object) = serde_json::from_str::<Open<'a>>(text)
+                    && Said::read(object.clone()).is_built_like(&self)
                 {
-                    return Some(object);
+                    return Some(Payload::Object(object));
                 }
             }
             _ => {}
         }
-        let key = match self.shape.as_str() {
+        let key = match self.shape.as_ref() {
             _ if self.is_error => "error",
-            key @ ("content" | "result") => key,
+            "content" => "content",
+            "result" => "result",
             _ => "output",
         };
-        let parsed = if self.json { serde_json::from_str(&self.text).ok() } else { None };
-        let mut object = Map::new();
-        object.insert(key.to_owned(), parsed.unwrap_or(Value::String(self.text)));
-        Some(object)
+        if self.json
+            && let Ok(value) = RawValue::from_string(self.text.clone().into_owned())
+        {
+            let rest = vec![(Cow::Borrowed(key), Cow::Owned(value))];
+            return Some(Payload::Object(Open { rest }));
+        }
+        Some(Payload::Text(key, Text(self.text)))
+    }
+
+    /// Whether the objects are built in the same way; their texts may differ in blanks.
+    fn is_built_like(&self, other: &Said<'_>) -> bool {
+        (&self.shape, self.is_error, self.json) == (&other.shape, other.is_error, other.json)
     }
 }
 

@@ -1,18 +1,26 @@
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
-fn read(response: Value) -> ToolResult {
-    let part = json!({"functionResponse": {"name": "f", "response": response}});
-    match part::decode(part.as_object().cloned().unwrap()) {
+fn decoded(part: &Value) -> ToolResult {
+    let text = part.to_string();
+    match content::decode(serde_json::from_str(&text).unwrap()) {
         Block::ToolResult(result) => result,
         other => panic!("{other:?}"),
     }
 }
 
+fn read(response: Value) -> ToolResult {
+    decoded(&json!({"functionResponse": {"name": "f", "response": response}}))
+}
+
 fn written(result: &ToolResult) -> Value {
-    Value::Object(encode(result, Some("f"), None, Vec::new()))["functionResponse"]["response"].clone()
+    whole(result)["functionResponse"]["response"].clone()
+}
+
+fn whole(result: &ToolResult) -> Value {
+    serde_json::to_value(encode(result, "f".into(), None, Vec::new())).unwrap()
 }
 
 #[test]
@@ -35,12 +43,11 @@ fn every_shape_of_payload_has_a_text_and_comes_back() {
         (json!({}), "", false),
     ] {
         let result = read(response.clone());
-        assert_eq!((text_of(&result).as_str(), result.is_error), (text, is_error), "{response}");
+        assert_eq!((text_of(&result).as_ref(), result.is_error), (text, is_error), "{response}");
         assert_eq!(written(&result), response);
     }
     let absent = json!({"functionResponse": {"name": "f"}});
-    let Block::ToolResult(result) = part::decode(absent.as_object().cloned().unwrap()) else { panic!() };
-    assert_eq!(Value::Object(encode(&result, Some("f"), None, Vec::new())), absent);
+    assert_eq!(whole(&decoded(&absent)), absent);
 }
 
 #[test]

@@ -3,116 +3,61 @@
 //! Models up to 2.5 take a budget in tokens (0 is off, -1 leaves it to the model), later ones a level word. Both at once
 //! are refused, and so is a wish to see thoughts from a model that does not think.
 
-use serde_json::{Map, Value};
+use super::wire::ThinkingConfig;
+use crate::fit::{Fitted, Spelling};
+use crate::json::wire::Raw;
+use crate::{Json, Level, Loss, ShowThinking, Thinking, ThinkingSetting};
 
-use super::fields::find;
-use crate::thinking::{Setting, plan};
-use crate::{Display, Level, Loss, Target, Thinking, ThinkingKind};
-
-/// The key under which a client's own `thinkingConfig` is kept.
+/// In the shape: a client's own `thinkingConfig`.
 pub(super) const CONFIG: &str = "thinking_config";
 
-/// Below this, a model that thinks a good deal may have nothing left for its answer.
-const SMALL: i64 = 8192;
-
 /// Reads a `thinkingConfig`. Without `includeThoughts` the thoughts stay hidden.
-pub(super) fn decode(config: &Map<String, Value>) -> Thinking {
-    let whole = |value: &Value| value.as_i64().or_else(|| value.as_str()?.parse().ok());
-    let budget = find(config, "thinkingBudget").and_then(whole);
-    let word = find(config, "thinkingLevel").and_then(Value::as_str);
-    let level = word.and_then(|word| word.to_ascii_lowercase().parse::<Level>().ok());
-    let include_summary = find(config, "includeThoughts") == Some(&Value::Bool(true));
-    match budget {
+pub(super) fn decode(config: &str) -> Result<Thinking, String> {
+    let config: ThinkingConfig<'_> = serde_json::from_str(config).map_err(|fault| fault.to_string())?;
+    let budget = config.budget.and_then(|budget| budget.text().trim_matches('"').parse().ok());
+    let level = config.level.and_then(|word| word.as_str().to_ascii_lowercase().parse::<Level>().ok());
+    let include_summary = config.include == Some(true);
+    Ok(match budget {
         Some(0) => Thinking { level: Some(Level::None), budget: None, include_summary },
         budget => Thinking { level, budget, include_summary },
-    }
+    })
 }
 
-/// What a wish to think is on the wire.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Encoded {
-    pub(super) config: Map<String, Value>,
+/// What is said about thinking, on the wire.
+#[derive(Debug)]
+pub(super) struct Said<'a> {
+    pub(super) config: Option<Raw<'a>>,
     /// `maxOutputTokens`, which includes the thoughts.
-    pub(super) max_output: Option<i64>,
-    /// Will the model think?
-    pub(super) thinks: bool,
+    pub(super) max_output_tokens: Option<i64>,
+    pub(super) losses: Vec<Loss>,
 }
 
-/// Writes a wish to think for a model, and the room for its answer.
-pub(super) fn encode(
-    thinking: Option<&Thinking>,
-    room: Option<i64>,
-    target: &Target<'_>,
-    losses: &mut Vec<Loss>,
-) -> Encoded {
-    let rule = &target.rules.thinking;
-    let Some(thinking) = thinking else {
-        return Encoded { config: Map::new(), max_output: room, thinks: rule.thinks_by_default() };
+/// Writes what is said about thinking: as the client wrote it, `kept`, where that still says the same.
+pub(super) fn encode<'a>(fitted: &'a Fitted<'_>, kept: Option<&'a Json>) -> Said<'a> {
+    let thinking = &fitted.thinking;
+    if fitted.spelling == Spelling::AsItCame && !thinking.must {
+        let wish = fitted.request.thinking.as_ref();
+        let same = kept.filter(|kept| decode(kept.text()).ok().as_ref() == wish);
+        if same.is_some() || wish.is_none() {
+            let max_output_tokens = fitted.max_output_tokens;
+            return Said { config: same.map(Raw::from), max_output_tokens, losses: Vec::new() };
+        }
+    }
+    let mut config = ThinkingConfig::default();
+    match thinking.setting {
+        // There is no word for "only between tools", and no model of this API that knows it.
+        ThinkingSetting::Unsaid | ThinkingSetting::BetweenTools => {}
+        ThinkingSetting::Off => config.budget = Some(Raw::of(&0)),
+        ThinkingSetting::Budget(budget) => config.budget = Some(Raw::of(&budget)),
+        ThinkingSetting::Level(level) => config.level = Some(level.capitals().into()),
+        ThinkingSetting::On => config.level = Some(Level::High.capitals().into()),
+    }
+    config.include = match thinking.shown {
+        ShowThinking::Show => Some(true),
+        ShowThinking::Unsaid | ShowThinking::Hide => None,
     };
-    let longest = target.facts.and_then(|facts| facts.max_output).or(target.rules.max_output);
-    let plan = plan(thinking, rule, longest);
-    let thinks = plan.thinks(rule);
-    losses.extend(plan.losses);
-    let mut encoded = Encoded { config: Map::new(), max_output: room, thinks };
-    match plan.setting {
-        Setting::Unsaid => {}
-        Setting::Off => match rule.kind {
-            ThinkingKind::Budget => set(&mut encoded, "thinkingBudget", 0),
-            ThinkingKind::Level | ThinkingKind::Toggle => set(&mut encoded, "thinkingLevel", Level::Minimal.capitals()),
-            ThinkingKind::None | ThinkingKind::Adaptive | ThinkingKind::Effort | ThinkingKind::Always => {}
-        },
-        Setting::Budget(budget) => {
-            let explicit = thinking.budget.is_some_and(|budget| budget > 0);
-            let (budget, max_output) = fit(budget, explicit, room, longest.map(i64::from), rule.min, losses);
-            set(&mut encoded, "thinkingBudget", budget);
-            encoded.max_output = max_output;
-        }
-        Setting::Level(level) => {
-            set(&mut encoded, "thinkingLevel", level.capitals());
-            if level >= Level::Med && room.is_some_and(|room| room < SMALL) {
-                let why = "the limit includes the thoughts; so small a one may cut the answer off";
-                losses.push(Loss::uncoded_info("max_output_tokens", "max_output_tokens", why));
-            }
-        }
-        Setting::On => set(&mut encoded, "thinkingLevel", Level::High.capitals()),
-    }
-    let shows = rule.kind != ThinkingKind::None && rule.display != Display::Never;
-    if thinking.include_summary && thinks && shows {
-        set(&mut encoded, "includeThoughts", true);
-    }
-    encoded
-}
-
-fn set(encoded: &mut Encoded, name: &str, value: impl Into<Value>) {
-    encoded.config.insert(name.to_owned(), value.into());
-}
-
-/// A budget and the limit over it. The limit that the caller gave is the room for the visible answer: a budget that
-/// comes from a level is added to it. An explicit budget leaves it alone as long as the answer still has some room.
-fn fit(
-    budget: i64,
-    explicit: bool,
-    room: Option<i64>,
-    longest: Option<i64>,
-    least: i64,
-    losses: &mut Vec<Loss>,
-) -> (i64, Option<i64>) {
-    let Some(room) = room.filter(|_| budget > 0) else { return (budget, room) };
-    if explicit && budget < room {
-        return (budget, Some(room));
-    }
-    let max = longest.unwrap_or(i64::MAX).min(room.saturating_add(budget));
-    // Not all of a small window for the thoughts.
-    let fitting = budget.min(max - room.min(max / 2)).max(least);
-    if explicit {
-        let why = format!("the limit includes the thoughts and must exceed their budget; {max} is sent");
-        losses.push(Loss::uncoded("max_output_tokens", "max_output_tokens", why));
-    }
-    if fitting < budget {
-        let why = format!("the model's longest answer has no room for {budget} tokens of thoughts; {fitting} is sent");
-        losses.push(Loss::uncoded("thinking", "thinking", why));
-    }
-    (fitting, Some(max))
+    let said = config.budget.is_some() || config.level.is_some() || config.include.is_some();
+    Said { config: said.then(|| Raw::of(&config)), max_output_tokens: thinking.limit, losses: thinking.losses.clone() }
 }
 
 #[cfg(test)]

@@ -1,16 +1,19 @@
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
-use crate::{Quirks, rules_for};
+use crate::{Dialect, Limits, Quirks, Request, Target, rules_for};
 
 /// `thinkingConfig` and `maxOutputTokens`, and what was said about it.
 fn sent(model: &str, thinking: Thinking, room: Option<i64>) -> (Value, Option<i64>, Vec<String>) {
     let (quirks, rules) = (Quirks::default(), rules_for(model));
     let target = Target { provider: "google", quirks: &quirks, rules, facts: None };
-    let mut losses = Vec::new();
-    let encoded = encode(Some(&thinking), room, &target, &mut losses);
-    (Value::Object(encoded.config), encoded.max_output, losses.into_iter().map(|loss| loss.place).collect())
+    let request = Request { max_output_tokens: room, ..Request::new(model).user("x").thinking(thinking) };
+    let wire = Dialect::Gemini.encode_request(&request, &target, &Limits::default()).unwrap();
+    let body: Value = serde_json::from_slice(&wire.body).unwrap();
+    let config = body["generationConfig"].get("thinkingConfig").cloned().unwrap_or_else(|| json!({}));
+    let places = wire.losses.into_iter().map(|loss| loss.place).collect();
+    (config, body["generationConfig"]["maxOutputTokens"].as_i64(), places)
 }
 
 #[test]
@@ -115,7 +118,7 @@ fn thoughts_are_shown_only_where_there_are_any() {
 
 #[test]
 fn a_clients_wish_is_read() {
-    let read = |config: Value| decode(config.as_object().unwrap());
+    let read = |config: Value| decode(&config.to_string()).unwrap();
     let hidden = |thinking: Thinking| thinking.hidden();
     assert_eq!(read(json!({"thinkingBudget": 0})), hidden(Level::None.into()));
     assert_eq!(read(json!({"thinkingBudget": -1, "includeThoughts": true})), Thinking::budget(-1));

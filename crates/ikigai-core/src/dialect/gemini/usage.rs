@@ -3,38 +3,33 @@
 //! `promptTokenCount` includes what came from the cache; `candidatesTokenCount` leaves out the thoughts. A count that is
 //! absent is 0, and int64 counts may be written as texts.
 
-use serde_json::{Map, Value};
+use std::borrow::Cow;
 
-use crate::{Dialect, Usage};
+use super::DIALECT;
+use super::leftovers::owned;
+use super::wire::Open;
+use crate::json::wire::{Raw, Rest};
+use crate::{Fields, Json, Part, Usage};
 
-/// The counts as the wire had them, where our own writing would differ: a 0 left out, a total that is no sum.
+/// In the shape: the counts as the wire had them, where our own writing would differ: a 0 left out, a total that is not
+/// the sum.
 const COUNTS: &str = "counts";
 const TOOL_USE: &str = "toolUsePromptTokenCount";
-
-/// The counts, by their names on the wire.
-pub(super) const NAMES: [&str; 6] = [
-    "promptTokenCount",
-    "candidatesTokenCount",
-    "thoughtsTokenCount",
-    "cachedContentTokenCount",
-    TOOL_USE,
-    "totalTokenCount",
-];
 
 /// The counts of one `usageMetadata`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
-    pub(super) prompt: Option<u64>,
-    pub(super) candidates: Option<u64>,
-    pub(super) thoughts: Option<u64>,
-    pub(super) cached: Option<u64>,
-    pub(super) tool_use: Option<u64>,
-    pub(super) total: Option<u64>,
+    prompt: Option<u64>,
+    candidates: Option<u64>,
+    thoughts: Option<u64>,
+    cached: Option<u64>,
+    tool_use: Option<u64>,
+    total: Option<u64>,
 }
 
 impl Counts {
     /// The place of a count, by its name on the wire.
-    pub(super) fn slot(&mut self, name: &str) -> Option<&mut Option<u64>> {
+    fn slot(&mut self, name: &str) -> Option<&mut Option<u64>> {
         match name {
             "promptTokenCount" => Some(&mut self.prompt),
             "candidatesTokenCount" => Some(&mut self.candidates),
@@ -46,7 +41,7 @@ impl Counts {
         }
     }
 
-    fn read(fields: &Map<String, Value>) -> Self {
+    fn read<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let mut counts = Counts::default();
         for (name, value) in fields {
             if let Some(slot) = counts.slot(name) {
@@ -56,9 +51,29 @@ impl Counts {
         counts
     }
 
+    /// The counts in an object.
+    pub(super) fn of(object: &Open<'_>) -> Self {
+        Counts::read(object.rest.iter().map(|(name, value)| (name.as_ref(), value.get())))
+    }
+
     /// Is any token counted?
-    pub(super) fn any(&self) -> bool {
+    fn any(&self) -> bool {
         *self != Counts::default()
+    }
+
+    /// These counts in a stream, after earlier ones. A frame may leave out what an earlier one told; but a total that
+    /// holds only without the earlier counts says that they are taken back.
+    pub(super) fn after(self, earlier: Counts) -> Counts {
+        let both = Counts {
+            prompt: self.prompt.or(earlier.prompt),
+            candidates: self.candidates.or(earlier.candidates),
+            thoughts: self.thoughts.or(earlier.thoughts),
+            cached: self.cached.or(earlier.cached),
+            tool_use: self.tool_use.or(earlier.tool_use),
+            total: self.total.or(earlier.total),
+        };
+        let adds_up = |counts: &Counts| counts.total == Some(counts.usage().total_tokens());
+        if self.total.is_some() && !adds_up(&both) && adds_up(&self) { self } else { both }
     }
 
     /// The disjoint counts. Some proxies count the thoughts into the candidates as well: then the total tells.
@@ -77,135 +92,113 @@ impl Counts {
             ..Usage::default()
         }
     }
+
+    /// The counts by their names on the wire.
+    pub(super) fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        [
+            ("promptTokenCount", self.prompt),
+            ("candidatesTokenCount", self.candidates),
+            ("thoughtsTokenCount", self.thoughts),
+            ("cachedContentTokenCount", self.cached),
+            (TOOL_USE, self.tool_use),
+            ("totalTokenCount", self.total),
+        ]
+        .into_iter()
+        .filter_map(|(name, count)| Some((name, count?)))
+    }
 }
 
-fn number(value: &Value) -> Option<u64> {
-    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+/// Whether a field is a count.
+pub(super) fn is_count(name: &str) -> bool {
+    Counts::default().slot(name).is_some()
 }
 
-/// The usage in a `usageMetadata`; none when nothing is counted in it.
-pub(super) fn decode(fields: &Map<String, Value>) -> Option<Usage> {
-    let counts = Counts::read(fields);
+fn number(value: &str) -> Option<u64> {
+    value.trim_matches('"').parse().ok()
+}
+
+/// The usage in a `usageMetadata`; `None` if nothing is counted in it.
+pub(super) fn decode(object: &Open<'_>) -> Option<Usage> {
+    let counts = Counts::of(object);
     if !counts.any() {
         return None;
     }
     let mut usage = counts.usage();
-    let (mut counted, mut rest) = (Map::new(), Map::new());
-    for (name, value) in fields {
-        let is_count = counts.clone().slot(name).is_some();
-        if is_count {
-            counted.insert(name.clone(), value.clone());
-        }
-        if !is_count || name == TOOL_USE {
-            rest.insert(name.clone(), value.clone());
-        }
+    let (mut counted, mut details) = (Fields::default(), Fields::default());
+    for (name, value) in &object.rest {
+        let fields = if is_count(name) { &mut counted } else { &mut details };
+        fields.push(name.as_ref(), Json::copy(value));
     }
-    usage.provider_data.extend(Dialect::Gemini, rest);
-    if own_counts(&usage) != counted {
-        usage.provider_data.set(Dialect::Gemini, COUNTS, counted);
+    if let Some(tool_use) = counted.get(TOOL_USE) {
+        details.push(TOOL_USE, tool_use.clone());
+    }
+    usage.provider_data.extend_part(DIALECT, Part::Answer, details);
+    let own = own_counts(&usage);
+    let same = own.len() == counted.len()
+        && own.iter().all(|(name, count)| counted.get(name).is_some_and(|own| own.text() == count.get()));
+    if !same {
+        usage.provider_data.set_part(DIALECT, Part::Shape, COUNTS, counted);
     }
     Some(usage)
 }
 
+/// The counts as the wire had them, where they were kept.
+fn kept_counts(usage: &Usage) -> Option<Fields> {
+    usage.provider_data.part(DIALECT, Part::Shape).get(COUNTS)?.to().ok()
+}
+
+fn counts_of(fields: &Fields) -> Counts {
+    Counts::read(fields.iter().map(|(name, value)| (name, value.text())))
+}
+
 /// The total of the wire, where it is not the sum of the counts.
 pub(super) fn odd_total(usage: &Usage) -> Option<u64> {
-    let counts = usage.provider_data.value(Dialect::Gemini, COUNTS)?.as_object()?;
-    Counts::read(counts).total.filter(|&total| total != usage.total_tokens())
+    counts_of(&kept_counts(usage)?).total.filter(|&total| total != usage.total_tokens())
 }
 
-/// A usage as `usageMetadata`.
-pub(super) fn encode(usage: &Usage) -> Map<String, Value> {
-    let data = &usage.provider_data;
-    let kept = data.value(Dialect::Gemini, COUNTS).and_then(Value::as_object);
-    let mut fields = match kept {
-        Some(counts) if same_numbers(&Counts::read(counts).usage(), usage) => counts.clone(),
-        _ => own_counts(usage),
+/// A usage as `usageMetadata`. In a stream, a count that was told `before` and is nothing now has to be said: readers keep
+/// the last one that they saw.
+pub(super) fn encode<'a>(usage: &'a Usage, before: &Usage) -> Open<'a> {
+    let numbers = |usage: &Usage| Usage { provider_data: crate::ProviderData::default(), ..usage.clone() };
+    let kept = kept_counts(usage).filter(|kept| counts_of(kept).usage() == numbers(usage));
+    let mut rest = match kept {
+        Some(kept) => owned(kept),
+        None => own_counts(usage),
     };
-    for (name, value) in data.get(Dialect::Gemini).into_iter().flatten() {
-        if name != COUNTS && !fields.contains_key(name) {
-            fields.insert(name.clone(), value.clone());
+    for (name, value) in usage.provider_data.part(DIALECT, Part::Answer).iter() {
+        if !is_count(name) {
+            rest.push((name.into(), Cow::Borrowed(value.raw())));
         }
     }
-    fields
-}
-
-fn same_numbers(one: &Usage, other: &Usage) -> bool {
-    let numbers = |usage: &Usage| {
-        (
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.thinking_tokens,
-            usage.cache_read_tokens,
-            usage.cache_write_tokens,
-        )
-    };
-    numbers(one) == numbers(other)
-}
-
-fn own_counts(usage: &Usage) -> Map<String, Value> {
-    let tool_use = usage.provider_data.value(Dialect::Gemini, TOOL_USE);
-    let mut fields = Map::new();
-    for (name, count) in counted(usage, tool_use.and_then(number).unwrap_or_default()) {
-        fields.insert(name.to_owned(), count.into());
-    }
-    if let Some(tool_use) = tool_use {
-        fields.insert(TOOL_USE.to_owned(), tool_use.clone());
-    }
-    fields
-}
-
-/// The counts as the wire has them. As protobuf does, and Google with it, a count of nothing is left out.
-fn counted(usage: &Usage, tool_use: u64) -> impl Iterator<Item = (&'static str, u64)> {
-    let always = |name: &str| name == "promptTokenCount" || name == "totalTokenCount";
-    [
-        ("promptTokenCount", usage.prompt_tokens().saturating_sub(tool_use)),
-        ("candidatesTokenCount", usage.output_tokens),
-        ("thoughtsTokenCount", usage.thinking_tokens),
-        ("cachedContentTokenCount", usage.cache_read_tokens),
-        ("totalTokenCount", usage.total_tokens()),
-    ]
-    .into_iter()
-    .filter(move |(name, count)| *count > 0 || always(name))
-}
-
-/// A usage inside a stream. A count that was told before and is nothing now has to be said: readers keep the last one
-/// that they saw.
-pub(super) fn encode_after(usage: &Usage, before: &Usage) -> Map<String, Value> {
-    let mut fields = encode(usage);
-    for (name, count) in taken_back(usage, before) {
-        fields.entry(name).or_insert_with(|| count.into());
-    }
-    fields
-}
-
-/// The counts that were something before and are nothing now.
-fn taken_back(usage: &Usage, before: &Usage) -> impl Iterator<Item = (&'static str, u64)> {
-    let changes = [
+    let taken_back = [
         ("candidatesTokenCount", before.output_tokens, usage.output_tokens),
         ("thoughtsTokenCount", before.thinking_tokens, usage.thinking_tokens),
         ("cachedContentTokenCount", before.cache_read_tokens, usage.cache_read_tokens),
     ];
-    changes.into_iter().filter(|(_, before, now)| *before > 0 && *now == 0).map(|(name, _, _)| (name, 0))
+    for (name, before, now) in taken_back {
+        if before > 0 && now == 0 && !rest.iter().any(|(known, _)| known == name) {
+            rest.push((name.into(), Raw::of(&0).0));
+        }
+    }
+    Open { rest }
 }
 
-/// Writes the same; in a stream it may come with every frame: plain counts need no object to be made.
-pub(super) fn write_after(usage: &Usage, before: &Usage, out: &mut Vec<u8>) {
-    if usage.provider_data.get(Dialect::Gemini).is_some() {
-        // Memory never refuses, and a map always prints.
-        let _ = serde_json::to_writer(out, &encode_after(usage, before));
-        return;
-    }
-    let zeros = taken_back(usage, before);
-    let mut before = b'{';
-    for (name, count) in counted(usage, 0).chain(zeros) {
-        out.push(before);
-        out.push(b'"');
-        out.extend_from_slice(name.as_bytes());
-        out.extend_from_slice(b"\":");
-        let _ = serde_json::to_writer(&mut *out, &count);
-        before = b',';
-    }
-    out.push(b'}');
+/// The counts as we write them. As protobuf does, and Google with it, a count of nothing is left out.
+fn own_counts(usage: &Usage) -> Rest<'_> {
+    let tool_use = usage.provider_data.part(DIALECT, Part::Answer).get(TOOL_USE);
+    let outside = tool_use.and_then(|count| number(count.text())).unwrap_or_default();
+    let always = |name: &str| name == "promptTokenCount" || name == "totalTokenCount";
+    let counts = [
+        ("promptTokenCount", usage.prompt_tokens().saturating_sub(outside)),
+        ("candidatesTokenCount", usage.output_tokens),
+        ("thoughtsTokenCount", usage.thinking_tokens),
+        ("cachedContentTokenCount", usage.cache_read_tokens),
+        ("totalTokenCount", usage.total_tokens()),
+    ];
+    let counts = counts.into_iter().filter(|(name, count)| *count > 0 || always(name));
+    let mut rest: Rest<'_> = counts.map(|(name, count)| (Cow::Borrowed(name), Raw::of(&count).0)).collect();
+    rest.extend(tool_use.map(|count| (Cow::Borrowed(TOOL_USE), Cow::Borrowed(count.raw()))));
+    rest
 }
 
 #[cfg(test)]

@@ -1,10 +1,19 @@
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 
 fn read(value: &Value) -> Usage {
-    decode(value.as_object().unwrap()).unwrap()
+    read_any(value).unwrap()
+}
+
+fn read_any(value: &Value) -> Option<Usage> {
+    let text = value.to_string();
+    decode(&serde_json::from_str(&text).unwrap())
+}
+
+fn written(usage: &Usage) -> Value {
+    serde_json::to_value(encode(usage, &Usage::default())).unwrap()
 }
 
 #[test]
@@ -55,13 +64,13 @@ fn counts_are_disjoint_and_come_back() {
         let usage = read(&wire);
         let numbers = [usage.input_tokens, usage.output_tokens, usage.thinking_tokens, usage.cached_tokens()];
         assert_eq!((numbers, usage.total_tokens()), ([input, output, thinking, cached], total), "{wire}");
-        assert_eq!(Value::Object(encode(&usage)), wire);
+        assert_eq!(written(&usage), wire);
     }
 }
 
 #[test]
 fn nothing_counted_is_no_usage() {
-    assert_eq!(decode(json!({"trafficType": "ON_DEMAND"}).as_object().unwrap()), None);
+    assert_eq!(read_any(&json!({"trafficType": "ON_DEMAND"})), None);
 }
 
 #[test]
@@ -81,7 +90,7 @@ fn a_foreign_usage_is_written_with_the_cache_in_the_prompt() {
         ..Usage::default()
     };
     assert_eq!(
-        Value::Object(encode(&usage)),
+        written(&usage),
         json!({"promptTokenCount": 130, "candidatesTokenCount": 5, "cachedContentTokenCount": 100, "totalTokenCount": 135}),
     );
 }
@@ -91,7 +100,33 @@ fn changed_numbers_are_not_overridden_by_what_was_kept() {
     let mut usage = read(&json!({"promptTokenCount": 15, "thoughtsTokenCount": 2, "totalTokenCount": 99}));
     usage.output_tokens = 4;
     assert_eq!(
-        Value::Object(encode(&usage)),
+        written(&usage),
         json!({"promptTokenCount": 15, "candidatesTokenCount": 4, "thoughtsTokenCount": 2, "totalTokenCount": 21}),
     );
+}
+
+fn counts(value: Value) -> Counts {
+    let text = value.to_string();
+    Counts::of(&serde_json::from_str(&text).unwrap())
+}
+
+#[test]
+fn in_a_stream_a_count_stays_unless_the_total_takes_it_back() {
+    let earlier = counts(json!({"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 7}));
+    for (later, [input, output, thinking]) in [
+        // Left out, and still counted in the total.
+        (json!({"thoughtsTokenCount": 4, "totalTokenCount": 11}), [5, 2, 4]),
+        (json!({"candidatesTokenCount": 3}), [5, 3, 0]),
+        // The total holds only without the two tokens: they are taken back.
+        (json!({"promptTokenCount": 5, "totalTokenCount": 5}), [5, 0, 0]),
+        // A total that holds in neither way decides nothing.
+        (json!({"promptTokenCount": 6, "totalTokenCount": 99}), [6, 2, 0]),
+    ] {
+        let usage = counts(later.clone()).after(earlier).usage();
+        assert_eq!(
+            [usage.input_tokens, usage.output_tokens, usage.thinking_tokens],
+            [input, output, thinking],
+            "{later}"
+        );
+    }
 }

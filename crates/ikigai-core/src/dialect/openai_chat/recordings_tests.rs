@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use pretty_assertions::assert_eq;
 use serde_json::{Map, Value, json};
 
-use super::*;
-use crate::dialect::{DraftIncoming, ReadFrames, Reply, Target};
-use crate::{Collector, Event, EventChecker, FinishReason, Ids, Quirks, Response, Rules, Sse};
+use super::notes::DIALECT;
+use super::testing::{Sent, decode_request, decode_response, encode_request, encode_response};
+use super::{Decoder, Encoder, content, decode_error, encode_error, notes};
+use crate::dialect::{ReadFrames, Reply, Target};
+use crate::{Collector, Event, EventChecker, FinishReason, Ids, Part, Quirks, Response, Rules, Sse};
 
 /// Lines of `expected.jsonl` that are wrong, with the proof.
 const WRONG: &[(&str, &str)] = &[(
@@ -226,7 +228,7 @@ fn requests_return_as_they_came() {
     for recording in &all {
         let Some(body) = &recording.request else { continue };
         total += 1;
-        let request = match decode_request(DraftIncoming { path: None, body: body.clone() }) {
+        let request = match decode_request(Sent { path: None, body: body.clone() }) {
             Ok(request) => request,
             Err(error) => {
                 faults.push(format!("{}: {error}", recording.id));
@@ -255,7 +257,7 @@ fn keys_of_schemas_and_arguments_keep_their_order() {
     let target = Target { provider: "openai", quirks: &quirks, rules: &rules, facts: None };
     for recording in &all {
         let Some(body) = &recording.request else { continue };
-        let request = decode_request(DraftIncoming { path: None, body: body.clone() }).unwrap();
+        let request = decode_request(Sent { path: None, body: body.clone() }).unwrap();
         let wire = encode_request(&request, &target).unwrap().body;
         let schemas = |body: &Value| -> Vec<String> {
             body.get("tools")
@@ -277,11 +279,12 @@ fn keys_of_schemas_and_arguments_keep_their_order() {
 fn blocks(response: &Response) -> Vec<crate::Block> {
     let mut blocks = response.content.clone();
     for data in blocks.iter_mut().filter_map(crate::Block::provider_data_mut) {
-        for mark in [marks::RESPONSE, marks::REASONING_ALSO, marks::ID_GENERATED] {
-            data.remove(marks::DIALECT, mark);
+        data.take_part(DIALECT, Part::Answer);
+        for note in [notes::ANSWER, notes::REASONING_ALSO, notes::ID_GENERATED] {
+            data.remove_part(DIALECT, Part::Shape, note);
         }
-        if data.str(marks::DIALECT, marks::REASONING_FIELD) == Some(part::FIELD_CONTENT) {
-            data.set(marks::DIALECT, marks::REASONING_FIELD, "reasoning_content");
+        if data.part_str(DIALECT, Part::Shape, notes::REASONING_FIELD).as_deref() == Some(content::FIELD_CONTENT) {
+            data.set_part(DIALECT, Part::Shape, notes::REASONING_FIELD, "reasoning_content");
         }
     }
     blocks

@@ -1,6 +1,9 @@
 use pretty_assertions::assert_eq;
 
+use serde_json::{Map, Value, json};
+
 use super::*;
+use crate::dialect::openai_chat::testing::{decode_response, encode_response};
 use crate::{Dialect, Usage};
 
 fn answer(choice: Value) -> Value {
@@ -30,17 +33,18 @@ fn a_whole_answer() {
         usage: Some(Usage { input_tokens: 16, output_tokens: 300, thinking_tokens: 63, ..Usage::default() }),
         ..Response::default()
     };
-    expected.usage.as_mut().unwrap().provider_data.set(Dialect::OpenaiChat, "usage", body["usage"].clone());
-    expected.provider_data.set(Dialect::OpenaiChat, "finish_reason", "stop");
-    expected.provider_data.set(
-        Dialect::OpenaiChat,
-        "response",
-        json!({
-            "message": {"extra": {"refusal": null, "annotations": []}},
-            "extra": {"created": 1770933883, "service_tier": "default"},
-            "choice": {"logprobs": null}
-        }),
-    );
+    let counts = body["usage"].clone();
+    expected.usage.as_mut().unwrap().provider_data.set_part(DIALECT, Part::Shape, "usage", counts);
+    for (name, value) in [
+        ("finish_reason", json!("stop")),
+        ("created", json!(1770933883)),
+        ("service_tier", json!("default")),
+        ("choice.logprobs", json!(null)),
+        ("message.refusal", json!(null)),
+        ("message.annotations", json!([])),
+    ] {
+        expected.provider_data.set_part(DIALECT, Part::Answer, name, value);
+    }
     assert_eq!(response, expected);
     assert_eq!(encode_response(&response, &Reply::default()), body);
 }
@@ -171,7 +175,7 @@ fn what_the_caller_changed_is_what_goes_out() {
 #[test]
 fn an_answer_from_elsewhere_as_a_client_wants_it() {
     let mut thinking = Block::thinking("hm");
-    thinking.provider_data_mut().unwrap().set(Dialect::Anthropic, "signature", "Eq==");
+    thinking.provider_data_mut().unwrap().set_part(Dialect::Anthropic, crate::Part::State, "signature", "Eq==");
     let response = Response {
         content: vec![
             thinking,
@@ -229,4 +233,29 @@ fn every_reason_from_elsewhere_has_a_word() {
         ..Response::default()
     };
     assert_eq!(encode_response(&broken, &Reply::default())["error"]["message"], "busy");
+}
+
+#[test]
+fn an_answer_that_gives_no_reason_for_its_end_is_complete() {
+    let body = answer(json!({"index": 0, "finish_reason": null, "message": {"role": "assistant", "content": "Hi"}}));
+    let response = decode(body.clone());
+    assert_eq!((response.text().as_str(), response.finish_reason), ("Hi", FinishReason::Unknown));
+    assert_eq!(encode_response(&response, &Reply::default()), body);
+    // Whole calls are there to be run.
+    let call = json!({"id": "c", "type": "function", "function": {"name": "t", "arguments": "{}"}});
+    let body = answer(
+        json!({"index": 0, "finish_reason": null, "message": {"role": "assistant", "content": null, "tool_calls": [call]}}),
+    );
+    assert_eq!(decode(body).finish_reason, FinishReason::ToolUse);
+}
+
+#[test]
+fn an_answer_without_state_has_no_seal() {
+    let mut block = Block::text("Hello");
+    let data = block.provider_data_mut().unwrap();
+    data.set_part(Dialect::OpenaiResponses, Part::State, "id", "msg_1");
+    data.set_part(Dialect::OpenaiResponses, Part::Shape, "annotations", json!([]));
+    let response = Response { content: vec![block], finish_reason: FinishReason::Stop, ..Response::default() };
+    let message = &encode_response(&response, &Reply::default())["choices"][0]["message"];
+    assert_eq!(message, &json!({"role": "assistant", "content": "Hello", "refusal": null}));
 }

@@ -1,24 +1,30 @@
 //! Thinking: the parameters by which the family asks for it, both ways.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value, json};
 
-use crate::thinking::{Plan, Setting};
-use crate::{Display, Level, Loss, Off, ReasoningRequest, Thinking, ThinkingRule};
+use crate::fit::FittedThinking;
+use crate::json::loose::raw;
+use crate::json::wire::Rest;
+use crate::{Fields, Level, ReasoningRequest, ShowThinking, Thinking, ThinkingSetting};
 
 /// The request fields that speak of thinking, wherever they come from.
 pub(super) const FIELDS: [&str; 6] =
     ["reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs", "include_reasoning"];
 
-/// Reads what the fields ask for. None when they say nothing that has a meaning elsewhere.
-pub(super) fn decode(fields: &Map<String, Value>) -> Option<Thinking> {
+/// Reads what the fields ask for. `None` if they say nothing that has a meaning elsewhere.
+pub(super) fn decode(fields: &Fields) -> Option<Thinking> {
     let mut thinking = Thinking { level: None, budget: None, include_summary: true };
     let mut said = false;
+    let field = |name: &str| fields.get(name).map(crate::Json::value);
     let effort = |value: Option<&Value>| value.and_then(Value::as_str).and_then(|word| word.parse::<Level>().ok());
-    if let Some(level) = effort(fields.get("reasoning_effort")) {
+    let flag = |value: Option<&Value>| value.and_then(Value::as_bool);
+    if let Some(level) = effort(field("reasoning_effort")) {
         thinking.level = Some(level);
         said = true;
     }
-    if let Some(reasoning) = fields.get("reasoning").and_then(Value::as_object) {
+    if let Some(reasoning) = field("reasoning").and_then(Value::as_object) {
         if let Some(level) = effort(reasoning.get("effort")) {
             thinking.level = Some(level);
             said = true;
@@ -27,153 +33,110 @@ pub(super) fn decode(fields: &Map<String, Value>) -> Option<Thinking> {
             thinking.budget = Some(budget);
             said = true;
         }
-        match reasoning.get("enabled").and_then(Value::as_bool) {
-            Some(true) => said = true,
-            Some(false) => {
+        if let Some(on) = flag(reasoning.get("enabled")) {
+            said = true;
+            if !on {
                 thinking.level = Some(Level::None);
-                said = true;
             }
-            None => {}
         }
-        if reasoning.get("exclude").and_then(Value::as_bool) == Some(true) {
+        if flag(reasoning.get("exclude")) == Some(true) {
             thinking.include_summary = false;
             said = true;
         }
     }
-    if let Some(kind) = fields.get("thinking").and_then(|thinking| thinking.get("type")).and_then(Value::as_str) {
+    if let Some(own) = field("thinking").and_then(Value::as_object)
+        && let Some(kind) = own.get("type").and_then(Value::as_str)
+    {
         said = true;
         if kind == "disabled" {
             thinking.level = Some(Level::None);
         }
-        if let Some(budget) = fields.get("thinking").and_then(|of| of.get("budget_tokens")).and_then(Value::as_i64) {
-            thinking.budget = Some(budget);
-        }
+        thinking.budget = own.get("budget_tokens").and_then(Value::as_i64).or(thinking.budget);
     }
-    let template = fields.get("chat_template_kwargs");
-    let switch = fields
-        .get("enable_thinking")
-        .or_else(|| template.and_then(|of| of.get("enable_thinking").or_else(|| of.get("thinking"))))
-        .and_then(Value::as_bool);
-    if let Some(on) = switch {
+    let template = field("chat_template_kwargs");
+    let inside = template.and_then(|own| own.get("enable_thinking").or_else(|| own.get("thinking")));
+    if let Some(on) = flag(field("enable_thinking").or(inside)) {
         said = true;
         if !on {
             thinking.level = Some(Level::None);
         }
     }
-    match fields.get("include_reasoning").and_then(Value::as_bool) {
-        Some(false) => {
-            thinking.include_summary = false;
-            said = true;
-        }
-        Some(true) => said = true,
-        None => {}
+    if let Some(shown) = flag(field("include_reasoning")) {
+        thinking.include_summary &= shown;
+        said = true;
     }
     said.then_some(thinking)
 }
 
-/// Writes a plan in the way that the provider asks for.
-pub(super) fn encode(
-    plan: &Plan,
-    thinking: &Thinking,
-    rule: &ThinkingRule,
-    style: ReasoningRequest,
-    losses: &mut Vec<Loss>,
-) -> Map<String, Value> {
-    let mut fields = Map::new();
-    let setting = plan.setting;
-    let hides = matches!(style, ReasoningRequest::ReasoningObject | ReasoningRequest::EffortAndFormat);
-    let cannot_hide = !hides && rule.display == Display::Always;
-    if !thinking.include_summary && cannot_hide && plan.thinks(rule) {
-        let why = "thinking cannot be hidden here; the answer may show it";
-        losses.push(Loss::uncoded_info("thinking", "thinking.include_summary", why));
-    }
+/// Writes what is said about thinking, in the way that the provider asks for.
+pub(super) fn encode(thinking: &FittedThinking, style: ReasoningRequest) -> Rest<'static> {
+    let mut fields = Rest::new();
+    let mut put = |name: &'static str, value: Value| fields.push((Cow::Borrowed(name), raw(&value)));
+    let setting = thinking.setting;
     match style {
         ReasoningRequest::Effort | ReasoningRequest::EffortAndFormat => {
-            if let Some(word) = effort_word(setting, rule, losses) {
-                fields.insert("reasoning_effort".to_owned(), word.into());
+            if let Some(word) = effort_word(setting) {
+                put("reasoning_effort", word.into());
             }
             // Unsaid, some models write their thinking into the answer. A model that does not think refuses the field.
-            if style == ReasoningRequest::EffortAndFormat && plan.thinks(rule) {
-                let format = if thinking.include_summary { "parsed" } else { "hidden" };
-                fields.insert("reasoning_format".to_owned(), format.into());
+            if style == ReasoningRequest::EffortAndFormat && thinking.thinks {
+                let is_hidden = thinking.shown == ShowThinking::Hide;
+                put("reasoning_format", if is_hidden { "hidden" } else { "parsed" }.into());
             }
         }
         ReasoningRequest::ReasoningObject => {
-            let mut object = match setting {
-                Setting::Unsaid => Map::new(),
-                Setting::Off if rule.off == Off::Silence => Map::new(),
-                Setting::Off => object(json!({"effort": "none"})),
-                Setting::Budget(tokens) => object(json!({"max_tokens": tokens})),
-                Setting::Level(level) => object(json!({"effort": level.effort(), "enabled": true})),
-                Setting::On => object(json!({"enabled": true})),
-            };
-            if !thinking.include_summary && setting != Setting::Off {
+            let mut object = Map::new();
+            match setting {
+                ThinkingSetting::Unsaid | ThinkingSetting::BetweenTools => {}
+                ThinkingSetting::Off => drop(object.insert("effort".to_owned(), "none".into())),
+                ThinkingSetting::Budget(tokens) => drop(object.insert("max_tokens".to_owned(), tokens.into())),
+                ThinkingSetting::Level(level) => drop(object.insert("effort".to_owned(), level.effort().into())),
+                ThinkingSetting::On => {}
+            }
+            if matches!(setting, ThinkingSetting::Level(_) | ThinkingSetting::On) {
+                object.insert("enabled".to_owned(), true.into());
+            }
+            if thinking.shown == ShowThinking::Hide {
                 object.insert("exclude".to_owned(), true.into());
             }
             if !object.is_empty() {
-                fields.insert("reasoning".to_owned(), Value::Object(object));
+                put("reasoning", object.into());
             }
         }
         ReasoningRequest::ThinkingType | ReasoningRequest::ThinkingTypeAndEffort => {
-            if let Some(on) = switch(setting, rule) {
-                let kind = if on { "enabled" } else { "disabled" };
-                fields.insert("thinking".to_owned(), json!({"type": kind}));
+            if let Some(on) = switch(setting) {
+                put("thinking", json!({"type": if on { "enabled" } else { "disabled" }}));
             }
-            if style == ReasoningRequest::ThinkingTypeAndEffort
-                && let Setting::Level(level) = setting
-            {
-                fields.insert("reasoning_effort".to_owned(), level.effort().into());
+            if let (ReasoningRequest::ThinkingTypeAndEffort, ThinkingSetting::Level(level)) = (style, setting) {
+                put("reasoning_effort", level.effort().into());
             }
         }
         ReasoningRequest::ChatTemplate => {
-            if let Some(on) = switch(setting, rule) {
-                fields.insert("chat_template_kwargs".to_owned(), json!({"enable_thinking": on}));
+            if let Some(on) = switch(setting) {
+                put("chat_template_kwargs", json!({"enable_thinking": on}));
             }
         }
-        ReasoningRequest::Nothing => {
-            if !matches!(setting, Setting::Unsaid | Setting::Off) {
-                losses.push(Loss::uncoded(
-                    "thinking",
-                    "thinking",
-                    "this provider has no parameter for thinking; nothing is sent about it",
-                ));
-            }
-        }
+        ReasoningRequest::Nothing => {}
     }
     fields
 }
 
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
-}
-
 /// On or off, where anything is to be said.
-fn switch(setting: Setting, rule: &ThinkingRule) -> Option<bool> {
+fn switch(setting: ThinkingSetting) -> Option<bool> {
     match setting {
-        Setting::Unsaid => None,
-        Setting::Off => (rule.off != Off::Silence).then_some(false),
-        Setting::Budget(_) | Setting::Level(_) | Setting::On => Some(true),
+        ThinkingSetting::Unsaid | ThinkingSetting::BetweenTools => None,
+        ThinkingSetting::Off => Some(false),
+        ThinkingSetting::Budget(_) | ThinkingSetting::Level(_) | ThinkingSetting::On => Some(true),
     }
 }
 
-fn effort_word(setting: Setting, rule: &ThinkingRule, losses: &mut Vec<Loss>) -> Option<&'static str> {
+fn effort_word(setting: ThinkingSetting) -> Option<&'static str> {
     match setting {
-        Setting::Unsaid => None,
-        Setting::Off => (rule.off != Off::Silence).then_some("none"),
-        Setting::Level(level) => Some(level.effort()),
-        Setting::On => Some("default"),
-        Setting::Budget(tokens) => {
-            let level = crate::thinking::nearest_level(rule, tokens).max(Level::Low);
-            losses.push(Loss::uncoded(
-                "thinking",
-                "thinking.budget",
-                format!("this API takes efforts, not budgets; {level} is sent for {tokens} tokens"),
-            ));
-            Some(level.effort())
-        }
+        // A budget is fitted to an effort before it comes here.
+        ThinkingSetting::Unsaid | ThinkingSetting::BetweenTools | ThinkingSetting::Budget(_) => None,
+        ThinkingSetting::Off => Some("none"),
+        ThinkingSetting::Level(level) => Some(level.effort()),
+        ThinkingSetting::On => Some("default"),
     }
 }
 

@@ -2,78 +2,50 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 use crate::ThinkingKind;
-use crate::thinking::plan;
 
-fn rule(kind: ThinkingKind, off: Off) -> ThinkingRule {
-    let levels = vec![Level::Low, Level::Med, Level::High];
-    ThinkingRule { kind, levels: levels.into(), off, ..ThinkingRule::default() }
-}
-
-fn sent(thinking: &Thinking, rule: &ThinkingRule, style: ReasoningRequest) -> Value {
-    let plan = plan(thinking, rule, None);
-    Value::Object(encode(&plan, thinking, rule, style, &mut Vec::new()))
+fn sent(setting: ThinkingSetting, shown: ShowThinking, style: ReasoningRequest) -> Value {
+    let thinks = matches!(setting, ThinkingSetting::Level(_) | ThinkingSetting::On | ThinkingSetting::Budget(_));
+    let kind = ThinkingKind::Effort;
+    let thinking = FittedThinking { setting, thinks, shown, kind, limit: None, losses: Vec::new(), must: false };
+    let fields = encode(&thinking, style);
+    let values = fields.into_iter().map(|(name, raw)| (name.into_owned(), serde_json::from_str(raw.get()).unwrap()));
+    Value::Object(values.collect())
 }
 
 #[test]
-fn every_level_in_every_style() {
+fn every_setting_in_every_style() {
     use ReasoningRequest::*;
-    let effort = rule(ThinkingKind::Effort, Off::Word);
-    let toggle = rule(ThinkingKind::Toggle, Off::Word);
-    let silent = rule(ThinkingKind::Effort, Off::Silence);
-    let none = Thinking::from(Level::None);
-    let med = Thinking::from(Level::Med);
-    let hidden = Thinking::from(Level::Med).hidden();
+    let med = ThinkingSetting::Level(Level::Med);
+    let (off, on, unsaid) = (ThinkingSetting::Off, ThinkingSetting::On, ThinkingSetting::Unsaid);
     let table = [
-        (&none, &effort, Effort, json!({"reasoning_effort": "none"})),
-        (&med, &effort, Effort, json!({"reasoning_effort": "medium"})),
-        (&none, &silent, Effort, json!({})),
-        (&med, &toggle, Effort, json!({"reasoning_effort": "default"})),
-        (&none, &effort, EffortAndFormat, json!({"reasoning_effort": "none"})),
-        (&med, &effort, EffortAndFormat, json!({"reasoning_effort": "medium", "reasoning_format": "parsed"})),
-        (&hidden, &effort, EffortAndFormat, json!({"reasoning_effort": "medium", "reasoning_format": "hidden"})),
-        (&none, &effort, ReasoningObject, json!({"reasoning": {"effort": "none"}})),
-        (&med, &effort, ReasoningObject, json!({"reasoning": {"effort": "medium", "enabled": true}})),
-        (&med, &toggle, ReasoningObject, json!({"reasoning": {"enabled": true}})),
-        (&none, &toggle, ThinkingType, json!({"thinking": {"type": "disabled"}})),
-        (&med, &toggle, ThinkingType, json!({"thinking": {"type": "enabled"}})),
-        (&none, &effort, ThinkingTypeAndEffort, json!({"thinking": {"type": "disabled"}})),
-        (&med, &effort, ThinkingTypeAndEffort, json!({"thinking": {"type": "enabled"}, "reasoning_effort": "medium"})),
-        (&none, &toggle, ChatTemplate, json!({"chat_template_kwargs": {"enable_thinking": false}})),
-        (&med, &toggle, ChatTemplate, json!({"chat_template_kwargs": {"enable_thinking": true}})),
-        (&med, &effort, Nothing, json!({})),
+        (off, Effort, json!({"reasoning_effort": "none"})),
+        (med, Effort, json!({"reasoning_effort": "medium"})),
+        (unsaid, Effort, json!({})),
+        (on, Effort, json!({"reasoning_effort": "default"})),
+        (off, EffortAndFormat, json!({"reasoning_effort": "none"})),
+        (med, EffortAndFormat, json!({"reasoning_effort": "medium", "reasoning_format": "parsed"})),
+        (off, ReasoningObject, json!({"reasoning": {"effort": "none"}})),
+        (med, ReasoningObject, json!({"reasoning": {"effort": "medium", "enabled": true}})),
+        (on, ReasoningObject, json!({"reasoning": {"enabled": true}})),
+        (ThinkingSetting::Budget(2000), ReasoningObject, json!({"reasoning": {"max_tokens": 2000}})),
+        (off, ThinkingType, json!({"thinking": {"type": "disabled"}})),
+        (on, ThinkingType, json!({"thinking": {"type": "enabled"}})),
+        (off, ThinkingTypeAndEffort, json!({"thinking": {"type": "disabled"}})),
+        (med, ThinkingTypeAndEffort, json!({"thinking": {"type": "enabled"}, "reasoning_effort": "medium"})),
+        (off, ChatTemplate, json!({"chat_template_kwargs": {"enable_thinking": false}})),
+        (on, ChatTemplate, json!({"chat_template_kwargs": {"enable_thinking": true}})),
+        (unsaid, ChatTemplate, json!({})),
+        (med, Nothing, json!({})),
     ];
-    for (thinking, rule, style, expected) in table {
-        assert_eq!(sent(thinking, rule, style), expected, "{thinking:?} {style:?}");
+    for (setting, style, expected) in table {
+        assert_eq!(sent(setting, ShowThinking::Unsaid, style), expected, "{setting:?} {style:?}");
     }
-    let hidden = Thinking::from(Level::Low).hidden();
     assert_eq!(
-        sent(&hidden, &effort, ReasoningObject),
-        json!({"reasoning": {"effort": "low", "enabled": true, "exclude": true}})
+        sent(med, ShowThinking::Hide, EffortAndFormat),
+        json!({"reasoning_effort": "medium", "reasoning_format": "hidden"})
     );
-    let takes_budget = ThinkingRule { takes_budget: true, min: 1024, max: 64_000, ..effort };
     assert_eq!(
-        sent(&Thinking::budget(2000), &takes_budget, ReasoningObject),
-        json!({"reasoning": {"max_tokens": 2000}})
+        sent(med, ShowThinking::Hide, ReasoningObject),
+        json!({"reasoning": {"effort": "medium", "enabled": true, "exclude": true}})
     );
-}
-
-#[test]
-fn a_provider_without_a_parameter_says_so() {
-    let rule = rule(ThinkingKind::Effort, Off::Word);
-    let thinking = Thinking::from(Level::High);
-    let mut losses = Vec::new();
-    encode(&plan(&thinking, &rule, None), &thinking, &rule, ReasoningRequest::Nothing, &mut losses);
-    assert_eq!(losses.len(), 1);
-}
-
-#[test]
-fn thinking_that_cannot_be_hidden_is_told() {
-    let rule = rule(ThinkingKind::Effort, Off::Word);
-    let hidden = Thinking::from(Level::High).hidden();
-    let told = |style| {
-        let mut losses = Vec::new();
-        encode(&plan(&hidden, &rule, None), &hidden, &rule, style, &mut losses);
-        losses.len()
-    };
-    assert_eq!((told(ReasoningRequest::Effort), told(ReasoningRequest::ReasoningObject)), (1, 0));
 }

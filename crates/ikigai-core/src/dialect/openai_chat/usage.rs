@@ -1,36 +1,49 @@
 //! Token counts of the whole family, as one arithmetic.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
-use super::marks::DIALECT;
-use crate::Usage;
+use super::notes::{DIALECT, shape};
+use crate::json::wire::Raw;
+use crate::{Fields, Json, Part, Usage};
 
-/// The counts as they came, to be written again while they still mean the same.
+/// Shape: the counts as they came, to be written again while they still mean the same.
 const RAW: &str = "usage";
-/// The counts stood elsewhere than in `usage`.
+/// Shape: the counts stood elsewhere than in `usage`.
 const ELSEWHERE: &str = "elsewhere";
 
 /// Reads a `usage` object.
 ///
 /// The prompt includes what came from the cache and what went there. The answer includes reasoning, except where the
 /// total shows that it does not.
-pub(super) fn decode(raw: Value) -> Usage {
-    let mut usage = counts(&raw);
-    usage.provider_data.set(DIALECT, RAW, raw);
+pub(super) fn decode(raw: &RawValue) -> Usage {
+    let fields: Fields = serde_json::from_str(raw.get()).unwrap_or_default();
+    let mut usage = counts(raw);
+    usage.provider_data.set_part(DIALECT, Part::Shape, RAW, Json::copy(raw));
+    let sum = usage.total_tokens();
+    let total = fields.get("total_tokens").and_then(|total| total.to::<u64>().ok());
+    for (name, value) in fields {
+        let is_count = name.ends_with("tokens") || name.ends_with("tokens_details");
+        if !(is_count || value.is_null()) || (name == "total_tokens" && total.is_some_and(|total| total != sum)) {
+            usage.provider_data.set_part(DIALECT, Part::Answer, name, value);
+        }
+    }
     usage
 }
 
 /// Reads counts that stood elsewhere than in `usage`; they are not written again as `usage`.
-pub(super) fn decode_elsewhere(raw: &Value) -> Usage {
+pub(super) fn decode_elsewhere(raw: &RawValue) -> Usage {
     let mut usage = counts(raw);
-    usage.provider_data.set(DIALECT, ELSEWHERE, true);
+    usage.provider_data.set_part(DIALECT, Part::Shape, ELSEWHERE, true);
     usage
 }
 
-fn counts(raw: &Value) -> Usage {
-    let at = |path: &[&str]| path.iter().try_fold(raw, |value, key| value.get(*key)).and_then(count);
+fn counts(raw: &RawValue) -> Usage {
+    let raw: Value = serde_json::from_str(raw.get()).unwrap_or_default();
+    let at = |path: &[&str]| path.iter().try_fold(&raw, |value, key| value.get(*key)).and_then(Value::as_u64);
     let first = |paths: &[&[&str]]| paths.iter().find_map(|path| at(path)).unwrap_or(0);
-    let prompt = at(&["prompt_tokens"]);
+    let prompt = first(&[&["prompt_tokens"]]);
     let completion = first(&[&["completion_tokens"]]);
     let total = at(&["total_tokens"]);
     let read = first(&[
@@ -42,7 +55,6 @@ fn counts(raw: &Value) -> Usage {
     ]);
     let write = first(&[&["prompt_tokens_details", "cache_write_tokens"], &["cache_creation_input_tokens"]]);
     let thinking = first(&[&["completion_tokens_details", "reasoning_tokens"], &["reasoning_tokens"]]);
-    let prompt = prompt.unwrap_or(0);
     let cached = read.saturating_add(write);
     let both = prompt.saturating_add(completion);
     // The one provider whose answers do not include reasoning shows it in the total.
@@ -58,38 +70,47 @@ fn counts(raw: &Value) -> Usage {
     }
 }
 
-fn count(value: &Value) -> Option<u64> {
-    value.as_u64()
-}
-
-/// Writes a `usage` object: as it came while the counts are the same, else in OpenAI's form. None when the counts
-/// stood elsewhere, and stay there.
-pub(super) fn encode(usage: &Usage) -> Option<Value> {
-    if usage.provider_data.flag(DIALECT, ELSEWHERE) {
+/// Writes a `usage` object: as it came while the counts are the same, else in OpenAI's form. `None` if the counts stood
+/// elsewhere, and stay there.
+pub(super) fn encode(usage: &Usage) -> Option<Raw<'_>> {
+    let shape = shape(&usage.provider_data);
+    if shape.flag(ELSEWHERE) {
         return None;
     }
-    if let Some(raw) = usage.provider_data.value(DIALECT, RAW)
-        && same_counts(&counts(raw), usage)
-    {
-        return Some(raw.clone());
-    }
-    Some(Value::Object(plain(usage)))
+    let same = shape.get(RAW).filter(|raw| same_counts(&counts(raw.raw()), usage));
+    Some(same.map_or_else(|| plain(usage), Raw::from))
 }
 
 /// The counts in OpenAI's form.
-pub(super) fn plain(usage: &Usage) -> Map<String, Value> {
-    let mut prompt = Map::new();
-    prompt.insert("cached_tokens".to_owned(), usage.cache_read_tokens.into());
-    if usage.cache_write_tokens > 0 {
-        prompt.insert("cache_write_tokens".to_owned(), usage.cache_write_tokens.into());
+pub(super) fn plain(usage: &Usage) -> Raw<'static> {
+    #[derive(Serialize)]
+    struct Counts {
+        prompt_tokens: u64,
+        completion_tokens: u64,
+        total_tokens: u64,
+        prompt_tokens_details: Prompt,
+        completion_tokens_details: Completion,
     }
-    let mut fields = Map::new();
-    fields.insert("prompt_tokens".to_owned(), usage.prompt_tokens().into());
-    fields.insert("completion_tokens".to_owned(), usage.completion_tokens().into());
-    fields.insert("total_tokens".to_owned(), usage.total_tokens().into());
-    fields.insert("prompt_tokens_details".to_owned(), Value::Object(prompt));
-    fields.insert("completion_tokens_details".to_owned(), json!({"reasoning_tokens": usage.thinking_tokens}));
-    fields
+    #[derive(Serialize)]
+    struct Prompt {
+        cached_tokens: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_write_tokens: Option<u64>,
+    }
+    #[derive(Serialize)]
+    struct Completion {
+        reasoning_tokens: u64,
+    }
+    Raw::of(&Counts {
+        prompt_tokens: usage.prompt_tokens(),
+        completion_tokens: usage.completion_tokens(),
+        total_tokens: usage.total_tokens(),
+        prompt_tokens_details: Prompt {
+            cached_tokens: usage.cache_read_tokens,
+            cache_write_tokens: Some(usage.cache_write_tokens).filter(|count| *count > 0),
+        },
+        completion_tokens_details: Completion { reasoning_tokens: usage.thinking_tokens },
+    })
 }
 
 fn same_counts(a: &Usage, b: &Usage) -> bool {
@@ -108,12 +129,21 @@ fn same_counts(a: &Usage, b: &Usage) -> bool {
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;
+    use serde_json::json;
 
     use super::*;
 
+    fn decode(raw: &Value) -> Usage {
+        super::decode(&Raw::of(raw).0)
+    }
+
+    fn encode(usage: &Usage) -> Option<Value> {
+        super::encode(usage).and_then(|raw| raw.to())
+    }
+
     /// input, output, thinking, cache read, cache write.
     fn numbers(raw: Value) -> [u64; 5] {
-        let usage = decode(raw);
+        let usage = decode(&raw);
         [
             usage.input_tokens,
             usage.output_tokens,
@@ -152,7 +182,7 @@ mod tests {
     #[test]
     fn counts_are_written_as_they_came_until_they_change() {
         let raw = json!({"total_tokens": 12, "prompt_tokens": 9, "completion_tokens": 3, "cost": 0.1});
-        let mut usage = decode(raw.clone());
+        let mut usage = decode(&raw);
         assert_eq!(encode(&usage), Some(raw));
         usage.output_tokens = 4;
         usage.cache_write_tokens = 2;
@@ -162,6 +192,23 @@ mod tests {
                 "prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 2},
                 "completion_tokens_details": {"reasoning_tokens": 0}}))
         );
-        assert_eq!(encode(&decode_elsewhere(&json!({"prompt_tokens": 9}))), None);
+        assert_eq!(encode(&decode_elsewhere(&Raw::of(&json!({"prompt_tokens": 9})).0)), None);
+    }
+
+    #[test]
+    fn what_is_more_than_a_count_and_a_total_that_differs_are_kept_apart() {
+        let kept = |raw: &Value| serde_json::to_value(decode(raw).provider_data.part(DIALECT, Part::Answer)).unwrap();
+        let plain = json!({"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 12, "prompt_tokens_details": {"audio_tokens": 1}});
+        assert_eq!(kept(&plain), json!({}));
+        let odd = json!({"prompt_tokens": 9, "completion_tokens": 3, "total_tokens": 13, "cost": 0.1, "x": null});
+        assert_eq!(kept(&odd), json!({"total_tokens": 13, "cost": 0.1}));
+        assert_eq!(
+            decode(&odd).inconsistency().map(|loss| (loss.code, loss.to_string())),
+            Some((
+                crate::LossCode::Inconsistent,
+                "usage at usage.total_tokens: the provider says 13, the counts add up to 12".to_owned()
+            ))
+        );
+        assert_eq!(decode(&plain).inconsistency(), None);
     }
 }

@@ -3,15 +3,16 @@
 //! The shapes and the words are the same as in Chat Completions and live in [`openai_error`]; here is what only this
 //! dialect has.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{ME, Object};
+use super::DIALECT;
 use crate::dialect::{DraftError, openai_error};
+use crate::json::wire::Raw;
 use crate::{Error, ErrorKind};
 
 /// Reads a failed HTTP answer.
 pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
-    openai_error::decode_error(ME, status, headers, body)
+    openai_error::decode_error(DIALECT, status, headers, body)
 }
 
 /// Writes a failure for a client.
@@ -20,12 +21,9 @@ pub(crate) fn encode_error(error: &Error) -> DraftError {
 }
 
 /// The failure that a response object reports, by its `error` or by its status. `"error": null` stands in every good one.
-pub(super) fn of_response(body: &Object) -> Option<Error> {
-    let error = body.get("error").filter(|error| !error.is_null());
-    let status = body.get("status").and_then(Value::as_str);
-    if let Some(error) = error
-        && let Some(error) = openai_error::find(ME, &json!({"error": error}))
-    {
+pub(super) fn of_response(error: Option<&Raw<'_>>, status: Option<&str>) -> Option<Error> {
+    let error = error.and_then(Raw::to::<Value>);
+    if let Some(error) = error.and_then(|error| openai_error::find(DIALECT, &json!({"error": error}))) {
         return Some(about_pictures(error));
     }
     match status {
@@ -61,7 +59,8 @@ fn about_pictures(mut error: Error) -> Error {
 }
 
 /// The failure in an `error` event: nested, as it is really sent, or flat, as it is documented.
-pub(super) fn of_event(mut event: Object) -> Error {
+pub(super) fn of_event(data: &str) -> Error {
+    let mut event: Map<String, Value> = serde_json::from_str(data).unwrap_or_default();
     let nested = event.get("error").is_some_and(|error| !error.is_null());
     let body = if nested {
         Value::Object(event)
@@ -71,7 +70,7 @@ pub(super) fn of_event(mut event: Object) -> Error {
         event.shift_remove("sequence_number");
         json!({"error": event})
     };
-    openai_error::find(ME, &body)
+    openai_error::find(DIALECT, &body)
         .map(about_pictures)
         .unwrap_or_else(|| Error::new(ErrorKind::Server, "the provider broke off the stream and gave no reason"))
 }
@@ -95,10 +94,6 @@ mod tests {
 
     use super::*;
 
-    fn object(value: Value) -> Object {
-        value.as_object().cloned().unwrap()
-    }
-
     #[test]
     fn events_nested_and_flat_say_the_same() {
         let nested = json!({"type": "error", "sequence_number": 3, "error":
@@ -106,14 +101,14 @@ mod tests {
         let flat =
             json!({"type": "error", "sequence_number": 3, "code": "insufficient_quota", "message": "m", "param": "p"});
         for (event, error_type) in [(nested, Some("insufficient_quota")), (flat, None)] {
-            let error = of_event(object(event));
+            let error = of_event(&event.to_string());
             assert_eq!(
                 (error.kind, error.message.as_str(), error.code.as_deref(), error.param.as_deref()),
                 (ErrorKind::Quota, "m", Some("insufficient_quota"), Some("p"))
             );
             assert_eq!(error.error_type.as_deref(), error_type);
         }
-        let silent = of_event(object(json!({"type": "error"})));
+        let silent = of_event(r#"{"type": "error"}"#);
         assert_eq!((silent.kind, silent.message.is_empty()), (ErrorKind::Server, false));
     }
 

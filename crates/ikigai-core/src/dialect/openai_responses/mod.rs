@@ -16,51 +16,51 @@
 //! - A stream repeats everything at its end. The terminal event has the whole answer, with reasoning that is encrypted
 //!   once more: other bytes for the same state.
 //!
-//! Beside the files that every dialect has there are [`items`] and [`parts`], which requests, answers and streams
-//! share, [`usage`], and [`fields`] with the small tools for wire objects.
+//! Beside the files that every dialect has there is [`items`] with the items of the model's side, which requests, answers
+//! and streams share, and [`usage`].
 //!
 //! Kept in `provider_data` under `openai-responses`:
 //!
-//! | where | key | what |
-//! |---|---|---|
-//! | request | `model` | the model as asked: a request for that model is written as it was read |
-//! | request | `extra` | wire fields without a canonical field: `store`, `include`, `service_tier`, … |
-//! | request | `input`, `numbers`, `reasoning` | how a value was written |
-//! | message | `item`, `easy`, `string`, `role`, `parts` | the message item around the parts |
-//! | text | the same, on the first part of an item | |
-//! | text | `refusal`, `annotations`, `logprobs` | what the model's texts come with |
-//! | any part | `part_type`, `prompt_cache_breakpoint`, `bare_data`, `data_in`, `extra` | how it was written |
-//! | call, result | `id`, `status`, `arguments`, `output`, `extra` | the item around it, and how it was written |
-//! | thinking | `id`, `encrypted_content`, `summary`, `content`, `extra` | the reasoning item |
-//! | tool | `strict`, `raw`, `extra` | how it was written |
-//! | answer | `status`, `incomplete_details` | the provider's words for the end |
-//! | answer | `response`, `output_text` | all else of the response object |
-//! | usage | `usage` | the counts as they came, where they would not be written the same |
+//! | where | part | name | what |
+//! |---|---|---|---|
+//! | thinking | state | `id`, `encrypted_content` | what the provider wants back |
+//! | anywhere | extra | | wire fields without a canonical field: `store`, `service_tier`, `detail`, … |
+//! | text | extra | `item` | such fields of the message item that begins with this text: `phase` |
+//! | text of an answer | answer | `annotations`, `logprobs` | what the model's texts come with |
+//! | answer | answer | | what the response object has beyond an echo of the request |
+//! | usage | answer | | counts that the format does not know |
+//! | request | shape | `model` | the model as asked: a request for that model is written as it was read |
+//! | request | shape | `input`, `numbers`, `reasoning` | how a value was written |
+//! | message, text | shape | `item`, `easy`, `string`, `role`, `parts` | the message item around the parts; `item` begins a new one |
+//! | text | shape | `refusal`, `part_type` | which kind of part it is |
+//! | image, document | shape | `prompt_cache_breakpoint`, `bare_data`, `data_in` | how it was written |
+//! | call, result | shape | `id`, `status`, `arguments`, `no_call_id`, `output` | the item around it, and how it was written |
+//! | thinking | shape | `summary`, `content`, `status` | the parts of the text |
+//! | tool | shape | `strict`, `raw` | how it was written |
+//! | answer | shape | `status`, `incomplete_details`, `output_text`, `response` | the provider's words for the end, and echoes |
+//! | usage | shape | `usage`, `total_tokens` | the counts as they came, and a total that is not their sum |
 
+mod abilities;
+mod content;
 mod error;
-mod fields;
 mod items;
-mod parts;
 mod request;
 mod response;
 mod stream;
 mod thinking;
 mod usage;
-
-use serde_json::{Map, Value};
+mod wire;
 
 use crate::Dialect;
 
+pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
 pub(crate) use request::{decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response};
 pub(crate) use stream::{Decoder, Encoder};
 
 /// This dialect, whose entry in `provider_data` is ours.
-const ME: Dialect = Dialect::OpenaiResponses;
-
-/// A JSON object.
-type Object = Map<String, Value>;
+const DIALECT: Dialect = Dialect::OpenaiResponses;
 
 #[cfg(test)]
 mod recordings_tests;

@@ -6,8 +6,8 @@ mod parameters;
 use ikigai_core::WireError;
 use serde_json::{Value, json};
 
-use crate::service::wire_error;
 use super::{Refusal, Rule, Wire};
+use crate::service::wire_error;
 
 /// The table, in the order in which the API checks.
 pub(super) const RULES: &[Rule] = &[

@@ -2,14 +2,12 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::testing::wire;
-use super::decode_request;
-use crate::dialect::DraftIncoming;
+use super::super::testing::{read_request, wire};
 use crate::dialect::seal::Sealed;
-use crate::{Block, Dialect, Level, ProviderData, Request, Source, Thinking, ToolChoice};
+use crate::{Block, Dialect, Level, Part, ProviderData, Request, Source, Thinking, ToolChoice};
 
 fn read(body: Value) -> Request {
-    decode_request(DraftIncoming { path: Some("/v1/messages"), body }).unwrap()
+    read_request(Some("/v1/messages"), &body).unwrap()
 }
 
 /// A request with one field more.
@@ -60,7 +58,7 @@ fn a_request_is_read_whole() {
             {"role": "user", "content": [
                 {"type": "text", "text": "And?", "cache": {"ttl": "1h"}},
                 {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBO"}}],
-             "provider_data": {"anthropic": {"continues": true}}}],
+             "provider_data": {"anthropic": {"shape": {"continues": true}}}}],
         "thinking": {"level": "minimal", "budget": 2048, "include_summary": true},
         "tools": [
             {"name": "weather", "description": "Looks.", "parameters": {"type": "object"}, "strict": true},
@@ -70,8 +68,9 @@ fn a_request_is_read_whole() {
         "output_format": {"json_schema": {"schema": {"type": "object"}}},
         "cache": {"automatic": {}}, "metadata": {"user_id": "u"}, "stream": true,
         "provider_data": {"anthropic": {
-            "raw": {"temperature": 1, "thinking": {"type": "enabled", "budget_tokens": 2048}},
-            "model": "claude-sonnet-4-5", "extra": {"service_tier": "auto"}}},
+            "extra": {"service_tier": "auto"},
+            "shape": {
+                "temperature": 1, "thinking": {"type": "enabled", "budget_tokens": 2048}, "model": "claude-sonnet-4-5"}}},
     });
     assert_eq!(serde_json::to_value(&request).unwrap(), expected);
 }
@@ -350,46 +349,76 @@ fn the_seeds_shape_of_thinking_is_read_and_the_real_one_written() {
 
 #[test]
 fn bad_requests_are_refused_with_the_place() {
-    let cases = [
-        (json!([]), "the body must be a JSON object"),
+    let user = |content: Value| said(json!([{"role": "user", "content": content}]));
+    let assistant = |content: Value| said(json!([{"role": "assistant", "content": content}]));
+    let lacking = [
         (json!({"model": "m"}), "messages must be a list of messages"),
         (json!({"messages": []}), "model must be the name of a model"),
-        (with("model", json!(1)), "model must be a string"),
-        (with("messages", json!({})), "messages must be a list"),
         (with("max_tokens", json!("9")), "max_tokens must be an integer"),
         (with("temperature", json!("hot")), "temperature must be a number"),
-        (with("stream", json!("yes")), "stream must be true or false"),
-        (with("stop_sequences", json!([1])), "stop_sequences must be a list of strings"),
-        (with("system", json!(1)), "system must be a string or a list of text blocks"),
-        (with("system", json!([{"type": "text"}])), "system[0]: a `text` block needs a `text` that is a string"),
+        (with("system", json!([{"type": "text"}])), "system[0]: a `text` block needs a `text`"),
         (with("tools", json!([{"description": "d"}])), "tools[0].name must be the tool's name"),
-        (with("tools", json!(["f"])), "tools[0] must be an object"),
-        (said(json!(["Hi"])), "messages[0] must be an object"),
-        (said(json!([{"content": "Hi"}])), "messages[0].role must be `user` or `assistant`"),
+        (said(json!([{"content": "Hi"}])), "messages[0].role must be `user`, `assistant` or `system`"),
         (said(json!([{"role": "tool", "content": "Hi"}])), "messages[0].role must be `user`, `assistant` or `system`"),
         (said(json!([{"role": "user"}])), "messages[0].content must be a string or a list of blocks"),
-        (said(json!([{"role": "user", "content": 1}])), "messages[0].content must be a string or a list of blocks"),
-        (said(json!([{"role": "user", "content": ["Hi"]}])), "messages[0].content[0]: a block must be an object"),
+        (user(json!([{"text": "Hi"}])), "messages[0].content[0]: a block needs a `type`"),
         (
-            said(json!([{"role": "user", "content": [{"text": "Hi"}]}])),
-            "messages[0].content[0]: a block needs a `type`",
+            user(json!([{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "image"}]}])),
+            "messages[0].content[0].content[0]: an `image` block needs a `source`",
         ),
         (
-            said(
-                json!([{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": [{"type": "image"}]}]}]),
-            ),
-            "messages[0].content[0].content[0]: an `image` block needs a `source` that is an object",
-        ),
-        (
-            said(json!([{"role": "assistant", "content": [{"type": "tool_use", "name": "f"}]}])),
-            "messages[0].content[0]: a `tool_use` block needs an `id` and a `name` that are strings",
+            assistant(json!([{"type": "tool_use", "name": "f"}])),
+            "messages[0].content[0]: a `tool_use` block needs an `id` and a `name`",
         ),
     ];
-    for (body, message) in cases {
-        let error = decode_request(DraftIncoming { path: None, body }).unwrap_err();
+    for (body, message) in lacking {
+        let error = read_request(None, &body).unwrap_err();
         assert_eq!((error.kind, error.message.as_str()), (crate::ErrorKind::InvalidRequest, message));
         assert!(error.param.is_some());
     }
+    let of_another_type = [
+        (json!([]), "invalid type: sequence, expected an object"),
+        (with("model", json!(1)), "model: invalid type: integer `1`, expected a string"),
+        (with("messages", json!({})), "messages: invalid type: map, expected a sequence"),
+        (with("stream", json!("yes")), "stream: invalid type: string \"yes\", expected a boolean"),
+        (with("stop_sequences", json!([1])), "stop_sequences[0]: invalid type: integer `1`, expected a string"),
+        (with("system", json!(1)), "system: invalid type: integer `1`, expected a string or a list of blocks"),
+        (with("tools", json!(["f"])), "tools[0]: invalid type: string \"f\", expected an object"),
+        (said(json!(["Hi"])), "messages[0]: invalid type: string \"Hi\", expected an object"),
+        (user(json!(1)), "messages[0].content: invalid type: integer `1`, expected a string or a list of blocks"),
+        (user(json!(["Hi"])), "messages[0].content[0]: invalid type: string \"Hi\", expected an object"),
+        (
+            user(json!([{"type": "text", "text": 1}])),
+            "messages[0].content[0].text: invalid type: integer `1`, expected a string",
+        ),
+    ];
+    for (body, message) in of_another_type {
+        let error = read_request(None, &body).unwrap_err();
+        let beginning = format!("the request body cannot be read: {message} at line 1");
+        assert_eq!(error.kind, crate::ErrorKind::InvalidRequest);
+        assert!(error.message.starts_with(&beginning), "{} {beginning}", error.message);
+    }
+}
+
+/// Numbers, key order, duplicate keys and blanks come back as they were.
+#[test]
+fn what_is_only_carried_keeps_its_spelling() {
+    let numbers = r#"{"z":1e2,"a":[1e400,123456789012345678901234567890,0.10000000000000000000001],"z":-0}"#;
+    let text = format!(
+        concat!(
+            r#"{{"model":"m","max_tokens":1,"messages":[{{"role":"assistant","content":[{{"type":"tool_use","id":"t","name":"f","input":{0}}},"#,
+            r#"{{"type":"text","text":"a","x":{0}}},{{"x":{0},"type":"brand_new"}}],"y":{0}}}],"#,
+            r#""tools":[{{"name":"f","input_schema":{0},"x":{0}}},{{"name":"g","type":"own_20250101","x":{0}}}],"#,
+            r#""temperature":1e0,"metadata":{{"n":1e2}},"x":{0}}}"#
+        ),
+        numbers
+    );
+    let request = super::decode_request(crate::Incoming { path: None, body: text.as_bytes() }).unwrap();
+    let (quirks, rules) = (crate::Quirks::default(), crate::rules_for("m"));
+    let target = super::super::testing::home(&quirks, rules);
+    let wire = crate::Dialect::Anthropic.encode_request(&request, &target, &crate::Limits::default()).unwrap();
+    assert_eq!(String::from_utf8(wire.body).unwrap(), text);
+    assert_eq!(wire.losses, []);
 }
 
 #[test]
@@ -402,7 +431,7 @@ fn the_model_may_stand_in_the_path() {
         ("/models/claude-x:streamRawPredict", "claude-x", Some(true)),
     ];
     for (path, model, stream) in cases {
-        let request = decode_request(DraftIncoming { path: Some(path), body: body.clone() }).unwrap();
+        let request = read_request(Some(path), &body).unwrap();
         assert_eq!((request.model.as_str(), request.stream), (model, stream));
         let wire = wire(&request);
         assert_eq!((wire.path.as_str(), wire.body), (path, body.clone()));
@@ -414,7 +443,7 @@ fn the_beta_query_goes_on_and_no_other_does() {
     for (path, expected) in
         [("/v1/messages?beta=true", "/v1/messages?beta=true"), ("/p/v1/messages?key=s", "/v1/messages")]
     {
-        let request = decode_request(DraftIncoming { path: Some(path), body: said(json!([])) }).unwrap();
+        let request = read_request(Some(path), &said(json!([]))).unwrap();
         assert_eq!(wire(&request).path, expected);
     }
 }
@@ -423,9 +452,9 @@ fn the_beta_query_goes_on_and_no_other_does() {
 fn state_of_others_returns_to_its_block() {
     let state = |mark: Option<&str>| {
         let mut data = ProviderData::default();
-        data.set(Dialect::Gemini, "thought_signature", "c2ln");
+        data.set_part(Dialect::Gemini, Part::State, "thought_signature", "c2ln");
         if let Some(mark) = mark {
-            data.set(Dialect::Anthropic, "belongs_to", mark);
+            data.set_part(Dialect::Anthropic, Part::Shape, "belongs_to", mark);
         }
         Sealed { provider: Some("google".into()), model: Some("gemini-3-pro".into()), data }.to_text()
     };

@@ -1,54 +1,198 @@
-//! Canonical requests to wire ones.
-//!
-//! A request that was read from this dialect and is for the same model was written for it: it is given back as it came,
-//! without repairs. Any other request is made to fit the model's rules, and what that costs is in the losses.
+//! Fitted requests to wire ones.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use crate::dialect::WireRequest;
+use crate::fit::{Fitted, FittedFormat, Spelling};
+use crate::json::wire::{Raw, Rest, Text, write};
+use crate::{Error, Fields, Json, Limits, Loss, LossCode, Part};
 
-use crate::dialect::{Target, DraftRequest};
-use crate::{Block, Error, ForcedTools, Loss, ProviderData, Request, ToolChoice};
-
-use super::super::DIALECT;
-use super::super::block::{foreign_fields, put_back};
-use super::super::names::Safe;
-use super::super::place::Place;
-use super::super::response::LONGEST_ID;
-use super::super::thinking::{self, Obstacles, Sent};
-use super::cache::Hints;
+use super::super::wire::{self, Content, Format, OutputConfig, write_cache};
+use super::super::{DIALECT, content, thinking};
 use super::decode::read_format;
-use super::messages::Messages;
+use super::messages::Writer;
+use super::tools::{write_fitted_choice, write_tools};
 
 /// The API's long-lived version; a provider's row may set another.
 const VERSION: &str = "2023-06-01";
-/// The longest name of a tool.
-const LONGEST_NAME: usize = 64;
+/// The longest `user_id`.
+const LONGEST_USER: usize = 256;
 
 /// Writes a request for a provider.
 ///
 /// # Errors
-/// When the request names no model. What this API cannot carry is a loss.
-pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<DraftRequest, Error> {
-    if request.model.is_empty() {
-        let mut error = Error::invalid_request("the request names no model; set `model`");
-        error.param = Some("model".to_owned());
-        return Err(error);
+/// Never: what this API cannot carry is a loss.
+pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequest, Error> {
+    let request = fitted.request;
+    let shape = request.provider_data.part(DIALECT, Part::Shape);
+    let extra = content::extra(&request.provider_data);
+    let as_it_came = fitted.spelling == Spelling::AsItCame;
+    let mut writer = Writer::new(fitted);
+    let (system, messages) = (writer.system(), writer.messages());
+    let mut losses = writer.losses;
+    let thinking = thinking::write(fitted, &mut losses);
+    let format = write_format(fitted, &mut losses);
+    let old_format = shape
+        .get("output_format")
+        .map(Raw::from)
+        .filter(|raw| as_it_came && request.output_format.is_some() && read_format(raw) == request.output_format);
+    let number = |name: &str, number: Option<f64>| {
+        let number = number?;
+        let as_written = shape.get(name).filter(|raw| raw.to().ok() == Some(number));
+        Some(as_written.map_or_else(|| Raw::of(&number), Raw::from))
+    };
+    let version = fitted.target.quirks.anthropic.version.as_deref();
+    let path = shape.str("path").filter(|_| as_it_came);
+    let in_path = version.is_some() || path.is_some();
+    let tools = write_tools(fitted);
+    let betas = betas(shape, extra, as_it_came);
+    let body = wire::Request {
+        model: (!in_path).then(|| request.model.as_str().into()),
+        max_tokens: thinking.max_tokens.map(|limit| Raw::of(&limit)),
+        system: system.map(|blocks| short_system(blocks, shape)),
+        messages: Some(messages),
+        tools: (!tools.is_empty()).then_some(tools),
+        tool_choice: write_fitted_choice(fitted),
+        thinking: thinking.thinking,
+        output_config: write_config(thinking.effort, format.filter(|_| old_format.is_none()), extra),
+        output_format: old_format,
+        temperature: number("temperature", fitted.temperature),
+        top_p: number("top_p", fitted.top_p),
+        top_k: fitted.top_k.map(|top_k| Raw::of(&top_k)),
+        stop_sequences: (!fitted.stop.is_empty())
+            .then(|| fitted.stop.iter().map(|text| Text::from(text.as_str())).collect()),
+        metadata: write_metadata(fitted, &mut losses),
+        cache_control: fitted.automatic_cache.as_ref().map(write_cache),
+        stream: request.stream.filter(|stream| version.is_none() && !(path.is_some() && *stream)),
+        rest: rest(extra, version, &betas, as_it_came),
+    };
+    if as_it_came {
+        note_foreign_parameters(fitted, &mut losses);
     }
-    let mut writer = Writer::new(request, *target);
-    let body = writer.body();
-    let (path, headers) = writer.envelope();
-    let mut body = Value::Object(body);
-    if let (Some(version), Some(fields)) = (&target.quirks.anthropic_version, body.as_object_mut()) {
-        fields.shift_remove("model");
-        fields.shift_remove("stream");
-        fields.insert("anthropic_version".to_owned(), version.as_ref().into());
-        let betas = writer.betas();
+    let (path, headers) = envelope(fitted, path, &betas);
+    Ok(WireRequest { path, headers, body: write(&body), losses, names: crate::ToolNames::default() })
+}
+
+/// The system prompt: a text when that is all there is, else blocks.
+fn short_system<'a>(blocks: Vec<wire::Block<'a>>, shape: &Fields) -> Content<'a> {
+    match shape.flag("system_blocks") {
+        true => Content::Blocks(blocks),
+        false => content::short(blocks, Fields::NONE),
+    }
+}
+
+/// The form of the answer.
+fn write_format<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Option<Raw<'a>> {
+    match fitted.output_format.as_ref()? {
+        FittedFormat::Text => None,
+        FittedFormat::Json => {
+            let why = "this API has no JSON mode without a schema; left out";
+            losses.push(Loss::new(LossCode::NotInDialect, "output_format", "output_format", why));
+            None
+        }
+        FittedFormat::Schema { format, schema, .. } => Some(Raw::of(&Format {
+            kind: Some("json_schema".into()),
+            schema: Some(Raw::from(schema.as_ref())),
+            rest: content::extra(&format.provider_data).as_rest(),
+        })),
+    }
+}
+
+/// What is said about the answer, with what else the client said there.
+fn write_config<'a>(effort: Option<Raw<'a>>, format: Option<Raw<'a>>, extra: &Fields) -> Option<Raw<'static>> {
+    if effort.is_none() && format.is_none() {
+        return None;
+    }
+    let more: Fields = extra.get("output_config").and_then(|more| more.to().ok()).unwrap_or_default();
+    Some(Raw::of(&OutputConfig { effort, format, rest: more.as_rest() }))
+}
+
+/// The caller's labels: this API takes one of them.
+fn write_metadata<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Option<Raw<'a>> {
+    let metadata = &fitted.request.metadata;
+    if metadata.is_empty() {
+        return None;
+    }
+    if fitted.spelling == Spelling::AsItCame {
+        let as_written = fitted.request.provider_data.part(DIALECT, Part::Shape).get("metadata");
+        let as_written = as_written.filter(|raw| raw.value().as_object() == Some(metadata));
+        return Some(as_written.map_or_else(|| Raw::of(metadata), Raw::from));
+    }
+    let user = metadata.get("user_id").and_then(|user| user.as_str());
+    let user = user.filter(|user| user.chars().count() <= LONGEST_USER);
+    let others: Vec<&str> =
+        metadata.keys().map(String::as_str).filter(|key| *key != "user_id" || user.is_none()).collect();
+    if !others.is_empty() {
+        let why = format!(
+            "this API takes a `user_id` of up to {LONGEST_USER} characters and nothing else; left out: {}",
+            others.join(", ")
+        );
+        losses.push(Loss::new(LossCode::NotInDialect, "metadata", "metadata", why));
+    }
+    user.map(|user| Raw::of(&serde_json::json!({"user_id": user})))
+}
+
+/// Parameters of other APIs that were added to a request of this one.
+fn note_foreign_parameters(fitted: &Fitted<'_>, losses: &mut Vec<Loss>) {
+    let given = [
+        ("seed", fitted.seed.is_some()),
+        ("frequency_penalty", fitted.frequency_penalty.is_some_and(|penalty| penalty != 0.0)),
+        ("presence_penalty", fitted.presence_penalty.is_some_and(|penalty| penalty != 0.0)),
+    ];
+    for (name, _) in given.into_iter().filter(|(_, given)| *given) {
+        losses.push(Loss::new(LossCode::NotInDialect, name, name, "this API has no such parameter; left out"));
+    }
+}
+
+/// The features that the caller asks for. The clouds have them in the body, so they may have come there.
+fn betas(shape: &Fields, extra: &Fields, as_it_came: bool) -> Vec<String> {
+    let in_body = extra.get("anthropic_beta").filter(|_| !as_it_came);
+    let lists = [extra.get("betas").or_else(|| shape.get("betas")), in_body].into_iter().flatten();
+    lists.filter_map(|list: &Json| list.to::<Vec<String>>().ok()).flatten().collect()
+}
+
+/// The fields that the format does not know, and those that only the clouds want.
+fn rest<'a>(extra: &'a Fields, version: Option<&'a str>, betas: &[String], as_it_came: bool) -> Rest<'a> {
+    let for_clouds = |name: &str| matches!(name, "anthropic_version" | "anthropic_beta");
+    let drops = |name: &str| name == "betas" || (for_clouds(name) && (!as_it_came || version.is_some()));
+    let mut rest: Rest<'a> = extra.as_rest().into_iter().filter(|(name, _)| !drops(name)).collect();
+    if let Some(version) = version {
+        rest.push((Cow::Borrowed("anthropic_version"), Raw::of(version).0));
         if is_bedrock(version) && !betas.is_empty() {
-            fields.insert("anthropic_beta".to_owned(), betas.into());
+            rest.push((Cow::Borrowed("anthropic_beta"), Raw::of(betas).0));
         }
     }
-    Ok(DraftRequest { path, headers, body, losses: writer.losses })
+    rest
+}
+
+/// The path and the headers.
+fn envelope(fitted: &Fitted<'_>, path: Option<Cow<'_, str>>, betas: &[String]) -> (String, Vec<(String, String)>) {
+    let request = fitted.request;
+    let streams = request.stream == Some(true);
+    let mut headers = Vec::new();
+    let mut add = |name: &str, value: String| headers.push((name.to_owned(), value));
+    let version = fitted.target.quirks.anthropic.version.as_deref();
+    if version.is_none() {
+        add("anthropic-version", VERSION.to_owned());
+    }
+    if !betas.is_empty() && !version.is_some_and(is_bedrock) {
+        add("anthropic-beta", betas.join(","));
+    }
+    let model = escaped(&request.model);
+    let path = match version {
+        Some(version) if is_bedrock(version) => {
+            format!("/model/{model}/{}", if streams { "invoke-with-response-stream" } else { "invoke" })
+        }
+        Some(_) => format!("/models/{model}:{}", if streams { "streamRawPredict" } else { "rawPredict" }),
+        None => {
+            let path = path.unwrap_or(Cow::Borrowed("/v1/messages")).into_owned();
+            match request.provider_data.part_str(DIALECT, Part::Shape, "query") {
+                Some(query) => format!("{path}?{query}"),
+                None => path,
+            }
+        }
+    };
+    (path, headers)
 }
 
 /// A model's id as one part of a path. Amazon's have colons in them, and its profiles slashes.
@@ -64,260 +208,7 @@ fn escaped(model: &str) -> String {
     part
 }
 
-/// Amazon's versions of this API bear its product's name, and want other paths than Google's.
+/// Amazon's versions of this API are named after its product, and want other paths than Google's.
 fn is_bedrock(version: &str) -> bool {
     version.starts_with("bedrock")
-}
-
-/// A request on its way to the wire.
-pub(super) struct Writer<'a> {
-    pub(super) request: &'a Request,
-    pub(super) target: Target<'a>,
-    /// The request was written for this model in this dialect.
-    pub(super) faithful: bool,
-    pub(super) losses: Vec<Loss>,
-    pub(super) names: Safe,
-    pub(super) ids: Safe,
-    /// Ids of calls that are on the wire already.
-    pub(super) called: HashSet<String>,
-    pub(super) hints: Hints,
-}
-
-impl<'a> Writer<'a> {
-    fn new(request: &'a Request, target: Target<'a>) -> Self {
-        let faithful = request.provider_data.str(DIALECT, "model") == Some(request.model.as_str());
-        let mut losses = Vec::new();
-        let hints = if faithful { Hints::AsAsked } else { Hints::choose(request, &mut losses) };
-        let names = request.tools.iter().filter_map(|tool| tool.name());
-        let ids = request.messages.iter().flat_map(|message| &message.content).filter_map(|block| match block {
-            Block::ToolCall(call) => Some(call.id.as_str()),
-            _ => None,
-        });
-        Writer {
-            request,
-            target,
-            faithful,
-            losses,
-            names: Safe::new(LONGEST_NAME, names),
-            ids: Safe::new(LONGEST_ID, ids),
-            called: HashSet::new(),
-            hints,
-        }
-    }
-
-    pub(super) fn lose(&mut self, what: &str, place: Place, why: impl Into<String>) {
-        self.losses.push(Loss::uncoded(what, place.to_string(), why));
-    }
-
-    pub(super) fn note(&mut self, what: &str, place: Place, why: impl Into<String>) {
-        self.losses.push(Loss::uncoded_info(what, place.to_string(), why));
-    }
-
-    /// Other dialects' wire fields stay behind.
-    pub(super) fn note_foreign_fields(&mut self, data: &ProviderData, place: Place) {
-        let fields = foreign_fields(data);
-        if !fields.is_empty() {
-            self.lose("provider_data", place, format!("fields of another dialect are left out: {}", fields.join(", ")));
-        }
-    }
-
-    /// What this dialect left on the request.
-    pub(super) fn own(&self, key: &str) -> Option<&'a Value> {
-        self.request.provider_data.value(DIALECT, key)
-    }
-
-    /// A wire field as it came, to be echoed while it means the same.
-    pub(super) fn raw(&self, key: &str) -> Option<&'a Value> {
-        self.own("raw")?.get(key)
-    }
-
-    fn body(&mut self) -> Map<String, Value> {
-        let request = self.request;
-        let Messages { mut system, wire: messages, lost_thinking } = self.messages();
-        let tools = self.tools();
-        let choice = self.tool_choice(!tools.is_empty());
-        let format = self.format(&mut system);
-        let (messages, prefill) = self.ending(messages, format.is_some());
-        let forced = forces(request.tool_choice.as_ref()) && choice.is_some();
-        let choice = choice.map(|choice| self.weaken(choice, forced));
-        let obstacles = Obstacles {
-            forced_tool: forced,
-            unsigned_tool_turn: (!self.faithful || lost_thinking) && super::messages::is_unsigned_tool_turn(&messages),
-            prefill,
-        };
-        let sent = self.thinking(obstacles, lost_thinking);
-
-        let mut body = Map::new();
-        let mut put = |key: &str, value: Option<Value>| {
-            if let Some(value) = value {
-                body.insert(key.to_owned(), value);
-            }
-        };
-        let in_path = self.faithful && self.own("path").is_some();
-        put("model", (!in_path).then(|| request.model.as_str().into()));
-        put("max_tokens", sent.max_tokens.clone());
-        put("system", self.system(system));
-        put("messages", Some(Value::Array(messages)));
-        put("tools", (!tools.is_empty()).then(|| Value::Array(tools)));
-        put("tool_choice", choice);
-        put("thinking", sent.thinking.clone());
-        put("output_config", self.output_config(&sent, format.as_ref()));
-        put("output_format", format.filter(|_| self.has_old_format()));
-        for (key, value) in self.sampling(sent.thinks) {
-            put(key, Some(value));
-        }
-        put("stop_sequences", self.stop());
-        put("metadata", self.metadata());
-        put("cache_control", self.automatic_cache());
-        let says_stream = !(in_path && request.stream == Some(true));
-        put("stream", request.stream.filter(|_| says_stream).map(Value::Bool));
-        put_back(&mut body, request.provider_data.get(DIALECT));
-        if !self.faithful {
-            // These two are for the clouds, which have their own way of saying them.
-            body.shift_remove("anthropic_version");
-            body.shift_remove("anthropic_beta");
-        }
-        self.note_the_rest();
-        body
-    }
-
-    /// The features that the caller asks for; the clouds have them in the body.
-    fn betas(&self) -> Vec<&'a str> {
-        let in_body = self.own("extra").and_then(|extra| extra.get("anthropic_beta")).filter(|_| !self.faithful);
-        let lists = [self.own("betas"), in_body].into_iter().flatten();
-        lists.filter_map(Value::as_array).flatten().filter_map(Value::as_str).collect()
-    }
-
-    /// The path and the headers.
-    fn envelope(&self) -> (String, Vec<(String, String)>) {
-        let model = &self.request.model;
-        let streams = self.request.stream == Some(true);
-        let betas = self.betas();
-        let mut headers = Vec::new();
-        let mut add = |name: &str, value: String| headers.push((name.to_owned(), value));
-        let Some(version) = &self.target.quirks.anthropic_version else {
-            add("anthropic-version", VERSION.to_owned());
-            if !betas.is_empty() {
-                add("anthropic-beta", betas.join(","));
-            }
-            let path = match self.own("path").and_then(Value::as_str).filter(|_| self.faithful) {
-                Some(path) => path.to_owned(),
-                None => "/v1/messages".to_owned(),
-            };
-            let query = self.own("query").and_then(Value::as_str).map(|query| format!("?{query}"));
-            return (path + query.as_deref().unwrap_or_default(), headers);
-        };
-        if is_bedrock(version) {
-            let method = if streams { "invoke-with-response-stream" } else { "invoke" };
-            return (format!("/model/{}/{method}", escaped(model)), headers);
-        }
-        if !betas.is_empty() {
-            add("anthropic-beta", betas.join(","));
-        }
-        let method = if streams { "streamRawPredict" } else { "rawPredict" };
-        (format!("/models/{}:{method}", escaped(model)), headers)
-    }
-
-    /// The system prompt: a text when that is all there is, else blocks.
-    fn system(&self, mut blocks: Vec<Map<String, Value>>) -> Option<Value> {
-        if blocks.is_empty() {
-            return None;
-        }
-        let as_blocks = self.request.provider_data.flag(DIALECT, "system_blocks");
-        match blocks.as_mut_slice() {
-            [only] if only.len() == 2 && !as_blocks && only.get("type").is_some_and(|kind| kind == "text") => {
-                only.shift_remove("text")
-            }
-            _ => Some(Value::Array(blocks.into_iter().map(Value::Object).collect())),
-        }
-    }
-
-    /// A forced tool that the model always refuses becomes a free choice.
-    fn weaken(&mut self, choice: Value, forced: bool) -> Value {
-        let refused = self.target.rules.forced_tools == ForcedTools::Refused;
-        if self.faithful || !forced || !refused {
-            return choice;
-        }
-        let why = "this model refuses a tool choice that forces a tool; the choice is left to the model";
-        self.losses.push(Loss::uncoded("tool_choice", "tool_choice", why));
-        super::tools::write_choice(&ToolChoice::Auto, self.request.parallel_tool_calls)
-    }
-
-    fn thinking(&mut self, obstacles: Obstacles, lost_thinking: bool) -> Sent {
-        let request = self.request;
-        let (thinking, effort) = (self.raw("thinking"), self.raw("effort"));
-        let unchanged = thinking::read(thinking, effort, &request.model) == request.thinking;
-        let broken = lost_thinking && obstacles.unsigned_tool_turn;
-        if self.faithful && unchanged && !broken {
-            let said = thinking.and_then(|thinking| thinking.get("type")).and_then(Value::as_str);
-            let thinks = match said {
-                Some(word) => matches!(word, "enabled" | "adaptive"),
-                None => self.target.rules.thinking.thinks_by_default(),
-            };
-            let max_tokens = request.max_output_tokens.map(Value::from);
-            return Sent { thinking: thinking.cloned(), effort: effort.cloned(), max_tokens, thinks };
-        }
-        let mut sent = thinking::encode(request, &self.target, obstacles, &mut self.losses);
-        // What else the client said about thinking holds as long as the model thinks.
-        if let (Some(Value::Object(new)), Some(Value::Object(old))) = (&mut sent.thinking, thinking)
-            && sent.thinks
-        {
-            for (key, value) in
-                old.iter().filter(|(key, _)| !matches!(key.as_str(), "type" | "budget_tokens" | "display"))
-            {
-                new.insert(key.clone(), value.clone());
-            }
-        }
-        sent
-    }
-
-    /// Was the schema given under the older name?
-    fn has_old_format(&self) -> bool {
-        let read = self.raw("output_format").and_then(read_format);
-        self.faithful && read.is_some() && read == self.request.output_format
-    }
-
-    fn output_config(&self, sent: &Sent, format: Option<&Value>) -> Option<Value> {
-        let mut fields = Map::new();
-        if let Some(effort) = &sent.effort {
-            fields.insert("effort".to_owned(), effort.clone());
-        }
-        if let Some(format) = format.filter(|_| !self.has_old_format()) {
-            fields.insert("format".to_owned(), format.clone());
-        }
-        let rest = self.own("extra").and_then(|extra| extra.get("output_config"));
-        if let Some(Value::Object(rest)) = rest {
-            for (key, value) in rest {
-                fields.entry(key.clone()).or_insert_with(|| value.clone());
-            }
-        }
-        (!fields.is_empty()).then_some(Value::Object(fields))
-    }
-
-    /// Fields that have no place on this wire.
-    fn note_the_rest(&mut self) {
-        let request = self.request;
-        let penalties =
-            [("frequency_penalty", request.frequency_penalty), ("presence_penalty", request.presence_penalty)];
-        for (what, penalty) in penalties {
-            match penalty {
-                None => {}
-                Some(0.0) => self.losses.push(Loss::uncoded_info(what, what, "this API has none, which is what 0 asks for")),
-                Some(_) => self.losses.push(Loss::uncoded(what, what, "this API has no such parameter; it is left out")),
-            }
-        }
-        if request.seed.is_some() {
-            self.losses.push(Loss::uncoded("seed", "seed", "this API has no such parameter; it is left out"));
-        }
-        let fields = foreign_fields(&request.provider_data);
-        if !fields.is_empty() {
-            let why = format!("fields of another dialect are left out: {}", fields.join(", "));
-            self.losses.push(Loss::uncoded("provider_data", "provider_data", why));
-        }
-    }
-}
-
-/// Does the choice leave the model no choice?
-fn forces(choice: Option<&ToolChoice>) -> bool {
-    matches!(choice, Some(ToolChoice::Required | ToolChoice::Specific(_)))
 }

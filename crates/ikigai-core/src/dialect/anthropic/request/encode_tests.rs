@@ -1,9 +1,8 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::super::testing::{answer_of, home, losses, sse, wire};
-use super::encode_request;
-use crate::{Block, Dialect, Level, Message, Other, Quirks, Request, Role, Tool, ToolChoice, rules_for};
+use super::super::testing::{answer_of, home, losses, sse, wire, wire_to};
+use crate::{Block, Dialect, Level, Message, Other, Part, Quirks, Request, Role, Tool, ToolChoice, rules_for};
 
 const SONNET: &str = "claude-sonnet-4-5";
 const OPUS: &str = "claude-opus-4-8";
@@ -14,7 +13,9 @@ fn call(id: &str) -> Block {
 
 fn signed(text: &str, signature: &str) -> Block {
     let mut block = Block::thinking(text);
-    block.provider_data_mut().unwrap().set(Dialect::Anthropic, "signature", signature);
+    if !signature.is_empty() {
+        block.provider_data_mut().unwrap().set_part(Dialect::Anthropic, Part::State, "signature", signature);
+    }
     block
 }
 
@@ -44,7 +45,7 @@ fn the_worked_case_of_the_documents() {
 
 #[test]
 fn a_request_without_a_model_is_refused() {
-    let error = encode_request(&Request::new("").user("Hi"), &home(&Quirks::default(), rules_for(SONNET))).unwrap_err();
+    let error = wire_to(&Request::new("").user("Hi"), &home(&Quirks::default(), rules_for(SONNET))).unwrap_err();
     assert_eq!((error.kind, error.param.as_deref()), (crate::ErrorKind::InvalidRequest, Some("model")));
 }
 
@@ -97,7 +98,7 @@ fn the_user_begins() {
         assert_eq!(wire.body["messages"][0], json!({"role": "user", "content": "(begin)"}));
         assert_eq!(
             losses(&wire),
-            ["info messages at messages[0]: on this api the user begins; a placeholder is sent before it"]
+            ["info messages at messages[0]: the user must begin here; a placeholder is sent before it"]
         );
     }
 }
@@ -128,13 +129,12 @@ fn ids_of_others_are_made_to_fit_in_call_and_result() {
         .flat_map(|message| message["content"].as_array().into_iter().flatten())
         .map(|block| block.get("id").unwrap_or(&block["tool_use_id"]))
         .collect();
-    assert_eq!(ids, ["call_1_2", "call_1", "call_1_2", "call_1", "call_1_3", "call_1_3"]);
+    let (first, last) = (ids[0].as_str().unwrap(), ids[4].as_str().unwrap());
+    assert_eq!(ids, [first, "call_1", first, "call_1", last, last]);
+    assert!(crate::dialect::anthropic::names::is_safe(first) && first != last && last != "call_1");
     assert_eq!(
         losses(&wire),
-        [
-            "info id at messages[1].content[0]: sent as `call_1_2`, in the call and in its result",
-            "info id at messages[3].content[0]: sent as `call_1_3`, in the call and in its result",
-        ]
+        ["info tool_call at messages: 2 ids are not of the form that is taken here; others are sent"]
     );
 }
 
@@ -197,17 +197,23 @@ fn thinking_goes_back_to_its_model_and_provider_alone() {
     };
     let content = || vec![signed("Hm", "E"), Block::text("Yes")];
     let whole = json!([{"type": "thinking", "thinking": "Hm", "signature": "E"}, {"type": "text", "text": "Yes"}]);
-    let left_out = "loss thinking at messages[1].content[0]: thinking state of another provider or model stays behind; the block is left out";
+    let left_out = |why: &str| vec![format!("loss thinking at messages[1].content[0]: {why}")];
     assert_eq!(sent(from("anthropic", "claude-sonnet-4-5-20250929", content()), SONNET), (whole.clone(), vec![]));
     assert_eq!(sent(Message::assistant(content()), SONNET), (whole, vec![]));
-    assert_eq!(sent(from("anthropic", "claude-opus-4-1", content()), SONNET), (json!("Yes"), vec![left_out.into()]));
-    assert_eq!(sent(from("other", SONNET, content()), SONNET), (json!("Yes"), vec![left_out.into()]));
+    assert_eq!(
+        sent(from("anthropic", "claude-opus-4-1", content()), SONNET),
+        (json!("Yes"), left_out("thinking that this model cannot read stays behind"))
+    );
+    assert_eq!(
+        sent(from("other", SONNET, content()), SONNET),
+        (json!("Yes"), left_out("thinking of another provider stays behind"))
+    );
 }
 
 #[test]
 fn thinking_that_nobody_signed_stays_behind() {
     let mut foreign = Block::thinking("Hm");
-    foreign.provider_data_mut().unwrap().set(Dialect::OpenaiResponses, "encrypted_content", "gAAA");
+    foreign.provider_data_mut().unwrap().set_part(Dialect::OpenaiResponses, Part::State, "encrypted_content", "gAAA");
     let request = Request::new(SONNET)
         .user("Hi")
         .assistant(vec![Block::thinking("a"), signed("b", ""), Block::text("Yes")])
@@ -219,9 +225,9 @@ fn thinking_that_nobody_signed_stays_behind() {
     assert_eq!(
         losses(&wire),
         [
-            "loss thinking at messages[1].content[0]: this api takes thinking only with its signature; the block is left out",
-            "loss thinking at messages[1].content[1]: this api takes thinking only with its signature; the block is left out",
-            "loss thinking at messages[2].content[0]: thinking state of another provider stays behind; the block is left out",
+            "loss thinking at messages[1].content[0]: thinking goes back only with the seal that it came with, and this has none; it is left out",
+            "loss thinking at messages[1].content[1]: thinking goes back only with the seal that it came with, and this has none; it is left out",
+            "loss thinking at messages[2].content[0]: thinking of another provider stays behind",
         ]
     );
 }
@@ -229,12 +235,12 @@ fn thinking_that_nobody_signed_stays_behind() {
 #[test]
 fn a_provider_that_does_not_sign_gets_its_thinking_back() {
     let mut block = Block::thinking("Hm");
-    block.provider_data_mut().unwrap().set(Dialect::Anthropic, "unsigned", true);
+    block.provider_data_mut().unwrap().set_part(Dialect::Anthropic, Part::Shape, "unsigned", true);
     let request = Request::new("m").user("Hi").message(from("minimax", "m", vec![block, Block::text("Yes")])).user("?");
     let (quirks, rules) = (Quirks::default(), rules_for("m"));
     let sent = |provider| {
         let target = crate::Target { provider, ..home(&quirks, rules) };
-        encode_request(&request, &target).unwrap().body["messages"][1]["content"].clone()
+        wire_to(&request, &target).unwrap().body["messages"][1]["content"].clone()
     };
     assert_eq!(sent("anthropic"), "Yes");
     assert_eq!(sent("minimax"), json!([{"type": "thinking", "thinking": "Hm"}, {"type": "text", "text": "Yes"}]));
@@ -250,7 +256,7 @@ fn a_tool_turn_without_signed_thinking_goes_on_without_a_budget() {
             .thinking(Level::Low)
             .max_output_tokens(99)
     };
-    let why = "loss thinking at thinking: the tool turn that is going on began without this model's thinking, which it then demands; thinking is left out";
+    let why = "loss thinking at thinking: the tool turn that is going on did not begin with this model's thinking, which it then demands; thinking is off for this request";
     let unsigned = wire(&turn(vec![call("a")]));
     assert_eq!((&unsigned.body["thinking"], &unsigned.body["max_tokens"]), (&Value::Null, &json!(99)));
     assert_eq!(losses(&unsigned), [why]);
@@ -277,8 +283,8 @@ fn an_answer_begun_by_the_caller() {
     assert_eq!(
         losses(&older),
         [
-            "info prefill at messages[1]: the blanks at its end are refused, and are left out",
-            "loss thinking at thinking: this model refuses thinking when the conversation ends with the assistant; thinking is left out",
+            "info prefill at messages[1]: the blanks at its end are refused here, and are left out",
+            "loss thinking at thinking: this model refuses thinking when the conversation ends with the assistant; thinking is off for this request",
         ]
     );
     let newer = wire(&begun(OPUS));
@@ -291,7 +297,8 @@ fn an_answer_begun_by_the_caller() {
     );
     // A paused turn of the provider's own tools is sent again as it is.
     let data = json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
-    let paused = Request::new(OPUS).user("Go").assistant(Block::Other(Other { dialect: Dialect::Anthropic, data: data.into() }));
+    let paused =
+        Request::new(OPUS).user("Go").assistant(Block::Other(Other { dialect: Dialect::Anthropic, data: data.into() }));
     assert_eq!(wire(&paused).body["messages"].as_array().unwrap().len(), 2);
 }
 
@@ -338,8 +345,8 @@ fn instructions_in_mid_conversation() {
     assert_eq!(
         losses(&older),
         [
-            "loss system message at messages[3]: this model takes no instructions there; they are sent as the user's text",
-            "loss system message at messages[5]: this model takes no instructions there; they are sent as the user's text",
+            "loss system at messages[3]: this model takes no system messages in a conversation; it is sent as the user's",
+            "loss system at messages[5]: this model takes no system messages in a conversation; it is sent as the user's",
         ]
     );
 }

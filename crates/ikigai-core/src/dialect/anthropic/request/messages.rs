@@ -1,324 +1,343 @@
 //! Messages on their way to the wire.
 //!
 //! The wire knows users and assistants. Tool results are a user's, all in the one message that follows the calls, and
-//! stand first in it. Instructions in mid conversation have a role of their own on few models.
+//! stand first in it. Nothing may stand between calls and their results, instructions included.
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
-use crate::{Block, Message, Role};
+use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
+use crate::json::tagged::Tagged;
+use crate::json::wire::Raw;
+use crate::{Block, Loss, LossCode, Part, ProviderData, Role, Source, ThinkingBlock, ToolCall, ToolResult};
 
-use super::super::DIALECT;
-use super::super::place::Place;
-use super::encode::Writer;
+use super::super::wire::{self, BlockFields};
+use super::super::{DIALECT, content};
+use super::media::{fit_document, fit_image};
 
-/// What is said when a conversation may not end with the assistant.
-const GO_ON: &str = "Continue.";
 /// What stands where the user should have begun.
 const BEGIN: &str = "(begin)";
-
-/// The conversation as it goes on the wire.
-pub(super) struct Messages {
-    pub(super) system: Vec<Map<String, Value>>,
-    pub(super) wire: Vec<Value>,
-    /// Was thinking left out that this model would want back?
-    pub(super) lost_thinking: bool,
-}
+/// What a block has whose data stays behind.
+static NOTHING: ProviderData = ProviderData::NONE;
 
 /// One wire message: a role, and the messages that it is made of.
-struct Turn {
+struct Turn<'a> {
     role: &'static str,
-    parts: Vec<Part>,
+    parts: Vec<&'a FittedMessage<'a>>,
 }
 
-#[derive(Clone, Copy)]
-struct Part {
-    /// The message's place.
-    index: usize,
-    /// Instructions in a user's message.
-    wrapped: bool,
+/// Writes the conversation.
+pub(super) struct Writer<'a> {
+    fitted: &'a Fitted<'a>,
+    pub(super) losses: Vec<Loss>,
 }
 
-impl Turn {
-    fn new(role: &'static str, index: usize) -> Self {
-        Turn { role, parts: vec![Part { index, wrapped: false }] }
+impl<'a> Writer<'a> {
+    pub(super) fn new(fitted: &'a Fitted<'a>) -> Self {
+        Writer { fitted, losses: Vec::new() }
     }
 
-    fn has_results(&self, messages: &[Message]) -> bool {
-        self.parts.iter().filter_map(|part| messages.get(part.index)).any(has_results)
+    fn as_it_came(&self) -> bool {
+        self.fitted.spelling == Spelling::AsItCame
     }
-}
 
-fn has_results(message: &Message) -> bool {
-    message.role == Role::Tool || message.content.iter().any(|block| matches!(block, Block::ToolResult(_)))
-}
+    fn lose(&mut self, code: LossCode, what: &str, place: Place, why: impl Into<String>) {
+        self.losses.push(Loss::new(code, what, place.to_string(), why));
+    }
 
-impl Writer<'_> {
-    pub(super) fn messages(&mut self) -> Messages {
-        let request = self.request;
-        let mut done = Messages { system: Vec::new(), wire: Vec::new(), lost_thinking: false };
-        for (index, block) in request.system.iter().enumerate() {
-            let place = Place::System(index);
-            done.system.extend(self.block(block, &super::block::From::system(), place, &mut done.lost_thinking));
-        }
-        // Instructions before anything else are the system prompt.
-        let leading = match self.faithful {
-            true => 0,
-            false => request.messages.iter().take_while(|message| message.role == Role::System).count(),
+    fn note(&mut self, code: LossCode, what: &str, place: Place, why: impl Into<String>) {
+        self.losses.push(Loss::info(code, what, place.to_string(), why));
+    }
+
+    /// The system prompt, if there is one.
+    pub(super) fn system(&mut self) -> Option<Vec<wire::Block<'a>>> {
+        let blocks = self.blocks(&self.fitted.system, Role::System);
+        (!blocks.is_empty()).then_some(blocks)
+    }
+
+    /// The messages of the wire.
+    pub(super) fn messages(&mut self) -> Vec<wire::Message<'a>> {
+        let turns = match self.fitted.spelling {
+            Spelling::AsItCame => turns_as_they_came(&self.fitted.messages),
+            Spelling::Ours => turns(&self.fitted.messages),
         };
-        for (index, message) in request.messages.iter().enumerate().take(leading) {
-            let blocks = self.content(index, message, false, &mut done.lost_thinking);
-            done.system.extend(blocks);
-        }
-        let turns = if self.faithful { as_it_came(&request.messages) } else { self.turns(leading) };
-        for turn in turns {
-            if let Some(message) = self.turn(&turn, &mut done.lost_thinking) {
-                done.wire.push(message);
-            }
-        }
-        self.beginning(&mut done);
-        done
+        let mut messages: Vec<_> = turns.into_iter().filter_map(|turn| self.turn(&turn)).collect();
+        self.begin(&mut messages);
+        messages
     }
 
-    /// The user speaks first, and there is something to answer.
-    fn beginning(&mut self, done: &mut Messages) {
-        let fine = match done.wire.first().and_then(|message| message.get("role")) {
-            Some(role) => role == "user",
-            None => done.system.is_empty(),
+    /// The user must begin, also where nothing is left of what the user said.
+    fn begin(&mut self, messages: &mut Vec<wire::Message<'a>>) {
+        let begins = match messages.first() {
+            Some(first) => first.role.as_ref().is_some_and(|role| role.as_str() == "user"),
+            None => self.fitted.messages.is_empty(),
         };
-        if !self.faithful && !fine {
-            done.wire.insert(0, json!({"role": "user", "content": BEGIN}));
-            self.note("messages", Place::Message(0), "on this API the user begins; a placeholder is sent before it");
+        if self.as_it_came() || begins {
+            return;
         }
+        let content = Some(wire::Content::Text(BEGIN.into()));
+        messages.insert(0, wire::Message { role: Some("user".into()), content, rest: Vec::new() });
+        let why = "the user must begin here; a placeholder is sent before it";
+        self.note(LossCode::Changed, "messages", Place::Message(0), why);
     }
 
-    /// The wire messages of a conversation that was not written for this API.
-    fn turns(&mut self, leading: usize) -> Vec<Turn> {
-        let messages = &self.request.messages;
-        let mut turns: Vec<Turn> = Vec::new();
-        let mut index = leading;
-        while let Some(message) = messages.get(index) {
-            if message.role == Role::Assistant {
-                turns.push(Turn::new("assistant", index));
-                index += 1;
-                continue;
-            }
-            let run = messages.iter().skip(index).take_while(|message| message.role != Role::Assistant).count();
-            self.user_turns(index, index + run, &mut turns);
-            index += run;
-        }
-        turns
-    }
-
-    /// What stands between two answers.
-    fn user_turns(&mut self, from: usize, to: usize, turns: &mut Vec<Turn>) {
-        let messages = &self.request.messages;
-        let role_at = |index: usize| messages.get(index).map(|message| message.role);
-        let last_result = (from..to).rev().find(|index| messages.get(*index).is_some_and(has_results));
-        let first = turns.len();
-        let mut instructions = Vec::new();
-        for index in from..to {
-            let has_user = turns.len() > first;
-            let before_results = last_result.is_some_and(|last| index < last);
-            if role_at(index) == Some(Role::System) {
-                if self.target.rules.system_messages && (has_user || before_results) {
-                    // Nothing may stand between calls and their results.
-                    match before_results {
-                        true => instructions.push(Turn::new("system", index)),
-                        false => turns.push(Turn::new("system", index)),
-                    }
-                    continue;
-                }
-                let why = "this model takes no instructions there; they are sent as the user's text";
-                self.lose("system message", Place::Message(index), why);
-            }
-            let part = Part { index, wrapped: role_at(index) == Some(Role::System) };
-            let joins = match turns.last() {
-                Some(last) if has_user && last.role == "user" => {
-                    before_results
-                        || last_result == Some(index)
-                        || last.has_results(messages)
-                        || messages.get(index).is_some_and(continues)
-                }
-                _ => false,
-            };
-            match turns.last_mut().filter(|_| joins) {
-                Some(last) => last.parts.push(part),
-                None => turns.push(Turn { role: "user", parts: vec![part] }),
-            }
-            if last_result == Some(index) {
-                turns.append(&mut instructions);
-            }
-        }
-    }
-
-    /// One wire message; none when nothing is left of it.
-    fn turn(&mut self, turn: &Turn, lost_thinking: &mut bool) -> Option<Value> {
-        let messages = &self.request.messages;
-        let mut content: Vec<Map<String, Value>> = Vec::new();
-        let mut own = None;
+    /// One wire message; `None` if nothing is left of it.
+    fn turn(&mut self, turn: &Turn<'a>) -> Option<wire::Message<'a>> {
+        let first = turn.parts.first()?;
+        let mut blocks = Vec::new();
         for part in &turn.parts {
-            let Some(message) = messages.get(part.index) else { continue };
-            own = own.or_else(|| message.provider_data.get(DIALECT));
-            content.extend(self.content(part.index, message, part.wrapped, lost_thinking));
+            blocks.append(&mut self.blocks(&part.content, part.role));
         }
-        if !self.faithful {
+        if !self.as_it_came() {
             if turn.role == "user" {
-                content.sort_by_key(|fields| fields.get("type").is_none_or(|kind| kind != "tool_result"));
+                blocks.sort_by_key(|block| !is_result(block));
             }
-            if content.is_empty() {
-                let place = turn.parts.first().map_or(0, |part| part.index);
-                self.note("message", Place::Message(place), "nothing is left of it, so it is not sent");
+            if blocks.is_empty() {
+                let why = "nothing is left of it, so it is not sent";
+                self.note(LossCode::Changed, "message", Place::Message(first.index), why);
                 return None;
             }
         }
-        let as_blocks = own.is_some_and(|own| own.get("blocks").is_some());
-        let mut fields = Map::new();
-        fields.insert("role".to_owned(), turn.role.into());
-        fields.insert("content".to_owned(), short(content, as_blocks));
-        super::super::block::put_back(&mut fields, own);
-        Some(Value::Object(fields))
-    }
-
-    fn content(
-        &mut self,
-        index: usize,
-        message: &Message,
-        wrapped: bool,
-        lost_thinking: &mut bool,
-    ) -> Vec<Map<String, Value>> {
-        self.note_foreign_fields(&message.provider_data, Place::Message(index));
-        let from = super::block::From::message(message, self);
-        let mut content = Vec::with_capacity(message.content.len());
-        for (inner, block) in message.content.iter().enumerate() {
-            let wire = self.block(block, &from, Place::Block(index, inner), lost_thinking);
-            content.extend(wire.map(|fields| if wrapped { wrap(fields) } else { fields }));
-        }
-        content
-    }
-
-    /// The end of the conversation: what an answer goes on from. Tells whether it is the beginning of the answer.
-    pub(super) fn ending(&mut self, mut wire: Vec<Value>, has_format: bool) -> (Vec<Value>, bool) {
-        let Some(last) = wire.last_mut().filter(|last| last.get("role").is_some_and(|role| role == "assistant")) else {
-            return (wire, false);
+        let data = &first.message.provider_data;
+        let rest = match first.state {
+            StateUse::Own => content::extra(data).as_rest(),
+            StateUse::Foreign => Vec::new(),
         };
-        if self.faithful || is_paused(last) {
-            return (wire, false);
+        let content = content::short(blocks, data.part(DIALECT, Part::Shape));
+        Some(wire::Message { role: Some(turn.role.into()), content: Some(content), rest })
+    }
+
+    fn blocks(&mut self, blocks: &'a [FittedBlock<'a>], role: Role) -> Vec<wire::Block<'a>> {
+        let mut written = Vec::with_capacity(blocks.len());
+        for fitted in blocks {
+            written.extend(self.block(&fitted.block, fitted.place, fitted.state, role));
         }
-        let starts_with_thinking = blocks(last).next().is_some_and(is_thinking);
-        if !self.target.rules.prefill || has_format {
-            let why = match has_format {
-                true => {
-                    "an answer that is held to a schema cannot be begun by the caller; the model is asked to continue"
+        written
+    }
+
+    /// One block; `None` if it has no form on this wire, which is then among the losses.
+    fn block(&mut self, block: &'a Block, place: Place, state: StateUse, role: Role) -> Option<wire::Block<'a>> {
+        let cache = self.fitted.marks.at(place, block.cache());
+        let data = self.own(block.provider_data().unwrap_or(&NOTHING), place, state);
+        let fields = match block {
+            Block::Text(text) => {
+                let is_inner = matches!(place, Place::Inner(..));
+                if !self.as_it_came() && !is_inner && text.text.trim().is_empty() {
+                    let why = "texts of nothing but blanks are refused; left out";
+                    self.note(LossCode::NotInDialect, "text", place, why);
+                    return None;
                 }
-                false => "this model refuses conversations that end with the assistant; the model is asked to continue",
+                content::write_text(&text.text, cache, data)
+            }
+            Block::Image(image) => {
+                let source = self.source("image", &image.source, data, place, role)?;
+                content::write_media("image", source, None, cache, data)
+            }
+            Block::Document(document) => {
+                let source = self.source("document", &document.source, data, place, role)?;
+                content::write_media("document", source, document.name.as_deref(), cache, data)
+            }
+            Block::Audio(_) => {
+                self.lose(LossCode::Media, "audio", place, "this API takes no sound; left out");
+                return None;
+            }
+            Block::Thinking(thinking) => self.thinking(thinking, place, role)?,
+            Block::ToolCall(call) => {
+                let input = self.arguments(call, place);
+                content::write_call(call, call.id.as_str().into(), input, cache, data)
+            }
+            Block::ToolResult(result) => {
+                let content = self.result_content(result, place, state);
+                content::write_result(result, content, cache, data)
+            }
+            Block::Other(other) => return self.other(other, place),
+        };
+        Some(Tagged::Known(fields))
+    }
+
+    /// What this dialect left on a block, unless another provider of the same dialect did.
+    fn own(&mut self, data: &'a ProviderData, place: Place, state: StateUse) -> &'a ProviderData {
+        if state == StateUse::Own {
+            return data;
+        }
+        let names: Vec<&str> = content::extra(data).names().collect();
+        if !names.is_empty() {
+            let why = format!("what another provider left here stays behind: {}", names.join(", "));
+            self.lose(LossCode::ForeignContent, "provider_data", place, why);
+        }
+        &NOTHING
+    }
+
+    /// A block of a dialect's own. Others' are in the losses already.
+    fn other(&mut self, other: &'a crate::Other, place: Place) -> Option<wire::Block<'a>> {
+        if other.dialect != DIALECT {
+            return None;
+        }
+        if !other.data.is_object() {
+            self.lose(LossCode::NotInDialect, "other", place, "it is not an object; left out");
+            return None;
+        }
+        Some(Tagged::Whole(Raw::from(&other.data)))
+    }
+
+    /// A source in a form that the API takes.
+    fn source(
+        &mut self,
+        kind: &str,
+        source: &'a Source,
+        data: &'a ProviderData,
+        place: Place,
+        role: Role,
+    ) -> Option<wire::Source<'a>> {
+        if self.as_it_came() {
+            return Some(content::write_source(Cow::Borrowed(source), data));
+        }
+        if matches!(role, Role::Assistant | Role::System) {
+            let why = format!("only users and tools can send {kind} blocks here; left out");
+            self.lose(LossCode::Media, kind, place, why);
+            return None;
+        }
+        match if kind == "image" { fit_image(source) } else { fit_document(source) } {
+            Ok((source, note)) => {
+                if let Some(note) = note {
+                    self.note(LossCode::Changed, "media_type", place, note);
+                }
+                Some(content::write_source(source, data))
+            }
+            Err(why) => {
+                self.lose(LossCode::Media, kind, place, format!("{why}; left out"));
+                None
+            }
+        }
+    }
+
+    fn thinking(&mut self, thinking: &'a ThinkingBlock, place: Place, role: Role) -> Option<BlockFields<'a>> {
+        if role != Role::Assistant && !self.as_it_came() {
+            self.lose(LossCode::NotInDialect, "thinking", place, "only the assistant can think here; left out");
+            return None;
+        }
+        let data = &thinking.provider_data;
+        if let Some(redacted) = data.part_str(DIALECT, Part::State, "redacted_data") {
+            return Some(content::write_redacted(redacted, data));
+        }
+        let signature = data.part_str(DIALECT, Part::State, "signature");
+        // What came unsigned goes back unsigned to the provider that sent it so.
+        let empty = || data.part_str(DIALECT, Part::Shape, "signature");
+        Some(content::write_thinking(thinking, signature.or_else(empty)))
+    }
+
+    /// The arguments as the wire has them: an object, or what stood there in a request that goes out as it came.
+    fn arguments(&mut self, call: &'a ToolCall, place: Place) -> Option<Raw<'a>> {
+        let raw = content::arguments(call);
+        if self.as_it_came() {
+            let was_absent = call.provider_data.part(DIALECT, Part::Shape).flag("no_input");
+            return raw.filter(|raw| !was_absent || raw.text() != "{}");
+        }
+        if call.is_complete() {
+            return raw;
+        }
+        self.lose(LossCode::Changed, "arguments", place, "the call was cut off; it is sent without arguments");
+        Some(content::no_arguments())
+    }
+
+    /// What a tool answered: text, pictures and documents.
+    fn result_content(&mut self, result: &'a ToolResult, place: Place, state: StateUse) -> Option<wire::Content<'a>> {
+        let mut written = Vec::with_capacity(result.content.len());
+        for (index, block) in result.content.iter().enumerate() {
+            let inner = place.inner(index);
+            let is_taken = match block {
+                Block::Text(_) | Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::Other(_) => true,
+                Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) => self.as_it_came(),
             };
-            let place = self.request.messages.len().saturating_sub(1);
-            self.lose("prefill", Place::Message(place), why);
-            wire.push(json!({"role": "user", "content": GO_ON}));
-            return (wire, false);
+            if is_taken {
+                // A tool's pictures are a tool's, whichever message they are in.
+                written.extend(self.block(block, inner, state, Role::Tool));
+            } else {
+                let why = "tool results hold text, pictures and documents; left out";
+                self.lose(LossCode::NotInDialect, block.kind().as_str(), inner, why);
+            }
         }
-        if trim_end(last) {
-            let place = self.request.messages.len().saturating_sub(1);
-            self.note("prefill", Place::Message(place), "the blanks at its end are refused, and are left out");
+        if !self.as_it_came() && written.len() > 1 {
+            let before = written.len();
+            written.retain(|block| !is_blank(block));
+            if written.len() < before {
+                let why = "texts of nothing but blanks are refused; left out";
+                self.note(LossCode::NotInDialect, "text", place, why);
+            }
         }
-        (wire, !starts_with_thinking)
+        let shape = result.provider_data.part(DIALECT, Part::Shape);
+        (shape.flag("blocks") || !written.is_empty()).then(|| content::short(written, shape))
     }
 }
 
-fn continues(message: &Message) -> bool {
-    message.provider_data.flag(DIALECT, "continues")
+fn is_result(block: &wire::Block<'_>) -> bool {
+    matches!(block, Tagged::Known(fields) if fields.tool_use_id.is_some())
+}
+
+fn is_blank(block: &wire::Block<'_>) -> bool {
+    matches!(block, Tagged::Known(fields) if fields.text.as_ref().is_some_and(|text| text.as_str().trim().is_empty()))
+}
+
+fn has_results(message: &FittedMessage<'_>) -> bool {
+    message.content.iter().any(|block| matches!(*block.block, Block::ToolResult(_)))
+}
+
+/// Whether a message was one with the message before.
+fn continues(message: &FittedMessage<'_>) -> bool {
+    message.message.provider_data.part(DIALECT, Part::Shape).flag("continues")
+}
+
+fn wire_role(role: Role) -> &'static str {
+    match role {
+        Role::User | Role::Tool => "user",
+        Role::Assistant => "assistant",
+        Role::System => "system",
+    }
 }
 
 /// The wire messages as they were when the request was read.
-fn as_it_came(messages: &[Message]) -> Vec<Turn> {
-    let mut turns: Vec<Turn> = Vec::with_capacity(messages.len());
-    for (index, message) in messages.iter().enumerate() {
-        let role = match message.role {
-            Role::User | Role::Tool => "user",
-            Role::Assistant => "assistant",
-            Role::System => "system",
-        };
-        match turns.last_mut() {
-            Some(last) if last.role == "user" && role == "user" && continues(message) => {
-                last.parts.push(Part { index, wrapped: false });
-            }
-            _ => turns.push(Turn::new(role, index)),
+fn turns_as_they_came<'a>(messages: &'a [FittedMessage<'a>]) -> Vec<Turn<'a>> {
+    let mut turns: Vec<Turn<'a>> = Vec::with_capacity(messages.len());
+    for message in messages {
+        let role = wire_role(message.role);
+        match turns.last_mut().filter(|last| role == "user" && last.role == role && continues(message)) {
+            Some(last) => last.parts.push(message),
+            None => turns.push(Turn { role, parts: vec![message] }),
         }
     }
     turns
 }
 
-/// Content as the wire has it: a plain text for a lone text, else a list.
-pub(super) fn short(mut content: Vec<Map<String, Value>>, as_blocks: bool) -> Value {
-    if let [only] = content.as_mut_slice()
-        && !as_blocks
-        && only.len() == 2
-        && only.get("type").is_some_and(|kind| kind == "text")
-        && let Some(text) = only.shift_remove("text")
-    {
-        return text;
+/// The wire messages of a conversation that was not written for this API.
+fn turns<'a>(messages: &'a [FittedMessage<'a>]) -> Vec<Turn<'a>> {
+    let mut turns: Vec<Turn<'a>> = Vec::with_capacity(messages.len());
+    for run in messages.chunk_by(|one, next| one.role != Role::Assistant && next.role != Role::Assistant) {
+        user_turns(run, &mut turns);
     }
-    Value::Array(content.into_iter().map(Value::Object).collect())
+    turns
 }
 
-/// Instructions as a user's text that the model can tell from what the user says.
-fn wrap(mut fields: Map<String, Value>) -> Map<String, Value> {
-    if let Some(Value::String(text)) = fields.get_mut("text") {
-        *text = format!("<system-reminder>\n{text}\n</system-reminder>");
-    }
-    fields
-}
-
-/// The blocks of a wire message; none where it is a plain text.
-fn blocks(message: &Value) -> impl DoubleEndedIterator<Item = &Value> {
-    message.get("content").and_then(Value::as_array).into_iter().flatten()
-}
-
-fn is_thinking(block: &Value) -> bool {
-    matches!(block.get("type").and_then(Value::as_str), Some("thinking" | "redacted_thinking"))
-}
-
-/// Does it end in the middle of the provider's own tools? Such a turn is sent again as it is, to be continued.
-fn is_paused(message: &Value) -> bool {
-    let last = blocks(message).next_back().and_then(|block| block.get("type")).and_then(Value::as_str);
-    last.is_some_and(|kind| kind == "server_tool_use" || kind == "mcp_tool_use" || kind.ends_with("_tool_result"))
-}
-
-/// Takes the blanks off the end of a message's last text.
-fn trim_end(message: &mut Value) -> bool {
-    let text = match message.get_mut("content") {
-        Some(Value::String(text)) => Some(text),
-        Some(Value::Array(blocks)) => blocks.last_mut().and_then(|block| match block.get_mut("text") {
-            Some(Value::String(text)) => Some(text),
-            _ => None,
-        }),
-        _ => None,
-    };
-    let Some(text) = text else { return false };
-    let length = text.trim_end().len();
-    let has_blanks = length < text.len();
-    text.truncate(length);
-    has_blanks
-}
-
-/// Is a tool turn going on that does not begin with thinking? Such a turn is refused while a budget is set.
-///
-/// The turn is everything since the last user message without tool results.
-pub(super) fn is_unsigned_tool_turn(wire: &[Value]) -> bool {
-    let is_result = |block: &Value| block.get("type").is_some_and(|kind| kind == "tool_result");
-    let mut first = None;
-    for message in wire.iter().rev() {
-        match message.get("role").and_then(Value::as_str) {
-            Some("assistant") => first = Some(message),
-            Some("user") if !blocks(message).any(is_result) => break,
-            _ => {}
+/// The wire messages of what is said between two answers, or of one answer. Everything up to the last result is one
+/// message, with what the user says right behind it.
+fn user_turns<'a>(run: &'a [FittedMessage<'a>], turns: &mut Vec<Turn<'a>>) {
+    let last_result = run.iter().rposition(has_results);
+    let first = turns.len();
+    let (mut instructions, mut with_results) = (Vec::new(), None);
+    for (at, message) in run.iter().enumerate() {
+        let role = wire_role(message.role);
+        if role == "system" && last_result.is_some_and(|last| at < last) {
+            instructions.push(Turn { role, parts: vec![message] });
+            continue;
+        }
+        let up_to_results = last_result.is_some_and(|last| at <= last);
+        let joins = up_to_results || with_results == Some(turns.len()) || continues(message);
+        let last = turns.get_mut(first..).and_then(<[Turn<'a>]>::last_mut);
+        match last.filter(|last| joins && role == "user" && last.role == role) {
+            Some(last) => last.parts.push(message),
+            None => turns.push(Turn { role, parts: vec![message] }),
+        }
+        if last_result == Some(at) {
+            with_results = Some(turns.len());
+            turns.append(&mut instructions);
         }
     }
-    let has_call =
-        |message: &Value| blocks(message).any(|block| block.get("type").is_some_and(|kind| kind == "tool_use"));
-    let ends_with_results = wire.iter().rfind(|message| message.get("role").is_some_and(|role| role == "user"));
-    let going_on = ends_with_results.is_some_and(|message| blocks(message).any(is_result));
-    let Some(first) = first.filter(|_| going_on) else { return false };
-    let any_call = wire.iter().any(has_call);
-    any_call && !blocks(first).next().is_some_and(is_thinking)
 }

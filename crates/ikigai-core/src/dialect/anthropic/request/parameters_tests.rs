@@ -1,11 +1,10 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::super::testing::{home, losses, wire};
-use super::encode_request;
+use super::super::testing::{home, losses, wire, wire_to};
 use crate::{
-    Block, CacheHint, CacheOptions, Dialect, JsonSchemaFormat, Level, Message, Other, OutputFormat, Quirks, Request,
-    Source, Thinking, Tool, ToolCall, ToolChoice, rules_for,
+    Block, CacheHint, CacheOptions, Dialect, JsonSchemaFormat, Level, Message, Other, OutputFormat, Part, Quirks,
+    Request, Source, Thinking, Tool, ToolCall, ToolChoice, rules_for,
 };
 
 const SONNET: &str = "claude-sonnet-4-5";
@@ -30,19 +29,22 @@ fn strict_is_sent_only_where_it_is_taken() {
         sent(SONNET, tool(&closed)),
         (json!({"name": "f", "description": "F.", "input_schema": closed, "strict": true}), vec![])
     );
+    // A schema that says nothing about other properties is closed, which keeps its meaning.
+    let mut sealed = open.clone();
+    sealed["additionalProperties"] = false.into();
     assert_eq!(
         sent(SONNET, tool(&open)),
-        (
-            json!({"name": "f", "description": "F.", "input_schema": open}),
-            vec![
-                "loss strict at tools[0]: the root lacks `additionalproperties: false`; the tool is sent without it"
-                    .into()
-            ]
-        )
+        (json!({"name": "f", "description": "F.", "input_schema": sealed, "strict": true}), vec![])
     );
+    // One that takes other properties stays open.
+    let mut wide = open.clone();
+    wide["additionalProperties"] = true.into();
+    let (sent_wide, lost) = sent(SONNET, tool(&wide));
+    assert_eq!(sent_wide, json!({"name": "f", "description": "F.", "input_schema": wide}));
+    assert!(lost.len() == 1 && lost[0].starts_with("loss strict at tools[0].strict"), "{lost:?}");
     assert_eq!(
         sent("claude-sonnet-4-0", tool(&closed)).1,
-        ["loss strict at tools[0]: the model does not know strict tools; the tool is sent without it"]
+        ["info strict at tools[0].strict: this model does not know strict tools; it is left out"]
     );
     assert_eq!(sent(SONNET, tool(&open).lenient()).1, Vec::<String>::new());
 }
@@ -58,7 +60,13 @@ fn strict_tools_keep_to_the_limits_of_a_request() {
     let strict = wire.body["tools"].as_array().unwrap().iter().filter(|tool| tool["strict"] == true).count();
     assert_eq!(
         (strict, losses(&wire)),
-        (20, vec!["loss strict at tools[20]: a request can have 20 strict tools; the tool is sent without it".into()])
+        (
+            20,
+            vec![
+                "loss strict at tools[20].strict: a request can have 20 strict tools; the tool is sent without strict"
+                    .into()
+            ]
+        )
     );
 }
 
@@ -93,7 +101,7 @@ fn tool_choices() {
     let alone = wire(&Request::new(SONNET).user("Hi").tool_choice(ToolChoice::Required));
     assert_eq!(
         (alone.body.get("tool_choice"), losses(&alone)),
-        (None, vec!["loss tool_choice at tool_choice: there are no tools; it is left out".into()])
+        (None, vec!["loss tool_choice at tool_choice: there are no tools to choose from; it is left out".into()])
     );
 }
 
@@ -125,8 +133,9 @@ fn four_cache_breakpoints_are_kept() {
     assert_eq!(found, [false, true, false, true, false, true, true]);
     assert_eq!(
         losses(&wire_of),
-        ["tools[0]", "system[0]", "messages[0].content[0]"]
-            .map(|place| format!("loss cache at {place}: this api takes 4 cache breakpoints; this one is left out"))
+        ["tools[0]", "system[0]", "messages[0].content[0]"].map(|place| format!(
+            "loss cache at {place}: a request has at most 4 marks for the cache; this one is left out"
+        ))
     );
     // The automatic one takes a place of its own.
     request.cache = Some(CacheOptions { key: Some("k".into()), automatic: Some(CacheHint { ttl: Some("1h".into()) }) });
@@ -185,7 +194,10 @@ fn sampling_by_model() {
         ([None, None, None], lost(&["temperature", "top_p", "top_k"]))
     );
     assert_eq!(sent(SONNET, Some(Level::Low), None, Some(0.97), None), ([None, Some(json!(0.97)), None], lost(&[])));
-    assert_eq!(sent(SONNET, Some(Level::Low), Some(1.0), None, None), ([one.clone(), None, None], lost(&[])));
+    assert_eq!(
+        sent(SONNET, Some(Level::Low), Some(1.0), None, None),
+        ([None, None, None], vec!["Info temperature".into()])
+    );
     // Other APIs go up to 2.
     assert_eq!(sent(SONNET, None, Some(1.7), None, None), ([one, None, None], lost(&["temperature"])));
 }
@@ -206,8 +218,8 @@ fn structured_output() {
             json!({"format": {"type": "json_schema", "schema": fitted}}),
             Value::Null,
             vec![
-                "loss output_format.schema at output_format.schema: this api does not take these keywords, and they are left out: minimum".into(),
-                "info output_format.name at output_format.name: this api has no name for a schema".into(),
+                "loss output_format at output_format.json_schema.schema: these keywords are refused here and are left out: minimum".into(),
+                "info name at output_format.json_schema.name: schemas have no names here".into(),
             ]
         )
     );
@@ -218,7 +230,7 @@ fn structured_output() {
     assert_eq!(
         lost,
         [
-            "loss output_format at output_format: the model does not know structured output; the system prompt asks for json of this schema"
+            "loss output_format at output_format: this model cannot be held to a schema; the system prompt asks for json of this schema"
         ]
     );
     assert_eq!(
@@ -239,10 +251,14 @@ fn what_has_no_place_here_is_a_loss() {
     request.metadata.insert("user_id".into(), json!("u"));
     request.metadata.insert("team".into(), json!("t"));
     request.cache = Some(CacheOptions { key: Some("k".into()), automatic: None });
-    request.provider_data.set(Dialect::OpenaiChat, "extra", json!({"logit_bias": {}, "user": null}));
-    request.provider_data.set(Dialect::OpenaiChat, "model", "gpt-5");
-    request.tools.push(Tool::other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search"}).into() }));
-    let other = Block::Other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search_call"}).into() });
+    request.provider_data.set_part(Dialect::OpenaiChat, Part::Extra, "logit_bias", json!({"1": 2}));
+    request.provider_data.set_part(Dialect::OpenaiChat, Part::Extra, "user", Value::Null);
+    request.provider_data.set_part(Dialect::OpenaiChat, Part::Shape, "model", "gpt-5");
+    request
+        .tools
+        .push(Tool::other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search"}).into() }));
+    let other =
+        Block::Other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search_call"}).into() });
     request.messages.push(Message::assistant(vec![Block::text("Yes"), other]));
     request.messages.push(Message::user(vec![
         Block::text(" "),
@@ -261,17 +277,17 @@ fn what_has_no_place_here_is_a_loss() {
     assert_eq!(
         losses(&wire),
         [
-            "loss other at messages[1].content[1]: a block of openai-responses has no meaning here; it is left out",
-            "info text at messages[2].content[0]: this api refuses texts of nothing but blanks; it is left out",
-            "loss audio at messages[2].content[1]: this api takes no sound; it is left out",
-            "loss tool at tools[0]: a tool of openai-responses, which has no meaning here; it is left out",
-            "loss stop at stop: this api refuses stop texts of nothing but blanks; they are left out",
-            "loss metadata at metadata: this api takes a `user_id` of up to 256 characters and nothing else; left out: team",
-            "info cache.key at cache.key: this api has no cache keys: it finds its caches by the content",
+            "loss other at messages[1].content[1]: a block that only openai-responses has; it is left out",
+            "loss tools at tools[0]: a tool that only openai-responses has; it is left out",
             "loss frequency_penalty at frequency_penalty: this api has no such parameter; it is left out",
-            "info presence_penalty at presence_penalty: this api has none, which is what 0 asks for",
+            "info presence_penalty at presence_penalty: this api has no such parameter; it is left out",
+            "loss stop at stop: stop texts of nothing but blanks are refused here; they are left out",
             "loss seed at seed: this api has no such parameter; it is left out",
-            "loss provider_data at provider_data: fields of another dialect are left out: logit_bias",
+            "info cache at cache.key: this api has no cache keys: it finds its caches by the content",
+            "loss provider_data at provider_data: only openai-chat knows logit_bias; left out",
+            "info text at messages[2].content[0]: texts of nothing but blanks are refused; left out",
+            "loss audio at messages[2].content[1]: this api takes no sound; left out",
+            "loss metadata at metadata: this api takes a `user_id` of up to 256 characters and nothing else; left out: team",
         ]
     );
 }
@@ -290,7 +306,7 @@ fn media_in_the_forms_that_are_taken() {
     assert_eq!(
         drawing.1,
         [
-            "loss image at messages[0].content[0]: this api takes jpeg, png, gif and webp pictures, not image/svg+xml; it is left out"
+            "loss image at messages[0].content[0]: this api takes jpeg, png, gif and webp pictures, not image/svg+xml; left out"
         ]
     );
     let text = json!({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "a,b"}, "title": "t.csv"});
@@ -312,7 +328,7 @@ fn media_in_the_forms_that_are_taken() {
     assert_eq!(
         zip.1,
         [
-            "loss document at messages[0].content[0]: this api takes documents as pdf or text, not application/zip; it is left out"
+            "loss document at messages[0].content[0]: this api takes documents as pdf or text, not application/zip; left out"
         ]
     );
 }
@@ -325,7 +341,7 @@ fn pictures_from_the_assistant_are_left_out() {
     assert_eq!(wire.body["messages"][1]["content"], "Here");
     assert_eq!(
         losses(&wire),
-        ["loss image at messages[1].content[1]: on this api only the user and tools send image blocks; it is left out"]
+        ["loss image at messages[1].content[1]: only users and tools can send image blocks here; left out"]
     );
 }
 
@@ -337,14 +353,19 @@ fn a_call_that_was_cut_off_is_sent_empty_and_told() {
     assert_eq!(wire.body["messages"][1]["content"][0]["input"], json!({}));
     assert_eq!(
         losses(&wire),
-        ["loss arguments at messages[1].content[0]: the call was cut off; it is sent with no arguments"]
+        ["loss arguments at messages[1].content[0]: the call was cut off; it is sent without arguments"]
     );
 }
 
 #[test]
 fn what_another_provider_of_this_dialect_issued_stays_behind() {
     let mut cited = Block::text("Yes");
-    cited.provider_data_mut().unwrap().set(Dialect::Anthropic, "citations", json!([{"encrypted_index": "E"}]));
+    cited.provider_data_mut().unwrap().set_part(
+        Dialect::Anthropic,
+        Part::Extra,
+        "citations",
+        json!([{"encrypted_index": "E"}]),
+    );
     let data = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});
     let content = vec![Block::Other(Other { dialect: Dialect::Anthropic, data: data.into() }), cited];
     let request = Request::new(SONNET).user("Hi").message(from("elsewhere", SONNET, content)).user("?");
@@ -353,8 +374,8 @@ fn what_another_provider_of_this_dialect_issued_stays_behind() {
     assert_eq!(
         losses(&wire),
         [
-            "loss other at messages[1].content[0]: a block of another provider stays behind",
-            "loss provider_data at messages[1].content[1]: what another provider left here stays behind",
+            "loss other at messages[1].content[0]: a block that another provider made; it is left out",
+            "loss provider_data at messages[1].content[1]: what another provider left here stays behind: citations",
         ]
     );
 }
@@ -363,10 +384,13 @@ fn what_another_provider_of_this_dialect_issued_stays_behind() {
 fn the_clouds_have_the_model_in_the_path() {
     let mut request = Request::new("claude-sonnet-4-5@20250929").user("Hi").max_output_tokens(9);
     request.stream = Some(true);
-    request.provider_data.set(Dialect::Anthropic, "betas", json!(["a", "b"]));
+    request.provider_data.set_part(Dialect::Anthropic, Part::Extra, "betas", json!(["a", "b"]));
     let at = |version: &'static str| {
-        let quirks = Quirks { anthropic_version: Some(version.into()), ..Quirks::default() };
-        let wire = encode_request(&request, &home(&quirks, rules_for(SONNET))).unwrap();
+        let quirks = Quirks {
+            anthropic: crate::AnthropicQuirks { version: Some(version.into()), ..Default::default() },
+            ..Quirks::default()
+        };
+        let wire = wire_to(&request, &home(&quirks, rules_for(SONNET))).unwrap();
         (wire.path, wire.headers, wire.body)
     };
     let betas = vec![("anthropic-beta".to_owned(), "a,b".to_owned())];

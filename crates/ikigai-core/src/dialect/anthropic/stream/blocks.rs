@@ -1,21 +1,53 @@
-//! The blocks of a stream: how they open, grow and close.
+//! The blocks of a stream that is read: how they open, grow and close.
 
-use serde_json::{Map, Value};
+use crate::json::tagged::Tagged;
+use crate::json::wire::{Raw, Text};
+use crate::{Arguments, Block, Error, Event, Fields, Json, Other, Part, ProviderData, Response, ToolCall};
 
-use crate::{Block, Error, Event, ProviderData, Response, ToolCall};
-
-use super::super::DIALECT;
-use super::super::block::other;
 use super::super::response::read_block;
+use super::super::{DIALECT, wire};
 use super::decode::Decoder;
-use super::open::{Content, Open, append, arguments};
-use super::piece::{Kind, Piece};
-use super::wire::{Delta, Frame, text_of};
+use super::wire::{Delta, Frame, Piece, PieceKind, text_of};
 
 /// The most that is held back for blocks that are still open, in bytes.
 const LIMIT: usize = 64 << 20;
 /// The most blocks that are open at once; the API has one.
 const MOST_OPEN: usize = 64;
+
+/// A block that has begun and not ended.
+#[derive(Debug)]
+pub(super) struct Open {
+    /// Its number on the wire.
+    pub(super) wire: u64,
+    /// Its place in the answer; a block that is held back has none yet.
+    pub(super) index: Option<usize>,
+    content: Content,
+}
+
+#[derive(Debug)]
+enum Content {
+    Text {
+        /// What stood there at the start.
+        citations: Option<Json>,
+        /// What came since.
+        more: Vec<Json>,
+    },
+    Thinking {
+        signature: Option<String>,
+    },
+    /// Whole from the start.
+    Whole,
+    Call {
+        /// The arguments that came with the start; they count if none follow.
+        input: Arguments,
+        text: String,
+    },
+    /// A block of the dialect's own, held back until it is whole; with the texts that came for its fields.
+    Own {
+        fields: Fields,
+        grown: Vec<(&'static str, String)>,
+    },
+}
 
 /// There is no open block that takes such a piece.
 #[derive(Debug)]
@@ -44,52 +76,44 @@ impl Decoder {
         }
     }
 
-    pub(super) fn block_start(&mut self, frame: &Frame<'_>, data: &str, out: &mut Vec<Event>) {
-        let block = frame.content_block.map(|raw| serde_json::from_str::<Map<String, Value>>(raw.get()));
-        let Some(Ok(fields)) = block else { return self.malformed("content_block_start", data, out) };
+    pub(super) fn block_start(&mut self, frame: Frame<'_>, data: &str, out: &mut Vec<Event>) {
+        let Some(block) = frame.content_block else { return self.malformed("content_block_start", data, out) };
         self.begin(out);
         let wire = frame.index.unwrap_or(self.opened as u64);
         self.block_stop(Some(wire), out);
         if self.open.len() >= MOST_OPEN {
             return self.fail(Error::protocol(format!("more than {MOST_OPEN} blocks are open at once")), out);
         }
-        let whole = Value::Object(fields);
-        let known = whole.get("type").and_then(Value::as_str);
-        let held = !matches!(known, Some("text" | "thinking" | "redacted_thinking" | "tool_use"));
-        if held {
-            let Value::Object(fields) = whole else { return };
-            self.held += data.len();
-            let content = Content::Own { fields, input: String::new() };
-            self.open.push(Open { wire, index: usize::MAX, content });
+        if is_streamed(&block) {
+            if let Some(block) = read_block(block, &mut self.ids) {
+                self.open_block(wire, block, out);
+            }
             return;
         }
-        match read_block(whole, &mut self.ids) {
-            Ok(block) => self.open_block(wire, block, out),
-            Err(fault) => self.fail(fault, out),
-        }
+        self.held += data.len();
+        let fields = Raw::of(&block).to().unwrap_or_default();
+        self.open.push(Open { wire, index: None, content: Content::Own { fields, grown: Vec::new() } });
     }
 
     /// Opens a block whose text or arguments may still grow.
     fn open_block(&mut self, wire: u64, mut block: Block, out: &mut Vec<Event>) {
         let index = self.opened;
         self.opened += 1;
-        let mut first = None;
+        let mut first = String::new();
         let content = match &mut block {
             Block::Text(text) => {
-                first = Some(std::mem::take(&mut text.text)).filter(|text| !text.is_empty());
-                let citations = text.provider_data.remove(DIALECT, "citations");
-                Content::Text { citations }
+                first = std::mem::take(&mut text.text);
+                let citations = text.provider_data.remove_part(DIALECT, Part::Extra, "citations");
+                Content::Text { citations, more: Vec::new() }
             }
-            Block::Thinking(thinking) if thinking.provider_data.value(DIALECT, "redacted_data").is_some() => {
-                Content::Whole
-            }
+            Block::Thinking(thinking) if is_redacted(&thinking.provider_data) => Content::Whole,
             Block::Thinking(thinking) => {
-                first = Some(std::mem::take(&mut thinking.text)).filter(|text| !text.is_empty());
-                thinking.provider_data.remove(DIALECT, "unsigned");
-                let signature = thinking.provider_data.remove(DIALECT, "signature");
+                first = std::mem::take(&mut thinking.text);
                 // The stream opens with an empty signature; the real one comes before the end.
-                let signature = signature.as_ref().and_then(Value::as_str).filter(|text| !text.is_empty());
-                Content::Thinking { signature: signature.map(str::to_owned) }
+                thinking.provider_data.take_part(DIALECT, Part::Shape);
+                let mut state = thinking.provider_data.take_part(DIALECT, Part::State);
+                let signature = state.remove("signature").and_then(|json| json.as_str().map(|text| text.into_owned()));
+                Content::Thinking { signature }
             }
             Block::ToolCall(call) => return self.open_call(wire, index, std::mem::take(call), out),
             // A block of a known kind that is not made like one: kept whole.
@@ -98,24 +122,27 @@ impl Decoder {
             }
         };
         let is_thinking = matches!(content, Content::Thinking { .. });
-        self.open.push(Open { wire, index, content });
+        self.open.push(Open { wire, index: Some(index), content });
         out.push(Event::BlockStart { index, block });
-        if let Some(text) = first {
-            out.push(if is_thinking { Event::ThinkingDelta { index, text } } else { Event::TextDelta { index, text } });
+        match first {
+            text if text.is_empty() => {}
+            text if is_thinking => out.push(Event::ThinkingDelta { index, text }),
+            text => out.push(Event::TextDelta { index, text }),
         }
     }
 
     fn open_call(&mut self, wire: u64, index: usize, mut call: ToolCall, out: &mut Vec<Event>) {
         self.has_calls = true;
-        call.provider_data.remove(DIALECT, "no_input");
-        call.provider_data.remove(DIALECT, "input");
-        self.open.push(Open { wire, index, content: Content::Call { input: call.arguments.object().clone(), text: String::new() } });
+        call.provider_data.take_part(DIALECT, Part::Shape);
+        call.provider_data.remove_part(DIALECT, Part::Extra, "input");
+        let content = Content::Call { input: call.arguments, text: String::new() };
+        self.open.push(Open { wire, index: Some(index), content });
         out.push(Event::ToolCallStart { index, id: call.id, name: call.name, provider_data: call.provider_data });
     }
 
     pub(super) fn delta(&mut self, frame: &Frame<'_>, data: &str, out: &mut Vec<Event>) {
         let Some(delta) = &frame.delta else { return self.malformed("content_block_delta", data, out) };
-        let kind = delta.kind.as_ref().map(|kind| kind.0.as_ref()).unwrap_or_default();
+        let kind = delta.kind.as_ref().map(Text::as_str).unwrap_or_default();
         let wire = frame.index.or_else(|| self.open.last().map(|open| open.wire)).unwrap_or(0);
         if !self.open.iter().any(|open| open.wire == wire) {
             // A proxy left the block's beginning out. What it says is still the answer.
@@ -127,48 +154,45 @@ impl Decoder {
             self.begin(out);
             self.open_block(wire, block, out);
         }
-        let piece = match kind {
-            "text_delta" => Some((Kind::Text, text_of(delta.text))),
-            "thinking_delta" => Some((Kind::Thinking, text_of(delta.thinking))),
-            "input_json_delta" => Some((Kind::Arguments, text_of(delta.partial_json))),
-            _ => None,
+        let (kind, text) = match kind {
+            "text_delta" => (PieceKind::Text, text_of(delta.text.as_ref())),
+            "thinking_delta" => (PieceKind::Thinking, text_of(delta.thinking.as_ref())),
+            "input_json_delta" => (PieceKind::Arguments, text_of(delta.partial_json.as_ref())),
+            _ => return self.rare_delta(wire, kind, delta, data, out),
         };
-        match piece {
-            Some((kind, text)) => {
-                if self.piece(Piece { kind, index: wire, text }, out).is_err() {
-                    self.other(Some(wire), data, out);
-                }
-            }
-            None => self.rare_delta(wire, kind, delta, data, out),
+        if self.piece(Piece { kind, index: wire, text }, out).is_err() {
+            self.other(Some(wire), data, out);
         }
     }
 
-    /// One more piece of an open block.
+    /// One more piece of text, thinking or arguments.
     pub(super) fn piece(&mut self, piece: Piece<'_>, out: &mut Vec<Event>) -> Result<(), NotOpen> {
-        let open = self.open.iter_mut().find(|open| open.wire == piece.index).ok_or(NotOpen)?;
-        let (index, text) = (open.index, piece.text);
-        match (piece.kind, &mut open.content) {
-            (Kind::Text, Content::Text { .. })
-            | (Kind::Thinking, Content::Thinking { .. })
-            | (Kind::Arguments, Content::Call { .. })
-                if text.is_empty() => {}
-            (Kind::Text, Content::Text { .. }) => out.push(Event::TextDelta { index, text: text.into_owned() }),
-            (Kind::Thinking, Content::Thinking { .. }) => {
+        let Piece { kind, index: wire, text } = piece;
+        let open = self.open.iter_mut().find(|open| open.wire == wire).ok_or(NotOpen)?;
+        if text.is_empty() {
+            return Ok(());
+        }
+        match (kind, &mut open.content, open.index) {
+            (PieceKind::Text, Content::Text { .. }, Some(index)) => {
+                out.push(Event::TextDelta { index, text: text.into_owned() });
+            }
+            (PieceKind::Thinking, Content::Thinking { .. }, Some(index)) => {
                 out.push(Event::ThinkingDelta { index, text: text.into_owned() });
             }
-            (Kind::Arguments, Content::Call { text: so_far, .. }) => {
+            (PieceKind::Arguments, Content::Call { text: so_far, .. }, Some(index)) => {
                 so_far.push_str(&text);
                 self.held += text.len();
                 out.push(Event::ToolCallDelta { index, arguments: text.into_owned() });
                 self.check_held(out);
             }
-            (kind, Content::Own { fields, input }) => {
+            (kind, Content::Own { grown, .. }, _) => {
                 self.held += text.len();
-                match kind {
-                    Kind::Arguments => input.push_str(&text),
-                    Kind::Text => append(fields, "text", &text),
-                    Kind::Thinking => append(fields, "thinking", &text),
-                }
+                let name = match kind {
+                    PieceKind::Arguments => "input",
+                    PieceKind::Text => "text",
+                    PieceKind::Thinking => "thinking",
+                };
+                grow(grown, name, &text);
                 self.check_held(out);
             }
             _ => return Err(NotOpen),
@@ -188,21 +212,15 @@ impl Decoder {
         match (kind, &mut open.content) {
             // There is one for a block; a later one replaces it.
             ("signature_delta", Content::Thinking { signature }) => {
-                *signature = Some(text_of(delta.signature).into_owned());
+                *signature = Some(text_of(delta.signature.as_ref()).into_owned());
             }
-            ("citations_delta", Content::Text { citations }) => {
-                let citation = delta.citation.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
-                if let Some(citation) = citation {
-                    self.held += data.len();
-                    match citations {
-                        Some(Value::Array(list)) => list.push(citation),
-                        _ => *citations = Some(Value::Array(vec![citation])),
-                    }
-                }
-            }
-            ("compaction_delta", Content::Own { fields, .. }) => {
+            ("citations_delta", Content::Text { more, .. }) => {
                 self.held += data.len();
-                append(fields, "content", &text_of(delta.content));
+                more.extend(delta.citation.as_ref().map(Raw::to_json));
+            }
+            ("compaction_delta", Content::Own { grown, .. }) => {
+                self.held += data.len();
+                grow(grown, "content", &text_of(delta.content.as_ref()));
             }
             _ => return self.other(Some(wire), data, out),
         }
@@ -224,37 +242,75 @@ impl Decoder {
     }
 
     pub(super) fn close(&mut self, open: Open, out: &mut Vec<Event>) {
-        let index = open.index;
         let mut provider_data = ProviderData::default();
+        let index = open.index.unwrap_or(self.opened);
         match open.content {
-            Content::Text { citations } => {
+            Content::Text { citations, more } => {
+                let citations = match more.is_empty() {
+                    true => citations,
+                    false => {
+                        let first: Vec<Json> = citations.and_then(|list| list.to().ok()).unwrap_or_default();
+                        Json::of(&[first, more].concat()).ok()
+                    }
+                };
                 if let Some(citations) = citations {
-                    provider_data.set(DIALECT, "citations", citations);
+                    provider_data.set_part(DIALECT, Part::Extra, "citations", citations);
                 }
             }
-            Content::Thinking { signature: Some(signature) } => provider_data.set(DIALECT, "signature", signature),
-            Content::Thinking { signature: None } => provider_data.set(DIALECT, "unsigned", true),
+            Content::Thinking { signature } => match signature.filter(|signature| !signature.is_empty()) {
+                Some(signature) => provider_data.set_part(DIALECT, Part::State, "signature", signature),
+                None => provider_data.set_part(DIALECT, Part::Shape, "unsigned", true),
+            },
             Content::Whole => {}
             Content::Call { input, text } => {
-                if text.is_empty() && !input.is_empty() {
-                    let arguments = Value::Object(input.clone()).to_string();
-                    out.push(Event::ToolCallDelta { index, arguments });
+                if text.is_empty() && input != Arguments::default() {
+                    out.push(Event::ToolCallDelta { index, arguments: input.text().to_owned() });
                 }
-                let (arguments, arguments_text) = arguments(input, text);
-                return out.push(Event::ToolCallDone { index, arguments: arguments_text.map_or_else(|| arguments.into(), crate::Arguments::from_text), provider_data });
+                let arguments = match text.trim().is_empty() {
+                    true => input,
+                    false => Arguments::from_text(text),
+                };
+                return out.push(Event::ToolCallDone { index, arguments, provider_data });
             }
-            Content::Own { mut fields, input } => {
-                if !input.is_empty() {
-                    let (arguments, broken) = arguments(Map::new(), input);
-                    let input = broken.map_or(Value::Object(arguments), Value::String);
-                    fields.insert("input".to_owned(), input);
-                }
-                let index = self.opened;
+            Content::Own { fields, grown } => {
                 self.opened += 1;
-                out.push(Event::BlockStart { index, block: other(fields) });
-                return out.push(Event::BlockDone { index, provider_data });
+                let data = Json::from(whole(fields, grown));
+                out.push(Event::BlockStart { index, block: Block::Other(Other { dialect: DIALECT, data }) });
             }
         }
         out.push(Event::BlockDone { index, provider_data });
     }
+}
+
+/// Whether blocks of this kind come in pieces that the format knows.
+fn is_streamed(block: &wire::Block<'_>) -> bool {
+    let Tagged::Known(fields) = block else { return false };
+    let kind = fields.kind.as_ref().map(Text::as_str);
+    matches!(kind, Some("text" | "thinking" | "redacted_thinking" | "tool_use"))
+}
+
+fn is_redacted(data: &ProviderData) -> bool {
+    data.part(DIALECT, Part::State).get("redacted_data").is_some()
+}
+
+fn grow(grown: &mut Vec<(&'static str, String)>, name: &'static str, piece: &str) {
+    match grown.iter_mut().find(|(own, _)| *own == name) {
+        Some((_, text)) => text.push_str(piece),
+        None => grown.push((name, piece.to_owned())),
+    }
+}
+
+/// A block of the dialect's own with the texts that came for its fields.
+fn whole(mut fields: Fields, grown: Vec<(&'static str, String)>) -> Fields {
+    for (name, piece) in grown {
+        let value = match name {
+            "input" => match Arguments::from_text(piece.as_str()).is_complete() {
+                true => Json::parse(piece).unwrap_or_default(),
+                false => Json::from(piece),
+            },
+            _ => Json::from(fields.str(name).unwrap_or_default().into_owned() + &piece),
+        };
+        fields.set(name, value);
+    }
+    fields
 }

@@ -1,15 +1,16 @@
 //! Frames to events.
 
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
 
 use crate::dialect::{Ids, ReadFrames};
-use crate::{Error, Event, ProviderData};
+use crate::json::wire::{Leftovers as _, Raw, Text};
+use crate::{Error, Event, Fields, Json, Part, ProviderData};
 
-use super::super::response::{finish, is_implied, read_blocks};
+use super::super::response::{finish, read_blocks, read_rest};
+use super::super::wire::Answer;
 use super::super::{DIALECT, error, usage};
-use super::open::Open;
-use super::piece;
-use super::wire::Frame;
+use super::blocks::Open;
+use super::wire::{Frame, MessageDelta, read_piece};
 
 /// The longest excerpt of a frame in an error, in characters.
 const EXCERPT: usize = 200;
@@ -41,10 +42,9 @@ pub(crate) struct Decoder {
     /// Bytes held in `open`.
     pub(super) held: usize,
     pub(super) has_calls: bool,
-    usage: Map<String, Value>,
-    stop_reason: Option<Value>,
+    usage: Fields,
     /// Fields of the answer that have no place in the format.
-    kept: Map<String, Value>,
+    kept: Fields,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl ReadFrames for Decoder {
             return;
         }
         self.frames += 1;
-        if let Some(piece) = piece::read(data)
+        if let Some(piece) = read_piece(data)
             && self.piece(piece, out).is_ok()
         {
             return;
@@ -70,20 +70,23 @@ impl ReadFrames for Decoder {
             Ok(frame) => frame,
             Err(fault) => return self.unreadable(data, &fault, out),
         };
-        let kind = frame.kind.as_ref().map(|kind| kind.0.as_ref()).or(name).unwrap_or_default();
+        let kind = frame.kind.as_ref().map(Text::as_str).or(name).unwrap_or_default();
         match kind {
             "content_block_delta" => self.delta(&frame, data, out),
-            "content_block_start" => self.block_start(&frame, data, out),
+            "content_block_start" => self.block_start(frame, data, out),
             "content_block_stop" => self.block_stop(frame.index, out),
-            "message_start" => self.message_start(&frame, data, out),
+            "message_start" => match frame.message {
+                Some(message) => self.message_start(message, out),
+                None => self.malformed("message_start", data, out),
+            },
             "message_delta" => self.message_delta(data, out),
             "message_stop" => {
                 self.pass_on(data, out);
-                self.finish(false, out);
+                self.finish(out);
             }
             "ping" => self.pass_on(data, out),
             "error" => self.failed(data, out),
-            _ if frame.error.is_some_and(|error| error.get() != "null") => self.failed(data, out),
+            _ if frame.error.is_some() => self.failed(data, out),
             _ => self.other(frame.index, data, out),
         }
     }
@@ -92,8 +95,12 @@ impl ReadFrames for Decoder {
         if self.stage == Stage::Over {
             return;
         }
-        if self.stop_reason.as_ref().is_some_and(Value::is_string) {
-            return self.finish(true, out);
+        if self.kept.str("stop_reason").is_some() {
+            self.finish(out);
+            if let Some(Event::Done { provider_data, .. }) = out.last_mut() {
+                provider_data.set_part(DIALECT, Part::Shape, "without_message_stop", true);
+            }
+            return;
         }
         let message = match self.stage {
             Stage::Before => "the stream ended before the answer began",
@@ -121,16 +128,13 @@ impl Decoder {
             open: Vec::new(),
             held: 0,
             has_calls: false,
-            usage: Map::new(),
-            stop_reason: None,
-            kept: Map::new(),
+            usage: Fields::default(),
+            kept: Fields::default(),
         }
     }
 
-    fn message_start(&mut self, frame: &Frame<'_>, data: &str, out: &mut Vec<Event>) {
-        let message = frame.message.map(|raw| serde_json::from_str::<Map<String, Value>>(raw.get()));
-        let Some(Ok(mut message)) = message else { return self.malformed("message_start", data, out) };
-        let id = message.get("id").and_then(Value::as_str).map(str::to_owned);
+    fn message_start(&mut self, mut message: Answer<'_>, out: &mut Vec<Event>) {
+        let id = message.id.take().map(Text::into_string);
         if self.stage == Stage::Within {
             // A proxy repeats itself, or has spliced a second try into the stream.
             if id == self.id {
@@ -140,40 +144,31 @@ impl Decoder {
                 let message = "a second answer began before the first had ended; what had arrived is not whole";
                 return self.fail(truncated(message), out);
             }
-            (self.usage, self.kept, self.stop_reason) = (Map::new(), Map::new(), None);
+            (self.usage, self.kept) = (Fields::default(), Fields::default());
         }
-        let model = message.get("model").and_then(Value::as_str).map(str::to_owned);
-        let content = message.get_mut("content").map(Value::take);
-        self.read_answer_fields(message);
+        let model = message.model.take().map(Text::into_string);
+        let content = message.content.take();
+        self.read_rest(message);
         if self.stage == Stage::Before {
             self.stage = Stage::Within;
             self.id.clone_from(&id);
             let mut provider_data = ProviderData::default();
-            provider_data.set(DIALECT, "response", self.kept.clone());
+            provider_data.extend_part(DIALECT, Part::Answer, self.kept.clone());
             out.push(Event::Start { id, model, provider_data });
         }
         self.report_usage(out);
-        if let Some(Value::Array(blocks)) = content
-            && let Ok(blocks) = read_blocks(blocks, &mut self.ids)
-        {
+        if let Some(blocks) = content.filter(|blocks| !blocks.is_empty()) {
+            let blocks = read_blocks(blocks, &mut self.ids);
             self.whole_blocks(blocks, out);
         }
     }
 
     /// Takes over what stands beside the content: at the start all of it, at the end what has changed.
-    fn read_answer_fields(&mut self, fields: Map<String, Value>) {
-        for (key, value) in fields {
-            match (key.as_str(), value) {
-                ("id" | "model" | "content", _) => {}
-                ("stop_reason", word) => self.stop_reason = Some(word),
-                // Totals, not additions: what is present replaces what was.
-                ("usage", Value::Object(counts)) => self.usage.extend(counts),
-                (_, value) if is_implied(&key, &value) => {}
-                (_, value) => {
-                    self.kept.insert(key, value);
-                }
-            }
-        }
+    fn read_rest(&mut self, answer: Answer<'_>) {
+        let (kept, counts) = read_rest(answer);
+        self.kept.merge(kept);
+        // Totals, not additions: what is present replaces what was.
+        self.usage.merge(counts.unwrap_or_default());
     }
 
     fn report_usage(&self, out: &mut Vec<Event>) {
@@ -183,15 +178,19 @@ impl Decoder {
     }
 
     fn message_delta(&mut self, data: &str, out: &mut Vec<Event>) {
-        let Ok(mut fields) = serde_json::from_str::<Map<String, Value>>(data) else {
+        let Ok(mut frame) = serde_json::from_str::<MessageDelta<'_>>(data) else {
             return self.malformed("message_delta", data, out);
         };
         self.begin(out);
-        fields.shift_remove("type");
-        if let Some(Value::Object(delta)) = fields.shift_remove("delta") {
-            self.read_answer_fields(delta);
+        frame.kind = None;
+        if let Some(delta) = frame.delta.take() {
+            self.read_rest(Answer { id: None, model: None, content: None, ..delta });
         }
-        self.read_answer_fields(fields);
+        if let Some(counts) = frame.usage.as_ref().and_then(Raw::to::<Fields>) {
+            self.usage.merge(counts);
+            frame.usage = None;
+        }
+        self.kept.merge(frame.leftovers());
         self.report_usage(out);
     }
 
@@ -203,31 +202,21 @@ impl Decoder {
         }
     }
 
-    fn finish(&mut self, early: bool, out: &mut Vec<Event>) {
+    fn finish(&mut self, out: &mut Vec<Event>) {
         self.begin(out);
         for open in std::mem::take(&mut self.open) {
             self.close(open, out);
         }
-        let word = self.stop_reason.as_ref().and_then(Value::as_str);
-        let finish_reason = finish(word, self.has_calls);
+        let finish_reason = finish(self.kept.str("stop_reason").as_deref(), self.has_calls);
         let mut provider_data = ProviderData::default();
-        if let Some(word) = self.stop_reason.take() {
-            provider_data.set(DIALECT, "stop_reason", word);
-        }
-        provider_data.set(DIALECT, "response", std::mem::take(&mut self.kept));
-        if early {
-            provider_data.set(DIALECT, "without_message_stop", true);
-        }
+        provider_data.extend_part(DIALECT, Part::Answer, std::mem::take(&mut self.kept));
         self.stage = Stage::Over;
         out.push(Event::Done { finish_reason, provider_data });
     }
 
     /// The provider's own failure. As the very first event it stands for a failed HTTP answer.
     fn failed(&mut self, data: &str, out: &mut Vec<Event>) {
-        let mut failure = match serde_json::from_str::<Value>(data) {
-            Ok(body) => error::from_body(&body),
-            Err(fault) => return self.unreadable(data, &fault, out),
-        };
+        let mut failure = error::from_body(data.as_bytes());
         if self.stage == Stage::Before {
             failure.status = Some(error::status_of(failure.kind));
         }
@@ -242,9 +231,8 @@ impl Decoder {
 
     fn unreadable(&mut self, data: &str, fault: &serde_json::Error, out: &mut Vec<Event>) {
         // An event that nobody knows may be made in any way, as long as it is JSON.
-        if let Ok(event) = serde_json::from_str::<Value>(data)
-            && event.get("type").and_then(Value::as_str).is_some_and(|kind| !KNOWN.contains(&kind))
-        {
+        let kind = serde_json::from_str::<Fields>(data).ok().and_then(|fields| Some(fields.str("type")?.into_owned()));
+        if kind.is_some_and(|kind| !KNOWN.contains(&kind.as_str())) {
             return self.other(None, data, out);
         }
         let message = format!("frame {} of the stream does not parse ({fault}): {}", self.frames, excerpt(data));
@@ -252,7 +240,7 @@ impl Decoder {
     }
 
     pub(super) fn malformed(&mut self, kind: &str, data: &str, out: &mut Vec<Event>) {
-        let message = format!("frame {} of the stream is no {kind} as it should be: {}", self.frames, excerpt(data));
+        let message = format!("frame {} of the stream is not a valid {kind}: {}", self.frames, excerpt(data));
         self.fail(Error::protocol(message), out);
     }
 
@@ -260,8 +248,8 @@ impl Decoder {
     pub(super) fn other(&mut self, wire: Option<u64>, data: &str, out: &mut Vec<Event>) {
         self.begin(out);
         let open = wire.and_then(|wire| self.open.iter().find(|open| open.wire == wire));
-        let index = open.map(|open| open.index).filter(|index| *index != usize::MAX);
-        if let Ok(data) = serde_json::from_str(data) {
+        let index = open.and_then(|open| open.index);
+        if let Ok(data) = Json::parse(data) {
             out.push(Event::Other { index, dialect: DIALECT, data });
         }
     }
@@ -270,7 +258,8 @@ impl Decoder {
     fn pass_on(&mut self, data: &str, out: &mut Vec<Event>) {
         const LONGEST_EMPTY: usize = r#"{ "type": "message_stop" }"#.len();
         let says_more = data.trim_end().len() > LONGEST_EMPTY
-            && serde_json::from_str::<Map<String, Value>>(data).is_ok_and(|fields| fields.len() > 1);
+            && serde_json::from_str::<std::collections::HashMap<String, &RawValue>>(data)
+                .is_ok_and(|fields| fields.len() > 1);
         if says_more {
             self.other(None, data, out);
         }

@@ -2,7 +2,7 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::super::testing::{answer_of, check, events_of, sse};
+use super::super::super::testing::{answer_of, check, events_of, read_answer, sse};
 use super::*;
 use crate::{Collector, ErrorKind, FinishReason};
 
@@ -50,11 +50,11 @@ fn a_stream_becomes_events() {
         delta(0, json!({"type": "text_delta", "text": "lo\n\"😀"})),
         close(0),
     ];
-    let kept = json!({"anthropic": {"response": {"stop_sequence": null}}});
+    let kept = json!({"anthropic": {"response": {"stop_reason": null, "stop_sequence": null}}});
     let usage = |output: u64| {
         json!({"type": "usage", "usage": {"input_tokens": 25, "output_tokens": output, "thinking_tokens": 0, "cached_tokens": 4,
             "cache_read_tokens": 4, "cache_write_tokens": 0, "total_tokens": 29 + output,
-            "provider_data": {"anthropic": {"absent": ["cache_creation_input_tokens"]}}}})
+            "provider_data": {"anthropic": {"shape": {"absent": ["cache_creation_input_tokens"]}}}}})
     };
     assert_eq!(
         serde_json::to_value(events_of(&with(&frames))).unwrap(),
@@ -67,7 +67,7 @@ fn a_stream_becomes_events() {
             {"type": "block_done", "index": 0},
             usage(9),
             {"type": "done", "finish_reason": "stop",
-                "provider_data": {"anthropic": {"stop_reason": "end_turn", "response": {"stop_sequence": null}}}},
+                "provider_data": {"anthropic": {"response": {"stop_reason": "end_turn", "stop_sequence": null}}}},
         ])
     );
 }
@@ -98,7 +98,10 @@ fn every_kind_of_delta_arrives() {
         delta(0, json!({"type": "input_json_delta", "partial_json": "ty\": \"Ü\\n\"}"})),
         close(0),
     ];
-    assert_eq!(content(&call), json!([{"type": "tool_call", "id": "t", "name": "f", "arguments": {"city": "Ü\n"}}]));
+    assert_eq!(
+        content(&call),
+        json!([{"type": "tool_call", "id": "t", "name": "f", "arguments": {"city": "Ü\n"}, "arguments_text": "{\"city\": \"Ü\\n\"}"}])
+    );
 
     let cited = [
         open(0, json!({"type": "text", "text": "", "citations": []})),
@@ -109,7 +112,7 @@ fn every_kind_of_delta_arrives() {
     ];
     assert_eq!(
         content(&cited),
-        json!([{"type": "text", "text": "Yes", "provider_data": {"anthropic": {"citations": [{"cited_text": "a"}, {"cited_text": "b"}]}}}])
+        json!([{"type": "text", "text": "Yes", "provider_data": {"anthropic": {"extra": {"citations": [{"cited_text": "a"}, {"cited_text": "b"}]}}}}])
     );
 
     let own = [
@@ -163,7 +166,10 @@ fn a_stream_is_the_answer_that_it_would_have_been_whole() {
         "stop_reason": "tool_use", "stop_sequence": null, "container": {"id": "c"}, "context_management": {"applied_edits": []},
         "usage": {"input_tokens": 30, "cache_read_input_tokens": 4, "output_tokens": 9, "output_tokens_details": {"thinking_tokens": 2}},
     });
-    let whole = super::super::super::decode_response(whole, &mut Ids::seeded(7)).unwrap();
+    // The arguments keep the blanks that the model wrote.
+    let mut whole = read_answer(&whole).unwrap();
+    let Some(crate::Block::ToolCall(call)) = whole.content.last_mut() else { panic!() };
+    call.arguments = crate::Arguments::from_text("{ \"a\" : 1 }");
     assert_eq!(answer_of(&sse(&[&[start()], &frames[..]].concat())), whole);
 }
 
@@ -203,7 +209,7 @@ fn blocks_without_deltas_stay() {
         json!([
             {"type": "thinking", "text": "", "provider_data": {"anthropic": {"signature": "Eq"}}},
             {"type": "text", "text": ""},
-            {"type": "thinking", "text": "", "provider_data": {"anthropic": {"unsigned": true}}},
+            {"type": "thinking", "text": "", "provider_data": {"anthropic": {"shape": {"unsigned": true}}}},
         ])
     );
 }
@@ -216,8 +222,8 @@ fn a_refusal_without_content_is_an_answer() {
         (response.finish_reason, response.content.len(), response.error),
         (FinishReason::ContentFilter, 0, None)
     );
-    let details = response.provider_data.value(DIALECT, "response").unwrap();
-    assert_eq!(details["stop_details"]["category"], "bio");
+    let details = response.provider_data.part(DIALECT, Part::Answer).get("stop_details").unwrap();
+    assert_eq!(details.value()["category"], "bio");
 }
 
 #[test]
@@ -281,7 +287,7 @@ fn a_stream_that_stops_short_is_told_from_one_that_only_lacks_its_last_word() {
     frames.push(end("max_tokens")[0].clone());
     let response = answer_of(&sse(&frames));
     assert_eq!((response.finish_reason, response.text().as_str()), (FinishReason::Length, "a"));
-    assert!(response.provider_data.flag(DIALECT, "without_message_stop"));
+    assert!(response.provider_data.part(DIALECT, Part::Shape).flag("without_message_stop"));
 }
 
 #[test]

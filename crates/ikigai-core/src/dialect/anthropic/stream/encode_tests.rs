@@ -1,7 +1,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::super::super::testing::{answer_of, frames_of};
+use super::super::super::testing::{answer_of, frames_of, read_request, write_answer};
 use super::*;
 use crate::{Collector, Dialect, Ids, Response, ThinkingBlock, ToolCall};
 
@@ -63,9 +63,7 @@ fn an_answer_of_another_api_becomes_this_ones_sequence() {
         Event::Usage { usage: Usage { input_tokens: 5, output_tokens: 3, thinking_tokens: 2, ..Usage::default() } },
         done(FinishReason::ToolUse),
     ];
-    let mut frames = data(&frames_of(&events, reply()));
-    let signature = frames[3]["delta"]["signature"].take();
-    assert!(signature.as_str().unwrap().starts_with("ikg1."));
+    let frames = data(&frames_of(&events, reply()));
     let delta = |index: u64, delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
     let stop = |index: u64| json!({"type": "content_block_stop", "index": index});
     assert_eq!(
@@ -76,7 +74,6 @@ fn an_answer_of_another_api_becomes_this_ones_sequence() {
                 "usage": {"input_tokens": 0, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 0}}}),
             json!({"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": "", "signature": ""}}),
             delta(0, json!({"type": "thinking_delta", "thinking": "Hm"})),
-            delta(0, json!({"type": "signature_delta", "signature": null})),
             stop(0),
             json!({"type": "content_block_start", "index": 1, "content_block": {"type": "text", "text": ""}}),
             delta(1, json!({"type": "text_delta", "text": "Yes\n"})),
@@ -138,7 +135,7 @@ fn blocks_that_are_open_together_come_one_after_the_other() {
 #[test]
 fn state_of_others_comes_back_from_a_stream() {
     let mut state = none();
-    state.set(Dialect::Gemini, "thought_signature", "c2ln");
+    state.set_part(Dialect::Gemini, Part::State, "thought_signature", "c2ln");
     let call = ToolCall { id: "call:1".into(), name: "f".into(), provider_data: state.clone(), ..ToolCall::default() };
     let response = Response {
         content: vec![
@@ -164,24 +161,22 @@ fn state_of_others_comes_back_from_a_stream() {
         .collect();
     assert_eq!(indices, [0, 1, 2, 3, 4]);
     // What the client collects, it sends back.
-    let collected = super::super::super::encode_response(&answer_of(&text), &Reply::default());
+    let collected = write_answer(&answer_of(&text), &Reply::default()).0;
     let body =
         json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": collected["content"]}]});
-    let request = super::super::super::decode_request(crate::dialect::DraftIncoming { path: None, body }).unwrap();
+    let request = read_request(None, &body).unwrap();
     let message = &request.messages[0];
     assert_eq!(message.provider.as_deref(), Some("google"));
-    let states: Vec<Option<&str>> = message
-        .content
-        .iter()
-        .map(|block| block.provider_data().unwrap().str(Dialect::Gemini, "thought_signature"))
-        .collect();
-    assert_eq!(states, [Some("c2ln"); 3]);
+    for block in &message.content {
+        let state = block.provider_data().unwrap().part_str(Dialect::Gemini, Part::State, "thought_signature");
+        assert_eq!(state.as_deref(), Some("c2ln"));
+    }
 }
 
 #[test]
 fn own_streams_tell_the_usage_with_their_start() {
     let mut own = none();
-    own.set(DIALECT, "response", json!({"stop_sequence": null, "container": {"id": "c"}}));
+    own.set_part(DIALECT, Part::Answer, "container", Json::from(json!({"id": "c"})));
     let usage = |output_tokens| Event::Usage { usage: Usage { input_tokens: 25, output_tokens, ..Usage::default() } };
     let events =
         [Event::Start { id: None, model: None, provider_data: own }, usage(1), usage(9), done(FinishReason::Length)];
@@ -198,7 +193,10 @@ fn whole_blocks_and_late_arguments() {
     let other = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});
     let foreign = Block::Other(crate::Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "x"}).into() });
     let events = [
-        Event::BlockStart { index: 0, block: Block::Other(crate::Other { dialect: DIALECT, data: other.clone().into() }) },
+        Event::BlockStart {
+            index: 0,
+            block: Block::Other(crate::Other { dialect: DIALECT, data: other.clone().into() }),
+        },
         Event::BlockDone { index: 0, provider_data: none() },
         Event::BlockStart { index: 1, block: foreign },
         Event::BlockDone { index: 1, provider_data: none() },
@@ -210,10 +208,12 @@ fn whole_blocks_and_late_arguments() {
         Event::BlockStart { index: 4, block: Block::text("rest") },
         done(FinishReason::ToolUse),
     ];
-    let mut response = answer_of(&frames_of(&events, reply()));
-    // What only another dialect knows rides in a sealed block.
-    let Block::Thinking(sealed) = response.content.remove(1) else { panic!() };
-    assert!(sealed.provider_data.str(DIALECT, "redacted_data").unwrap().starts_with("ikg1."));
+    // What only another dialect knows is left out, and that is told.
+    let mut encoder = Encoder::new(reply());
+    events.iter().for_each(|event| encoder.event(event, &mut Vec::new()));
+    let lost = Loss::new(LossCode::ForeignContent, "other", "content[1]", "only openai-responses knows x; left out");
+    assert_eq!(encoder.take_losses(), [lost]);
+    let response = answer_of(&frames_of(&events, reply()));
     assert_eq!(
         serde_json::to_value(response.content).unwrap(),
         json!([
@@ -260,22 +260,53 @@ fn own_events_that_others_do_not_know_go_on() {
 #[test]
 fn thinking_that_came_unsigned_is_known_again() {
     let mut unsigned = none();
-    unsigned.set(DIALECT, "unsigned", true);
+    unsigned.set_part(DIALECT, Part::Shape, "unsigned", true);
     let events = [
         begin(),
         Event::BlockStart { index: 0, block: Block::thinking("Hm") },
         Event::BlockDone { index: 0, provider_data: unsigned.clone() },
         done(FinishReason::Stop),
     ];
-    let frames = data(&frames_of(&events, reply()));
-    let signatures: Vec<&Value> = frames
-        .iter()
-        .filter(|frame| frame["delta"]["type"] == "signature_delta")
-        .map(|frame| &frame["delta"]["signature"])
-        .collect();
-    assert_eq!(signatures.len(), 1);
-    let block = json!({"type": "thinking", "thinking": "Hm", "signature": signatures[0]});
+    let text = frames_of(&events, reply());
+    assert!(!text.contains("signature_delta"));
+    // A client holds the empty signature that the block began with, and sends it back.
+    let block = json!({"type": "thinking", "thinking": "Hm", "signature": ""});
     let body = json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": [block]}]});
-    let message = super::super::super::decode_request(crate::dialect::DraftIncoming { path: None, body }).unwrap().messages.remove(0);
-    assert_eq!(message.content[0].provider_data(), Some(&unsigned));
+    let message = read_request(None, &body).unwrap().messages.remove(0);
+    let data = message.content[0].provider_data().unwrap();
+    assert!(data.part(DIALECT, Part::Shape).flag("unsigned") && data.part(DIALECT, Part::State).is_empty());
+}
+
+#[test]
+fn what_others_say_of_an_answer_is_told_as_lost() {
+    let mut start = none();
+    start.set_part(Dialect::OpenaiChat, Part::Answer, "system_fingerprint", "fp");
+    let mut text = none();
+    text.set_part(Dialect::OpenaiResponses, Part::Extra, "annotations", Json::from(json!([{"url": "u"}])));
+    let mut end = none();
+    end.set_part(Dialect::Gemini, Part::Answer, "finishMessage", "m");
+    let mut usage = Usage::default();
+    usage.provider_data.set_part(Dialect::Gemini, Part::Answer, "trafficType", "t");
+    let events = [
+        Event::Start { id: None, model: None, provider_data: start },
+        Event::Other { index: None, dialect: Dialect::Gemini, data: json!({"type": "x"}).into() },
+        Event::Other { index: None, dialect: Dialect::Gemini, data: json!({"type": "x"}).into() },
+        Event::BlockStart { index: 0, block: Block::text("a") },
+        Event::BlockDone { index: 0, provider_data: text },
+        Event::Usage { usage },
+        Event::Done { finish_reason: FinishReason::Stop, provider_data: end },
+    ];
+    let mut encoder = Encoder::new(reply());
+    events.iter().for_each(|event| encoder.event(event, &mut Vec::new()));
+    let losses: Vec<String> = encoder.take_losses().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        losses,
+        [
+            "provider_data at provider_data.openai-chat: only openai-chat knows system_fingerprint; left out",
+            "event at events: only gemini knows x; left out",
+            "provider_data at content[0].provider_data.openai-responses: only openai-responses knows annotations; left out",
+            "provider_data at provider_data.gemini: only gemini knows finishMessage; left out",
+            "provider_data at usage.provider_data.gemini: only gemini knows trafficType; left out",
+        ]
+    );
 }

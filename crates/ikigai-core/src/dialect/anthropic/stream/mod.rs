@@ -1,12 +1,10 @@
 //! Streams: frames to events for a client of this API, events to frames for a server of it.
+//!
+//! `decode.rs` reads the frames, and `blocks.rs` follows the blocks in them.
 
 mod blocks;
 mod decode;
 mod encode;
-mod frames;
-mod open;
-mod piece;
-mod unescape;
 mod wire;
 
 pub(crate) use decode::Decoder;

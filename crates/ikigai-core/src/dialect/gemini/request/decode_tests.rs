@@ -2,16 +2,14 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::super::super::seal::Sealed;
-use super::*;
-use crate::dialect::DraftIncoming;
-use crate::dialect::DraftRequest;
+use super::super::testing::{Sent, decode_request, encode_request};
 use crate::{Error, Ids, Quirks, Request, Rules, Target};
 
 fn read(body: Value) -> Result<Request, Error> {
-    decode_request(DraftIncoming { path: Some("/v1beta/models/m:generateContent"), body })
+    decode_request(Some("/v1beta/models/m:generateContent"), &body)
 }
 
-fn written(request: &Request) -> DraftRequest {
+fn written(request: &Request) -> Sent {
     let (quirks, rules) = (Quirks::default(), Rules::default());
     encode_request(request, &Target { provider: "google", quirks: &quirks, rules: &rules, facts: None }).unwrap()
 }
@@ -68,32 +66,34 @@ fn a_request_with_everything() {
                     {"type": "tool_call", "id": "c1", "name": "f", "arguments": {"z": 1, "a": 2}, "provider_data": {"gemini": {"thought_signature": "c2ln"}}},
                 ]},
                 {"role": "tool", "content": [
-                    {"type": "tool_result", "tool_call_id": "c1", "content": [{"type": "text", "text": "4"}], "is_error": false, "provider_data": {"gemini": {"name": "f"}}},
+                    {"type": "tool_result", "tool_call_id": "c1", "content": [{"type": "text", "text": "4"}], "is_error": false, "provider_data": {"gemini": {"shape": {"name": "f"}}}},
                 ]},
             ],
             "thinking": {"level": "high", "include_summary": true},
             "tools": [
                 {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {"z": {"type": "integer"}}}, "strict": false,
-                    "provider_data": {"gemini": {"schema_field": "parametersJsonSchema"}}},
+                    "provider_data": {"gemini": {"shape": {"schema_field": "parametersJsonSchema"}}}},
                 {"type": "other", "dialect": "gemini", "data": {"googleSearch": {}}},
             ],
             "tool_choice": {"specific": "f"},
             "max_output_tokens": 100, "temperature": 0.5, "top_p": 0.9, "top_k": 40, "stop": ["END"], "seed": 7,
             "frequency_penalty": -0.1, "presence_penalty": 0.1,
-            "output_format": {"json_schema": {"schema": {"type": "object"}, "strict": true, "provider_data": {"gemini": {"schema_field": "responseJsonSchema"}}}},
+            "output_format": {"json_schema": {"schema": {"type": "object"}, "strict": true}},
             "provider_data": {"gemini": {
-                "model": "m",
-                "function_calling_config": {"mode": "ANY", "allowedFunctionNames": ["f"]},
-                "thinking_config": {"includeThoughts": true, "thinkingLevel": "HIGH"},
                 "extra": {
                     "safetySettings": [{"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}],
                     "cachedContent": "cachedContents/abc",
                     "labels": {"team": "x"},
                     "toolConfig": {"retrievalConfig": {"languageCode": "en"}},
                 },
-                "defaults": {
-                    "systemInstruction": {"role": "user"},
-                    "generationConfig": {"candidateCount": 1, "responseModalities": ["TEXT"]},
+                "shape": {
+                    "model": "m",
+                    "function_calling_config": {"mode": "ANY", "allowedFunctionNames": ["f"]},
+                    "thinking_config": {"includeThoughts": true, "thinkingLevel": "HIGH"},
+                    "defaults": {
+                        "systemInstruction": {"role": "user"},
+                        "generationConfig": {"candidateCount": 1, "responseModalities": ["TEXT"]},
+                    },
                 },
             }},
         }),
@@ -139,7 +139,7 @@ fn model_and_method_stand_in_the_path() {
         ("/v1beta/tunedModels/mine:generateContent", "tunedModels/mine", None, "/tunedModels/mine:generateContent"),
         ("models/m:generateContent", "m", None, "/models/m:generateContent"),
     ] {
-        let request = decode_request(DraftIncoming { path: Some(path), body: json!({"contents": []}) }).unwrap();
+        let request = decode_request(Some(path), &json!({"contents": []})).unwrap();
         assert_eq!((request.model.as_str(), request.stream), (model, stream), "{path}");
         assert_eq!(written(&request).path, own, "{path}");
     }
@@ -147,16 +147,20 @@ fn model_and_method_stand_in_the_path() {
 
 #[test]
 fn without_a_path_the_body_may_name_the_model() {
-    for (body, model) in [
-        (json!({"model": "models/m", "contents": []}), "m"),
-        (json!({"model": "m", "contents": []}), "m"),
-        (json!({"contents": []}), ""),
-    ] {
-        let request = decode_request(DraftIncoming { path: None, body: body.clone() }).unwrap();
+    for (body, model) in
+        [(json!({"model": "models/m", "contents": []}), "m"), (json!({"model": "m", "contents": []}), "m")]
+    {
+        let request = decode_request(None, &body).unwrap();
         assert_eq!((request.model.as_str(), written(&request).body), (model, body));
     }
+    // Without any name it can be read, but not sent.
+    let nameless = decode_request(None, &json!({"contents": []})).unwrap();
+    let (quirks, rules) = (Quirks::default(), Rules::default());
+    let target = Target { provider: "google", quirks: &quirks, rules: &rules, facts: None };
+    let error = encode_request(&nameless, &target).unwrap_err();
+    assert_eq!((nameless.model.as_str(), error.message.as_str()), ("", "the request names no model; set `model`"));
     // Another model: the name in the body would be a lie.
-    let mut request = decode_request(DraftIncoming { path: None, body: json!({"model": "m"}) }).unwrap();
+    let mut request = decode_request(None, &json!({"model": "m"})).unwrap();
     request.model = "n".to_owned();
     assert_eq!(written(&request).body, json!({"contents": []}));
 }
@@ -297,7 +301,7 @@ fn dummies_are_no_signatures_and_still_come_back() {
             {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "f", "args": {}}, "thoughtSignature": dummy}]},
         ]}));
         let data = request.messages[0].content[0].provider_data().unwrap();
-        assert_eq!(serde_json::to_value(data).unwrap(), json!({"gemini": {"dummy": dummy}}));
+        assert_eq!(serde_json::to_value(data).unwrap(), json!({"gemini": {"shape": {"dummy": dummy}}}));
     }
 }
 
@@ -374,31 +378,99 @@ fn schemas_of_the_subset_are_read_as_json_schema() {
 #[test]
 fn what_cannot_be_read_is_refused_with_its_place() {
     for (body, message) in [
-        (json!([]), "the body must be a JSON object"),
-        (json!({"contents": "Hi"}), "contents: must be a list of contents, or one content"),
-        (json!({"contents": ["Hi"]}), "contents[0]: must be a content object"),
+        (json!([]), "invalid type: sequence, expected an object"),
+        (json!({"contents": "Hi"}), "contents: invalid type: string \"Hi\", expected a list or an object"),
+        (json!({"contents": ["Hi"]}), "contents[0]: invalid type: string \"Hi\", expected an object"),
         (
             json!({"contents": [{"role": "robot", "parts": []}]}),
             "contents[0].role: must be `user` or `model` (`function` and `tool` are read as `user`)",
         ),
-        (json!({"contents": [{"parts": "Hi"}]}), "contents[0].parts: must be a list of parts"),
-        (json!({"contents": [{"parts": [{"text": "a"}, "b"]}]}), "contents[0].parts[1]: must be a part object"),
-        (json!({"contents": [{"parts": [{"text": 1}]}]}), "contents[0].parts[0]: text must be a string"),
-        (json!({"systemInstruction": 1}), "systemInstruction: must be a content object or a string"),
-        (json!({"systemInstruction": {"parts": 1}}), "systemInstruction.parts: must be a list of parts"),
-        (json!({"tools": 1}), "tools: must be a list of tools"),
-        (json!({"tools": [1]}), "tools[0]: must be an object"),
-        (json!({"tools": [{"functionDeclarations": 1}]}), "tools[0].functionDeclarations: must be a list"),
-        (json!({"tools": [{"functionDeclarations": [{}]}]}), "tools[0].functionDeclarations[0].name: must be a string"),
-        (json!({"generationConfig": 1}), "generationConfig: must be an object"),
+        (
+            json!({"contents": [{"parts": "Hi"}]}),
+            "contents[0].parts: invalid type: string \"Hi\", expected a list or an object",
+        ),
+        (
+            json!({"contents": [{"parts": [{"text": "a"}, "b"]}]}),
+            "contents[0].parts[1]: invalid type: string \"b\", expected an object",
+        ),
+        (
+            json!({"contents": [{"parts": [{"text": 1}]}]}),
+            "contents[0].parts[0].text: invalid type: integer `1`, expected a string",
+        ),
+        (
+            json!({"contents": [{"parts": [{"functionCall": {"name": "f", "args": []}}]}]}),
+            "contents[0].parts[0]: functionCall.args must be an object",
+        ),
+        (
+            json!({"contents": [{"parts": [{"functionResponse": {"response": "x"}}]}]}),
+            "contents[0].parts[0].functionResponse.response: invalid type: string \"x\", expected an object",
+        ),
+        (
+            json!({"systemInstruction": 1}),
+            "systemInstruction: invalid type: integer `1`, expected a content or a string",
+        ),
+        (
+            json!({"systemInstruction": {"parts": 1}}),
+            "systemInstruction.parts: invalid type: integer `1`, expected a list or an object",
+        ),
+        (json!({"tools": 1}), "tools: invalid type: integer `1`, expected a list or an object"),
+        (json!({"tools": [1]}), "tools[0]: invalid type: integer `1`, expected an object"),
+        (
+            json!({"tools": [{"functionDeclarations": 1}]}),
+            "tools[0].functionDeclarations: invalid type: integer `1`, expected a sequence",
+        ),
+        (json!({"tools": [{"functionDeclarations": [{}]}]}), "tools[0].functionDeclarations[0].name: is missing"),
+        (json!({"generationConfig": 1}), "generationConfig: invalid type: integer `1`, expected an object"),
         (json!({"generationConfig": {"temperature": "hot"}}), "generationConfig.temperature: must be a number"),
         (json!({"generationConfig": {"topK": 1.5}}), "generationConfig.topK: must be a whole number"),
         (
             json!({"generationConfig": {"stopSequences": "x"}}),
-            "generationConfig.stopSequences: must be a list of strings",
+            "generationConfig.stopSequences: invalid type: string \"x\", expected a sequence",
         ),
-        (json!({"generationConfig": {"thinkingConfig": 1}}), "generationConfig.thinkingConfig: must be an object"),
+        (
+            json!({"generationConfig": {"thinkingConfig": 1}}),
+            "generationConfig.thinkingConfig: invalid type: integer `1`, expected an object",
+        ),
     ] {
-        assert_eq!(read(body).unwrap_err().message, message);
+        let told = read(body).unwrap_err().message;
+        let told = told.strip_prefix("the request body cannot be read: ").unwrap_or(&told);
+        // Line and column are left out.
+        assert_eq!(told.split(" at line ").next(), Some(message));
     }
+}
+
+#[test]
+fn numbers_and_unknown_fields_come_back_as_they_were_written() {
+    let numbers = r#"{"a":1e2,"b":1e400,"c":123456789012345678901234567890,"d":0.10000000000000000001}"#;
+    let schema = r#"{"type":"object","properties":{"x":{"maximum":1e400,"minimum":123456789012345678901234567890}}}"#;
+    let body = [
+        r#"{"contents":[{"parts":[{"functionCall":{"name":"f","args":"#,
+        numbers,
+        r#"}}],"role":"model"}],"tools":[{"functionDeclarations":[{"name":"f","parametersJsonSchema":"#,
+        schema,
+        r#"},{"name":"g","parameters":"#,
+        schema,
+        r#"}]}],"generationConfig":{"temperature":1e0,"topP":0.10,"responseModalities":["AUDIO"],"speechConfig":"#,
+        numbers,
+        r#"},"labels":"#,
+        numbers,
+        "}",
+    ]
+    .concat();
+    let incoming = crate::Incoming { path: Some("/v1beta/models/m:generateContent"), body: body.as_bytes() };
+    let (request, _) = crate::Dialect::Gemini.decode_request(incoming, &crate::Limits::default()).unwrap();
+    let (quirks, rules) = (Quirks::default(), Rules::default());
+    let target = Target { provider: "google", quirks: &quirks, rules: &rules, facts: None };
+    let wire = crate::Dialect::Gemini.encode_request(&request, &target, &crate::Limits::default()).unwrap();
+    assert_eq!((String::from_utf8(wire.body).unwrap(), wire.losses), (body, vec![]));
+}
+
+#[test]
+fn many_blocks_reach_the_limit() {
+    let body = json!({"contents": [{"parts": [{"text": "a"}, {"text": "b"}]}, {"parts": [{"text": "c"}]}]}).to_string();
+    let incoming = crate::Incoming { path: None, body: body.as_bytes() };
+    let mut limits = crate::Limits::default();
+    limits.blocks = 2;
+    let error = crate::Dialect::Gemini.decode_request(incoming, &limits).unwrap_err();
+    assert_eq!(error.code.as_deref(), Some("limit_reached"));
 }

@@ -1,106 +1,69 @@
-//! A [`Request`] to what goes over the wire.
+//! A fitted request to what goes over the wire.
 
-use serde_json::{Map, Value};
+use super::super::leftovers::Kept;
+use super::super::wire::{Body, Content, OneOrMany, Part, System, ToolConfig};
+use super::super::{DIALECT, content};
+use super::decode::{BODY_MODEL, CONTENTS, SYSTEM};
+use super::{config, messages, refuse, tools};
+use crate::fit::{Fitted, Spelling};
+use crate::json::wire::{Text, write};
+use crate::{Block, BlockKind, Error, Limits, Loss, LossCode, Part as DataPart, Request, ToolNames, WireRequest};
 
-use super::super::fields;
-use super::decode::{BODY_MODEL, MODEL, SINGLE_CONTENT, SYSTEM_EMPTY, SYSTEM_ONE, SYSTEM_TEXT};
-use super::history::{self, foreign_leftovers};
-use super::{config, tools};
-use crate::dialect::DraftRequest;
-use crate::{Block, Dialect, Error, Loss, Request, Target, Tool};
+/// The objects inside a request whose unknown fields are kept below their names.
+const OBJECTS: [&str; 3] = ["systemInstruction", "toolConfig", "generationConfig"];
 
 /// Writes a request.
-///
-/// One that a client of this dialect wrote for the very model that it still names is written as it was; any other is
-/// fitted to what the model takes, with a loss for everything that does not fit.
-pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<DraftRequest, Error> {
-    let data = &request.provider_data;
-    let written_for = data.str(Dialect::Gemini, MODEL);
-    let faithful = written_for == Some(request.model.as_str());
+pub(crate) fn encode_request(fitted: &Fitted<'_>, limits: &Limits) -> Result<WireRequest, Error> {
+    let request = fitted.request;
+    let as_it_came = fitted.spelling == Spelling::AsItCame;
     let mut losses = Vec::new();
     let path = path(request)?;
+    let kept = Kept::of(&request.provider_data, fitted.spelling);
+    let shape = request.provider_data.part(DIALECT, DataPart::Shape);
 
-    let mut kept = data.clone();
-    let mut extra = match kept.remove(Dialect::Gemini, fields::EXTRA) {
-        Some(Value::Object(extra)) => extra,
-        _ => Map::new(),
+    let mut contents = messages::encode(fitted, &mut losses)?;
+    let mut rest = kept.rest(&OBJECTS);
+    let mut config = config::encode(fitted, &kept, limits, &mut losses)?;
+    config.rest.retain(|(_, value)| as_it_came || value.get() != "null");
+    let mut body = Body {
+        system: system(fitted, &kept, &mut losses),
+        contents: None,
+        tools: tools::encode(fitted, limits, &mut losses)?,
+        tool_config: Some(ToolConfig {
+            calling: tools::encode_config(fitted),
+            names: kept.names(),
+            rest: kept.inner("toolConfig").into_iter().filter(|(name, _)| name != "functionCallingConfig").collect(),
+        }),
+        names: kept.names(),
+        ..Body::default()
     };
-    // What it says about calls is kept as a whole elsewhere.
-    if let Some(Value::Object(config)) = extra.get_mut("toolConfig") {
-        config.shift_remove("functionCallingConfig");
+    if !as_it_came {
+        use_cache(&mut body, &mut rest, shape.get("model").is_some(), &mut losses);
+        unsaid(request, &mut losses);
     }
-    extra.retain(|_, value| value.as_object().is_none_or(|value| !value.is_empty()));
-    if !faithful && written_for.is_some() && extra.shift_remove("cachedContent").is_some_and(|name| !name.is_null()) {
-        let why = "a cache belongs to the model that it was made for; it was left out";
-        losses.push(Loss::uncoded("cache", "provider_data.gemini.extra.cachedContent", why));
+    body.tool_config.take_if(|config| config.calling.is_none() && config.rest.is_empty());
+    body.contents = match (shape.str(CONTENTS).as_deref().filter(|_| as_it_came), contents.len()) {
+        (Some("one"), 1) => contents.pop().map(OneOrMany::One),
+        (None, 0) if as_it_came => None,
+        _ => Some(OneOrMany::Many(contents)),
+    };
+    body.config = (write(&config) != b"{}").then_some(config);
+    body.rest = rest;
+    if as_it_came {
+        body.model = shape.str(BODY_MODEL).map(Text);
     }
-    // What lives in the cache must not stand in the request as well.
-    let cached = !faithful && extra.get("cachedContent").is_some_and(|name| !name.is_null());
-
-    let mut contents = history::encode(request, target, faithful, &mut losses)?;
-    let mut system = system(request, faithful, &mut losses);
-    let mut said = tools::encode(request, target, faithful, &mut losses);
-    let config = config::encode(request, target, faithful, &mut losses);
-    if cached {
-        let dropped = [("system", system.take().is_some()), ("tools", said.tools.take().is_some())];
-        said.config = None;
-        for (name, _) in dropped.into_iter().filter(|(_, there)| *there) {
-            losses.push(Loss::uncoded(name, name, "the cached content holds it already; it was left out"));
-        }
-    }
-    if !faithful && !target.rules.system_prompt {
-        system = move_system(system, &mut contents, &mut losses);
-    }
-    if !faithful {
-        let_the_user_begin(&mut contents, &mut losses);
-    }
-
-    let mut body = Map::new();
-    if let Some(system) = system {
-        body.insert("systemInstruction".to_owned(), system);
-    }
-    if faithful && data.flag(Dialect::Gemini, SINGLE_CONTENT) && contents.len() == 1 {
-        body.extend(contents.pop().map(|content| ("contents".to_owned(), content)));
-    } else if !contents.is_empty() || !faithful {
-        body.insert("contents".to_owned(), contents.into());
-    }
-    if let Some(tools) = said.tools {
-        body.insert("tools".to_owned(), tools);
-    }
-    if let Some(config) = said.config {
-        body.insert("toolConfig".to_owned(), config.into());
-    }
-    if !config.is_empty() {
-        body.insert("generationConfig".to_owned(), config.into());
-    }
-    fields::put_back(&mut body, &extra, &["systemInstruction"]);
-    fields::put_back_all(&mut body, &kept, &["systemInstruction"]);
-    if faithful {
-        fields::respell(&mut body, data);
-        if let Some(model) = data.str(Dialect::Gemini, BODY_MODEL) {
-            body.insert("model".to_owned(), model.into());
-        }
-    }
-    unsaid(request, &mut losses);
-    Ok(DraftRequest { path, headers: Vec::new(), body: Value::Object(body), losses })
+    Ok(WireRequest { path, headers: Vec::new(), body: write(&body), losses, names: ToolNames::default() })
 }
 
 /// `/models/{model}:{method}`, below a base URL that ends in the version. Streams are always asked for as events.
 fn path(request: &Request) -> Result<String, Error> {
     let model = request.model.as_str();
     if model.split('/').any(|segment| segment == "." || segment == "..") {
-        let mut error =
-            Error::invalid_request(format!("`{model}` is no model name: it would leave the provider's path"));
-        error.param = Some("model".to_owned());
-        return Err(error);
+        return Err(refuse("model", &format!("`{model}` is not a model's name: it would leave the provider's path")));
     }
-    let kind = if ["models/", "tunedModels/", "endpoints/"].iter().any(|kind| model.starts_with(kind)) {
-        ""
-    } else {
-        "models/"
-    };
+    let own_kind = ["models/", "tunedModels/", "endpoints/"].iter().any(|kind| model.starts_with(kind));
     let method = if request.stream == Some(true) { "streamGenerateContent?alt=sse" } else { "generateContent" };
-    let mut path = format!("/{kind}");
+    let mut path = if own_kind { "/".to_owned() } else { "/models/".to_owned() };
     for byte in model.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b':' | b'@' => {
@@ -114,113 +77,76 @@ fn path(request: &Request) -> Result<String, Error> {
     Ok(path)
 }
 
-fn system(request: &Request, faithful: bool, losses: &mut Vec<Loss>) -> Option<Value> {
-    if let ([Block::Text(text)], true) = (request.system.as_slice(), faithful)
-        && request.provider_data.flag(Dialect::Gemini, SYSTEM_TEXT)
-    {
-        return Some(text.text.as_str().into());
-    }
-    if request.system.is_empty() && faithful {
-        return request.provider_data.value(Dialect::Gemini, SYSTEM_EMPTY).cloned();
-    }
-    let mut parts = Vec::with_capacity(request.system.len());
-    for (index, block) in request.system.iter().enumerate() {
-        let place = format!("system[{index}]");
+fn system<'a>(fitted: &'a Fitted<'_>, kept: &Kept<'a>, losses: &mut Vec<Loss>) -> Option<System<'a>> {
+    let shape = fitted.request.provider_data.part(DIALECT, DataPart::Shape).get(SYSTEM);
+    let shape = shape.filter(|_| fitted.spelling == Spelling::AsItCame);
+    let noted = shape.and_then(|shape| shape.as_str());
+    let mut parts: Vec<Part<'a>> = Vec::with_capacity(fitted.system.len());
+    for fitted_block in &fitted.system {
+        let block = fitted_block.block.as_ref();
         let mut part = match block {
-            Block::Text(text) if text.text.is_empty() && !faithful => continue,
-            Block::Text(text) => super::super::part::text(&text.text, false),
-            Block::Other(other) if other.dialect == Dialect::Gemini => {
-                parts.push(other.data.value().clone());
+            Block::Text(text) if text.text.is_empty() && fitted.spelling == Spelling::Ours => continue,
+            Block::Text(text) if noted.as_deref() == Some("text") && fitted.system.len() == 1 => {
+                return Some(System::Text(text.text.as_str().into()));
+            }
+            Block::Text(text) => content::text(&text.text, BlockKind::Text),
+            Block::Other(other) => {
+                parts.extend(content::whole(other));
                 continue;
             }
-            _ => {
-                losses.push(Loss::uncoded(
-                    "system",
-                    place,
-                    "the API takes text alone as a system prompt; it was left out",
-                ));
+            Block::Image(_)
+            | Block::Document(_)
+            | Block::Audio(_)
+            | Block::ToolCall(_)
+            | Block::ToolResult(_)
+            | Block::Thinking(_) => {
+                let why = "a system prompt is text alone here; it is left out";
+                losses.push(Loss::new(LossCode::NotInDialect, "system", fitted_block.place.to_string(), why));
                 continue;
             }
         };
         if let Some(data) = block.provider_data() {
-            foreign_leftovers(data, &place, losses);
-            super::super::part::dress(&mut part, data, faithful);
+            content::dress(&mut part, data, fitted.spelling);
         }
-        parts.push(Value::Object(part).into());
+        parts.push(part);
     }
-    let one = faithful && parts.len() == 1 && request.provider_data.flag(Dialect::Gemini, SYSTEM_ONE);
-    let parts = match parts.len() {
-        0 => return None,
-        1 if one => parts.pop()?,
-        _ => Value::Array(parts),
+    let mut content = Content { rest: kept.inner("systemInstruction"), ..Content::default() };
+    content.parts = match (noted.as_deref(), parts.len()) {
+        (_, 0) => return shape.filter(|shape| shape.is_object())?.to().ok().map(System::Content),
+        (Some("one"), 1) => parts.pop().map(OneOrMany::One),
+        _ => Some(OneOrMany::Many(parts)),
     };
-    Some(Value::Object(Map::from_iter([("parts".to_owned(), parts)])))
+    Some(System::Content(content))
 }
 
-/// The API wants the user to speak first.
-fn let_the_user_begin(contents: &mut Vec<Value>, losses: &mut Vec<Loss>) {
-    if contents.first().is_some_and(|content| content.get("role").is_some_and(|role| role == "model")) {
-        contents.insert(0, serde_json::json!({"role": "user", "parts": [{"text": "(begin)"}]}));
-        losses.push(Loss::uncoded_info(
-            "messages",
-            "messages[0]",
-            "on this API the user begins; a placeholder is sent before it",
-        ));
+/// An explicit cache: what is in it must not be in the request as well. One that was made for another model is of no use.
+fn use_cache(
+    body: &mut Body<'_>,
+    rest: &mut crate::json::wire::Rest<'_>,
+    of_another_model: bool,
+    losses: &mut Vec<Loss>,
+) {
+    let Some(place) = rest.iter().position(|(name, _)| name == "cachedContent" || name == "cached_content") else {
+        return;
+    };
+    if of_another_model {
+        rest.remove(place);
+        let why = "a cache belongs to the model that it was made for; it is left out";
+        losses.push(Loss::new(LossCode::RefusedByModel, "cache", "provider_data.gemini.extra.cachedContent", why));
+        return;
     }
-}
-
-/// For models that take no system prompt: its parts go in front of what the user says first.
-fn move_system(system: Option<Value>, contents: &mut Vec<Value>, losses: &mut Vec<Loss>) -> Option<Value> {
-    let Some(Value::Array(mut parts)) = system?.get_mut("parts").map(Value::take) else { return None };
-    losses.push(Loss::uncoded(
-        "system",
-        "system",
-        "this model takes no system prompt; it stands before the user's first words",
-    ));
-    let first = contents.first_mut().filter(|content| content.get("role").is_some_and(|role| role == "user"));
-    match first.and_then(|content| content.get_mut("parts")).and_then(Value::as_array_mut) {
-        Some(own) => {
-            parts.append(own);
-            *own = parts;
-        }
-        None => contents.insert(0, serde_json::json!({"role": "user", "parts": parts})),
+    let dropped = [("system", body.system.take().is_some()), ("tools", body.tools.take().is_some())];
+    body.tool_config = None;
+    for (name, _) in dropped.into_iter().filter(|(_, there)| *there) {
+        losses.push(Loss::new(LossCode::Conflict, name, name, "the cached content holds it already; it is left out"));
     }
-    None
 }
 
 /// What the API has no field for.
 fn unsaid(request: &Request, losses: &mut Vec<Loss>) {
     if !request.metadata.is_empty() {
         let names: Vec<&str> = request.metadata.keys().map(String::as_str).collect();
-        let why = format!("the API takes no labels; {} was left out", names.join(", "));
-        losses.push(Loss::uncoded("metadata", "metadata", why));
+        let why = format!("the API takes no labels; {} is left out", names.join(", "));
+        losses.push(Loss::new(LossCode::NotInDialect, "metadata", "metadata", why));
     }
-    if request.cache.is_some() {
-        let why = "the API caches by itself and cannot be told how";
-        losses.push(Loss::uncoded_info("cache", "cache", why));
-    }
-    if let Some(place) = cache_hint(request) {
-        losses.push(Loss::uncoded_info(
-            "cache",
-            place,
-            "the API caches by itself; marks on blocks and tools are not sent",
-        ));
-    }
-    foreign_leftovers(&request.provider_data, "provider_data", losses);
-}
-
-/// The first place that asks for a cache.
-fn cache_hint(request: &Request) -> Option<String> {
-    let place = |blocks: &[Block]| blocks.iter().position(|block| block.cache().is_some());
-    if let Some(index) = place(&request.system) {
-        return Some(format!("system[{index}]"));
-    }
-    let tool = |tool: &Tool| tool.as_function().is_some_and(|function| function.cache.is_some());
-    if let Some(index) = request.tools.iter().position(tool) {
-        return Some(format!("tools[{index}]"));
-    }
-    request.messages.iter().enumerate().find_map(|(index, message)| {
-        let block = place(&message.content)?;
-        Some(format!("messages[{index}].content[{block}]"))
-    })
 }

@@ -1,40 +1,39 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::*;
-use crate::dialect::DraftIncoming;
-use crate::dialect::DraftRequest;
+use super::super::testing::{Sent, decode_request, decode_response, encode_request, told};
 use crate::{
     Block, CacheHint, CacheOptions, Dialect, Document, Error, JsonSchemaFormat, Level, Message, Other, OutputFormat,
-    ProviderData, Quirks, Request, Role, Source, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult,
+    Part, ProviderData, Quirks, Request, Role, Source, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult,
     rules_for,
 };
 
-fn encoded_with(request: &Request, quirks: &Quirks) -> Result<DraftRequest, Error> {
+fn encoded_with(request: &Request, quirks: &Quirks) -> Result<Sent, Error> {
     let rules = rules_for(&request.model);
     encode_request(request, &crate::Target { provider: "google", quirks, rules, facts: None })
 }
 
-fn encoded(request: &Request) -> DraftRequest {
+fn encoded(request: &Request) -> Sent {
     encoded_with(request, &Quirks::default()).unwrap()
 }
 
 /// The body and the places of what was lost, with a mark on what is only worth knowing.
 fn sent(request: &Request) -> (Value, Vec<String>) {
     let wire = encoded(request);
-    let place = |loss: crate::Loss| match loss.severity {
-        crate::Severity::Info => format!("({} at {})", loss.what, loss.place),
-        crate::Severity::Loss => format!("{} at {}", loss.what, loss.place),
-    };
-    (wire.body, wire.losses.into_iter().map(place).collect())
+    (wire.body, told(wire.losses))
 }
 
 fn call(id: &str, name: &str) -> Block {
     Block::ToolCall(ToolCall { id: id.to_owned(), name: name.to_owned(), ..ToolCall::default() })
 }
 
-fn gemini(mut block: Block, key: &str, value: impl Into<Value>) -> Block {
-    block.provider_data_mut().unwrap().set(Dialect::Gemini, key, value);
+fn signed(mut block: Block, signature: &str) -> Block {
+    block.provider_data_mut().unwrap().set_part(Dialect::Gemini, Part::State, "thought_signature", signature);
+    block
+}
+
+fn with_our_id(mut block: Block) -> Block {
+    block.provider_data_mut().unwrap().set_part(Dialect::Gemini, Part::Shape, "generated_id", true);
     block
 }
 
@@ -93,7 +92,7 @@ fn streams_have_a_method_of_their_own_and_the_model_cannot_leave_its_place() {
     assert_eq!(encoded(&request).path, "/models/m:streamGenerateContent?alt=sse");
     request.model = "../../v1/files".to_owned();
     let error = encoded_with(&request, &Quirks::default()).unwrap_err();
-    assert_eq!(error.message, "`../../v1/files` is no model name: it would leave the provider's path");
+    assert_eq!(error.message, "model: `../../v1/files` is not a model's name: it would leave the provider's path");
     request.model = "a?key=b#c".to_owned();
     assert_eq!(
         encoded(&request).path,
@@ -105,12 +104,7 @@ fn streams_have_a_method_of_their_own_and_the_model_cannot_leave_its_place() {
 fn results_go_in_one_content_in_the_order_of_the_calls() {
     let request = Request::new(NEW)
         .user("Go")
-        .assistant([
-            Block::text("So:"),
-            gemini(call("a", "f"), "thought_signature", "c2ln"),
-            call("b", "g"),
-            call("c", "f"),
-        ])
+        .assistant([Block::text("So:"), signed(call("a", "f"), "c2ln"), call("b", "g"), call("c", "f")])
         .message(Message::new(Role::Tool, Block::tool_result("c", "3")))
         .message(Message::new(Role::Tool, Block::tool_result("a", "1")))
         .message(Message::user([
@@ -164,10 +158,7 @@ fn ids_are_sent_where_they_are_taken_and_ours_never() {
     let conversation = |model: &str| {
         Request::new(model)
             .user("Go")
-            .assistant([
-                gemini(call("given", "f"), "thought_signature", "cw=="),
-                gemini(call("made", "g"), "generated_id", true),
-            ])
+            .assistant([signed(call("given", "f"), "cw=="), with_our_id(call("made", "g"))])
             .tool_result("given", "1")
             .tool_result("made", "2")
     };
@@ -180,7 +171,8 @@ fn ids_are_sent_where_they_are_taken_and_ours_never() {
     let given = Some(json!("given"));
     assert_eq!(ids(&encoded(&conversation(NEW)).body), [given.clone(), None, given, None]);
     assert_eq!(ids(&encoded(&conversation(OLD)).body), [None, None, None, None]);
-    let quirks = Quirks { no_call_ids: true, ..Quirks::default() };
+    let quirks =
+        Quirks { gemini: crate::GeminiQuirks { no_call_ids: true, ..Default::default() }, ..Quirks::default() };
     assert_eq!(ids(&encoded_with(&conversation(NEW), &quirks).unwrap().body), [None, None, None, None]);
 }
 
@@ -190,7 +182,7 @@ fn a_result_to_no_call_is_refused() {
     let error = encoded_with(&request, &Quirks::default()).unwrap_err();
     assert_eq!(
         error.message,
-        "messages[1].content[0]: no call with the id `nobody` stands before this result, and the API wants the tool's name",
+        "messages[1].content[0]: no call with the id `nobody` comes before this result, and the API wants the tool's name",
     );
 }
 
@@ -224,11 +216,11 @@ fn calls_without_a_signature_get_the_dummy_in_the_current_turn_alone() {
 
 #[test]
 fn signatures_go_back_to_who_made_them() {
-    let signed = |provider: Option<&str>| {
+    let conversation = |provider: Option<&str>| {
         let mut message = Message::assistant([
-            gemini(Block::thinking("Hm"), "thought_signature", "dGg="),
-            gemini(call("c", "f"), "thought_signature", "c2ln"),
-            gemini(Block::text(""), "thought_signature", "bGFzdA=="),
+            signed(Block::thinking("Hm"), "dGg="),
+            signed(call("c", "f"), "c2ln"),
+            signed(Block::text(""), "bGFzdA=="),
             Block::Other(Other {
                 dialect: Dialect::Gemini,
                 data: json!({"executableCode": {"code": "1"}, "thoughtSignature": "Y29kZQ=="}).into(),
@@ -245,28 +237,28 @@ fn signatures_go_back_to_who_made_them() {
         {"executableCode": {"code": "1"}, "thoughtSignature": "Y29kZQ=="},
     ]);
     for provider in [None, Some("google")] {
-        let (body, losses) = sent(&signed(provider));
+        let (body, losses) = sent(&conversation(provider));
         assert_eq!((&body["contents"][1]["parts"], losses), (&parts, vec![]));
     }
-    let request = signed(Some("vertex"));
+    let request = conversation(Some("vertex"));
     let before = request.clone();
     let (body, losses) = sent(&request);
     assert_eq!(
         body["contents"][1]["parts"],
         json!([
             {"functionCall": {"name": "f", "args": {}, "id": "c"}, "thoughtSignature": "skip_thought_signature_validator"},
-            {"executableCode": {"code": "1"}},
         ]),
     );
     let place = |block: usize| format!("thinking at messages[1].content[{block}]");
-    assert_eq!(losses, [place(0), place(1), place(2), place(3), "(thinking at messages[1])".to_owned()]);
+    let other = "other at messages[1].content[3]".to_owned();
+    assert_eq!(losses, [place(0), place(1), place(2), other, "(thinking at messages[1])".to_owned()]);
     assert_eq!(request, before);
 }
 
 #[test]
 fn thoughts_of_others_stay_behind() {
     let mut state = ProviderData::default();
-    state.set(Dialect::Anthropic, "signature", "EqoB");
+    state.set_part(Dialect::Anthropic, Part::State, "signature", "EqoB");
     let request = Request::new(NEW).user("Go").assistant([
         Block::Thinking(ThinkingBlock { text: "Hm".into(), provider_data: state }),
         Block::thinking("plain"),
@@ -277,11 +269,7 @@ fn thoughts_of_others_stay_behind() {
     assert_eq!(body["contents"][1]["parts"], json!([{"text": "So."}]));
     assert_eq!(
         losses,
-        [
-            "thinking at messages[1].content[0]",
-            "(thinking at messages[1].content[1])",
-            "other at messages[1].content[2]",
-        ]
+        ["thinking at messages[1].content[0]", "thinking at messages[1].content[1]", "other at messages[1].content[2]",]
     );
 }
 
@@ -297,7 +285,7 @@ fn pictures_in_results_go_inside_or_behind() {
     let conversation = |model: &str| {
         Request::new(model)
             .user("Go")
-            .assistant([gemini(call("c", "f"), "thought_signature", "cw==")])
+            .assistant([signed(call("c", "f"), "cw==")])
             .tool_result("c", [Block::text("See:"), picture()])
             .user("Well?")
     };
@@ -326,7 +314,7 @@ fn pictures_in_results_go_inside_or_behind() {
     });
     let request = Request::new(NEW)
         .user("Go")
-        .assistant([gemini(call("c", "f"), "thought_signature", "cw==")])
+        .assistant([signed(call("c", "f"), "cw==")])
         .tool_result("c", [Block::text("Hear:"), sound]);
     let (body, losses) = sent(&request);
     assert_eq!(
@@ -382,7 +370,8 @@ fn older_models_get_the_subset() {
     ]}]);
     let (body, losses) = sent(&Request::new("gemini-2.0-flash").user("x").tool(tool()));
     assert_eq!((&body["tools"], losses), (&lowered, vec![]));
-    let quirks = Quirks { openapi_schemas: true, ..Quirks::default() };
+    let quirks =
+        Quirks { gemini: crate::GeminiQuirks { openapi_schemas: true, ..Default::default() }, ..Quirks::default() };
     assert_eq!(encoded_with(&Request::new(NEW).user("x").tool(tool()), &quirks).unwrap().body["tools"], lowered);
     let format = Request::new("gemini-2.0-flash")
         .user("x")
@@ -442,18 +431,15 @@ fn sampling_is_fitted_to_the_model() {
         json!({"temperature": 0.2, "topP": 0.5, "topK": 3, "frequencyPenalty": 0.5, "stopSequences": ["a", "b", "c", "d", "e"]}),
     );
     assert_eq!(losses, ["stop at stop", "seed at seed"]);
-    // Gemini 3 warns, later ones take no notice.
+    // Gemini 3 warns, and later ones ignore it.
     let (body, losses) = sent(&request(NEW));
     assert_eq!(
         (&body["generationConfig"]["temperature"], &losses[0]),
         (&json!(0.2), &"(temperature at temperature)".to_owned())
     );
     let (body, losses) = sent(&request("gemini-3.6-flash"));
-    assert_eq!(body["generationConfig"], json!({"stopSequences": ["a", "b", "c", "d", "e"]}));
-    assert_eq!(
-        losses[..4],
-        ["temperature at temperature", "top_p at top_p", "top_k at top_k", "frequency_penalty at frequency_penalty"]
-    );
+    assert_eq!(body["generationConfig"]["temperature"], 0.2);
+    assert_eq!(losses[..3], ["(temperature at temperature)", "(top_p at top_p)", "(top_k at top_k)"]);
 }
 
 #[test]
@@ -493,8 +479,9 @@ fn everything_else_is_told() {
     request.parallel_tool_calls = Some(false);
     request.metadata.insert("user_id".to_owned(), json!("u"));
     request.cache = Some(CacheOptions::default());
-    request.provider_data.set(Dialect::OpenaiChat, "model", "gpt");
-    request.provider_data.set(Dialect::OpenaiChat, "extra", json!({"logit_bias": {}, "user": null}));
+    request.provider_data.set_part(Dialect::OpenaiChat, Part::Shape, "model", "gpt");
+    request.provider_data.set_part(Dialect::OpenaiChat, Part::Extra, "logit_bias", json!({}));
+    request.provider_data.set_part(Dialect::OpenaiChat, Part::Extra, "user", crate::Json::null());
     assert_eq!(
         sent(&request),
         (
@@ -502,21 +489,20 @@ fn everything_else_is_told() {
                 "systemInstruction": {"parts": [{"text": "s"}]},
                 "contents": [
                     {"role": "user", "parts": [{"fileData": {"mimeType": "application/pdf", "fileUri": "https://example.com/a.pdf"}}]},
-                    {"role": "user", "parts": [{"text": "Now in French."}]},
+                    {"role": "user", "parts": [{"text": "<system-reminder>\nNow in French.\n</system-reminder>"}]},
                 ],
                 "tools": [{"functionDeclarations": [{"name": "f", "description": "d"}]}],
             }),
             [
+                "system at messages[1]",
+                "(strict at tools[0].strict)",
+                "tools at tools[1]",
+                "parallel_tool_calls at parallel_tool_calls",
+                "(cache at messages)",
+                "provider_data at provider_data",
                 "name at messages[0].content[0]",
                 "image at messages[0].content[1]",
-                "system at messages[1]",
-                "tool at tools[1]",
-                "parallel_tool_calls at parallel_tool_calls",
-                "(strict at tools)",
                 "metadata at metadata",
-                "(cache at cache)",
-                "(cache at messages[0].content[1])",
-                "provider_data at provider_data",
             ]
             .map(str::to_owned)
             .to_vec(),
@@ -536,7 +522,7 @@ fn a_cut_off_call_is_sent_without_arguments() {
 
 /// A client's request, read.
 fn read(body: Value) -> Request {
-    decode_request(DraftIncoming { path: Some("/v1beta/models/gemini-2.5-flash:generateContent"), body }).unwrap()
+    decode_request(Some("/v1beta/models/gemini-2.5-flash:generateContent"), &body).unwrap()
 }
 
 #[test]
@@ -554,14 +540,20 @@ fn another_model_is_written_for_anew() {
     assert_eq!(
         body,
         json!({
-            "contents": [{"role": "user", "parts": [{"text": "x", "thought": false}]}],
+            "contents": [{"role": "user", "parts": [{"text": "x"}]}],
             "tools": [{"functionDeclarations": [{"name": "f", "parametersJsonSchema": {"type": "object", "properties": {"a": {"type": "string"}}}}]}],
             "toolConfig": {"functionCallingConfig": {"mode": "VALIDATED"}},
-            "generationConfig": {"temperature": 1.0, "thinkingConfig": {"thinkingLevel": "HIGH"}, "candidateCount": 1},
-            "safetySettings": [],
+            "generationConfig": {"temperature": 1.0, "thinkingConfig": {"thinkingLevel": "HIGH"}},
         }),
     );
-    assert_eq!(losses, ["cache at provider_data.gemini.extra.cachedContent", "thinking at thinking.budget"]);
+    assert_eq!(
+        losses,
+        [
+            "(strict at tools[0].strict)",
+            "thinking at thinking.budget",
+            "cache at provider_data.gemini.extra.cachedContent",
+        ]
+    );
 }
 
 #[test]
@@ -601,7 +593,7 @@ fn what_the_caller_changed_is_not_overridden() {
 #[test]
 fn a_cache_stands_in_for_what_it_holds() {
     let mut request = Request::new(NEW).system("s").user("x").tool(Tool::new("f", "d").lenient());
-    request.provider_data.set(Dialect::Gemini, "extra", json!({"cachedContent": "cachedContents/a"}));
+    request.provider_data.set_part(Dialect::Gemini, Part::Extra, "cachedContent", "cachedContents/a");
     assert_eq!(
         sent(&request),
         (
@@ -622,7 +614,7 @@ fn an_answer_goes_back_as_it_came() {
         {"text": "", "thoughtSignature": "bGFzdA=="},
     ]);
     let body = json!({"candidates": [{"content": {"parts": parts, "role": "model"}, "finishReason": "STOP"}], "modelVersion": OLD});
-    let response = super::super::decode_response(body, &mut crate::Ids::default()).unwrap();
+    let response = decode_response(&body, &mut crate::Ids::default()).unwrap();
     let ids: Vec<String> = response.tool_calls().map(|call| call.id.clone()).collect();
     let request = Request::new(OLD)
         .user("Go")
@@ -656,4 +648,31 @@ fn the_user_speaks_first() {
             vec!["(messages at messages[0])".to_owned()]
         )
     );
+}
+
+#[test]
+fn a_signature_on_a_message_and_odd_parameters_are_told() {
+    let mut message = Message::assistant("So.");
+    message.provider_data.set_part(Dialect::Gemini, Part::State, "thought_signature", "c2ln");
+    let mut request = Request::new(NEW).user("Go").message(message).user("On");
+    request.tools = vec![Tool::new("f", "d").lenient().parameters(json!(["no", "object"]))];
+    let (body, losses) = sent(&request);
+    assert_eq!(body["tools"], json!([{"functionDeclarations": [{"name": "f", "description": "d"}]}]));
+    assert_eq!(losses, ["thinking at messages[1]", "parameters at tools[0].parameters"]);
+}
+
+#[test]
+fn limits_that_are_none_are_left_out_or_raised() {
+    let sent = |limit| {
+        let request = Request { max_output_tokens: Some(limit), ..Request::new(OLD).user("x") };
+        let (body, losses) = sent(&request);
+        (body["generationConfig"]["maxOutputTokens"].clone(), losses)
+    };
+    let lost = || vec!["max_output_tokens at max_output_tokens".to_owned()];
+    assert_eq!(sent(-1), (Value::Null, vec![]));
+    assert_eq!(sent(100), (json!(100), vec![]));
+    for limit in [0, -2] {
+        assert_eq!(sent(limit).1, lost(), "{limit}");
+        assert_ne!(sent(limit).0, json!(limit));
+    }
 }

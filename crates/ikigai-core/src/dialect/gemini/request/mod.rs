@@ -1,16 +1,28 @@
 //! Requests.
 //!
-//! `tools.rs` has the tools and the choice among them, `config.rs` the generation settings, `history.rs` the contents
-//! that we write when they are not those of a client of this dialect.
+//! `messages.rs` has the contents and `pairing.rs` gives calls and results without ids theirs, `tools.rs` has the tools
+//! and the choice among them, `config.rs` the generation settings.
 
 mod config;
 mod decode;
 mod encode;
-mod history;
+mod messages;
+mod pairing;
 mod tools;
+
+use std::fmt::Display;
+
+use crate::Error;
 
 pub(crate) use decode::decode_request;
 pub(crate) use encode::encode_request;
+
+/// A request that cannot be what it says, with the place.
+fn refuse(place: impl Display, fault: &str) -> Error {
+    let mut error = Error::invalid_request(format!("{place}: {fault}"));
+    error.param = Some(place.to_string());
+    error
+}
 
 #[cfg(test)]
 mod decode_tests;

@@ -1,37 +1,46 @@
 //! A wire answer to a [`Response`].
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
-use super::super::part::{self, GENERATED};
+use serde_json::json;
+use serde_json::value::RawValue;
+
 use super::super::stream::Decoder;
-use super::super::{error, usage};
+use super::super::wire::{Answer, Candidate, Content, OneOrMany, Part};
+use super::super::{DIALECT, content, error, usage};
+use super::{CANDIDATES, keep_candidate};
 use crate::dialect::ReadFrames as _;
-use crate::{Block, Collector, Dialect, Error, FinishReason, Ids, Loss, Other, Response};
+use crate::json::wire::{Raw, keep, read_answer};
+use crate::{
+    Block, Collector, Error, ErrorKind, Fields, FinishReason, Ids, Json, Limits, Loss, LossCode, Part as DataPart,
+    Response,
+};
 
-/// The key of the provider's word for why the answer ended.
+/// In the answer: the provider's word for why the answer ended, `null` where it gave none.
 pub(in super::super) const FINISH: &str = "finish_reason";
-/// The key of what the format has no field for.
-pub(in super::super) const KEPT: &str = "response";
-/// How several text parts made one block: their lengths in bytes.
-pub(super) const SPLIT: &str = "split";
+/// In the shape: the content object without its parts, where it was not the usual one; `null` where there was none.
+pub(super) const CONTENT: &str = "content";
+/// In the shape: empty parts, with their places.
+pub(super) const EMPTY: &str = "empty";
 
 /// Reads a whole answer. An array is the body of a stream that nobody asked to be one.
-pub(crate) fn decode_response(body: Value, ids: &mut Ids) -> Result<Response, Error> {
-    match body {
-        Value::Object(body) => whole(body, ids),
-        Value::Array(frames) => pieces(frames, ids),
-        other => {
-            let text = other.to_string();
-            Err(Error::protocol(format!("the answer is no JSON object: {}", error::excerpt(&text, 200))))
+pub(crate) fn decode_response(body: &[u8], ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
+    match body.trim_ascii_start().first() {
+        Some(b'{') => whole(read_answer(body)?, ids, limits),
+        Some(b'[') => pieces(read_answer(body)?, ids),
+        _ => {
+            let text = String::from_utf8_lossy(body.get(..500).unwrap_or(body));
+            let begins = error::excerpt(text.trim(), 200);
+            Err(Error::protocol(format!("the answer is not a JSON object; it begins: {begins}")))
         }
     }
 }
 
-fn pieces(frames: Vec<Value>, ids: &mut Ids) -> Result<Response, Error> {
+fn pieces(frames: Vec<&RawValue>, ids: &mut Ids) -> Result<Response, Error> {
     let mut decoder = Decoder::new(ids.clone());
     let mut events = Vec::new();
     for frame in frames {
-        decoder.frame(None, &frame.to_string(), &mut events);
+        decoder.frame(None, frame.get(), &mut events);
     }
     decoder.end(&mut events);
     *ids = decoder.into_ids();
@@ -49,123 +58,107 @@ fn pieces(frames: Vec<Value>, ids: &mut Ids) -> Result<Response, Error> {
     }
 }
 
-fn whole(mut body: Map<String, Value>, ids: &mut Ids) -> Result<Response, Error> {
-    match body.get("error") {
-        None | Some(Value::Null) => {}
-        Some(Value::Object(object)) => return Err(error::from_object(None, object.clone())),
-        Some(_) => return Err(error::decode_error(None, &[], &Value::Object(body).to_string())),
+fn whole(mut answer: Answer<'_>, ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
+    if let Some(fault) = answer.error {
+        return Err(error::decode_error(None, &[], &format!(r#"{{"error":{}}}"#, fault.text())));
     }
     let mut response = Response::default();
-    let (candidate, further) = candidates(&mut body);
-    if let Some(Value::String(model)) = body.get("modelVersion") {
-        response.model.clone_from(model);
-        body.shift_remove("modelVersion");
-    }
-    if let Some(Value::String(id)) = body.get("responseId") {
-        response.id = Some(id.clone());
-        body.shift_remove("responseId");
-    }
-    if let Some(counts) = body.get("usageMetadata").and_then(Value::as_object) {
-        response.usage = usage::decode(counts);
-        if response.usage.is_some() {
-            body.shift_remove("usageMetadata");
+    response.model = answer.model.map(|model| model.into_string()).unwrap_or_default();
+    response.id = answer.id.map(|id| id.into_string());
+    if let Some(counts) = answer.usage {
+        response.usage = usage::decode(&counts);
+        if response.usage.is_none() {
+            answer.rest.push((Cow::Borrowed("usageMetadata"), Raw::of(&counts).0));
         }
     }
     if let Some(total) = response.usage.as_ref().and_then(usage::odd_total) {
         let why = format!("the provider's own total is {total}, which is not the sum of its counts; the sum is used");
-        response.warnings.push(Loss::uncoded_info("usage", "usage.total_tokens", why));
+        response.warnings.push(Loss::info(LossCode::Inconsistent, "usage", "usage.total_tokens", why));
     }
-    let mut kept = body;
-    match candidate {
-        Some(candidate) => read_candidate(candidate, &mut kept, &mut response, ids),
-        None if is_blocked(&kept) => response.finish_reason = FinishReason::ContentFilter,
-        None => return Err(Error::protocol("the answer is empty: it has no candidate and no reason for that")),
+    let kept = keep(answer.rest);
+    let is_blocked = is_blocked(&kept);
+    response.provider_data.extend_part(DIALECT, DataPart::Answer, kept);
+    let had_candidates = answer.candidates.is_some();
+    let mut candidates = answer.candidates.unwrap_or_default();
+    // The one with the number 0, or else the first.
+    let place = candidates.iter().position(Candidate::is_first).unwrap_or_default();
+    if place < candidates.len() {
+        let candidate = candidates.remove(place);
+        read_candidate(candidate, &mut response, ids, limits)?;
+    } else if is_blocked {
+        response.finish_reason = FinishReason::ContentFilter;
+    } else {
+        return Err(Error::protocol("the answer is empty: it has no candidate and no reason for that"));
     }
-    if !further.is_empty() {
-        kept.insert("candidates".to_owned(), further.into());
-    }
-    if !kept.is_empty() {
-        response.provider_data.set(Dialect::Gemini, KEPT, kept);
+    if !candidates.is_empty() || (is_blocked && had_candidates) {
+        let further = Json::of(&candidates).unwrap_or_default();
+        response.provider_data.set_part(DIALECT, DataPart::Answer, CANDIDATES, further);
     }
     Ok(response)
 }
 
 /// Was the prompt itself refused?
-pub(in super::super) fn is_blocked(body: &Map<String, Value>) -> bool {
-    body.get("promptFeedback").and_then(|feedback| feedback.get("blockReason")).is_some_and(|reason| !reason.is_null())
-}
-
-/// The candidate with index 0, or the first; and the others.
-fn candidates(body: &mut Map<String, Value>) -> (Option<Map<String, Value>>, Vec<Value>) {
-    let Some(Value::Array(all)) = body.get_mut("candidates") else { return (None, Vec::new()) };
-    let zero = |candidate: &Value| candidate.get("index").is_none_or(|index| index.as_u64().unwrap_or_default() == 0);
-    let place = all.iter().position(|candidate| candidate.is_object() && zero(candidate));
-    let place = place.or_else(|| all.iter().position(Value::is_object));
-    let Some(place) = place else { return (None, Vec::new()) };
-    let chosen = all.remove(place);
-    let further = std::mem::take(all);
-    body.shift_remove("candidates");
-    match chosen {
-        Value::Object(candidate) => (Some(candidate), further),
-        _ => (None, further),
-    }
+pub(in super::super) fn is_blocked(kept: &Fields) -> bool {
+    let feedback = kept.get("promptFeedback").and_then(|feedback| feedback.to::<Fields>().ok());
+    feedback.is_some_and(|feedback| feedback.get("blockReason").is_some_and(|reason| !reason.is_null()))
 }
 
 fn read_candidate(
-    mut candidate: Map<String, Value>,
-    kept: &mut Map<String, Value>,
+    mut candidate: Candidate<'_>,
     response: &mut Response,
     ids: &mut Ids,
-) {
-    let word = match candidate.get("finishReason") {
-        Some(Value::String(_)) => candidate.shift_remove("finishReason"),
-        _ => None,
-    };
-    let content = candidate.shift_remove("content");
-    let usual = json!({"role": "model"});
-    let shape = match content {
-        Some(Value::Object(mut content)) => {
-            match content.shift_remove("parts") {
-                Some(Value::Array(parts)) if !parts.is_empty() => {
-                    let (blocks, empty) = blocks(parts, ids);
-                    response.content = blocks;
-                    if !empty.is_empty() {
-                        kept.insert("empty".to_owned(), empty.into());
-                    }
-                }
-                Some(parts) => {
-                    content.insert("parts".to_owned(), parts);
-                }
-                None => {}
+    limits: &Limits,
+) -> Result<(), Error> {
+    let content = candidate.content.take();
+    let mut shape = Fields::default();
+    let usual = content.as_ref().is_some_and(|content| is_usual(content));
+    match content {
+        Some(mut content) => {
+            let parts = content.parts.take().map(OneOrMany::into_vec);
+            if parts.as_ref().is_some_and(Vec::is_empty) {
+                content.rest.push((Cow::Borrowed("parts"), Raw::of(&[(); 0]).0));
             }
-            Value::Object(content)
+            if !usual || content.rest.iter().any(|(name, _)| name == "parts") {
+                shape.push(CONTENT, Json::of(&content).unwrap_or_default());
+            }
+            let parts = parts.unwrap_or_default();
+            limits.check_blocks(parts.len(), ErrorKind::Protocol)?;
+            let empty = read_parts(parts, response, ids);
+            if !empty.is_empty() {
+                shape.push(EMPTY, Json::of(&empty).unwrap_or_default());
+            }
         }
-        other => other.unwrap_or(Value::Null),
-    };
-    if shape != usual {
-        kept.insert("content".to_owned(), shape);
+        None => shape.push(CONTENT, Json::null()),
     }
-    if !candidate.is_empty() {
-        kept.insert("candidate".to_owned(), candidate.into());
-    }
-    let calls = response.tool_calls().next().is_some();
-    response.finish_reason = finish(word.as_ref().and_then(Value::as_str), calls);
-    response.provider_data.set(Dialect::Gemini, FINISH, word.unwrap_or(Value::Null));
+    let word = candidate.finish.take();
+    let calls = response.tool_calls().count();
+    response.finish_reason = finish(word.as_ref().map(|word| word.as_str()), calls);
+    let data = &mut response.provider_data;
+    data.set_part(DIALECT, DataPart::Answer, FINISH, word.map_or_else(Json::null, |word| word.as_str().into()));
+    data.extend_part(DIALECT, DataPart::Shape, shape);
+    let index = candidate.index.map(|index| ("index".to_owned(), index.to_json()));
+    keep_candidate(data, index.into_iter().chain(keep(candidate.rest)).collect());
+    Ok(())
 }
 
-/// The blocks of an answer, and its empty parts with their places. Text parts side by side are one block as long as
-/// they are plain: a signature or any other sibling belongs to its part alone.
-fn blocks(parts: Vec<Value>, ids: &mut Ids) -> (Vec<Block>, Vec<Value>) {
+/// Whether a content is the model's, with a list of parts and nothing else.
+fn is_usual(content: &Content<'_>) -> bool {
+    content.role.as_ref().is_some_and(|role| role.as_str() == "model")
+        && content.rest.is_empty()
+        && content.parts.as_ref().is_none_or(|parts| !parts.is_one())
+}
+
+/// Reads the blocks of an answer, and gives its empty parts with their places. Text parts side by side are one block as
+/// long as they are plain: a signature or any other sibling belongs to its part alone.
+fn read_parts(parts: Vec<Part<'_>>, response: &mut Response, ids: &mut Ids) -> Vec<serde_json::Value> {
     let (mut blocks, mut empty) = (Vec::<Block>::with_capacity(parts.len()), Vec::new());
+    // The lengths of the plain texts that the last block is made of.
     let mut lengths = Vec::new();
     for (place, part) in parts.into_iter().enumerate() {
-        let block = match part {
-            Value::Object(part) => part::decode(part),
-            data => Block::Other(Other { dialect: Dialect::Gemini, data: data.into() }),
-        };
+        let block = content::decode(part);
         let Some(text) = plain_text(&block) else {
             close(&mut blocks, &mut lengths);
-            blocks.push(named(block, ids));
+            blocks.push(content::named(block, ids));
             continue;
         };
         if text.is_empty() {
@@ -176,7 +169,7 @@ fn blocks(parts: Vec<Value>, ids: &mut Ids) -> (Vec<Block>, Vec<Value>) {
         match (blocks.last_mut(), block) {
             (Some(Block::Text(last)), Block::Text(more)) if !lengths.is_empty() => last.text.push_str(&more.text),
             (Some(Block::Thinking(last)), Block::Thinking(more)) if !lengths.is_empty() => {
-                last.text.push_str(&more.text)
+                last.text.push_str(&more.text);
             }
             (_, block) => {
                 close(&mut blocks, &mut lengths);
@@ -186,15 +179,16 @@ fn blocks(parts: Vec<Value>, ids: &mut Ids) -> (Vec<Block>, Vec<Value>) {
         lengths.push(length);
     }
     close(&mut blocks, &mut lengths);
-    (blocks, empty)
+    response.content = blocks;
+    empty
 }
 
 /// Notes where the parts of the last block met.
 fn close(blocks: &mut [Block], lengths: &mut Vec<usize>) {
     if lengths.len() > 1
-        && let Some(data) = blocks.last_mut().and_then(Block::provider_data_mut)
+        && let Some(last) = blocks.last_mut()
     {
-        data.set(Dialect::Gemini, SPLIT, lengths.as_slice());
+        content::note_split(last, lengths);
     }
     lengths.clear();
 }
@@ -208,21 +202,10 @@ fn plain_text(block: &Block) -> Option<&str> {
     }
 }
 
-/// Gives a call without an id one of ours.
-pub(in super::super) fn named(mut block: Block, ids: &mut Ids) -> Block {
-    if let Block::ToolCall(call) = &mut block
-        && call.id.is_empty()
-    {
-        call.id = ids.next_id();
-        call.provider_data.set(Dialect::Gemini, GENERATED, true);
-    }
-    block
-}
-
 /// Why the answer ended. The wire has no word for tool use: the calls tell.
-pub(in super::super) fn finish(word: Option<&str>, calls: bool) -> FinishReason {
+pub(in super::super) fn finish(word: Option<&str>, calls: usize) -> FinishReason {
     match word {
-        Some("STOP") if calls => FinishReason::ToolUse,
+        Some("STOP") if calls > 0 => FinishReason::ToolUse,
         Some("STOP") => FinishReason::Stop,
         Some("MAX_TOKENS" | "CONTINUATION") => FinishReason::Length,
         Some(

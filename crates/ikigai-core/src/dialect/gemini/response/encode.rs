@@ -1,69 +1,68 @@
 //! A [`Response`] to a wire answer.
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+
+use serde::Deserialize;
 
 use super::super::error::encode_error;
-use super::super::part::{self, GENERATED};
-use super::super::state::Sealer;
-use super::super::{fields, usage};
-use super::decode::{FINISH, KEPT, SPLIT, finish, is_blocked};
-use crate::{Block, Dialect, Error, ErrorKind, FinishReason, ProviderData, Reply, Response, ToolCall};
+use super::super::state::Signer;
+use super::super::wire::{Answer, Candidate, Content, OneOrMany, Part};
+use super::super::{DIALECT, content, usage};
+use super::decode::{CONTENT, EMPTY, FINISH, finish, is_blocked};
+use super::{CANDIDATES, kept_fields};
+use crate::dialect::foreign;
+use crate::fit::Spelling;
+use crate::json::wire::{Raw, Rest, Text, write};
+use crate::{
+    Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Loss, LossCode, Other, Part as DataPart, ProviderData, Reply,
+    Response, ToolCall, Usage, WireResponse,
+};
 
 /// Writes a whole answer.
 ///
 /// A call whose arguments are cut off is left out, as Google leaves it out: a client would run it. When no call is left
 /// of an answer that waits for results, its end is the word for a broken call.
-pub(crate) fn encode_response(response: &Response, reply: &Reply) -> Value {
-    let own = response.provider_data.get(Dialect::Gemini);
-    let kept = own.and_then(|own| own.get(KEPT)).and_then(Value::as_object);
-    let native = own.is_some_and(|own| own.contains_key(FINISH) || own.contains_key(KEPT));
-    let calls = response.tool_calls().any(ToolCall::is_complete);
+pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireResponse {
+    let kept = response.provider_data.part(DIALECT, DataPart::Answer);
+    let calls = response.tool_calls().filter(|call| call.is_complete()).count();
     let word = finish_word(&response.provider_data, response.finish_reason, calls);
     if response.error.is_some() || (response.finish_reason == FinishReason::Error && word.is_none()) {
-        return encode_error(&failure(response.error.as_deref())).body;
+        return WireResponse { body: encode_error(&failure(response.error.as_deref())).body, losses: Vec::new() };
     }
-    let mut body = Map::new();
-    let blocked =
-        response.content.is_empty() && kept.is_some_and(is_blocked) && !own.is_some_and(|own| own.contains_key(FINISH));
+    let mut parts = Parts { signer: Signer::new(reply, Some(&response.model)), losses: Vec::new() };
+    let blocked = response.content.is_empty() && is_blocked(kept) && kept.get(FINISH).is_none();
+    let mut candidates = Vec::new();
+    let (mut rest, mut candidate) = kept_fields(&response.provider_data);
     if !blocked {
-        let mut candidate = Map::new();
-        if let Some(content) = content(response, kept, reply) {
-            candidate.insert("content".to_owned(), content.into());
+        candidate.finish = word.map(Text);
+        candidate.content = content(response, &mut parts);
+        if kept.is_empty() {
+            candidate.index = Some(Raw::of(&0));
         }
-        if let Some(word) = word {
-            candidate.insert("finishReason".to_owned(), word.into());
-        }
-        match kept.and_then(|kept| kept.get("candidate")).and_then(Value::as_object) {
-            Some(extra) => fields::put_back(&mut candidate, extra, &[]),
-            None if native => {}
-            None => {
-                candidate.insert("index".to_owned(), 0.into());
-            }
-        }
-        let mut candidates = vec![Value::Object(candidate)];
-        let further = kept.and_then(|kept| kept.get("candidates")).and_then(Value::as_array);
-        candidates.extend(further.into_iter().flatten().cloned());
-        body.insert("candidates".to_owned(), candidates.into());
+        candidates.push(candidate);
+        let further: Option<Vec<Candidate<'_>>> = kept.get(CANDIDATES).and_then(|further| further.to().ok());
+        candidates.extend(further.into_iter().flatten());
     }
+    let model = Some(response.model.as_str()).filter(|model| !model.is_empty()).or(reply.model.as_deref());
+    let fresh = || kept.is_empty().then(|| Cow::Owned(reply.ids.clone().next_id()));
+    if blocked && let Some(candidates) = kept.get(CANDIDATES) {
+        rest.push((Cow::Borrowed(CANDIDATES), Cow::Borrowed(candidates.raw())));
+    }
+    let answer = Answer {
+        candidates: (!candidates.is_empty()).then_some(candidates),
+        usage: response.usage.as_ref().map(|usage| usage::encode(usage, &Usage::default())),
+        model: model.map(Text::from),
+        id: response.id.as_deref().map(Cow::Borrowed).or_else(fresh).map(Text),
+        error: None,
+        rest,
+    };
+    let body = write(&answer);
+    let mut losses = parts.losses;
+    foreign::note_fields(&response.provider_data, DIALECT, "provider_data", &[], &mut losses);
     if let Some(usage) = &response.usage {
-        body.insert("usageMetadata".to_owned(), usage::encode(usage).into());
+        foreign::note_fields(&usage.provider_data, DIALECT, "usage.provider_data", &[], &mut losses);
     }
-    let model = if response.model.is_empty() { reply.model.as_deref() } else { Some(response.model.as_str()) };
-    if let Some(model) = model {
-        body.insert("modelVersion".to_owned(), model.into());
-    }
-    let id = response.id.clone().or_else(|| (!native).then(|| reply.ids.clone().next_id()));
-    if let Some(id) = id {
-        body.insert("responseId".to_owned(), id.into());
-    }
-    for (name, value) in kept.into_iter().flatten() {
-        if !["candidate", "candidates", "content", "empty"].contains(&name.as_str())
-            || (blocked && name == "candidates")
-        {
-            body.entry(name.clone()).or_insert_with(|| value.clone());
-        }
-    }
-    Value::Object(body)
+    WireResponse { body, losses }
 }
 
 /// What broke the answer, in words.
@@ -71,100 +70,131 @@ pub(in super::super) fn failure(error: Option<&Error>) -> Error {
     error.cloned().unwrap_or_else(|| Error::new(ErrorKind::Server, "the model's answer broke off"))
 }
 
-/// The word for why the answer ended: the provider's own while it still fits. None where the wire had none, and for a
+/// The word for why the answer ended: the provider's own while it still fits. `None` where the wire had none, and for a
 /// failure, which has no word.
-pub(in super::super) fn finish_word(data: &ProviderData, reason: FinishReason, calls: bool) -> Option<&str> {
-    match data.value(Dialect::Gemini, FINISH) {
-        Some(Value::String(word)) if finish(Some(word), calls) == reason => return Some(word),
-        Some(Value::Null) if reason == FinishReason::Unknown => return None,
-        _ => {}
+pub(in super::super) fn finish_word(data: &ProviderData, reason: FinishReason, calls: usize) -> Option<Cow<'_, str>> {
+    if let Some(own) = data.part(DIALECT, DataPart::Answer).get(FINISH) {
+        match own.as_str() {
+            Some(word) if finish(Some(&word), calls) == reason => return Some(word),
+            None if reason == FinishReason::Unknown => return None,
+            _ => {}
+        }
     }
-    match reason {
-        // Calls that cannot be said here, such as one that is no JSON: a plain end would hide that something is missing.
-        FinishReason::ToolUse if !calls => Some("MALFORMED_FUNCTION_CALL"),
-        FinishReason::Stop | FinishReason::ToolUse => Some("STOP"),
-        FinishReason::Length => Some("MAX_TOKENS"),
-        FinishReason::ContentFilter => Some("SAFETY"),
-        FinishReason::Unknown => Some("OTHER"),
-        FinishReason::Error => None,
-    }
+    let word = match reason {
+        // Calls that cannot be written here, such as one that is cut off: a plain end would hide that one is missing.
+        FinishReason::ToolUse if calls == 0 => "MALFORMED_FUNCTION_CALL",
+        FinishReason::Stop | FinishReason::ToolUse => "STOP",
+        FinishReason::Length => "MAX_TOKENS",
+        FinishReason::ContentFilter => "SAFETY",
+        FinishReason::Unknown => "OTHER",
+        FinishReason::Error => return None,
+    };
+    Some(Cow::Borrowed(word))
 }
 
-fn content(response: &Response, kept: Option<&Map<String, Value>>, reply: &Reply) -> Option<Map<String, Value>> {
-    let sealer = Sealer::new(reply, Some(&response.model));
-    let mut parts: Vec<Value> = response.content.iter().flat_map(|block| block_parts(block, sealer)).collect();
-    for empty in kept.and_then(|kept| kept.get("empty")).and_then(Value::as_array).into_iter().flatten() {
-        let place = empty.get("at").and_then(Value::as_u64).and_then(|at| usize::try_from(at).ok());
-        if let Some(place) = place.filter(|place| *place <= parts.len()) {
-            parts.insert(place, part::text("", empty.get("thought") == Some(&Value::Bool(true))).into());
-        }
+/// The place of an empty part.
+#[derive(Deserialize)]
+struct Empty {
+    at: usize,
+    thought: bool,
+}
+
+fn content<'a>(response: &'a Response, writer: &mut Parts<'_>) -> Option<Content<'a>> {
+    let shape = response.provider_data.part(DIALECT, DataPart::Shape);
+    let blocks = response.content.iter().enumerate();
+    let mut parts: Vec<Part<'a>> =
+        blocks.flat_map(|(index, block)| writer.of(block, &format!("content[{index}]"))).collect();
+    let empty: Vec<Empty> = shape.get(EMPTY).and_then(|empty| empty.to().ok()).unwrap_or_default();
+    if !empty.is_empty() {
+        parts = with_empty(parts, empty);
     }
-    let mut content = match kept.and_then(|kept| kept.get("content")) {
-        Some(Value::Object(content)) => content.clone(),
-        Some(Value::Null) if parts.is_empty() => return None,
-        _ => Map::from_iter([("role".to_owned(), json!("model"))]),
+    let mut content = match shape.get(CONTENT) {
+        Some(content) if content.is_null() && parts.is_empty() => return None,
+        Some(content) if content.is_object() => content.to().unwrap_or_default(),
+        _ => Content { role: Some("model".into()), ..Content::default() },
     };
     if !parts.is_empty() {
-        let role = content.shift_remove("role");
-        content.insert("parts".to_owned(), parts.into());
-        if let Some(role) = role {
-            content.insert("role".to_owned(), role);
-        }
+        content.parts = Some(OneOrMany::Many(parts));
     }
     Some(content)
 }
 
-/// The parts that a block becomes for a client.
-pub(in super::super) fn block_parts(block: &Block, sealer: Sealer<'_>) -> Vec<Value> {
-    let mut parts = match block {
-        Block::Text(text) => texts(&text.text, false, &text.provider_data),
-        Block::Thinking(thinking) => texts(&thinking.text, true, &thinking.provider_data),
-        Block::Image(image) => part::media(&image.source, None, &image.provider_data, false).into_iter().collect(),
-        Block::Audio(audio) => part::media(&audio.source, None, &audio.provider_data, false).into_iter().collect(),
-        Block::Document(document) => {
-            let name = document.name.as_deref();
-            part::media(&document.source, name, &document.provider_data, false).into_iter().collect()
+/// Puts empty parts back into their places, which are in order.
+fn with_empty<'a>(parts: Vec<Part<'a>>, empty: Vec<Empty>) -> Vec<Part<'a>> {
+    let mut all = Vec::with_capacity(parts.len() + empty.len());
+    let mut parts = parts.into_iter();
+    for Empty { at, thought } in empty {
+        all.extend(parts.by_ref().take(at.saturating_sub(all.len())));
+        if all.len() == at {
+            all.push(content::text("", if thought { BlockKind::Thinking } else { BlockKind::Text }));
         }
-        Block::ToolCall(call) => call_part(call).into_iter().collect(),
-        // Results stand in requests only.
-        Block::ToolResult(_) => Vec::new(),
-        Block::Other(other) if other.dialect == Dialect::Gemini => return vec![other.data.clone().into()],
-        Block::Other(other) => {
-            let mut part = part::text("", true);
-            part::sign(&mut part, &sealer.block(other));
-            vec![part]
-        }
-    };
-    if let (Some(data), Some(last)) = (block.provider_data(), parts.last_mut()) {
-        if let Some(signature) = sealer.signature(data) {
-            part::sign(last, &signature);
-        }
-        part::dress(last, data, true);
     }
-    parts.into_iter().map(Value::Object).collect()
+    all.extend(parts);
+    all
 }
 
-/// A call as a part, without its signature; none when it cannot be run.
-pub(in super::super) fn call_part(call: &ToolCall) -> Option<Map<String, Value>> {
-    let id = Some(call.id.as_str()).filter(|id| !id.is_empty() && !call.provider_data.flag(Dialect::Gemini, GENERATED));
-    call.is_complete().then(|| part::call(call, id))
+/// Writes the parts of blocks for a client, with a loss for what has no part.
+pub(in super::super) struct Parts<'a> {
+    pub(in super::super) signer: Signer<'a>,
+    pub(in super::super) losses: Vec<Loss>,
 }
 
-/// A text in the parts that it came in.
-pub(in super::super) fn texts(text: &str, thought: bool, data: &ProviderData) -> Vec<Map<String, Value>> {
-    let lengths = data.value(Dialect::Gemini, SPLIT).and_then(Value::as_array);
-    let pieces = lengths.and_then(|lengths| pieces(text, lengths)).unwrap_or_else(|| vec![text]);
-    pieces.into_iter().map(|piece| part::text(piece, thought)).collect()
-}
-
-/// The text cut as noted; none when the note does not fit it any more.
-fn pieces<'a>(text: &'a str, lengths: &[Value]) -> Option<Vec<&'a str>> {
-    let mut rest = text;
-    let mut pieces = Vec::with_capacity(lengths.len());
-    for length in lengths {
-        let (piece, behind) = rest.split_at_checked(usize::try_from(length.as_u64()?).ok()?)?;
-        pieces.push(piece);
-        rest = behind;
+impl Parts<'_> {
+    /// The parts that a block becomes.
+    pub(in super::super) fn of<'b>(&mut self, block: &'b Block, place: &str) -> Vec<Part<'b>> {
+        let mut parts = match block {
+            Block::Text(text) => content::texts(&text.text, BlockKind::Text, &text.provider_data),
+            Block::Thinking(thinking) => content::texts(&thinking.text, BlockKind::Thinking, &thinking.provider_data),
+            Block::Image(_) | Block::Audio(_) | Block::Document(_) => {
+                let part = content::media(block, Spelling::AsItCame);
+                part.map_err(|why| self.lost(LossCode::Media, block, place, why)).into_iter().collect()
+            }
+            Block::ToolCall(call) => self.call(call, place).into_iter().collect(),
+            Block::ToolResult(_) => {
+                self.lost(LossCode::NotInDialect, block, place, "an answer of this API holds no results; left out");
+                return Vec::new();
+            }
+            Block::Other(other) if other.dialect == DIALECT => return content::whole(other).into_iter().collect(),
+            Block::Other(other) => {
+                let why = format!("only {} has {}; left out", other.dialect, name_of(other));
+                self.lost(LossCode::ForeignContent, block, place, &why);
+                return Vec::new();
+            }
+        };
+        let Some(data) = block.provider_data() else { return parts };
+        self.report(data, place);
+        if let Some(last) = parts.last_mut() {
+            last.signature = self.signer.signature(data, block.kind(), 0).map(Text::from);
+            content::dress(last, data, Spelling::AsItCame);
+        }
+        parts
     }
-    (rest.is_empty() && !pieces.is_empty()).then_some(pieces)
+
+    /// A call as a part, without its signature; `None` if it cannot be run.
+    fn call<'b>(&mut self, call: &'b ToolCall, place: &str) -> Option<Part<'b>> {
+        if !call.is_complete() {
+            let why = "the arguments are cut off, and a client would run the call without them; left out";
+            self.losses.push(Loss::new(LossCode::NotInDialect, "tool_call", place, why));
+            return None;
+        }
+        Some(content::call(call, &call.name, content::wire_id(call)))
+    }
+
+    /// Tells what of a block's data stays behind.
+    pub(in super::super) fn report(&mut self, data: &ProviderData, place: &str) {
+        foreign::note_fields(data, DIALECT, &format!("{place}.provider_data"), &[], &mut self.losses);
+    }
+
+    fn lost(&mut self, code: LossCode, block: &Block, place: &str, why: &str) {
+        self.losses.push(Loss::new(code, block.kind().as_str(), place, why));
+    }
+}
+
+/// What a block of another dialect is: its type, or else the names of its fields.
+fn name_of(other: &Other) -> String {
+    let fields: Fields = other.data.to().unwrap_or_default();
+    match fields.str("type") {
+        Some(kind) => kind.into_owned(),
+        None => fields.names().collect::<Vec<_>>().join(", "),
+    }
 }

@@ -1,15 +1,22 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::*;
+use super::super::testing::{decode_response, encode_response};
 use crate::dialect::seal::Sealed;
 use crate::{
-    Block, Dialect, Error, ErrorKind, FinishReason, Ids, Other, ProviderData, Reply, Response, ThinkingBlock, ToolCall,
-    Usage,
+    Block, Dialect, Error, ErrorKind, FinishReason, Ids, Other, Part, ProviderData, Reply, Response, ThinkingBlock,
+    ToolCall, Usage,
 };
 
 fn answer(body: Value) -> Response {
-    decode_response(body, &mut Ids::default()).unwrap()
+    decode_response(&body, &mut Ids::default()).unwrap()
+}
+
+/// The answer as it is written, which costs nothing.
+fn written(response: &Response) -> Value {
+    let (wire, losses) = encode_response(response, &Reply::default());
+    assert_eq!(losses, Vec::<String>::new());
+    wire
 }
 
 /// An answer with these parts.
@@ -58,29 +65,30 @@ fn an_answer_with_everything() {
             "model": "gemini-3-pro-preview",
             "content": [
                 {"type": "thinking", "text": "Let me see."},
-                {"type": "text", "text": "It is sunny.", "provider_data": {"gemini": {"split": [6, 6]}}},
+                {"type": "text", "text": "It is sunny.", "provider_data": {"gemini": {"shape": {"split": [6, 6]}}}},
                 {"type": "tool_call", "id": call, "name": "f", "arguments": {"b": 1, "a": [2]},
-                    "provider_data": {"gemini": {"thought_signature": "c2ln", "generated_id": true}}},
-                {"type": "tool_call", "id": "c2", "name": "g", "arguments": {}, "provider_data": {"gemini": {"no_args": true}}},
+                    "provider_data": {"gemini": {"thought_signature": "c2ln", "shape": {"generated_id": true}}}},
+                {"type": "tool_call", "id": "c2", "name": "g", "arguments": {}, "provider_data": {"gemini": {"shape": {"no_args": true}}}},
                 {"type": "text", "text": "", "provider_data": {"gemini": {"thought_signature": "bGFzdA=="}}},
             ],
             "finish_reason": "tool_use",
             "usage": {
                 "input_tokens": 29, "output_tokens": 15, "thinking_tokens": 804, "cached_tokens": 0, "cache_read_tokens": 0,
-                "cache_write_tokens": 0, "total_tokens": 848, "provider_data": {"gemini": {"serviceTier": "standard"}},
+                "cache_write_tokens": 0, "total_tokens": 848, "provider_data": {"gemini": {"response": {"serviceTier": "standard"}}},
             },
             "provider_data": {"gemini": {
-                "finish_reason": "STOP",
+                "shape": {"empty": [{"at": 5, "thought": false}], "candidate": ["index", "groundingMetadata"]},
                 "response": {
                     "createTime": "2026-05-04T20:01:02Z",
-                    "empty": [{"at": 5, "thought": false}],
-                    "candidate": {"index": 0, "groundingMetadata": {"webSearchQueries": ["x"]}},
+                    "finish_reason": "STOP",
+                    "index": 0,
+                    "groundingMetadata": {"webSearchQueries": ["x"]},
                     "candidates": [{"content": {"parts": [{"text": "Or so."}], "role": "model"}, "finishReason": "STOP", "index": 1}],
                 },
             }},
         }),
     );
-    assert_eq!(encode_response(&response, &Reply::default()), body);
+    assert_eq!(written(&response), body);
 }
 
 #[test]
@@ -104,7 +112,7 @@ fn signed_parts_are_never_joined() {
         })
         .collect();
     assert_eq!(texts, ["a", "bc", "d", "(e)", "f"]);
-    assert_eq!(encode_response(&response, &Reply::default()), of_parts(parts));
+    assert_eq!(written(&response), of_parts(parts));
 }
 
 #[test]
@@ -138,7 +146,7 @@ fn every_finish_reason_has_its_meaning_and_returns() {
         body["candidates"][0]["finishReason"] = word.into();
         let response = answer(body.clone());
         assert_eq!(response.finish_reason, expected, "{word}");
-        assert_eq!(encode_response(&response, &Reply::default()), body);
+        assert_eq!(written(&response), body);
     }
     let call = answer(of_parts(json!([{"functionCall": {"name": "f", "args": {}}}])));
     assert_eq!(call.finish_reason, FinishReason::ToolUse);
@@ -158,15 +166,7 @@ fn answers_without_content_keep_their_shape() {
     ] {
         let body = json!({"candidates": [candidate], "modelVersion": "m"});
         let response = answer(body.clone());
-        assert_eq!(
-            encode_response(&response, &Reply::default()),
-            if body["candidates"][0].get("content") == Some(&Value::Null) {
-                // An explicit null is as good as absent.
-                json!({"candidates": [{"finishReason": "STOP"}], "modelVersion": "m"})
-            } else {
-                body
-            }
-        );
+        assert_eq!(written(&response), body);
     }
 }
 
@@ -182,12 +182,12 @@ fn a_refused_prompt_is_a_filtered_answer() {
         (response.finish_reason, response.content.len(), &response.usage),
         (FinishReason::ContentFilter, 0, &None)
     );
-    assert_eq!(encode_response(&response, &Reply::default()), body);
+    assert_eq!(written(&response), body);
 }
 
 #[test]
 fn what_is_no_answer_is_an_error() {
-    let fail = |body: Value| decode_response(body, &mut Ids::default()).unwrap_err();
+    let fail = |body: Value| decode_response(&body, &mut Ids::default()).unwrap_err();
     let error = fail(json!({"error": {"code": 503, "message": "overloaded", "status": "UNAVAILABLE"}}));
     assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Overloaded, "overloaded"));
     let error = fail(json!([{"error": {"code": 429, "message": "slow", "status": "RESOURCE_EXHAUSTED"}}]));
@@ -216,13 +216,13 @@ fn a_total_that_is_no_sum_is_a_warning() {
     let response = answer(body.clone());
     assert_eq!(response.usage.as_ref().map(Usage::total_tokens), Some(5));
     assert_eq!(response.warnings.len(), 1);
-    assert_eq!(encode_response(&response, &Reply::default()), body);
+    assert_eq!(written(&response), body);
 }
 
 /// An answer from another dialect.
 fn foreign() -> Response {
     let mut signed = ProviderData::default();
-    signed.set(Dialect::Anthropic, "signature", "EqoB");
+    signed.set_part(Dialect::Anthropic, Part::State, "signature", "EqoB");
     Response {
         model: "claude".to_owned(),
         content: vec![
@@ -238,7 +238,8 @@ fn foreign() -> Response {
 
 #[test]
 fn foreign_state_is_sealed_into_signatures() {
-    let wire = encode_response(&foreign(), &reply());
+    let (wire, losses) = encode_response(&foreign(), &reply());
+    assert_eq!(losses, ["other at content[1]"]);
     let parts = &wire["candidates"][0]["content"]["parts"];
     let record = |index: usize| Sealed::from_base64(parts[index]["thoughtSignature"].as_str().unwrap()).unwrap();
     let sealed = |data: Value| Sealed {
@@ -247,14 +248,12 @@ fn foreign_state_is_sealed_into_signatures() {
         data: serde_json::from_value(data).unwrap(),
     };
     assert_eq!(record(0), sealed(json!({"anthropic": {"signature": "EqoB"}})));
-    assert_eq!(record(1), sealed(json!({"anthropic": {"block": {"type": "server_tool_use"}}})));
     assert_eq!(
         wire,
         json!({
             "candidates": [{
                 "content": {"parts": [
                     {"text": "Hm.", "thought": true, "thoughtSignature": parts[0]["thoughtSignature"]},
-                    {"text": "", "thought": true, "thoughtSignature": parts[1]["thoughtSignature"]},
                     {"text": "Sunny."},
                     {"functionCall": {"name": "f", "args": {}, "id": "toolu_1"}},
                 ], "role": "model"},
@@ -275,7 +274,8 @@ fn a_call_that_was_cut_off_is_not_handed_on() {
         finish_reason: FinishReason::Length,
         ..Response::default()
     };
-    let wire = encode_response(&response, &Reply::default());
+    let (wire, losses) = encode_response(&response, &Reply::default());
+    assert_eq!(losses, ["tool_call at content[1]"]);
     assert_eq!(wire["candidates"][0]["content"]["parts"], json!([{"text": "So:"}]));
     assert_eq!(wire["candidates"][0]["finishReason"], "MAX_TOKENS");
 }
@@ -291,19 +291,69 @@ fn foreign_reasons_and_failures_have_words() {
         (FinishReason::ContentFilter, "SAFETY"),
         (FinishReason::Unknown, "OTHER"),
     ] {
-        assert_eq!(encode_response(&of(reason, None), &Reply::default())["candidates"][0]["finishReason"], word);
+        assert_eq!(written(&of(reason, None))["candidates"][0]["finishReason"], word);
     }
     let error = Some(Box::new(Error::new(ErrorKind::Overloaded, "busy")));
     assert_eq!(
-        encode_response(&of(FinishReason::Error, error), &Reply::default()),
+        written(&of(FinishReason::Error, error)),
         json!({"error": {"code": 503, "message": "busy", "status": "UNAVAILABLE"}}),
     );
-    assert_eq!(encode_response(&of(FinishReason::Error, None), &Reply::default())["error"]["status"], "INTERNAL",);
+    assert_eq!(written(&of(FinishReason::Error, None))["error"]["status"], "INTERNAL",);
 }
 
 #[test]
 fn a_word_that_no_longer_fits_is_replaced() {
     let mut response = answer(of_parts(json!([{"text": "x"}])));
     response.finish_reason = FinishReason::Length;
-    assert_eq!(encode_response(&response, &Reply::default())["candidates"][0]["finishReason"], "MAX_TOKENS");
+    assert_eq!(written(&response)["candidates"][0]["finishReason"], "MAX_TOKENS");
+}
+
+#[test]
+fn what_only_others_know_is_told() {
+    let foreign = |part, name: &str| {
+        let mut data = ProviderData::default();
+        data.set_part(Dialect::OpenaiResponses, part, name, "x");
+        data
+    };
+    let mut text = crate::Text { text: "Hello".to_owned(), ..crate::Text::default() };
+    text.provider_data = foreign(Part::Extra, "annotations");
+    text.provider_data.set_part(Dialect::OpenaiResponses, Part::State, "id", "msg_1");
+    text.provider_data.set_part(Dialect::OpenaiResponses, Part::Shape, "item", true);
+    let source = crate::Source::File { id: "file-1".to_owned(), media_type: None };
+    let image = crate::Image { source, cache: None, provider_data: ProviderData::default() };
+    let response = Response {
+        content: vec![
+            Block::Text(text),
+            Block::Image(image),
+            Block::tool_result("c", "4"),
+            Block::Other(Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search_call"}).into() }),
+        ],
+        finish_reason: FinishReason::Stop,
+        usage: Some(Usage { provider_data: foreign(Part::Answer, "details"), ..Usage::default() }),
+        provider_data: foreign(Part::Answer, "service_tier"),
+        ..Response::default()
+    };
+    let (wire, losses) = encode_response(&response, &Reply::default());
+    // The text has no state, so that there is nothing to seal.
+    assert_eq!(wire["candidates"][0]["content"]["parts"], json!([{"text": "Hello"}]));
+    assert_eq!(
+        losses,
+        [
+            "provider_data at content[0].provider_data.openai-responses",
+            "image at content[1]",
+            "tool_result at content[2]",
+            "other at content[3]",
+            "provider_data at provider_data.openai-responses",
+            "provider_data at usage.provider_data.openai-responses",
+        ]
+    );
+}
+
+#[test]
+fn numbers_and_unknown_fields_come_back_as_they_were_written() {
+    let body = r#"{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":1e2,"b":1e400,"c":123456789012345678901234567890,"d":0.10000000000000000001}}}],"role":"model"},"finishReason":"STOP","avgLogprobs":-0.0310000000000000001}],"modelVersion":"m","x":1e400}"#;
+    let response =
+        Dialect::Gemini.decode_response(body.as_bytes(), &mut Ids::default(), &crate::Limits::default()).unwrap();
+    let wire = Dialect::Gemini.encode_response(&response, &Reply::default());
+    assert_eq!((String::from_utf8(wire.body).unwrap().as_str(), wire.losses), (body, vec![]));
 }

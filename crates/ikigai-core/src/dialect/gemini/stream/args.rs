@@ -4,6 +4,12 @@
 
 use serde_json::{Map, Number, Value};
 
+use super::super::error::excerpt;
+use super::super::wire::PartialArg;
+
+/// So many steps a path may have: nothing reads JSON that is nested deeper.
+const MOST_STEPS: usize = 120;
+
 /// A call whose arguments are still arriving.
 #[derive(Debug, Default)]
 pub(super) struct PartialArgs {
@@ -14,23 +20,30 @@ pub(super) struct PartialArgs {
 
 impl PartialArgs {
     /// Takes one entry of `partialArgs`. An error says what is wrong with it.
-    pub(super) fn push(&mut self, piece: &Value) -> Result<(), String> {
-        let path = piece.get("jsonPath").and_then(Value::as_str).unwrap_or_default();
+    pub(super) fn push(&mut self, piece: PartialArg<'_>) -> Result<(), String> {
+        let path = piece.path.as_ref().map(|path| path.as_str()).unwrap_or_default();
         let goes_on = self.open.as_deref() == Some(path);
-        let will_continue = piece.get("willContinue").and_then(Value::as_bool).unwrap_or_default();
-        let Some(value) = value(piece) else {
+        let Some(value) = value(&piece) else {
             // A piece without a value only says that its text ends here.
             self.open = None;
             return Ok(());
         };
-        let place = self
-            .place(path)
-            .ok_or_else(|| format!("no place for the argument at `{}`", super::super::error::excerpt(path, 100)))?;
+        let steps = steps(path).ok_or_else(|| format!("no place for the argument at `{}`", excerpt(path, 100)))?;
+        if steps.len() > MOST_STEPS {
+            return Err(format!("the path of an argument has more than {MOST_STEPS} steps: `{}…`", excerpt(path, 100)));
+        }
+        let place =
+            self.place(steps).ok_or_else(|| format!("no place for the argument at `{}`", excerpt(path, 100)))?;
         match (place, value) {
             (Value::String(text), Value::String(more)) if goes_on => text.push_str(&more),
             (place, value) => *place = value,
         }
-        self.open = will_continue.then(|| path.to_owned());
+        // The same path again needs no copy.
+        if piece.will_continue != Some(true) {
+            self.open = None;
+        } else if !goes_on {
+            self.open = Some(path.to_owned());
+        }
         Ok(())
     }
 
@@ -41,8 +54,8 @@ impl PartialArgs {
 
     /// The place that a path names, made where it is missing. Lists only grow by one at a time, so that a path
     /// cannot ask for memory that it does not bring.
-    fn place(&mut self, path: &str) -> Option<&mut Value> {
-        let mut steps = steps(path)?.into_iter();
+    fn place(&mut self, steps: Vec<Step>) -> Option<&mut Value> {
+        let mut steps = steps.into_iter();
         let Step::Key(first) = steps.next()? else { return None };
         let mut place = self.arguments.entry(first).or_insert(Value::Null);
         for step in steps {
@@ -69,29 +82,30 @@ impl PartialArgs {
     }
 }
 
-fn value(piece: &Value) -> Option<Value> {
-    if let Some(text) = piece.get("stringValue").and_then(Value::as_str) {
-        return Some(Value::String(text.to_owned()));
+fn value(piece: &PartialArg<'_>) -> Option<Value> {
+    if let Some(text) = &piece.string {
+        return Some(Value::String(text.as_str().to_owned()));
     }
-    if let Some(number) = piece.get("numberValue").filter(|number| number.is_number()) {
+    if let Some(number) = piece.number.as_ref().and_then(|number| number.to::<Number>()) {
         return Some(whole(number));
     }
-    if let Some(flag) = piece.get("boolValue").and_then(Value::as_bool) {
+    if let Some(flag) = piece.flag {
         return Some(Value::Bool(flag));
     }
-    // Protobuf writes its null as a word.
-    piece.get("nullValue").map(|_| Value::Null)
+    // Protobuf writes its null as a word, other writers as such.
+    let null = piece.null.is_some() || piece.rest.iter().any(|(name, _)| name == "nullValue");
+    null.then_some(Value::Null)
 }
 
 /// Protobuf's numbers are all doubles: `3.0` stands for 3.
-fn whole(number: &Value) -> Value {
+fn whole(number: Number) -> Value {
     match number.as_f64() {
         #[expect(
             clippy::cast_possible_truncation,
             reason = "a whole number within the range that doubles hold exactly"
         )]
         Some(double) if double.fract() == 0.0 && double.abs() < 9e15 => Value::Number(Number::from(double as i64)),
-        _ => number.clone(),
+        _ => Value::Number(number),
     }
 }
 

@@ -6,7 +6,8 @@ use super::*;
 fn built(pieces: Value) -> Result<Value, String> {
     let mut args = PartialArgs::default();
     for piece in pieces.as_array().unwrap() {
-        args.push(piece)?;
+        let text = piece.to_string();
+        args.push(serde_json::from_str(&text).unwrap())?;
     }
     Ok(Value::Object(args.finish()))
 }
@@ -52,4 +53,12 @@ fn paths_that_lead_nowhere_are_refused() {
     }
     let clash = json!([{"jsonPath": "$.a", "stringValue": "x"}, {"jsonPath": "$.a.b", "stringValue": "y"}]);
     assert_eq!(built(clash), Err("no place for the argument at `$.a.b`".to_owned()));
+}
+
+#[test]
+fn a_path_with_too_many_steps_is_refused() {
+    let of = |steps: usize| built(json!([{"jsonPath": format!("${}", ".a".repeat(steps)), "numberValue": 1}]));
+    assert!(of(MOST_STEPS).is_ok());
+    let beginning = format!("${}", ".a".repeat(49)) + ".";
+    assert_eq!(of(50_000), Err(format!("the path of an argument has more than {MOST_STEPS} steps: `{beginning}…`")));
 }

@@ -1,23 +1,27 @@
 //! Frames to events.
 
-use std::borrow::Cow;
-
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::super::part::{self, GENERATED, SIGNATURE};
-use super::super::response::{FINISH, KEPT, finish, is_blocked, named};
-use super::super::{error, usage};
+use super::super::content::{self, GENERATED, SIGNATURE};
+use super::super::response::{FINISH, finish, is_blocked, keep_candidate};
+use super::super::wire::{Answer, Candidate, FunctionCall, OneOrMany, Open, Part};
+use super::super::{DIALECT, error, usage};
 use super::args::PartialArgs;
-use super::wire::{self, Candidate, Frame, Kept, Part, Totals};
 use crate::dialect::ReadFrames;
-use crate::{Block, BlockKind, Dialect, Error, Event, FinishReason, Ids, ProviderData};
+use crate::json::wire::{Raw, Rest, Text, read};
+use crate::{
+    Arguments, Block, BlockKind, Error, Event, Fields, FinishReason, Ids, Json, Part as DataPart, ProviderData,
+};
+
+/// So many different fields of one object may come in a stream: later ones replace earlier ones by name.
+const MOST_FIELDS: usize = 64;
 
 /// Reads the frames of a stream.
 ///
 /// The answer is over at the end of the bytes and not before: a frame behind the one with the finish reason may bring
 /// counts or a signature, and a stream in which code ran has several finish reasons, of which the last holds.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Decoder {
     ids: Ids,
     frames: usize,
@@ -29,12 +33,30 @@ pub(crate) struct Decoder {
     partial: Option<(usize, PartialArgs)>,
     /// How many blocks were opened.
     blocks: usize,
-    calls: bool,
+    calls: usize,
     finish: Option<String>,
-    totals: Totals,
-    candidate: Kept,
+    counts: usage::Counts,
     /// The counts that were told last.
     told: usage::Counts,
+    /// What the frames say beside the content, later ones over earlier ones: in `usageMetadata`, in the answer, in the
+    /// candidate.
+    details: Fields,
+    top: Fields,
+    candidate: Fields,
+}
+
+/// Keeps fields by name. A field that a later frame leaves out stays, and `null` is as good as absent.
+fn keep(kept: &mut Fields, fields: Rest<'_>) -> Result<(), String> {
+    for (name, value) in fields {
+        match kept.get(&name) {
+            // Mostly the same again.
+            Some(known) if known.text() == value.get() => {}
+            _ if value.get() == "null" => {}
+            None if kept.len() >= MOST_FIELDS => return Err(format!("more than {MOST_FIELDS} unknown fields")),
+            _ => kept.set(name, Json::copy(&value)),
+        }
+    }
+    Ok(())
 }
 
 impl ReadFrames for Decoder {
@@ -43,22 +65,20 @@ impl ReadFrames for Decoder {
             return;
         }
         self.frames += 1;
-        if data.trim_ascii_start().starts_with('[') {
-            // A whole array in one frame: proxies wrap errors like that.
-            match serde_json::from_str::<Vec<&RawValue>>(data) {
-                Ok(frames) => frames.into_iter().for_each(|frame| self.one(frame.get(), out)),
-                Err(fault) => self.broken(&fault, data, out),
-            }
-            return;
+        if !data.trim_ascii_start().starts_with('[') {
+            return self.one(data, out);
         }
-        self.one(data, out);
+        // A whole array in one frame: proxies wrap errors like that.
+        match serde_json::from_str::<Vec<&RawValue>>(data) {
+            Ok(frames) => frames.into_iter().for_each(|frame| self.one(frame.get(), out)),
+            Err(fault) => self.broken(&fault.to_string(), data, out),
+        }
     }
 
     fn end(&mut self, out: &mut Vec<Event>) {
         if self.over {
             return;
         }
-        let mut kept: Map<String, Value> = self.totals.top.parsed().collect();
         let word = self.finish.take();
         let finish_reason = match &word {
             Some(word) => {
@@ -66,7 +86,7 @@ impl ReadFrames for Decoder {
                 self.close_partial(if word == "STOP" { Complete::Yes } else { Complete::No }, out);
                 finish(Some(word), self.calls)
             }
-            None if self.blocks == 0 && is_blocked(&kept) => FinishReason::ContentFilter,
+            None if self.blocks == 0 && is_blocked(&self.top) => FinishReason::ContentFilter,
             None if self.blocks == 0 && self.frames == 0 => {
                 return self.fail(Error::protocol("the answer is empty: the stream ended before its first frame"), out);
             }
@@ -76,25 +96,19 @@ impl ReadFrames for Decoder {
             }
         };
         self.close(out);
-        let counts: Map<String, Value> = self.usage_fields();
-        match usage::decode(&counts) {
+        let mut kept = std::mem::take(&mut self.top);
+        let counts = self.usage_fields();
+        match usage::decode(&Open { rest: counts.as_rest() }) {
             Some(usage) => out.push(Event::Usage { usage }),
-            None if !counts.is_empty() => {
-                kept.insert("usageMetadata".to_owned(), counts.into());
-            }
+            None if !counts.is_empty() => kept.push("usageMetadata", counts),
             None => {}
         }
-        let candidate: Map<String, Value> = self.candidate.parsed().collect();
-        if !candidate.is_empty() {
-            kept.insert("candidate".to_owned(), candidate.into());
+        if let Some(word) = word {
+            kept.push(FINISH, word);
         }
         let mut provider_data = ProviderData::default();
-        if let Some(word) = word {
-            provider_data.set(Dialect::Gemini, FINISH, word);
-        }
-        if !kept.is_empty() {
-            provider_data.set(Dialect::Gemini, KEPT, kept);
-        }
+        provider_data.extend_part(DIALECT, DataPart::Answer, kept);
+        keep_candidate(&mut provider_data, std::mem::take(&mut self.candidate));
         self.over = true;
         out.push(Event::Done { finish_reason, provider_data });
     }
@@ -109,20 +123,7 @@ enum Complete {
 
 impl Decoder {
     pub(crate) fn new(ids: Ids) -> Self {
-        Decoder {
-            ids,
-            frames: 0,
-            started: false,
-            over: false,
-            open: None,
-            partial: None,
-            blocks: 0,
-            calls: false,
-            finish: None,
-            totals: Totals::default(),
-            candidate: Kept::default(),
-            told: usage::Counts::default(),
-        }
+        Decoder { ids, ..Decoder::default() }
     }
 
     /// The ids that are left.
@@ -134,95 +135,118 @@ impl Decoder {
         if self.over {
             return;
         }
-        let frame = match wire::read(data, &mut self.totals) {
-            Ok(frame) => frame,
-            Err(fault) => return self.broken(&fault, data, out),
+        let mut answer: Answer<'_> = match serde_json::from_str(data) {
+            Ok(answer) => answer,
+            Err(fault) => {
+                // Reads it again, to tell the place.
+                let fault = read::<Answer<'_>>(data.as_bytes()).err().unwrap_or_else(|| fault.to_string());
+                return self.broken(&fault, data, out);
+            }
         };
-        if frame.error {
+        if answer.error.is_some() {
             return self.fail(error::decode_error(None, &[], data), out);
         }
-        self.start(&frame, out);
-        // Before the content: whoever writes this stream in another dialect may want the prompt's count at its start.
-        if self.totals.counts != self.told {
-            self.told = self.totals.counts;
+        if let Err(fault) = self.totals(&mut answer) {
+            return self.broken(&fault, data, out);
+        }
+        if !self.started {
+            self.started = true;
+            let (id, model) = (answer.id.map(Text::into_string), answer.model.map(Text::into_string));
+            out.push(Event::Start { id, model, provider_data: ProviderData::default() });
+        }
+        // Before the content: another dialect may want the prompt's count at its start.
+        if self.counts != self.told {
+            self.told = self.counts;
             out.push(Event::Usage { usage: self.told.usage() });
         }
-        if let Some(candidate) = frame.candidate {
-            self.candidate(candidate, out);
+        let (mut first, mut others) = (None, Vec::new());
+        for candidate in answer.candidates.into_iter().flatten() {
+            if first.is_none() && candidate.is_first() {
+                first = Some(candidate);
+            } else {
+                others.push(candidate);
+            }
         }
-    }
-
-    fn start(&mut self, frame: &Frame<'_>, out: &mut Vec<Event>) {
-        if self.started {
-            return;
+        if !others.is_empty() {
+            let frame = Answer { candidates: Some(others), ..Answer::default() };
+            out.push(Event::Other { index: None, dialect: DIALECT, data: Raw::of(&frame).to_json() });
         }
-        self.started = true;
-        let owned = |text: &Option<Cow<'_, str>>| text.as_deref().map(str::to_owned);
-        let provider_data = ProviderData::default();
-        out.push(Event::Start { id: owned(&frame.id), model: owned(&frame.model), provider_data });
-    }
-
-    fn candidate(&mut self, candidate: Candidate<'_>, out: &mut Vec<Event>) {
-        if let Some(index) = candidate.index
-            && !self.candidate.has("index")
+        if let Some(candidate) = first
+            && let Err(fault) = self.candidate(candidate, out)
         {
-            self.candidate.set("index", index.to_string());
+            self.broken(&fault, data, out);
         }
-        for (name, value) in candidate.rest {
-            self.candidate.keep(&name, value);
+    }
+
+    /// Takes the counts, and what stands beside the content.
+    fn totals(&mut self, answer: &mut Answer<'_>) -> Result<(), String> {
+        keep(&mut self.top, std::mem::take(&mut answer.rest))?;
+        let Some(mut counts) = answer.usage.take() else { return Ok(()) };
+        self.counts = usage::Counts::of(&counts).after(self.counts);
+        counts.rest.retain(|(name, _)| !usage::is_count(name));
+        keep(&mut self.details, counts.rest)
+    }
+
+    fn candidate(&mut self, candidate: Candidate<'_>, out: &mut Vec<Event>) -> Result<(), String> {
+        if let Some(index) = &candidate.index
+            && self.candidate.get("index").is_none()
+        {
+            self.candidate.set("index", index.to_json());
         }
-        for part in candidate.parts {
+        keep(&mut self.candidate, candidate.rest)?;
+        let parts = candidate.content.and_then(|content| content.parts).map(OneOrMany::into_vec);
+        for part in parts.into_iter().flatten() {
             self.part(part, out);
             if self.over {
-                return;
+                return Ok(());
             }
         }
         if let Some(word) = candidate.finish {
-            self.finish = Some(word.into_owned());
+            self.finish = Some(word.into_string());
         }
+        Ok(())
     }
 
-    fn part(&mut self, part: Part<'_>, out: &mut Vec<Event>) {
-        match part {
-            Part { text: Some(text), thought, signature: None, rest } if rest.is_empty() => {
-                self.plain(text, if thought { BlockKind::Thinking } else { BlockKind::Text }, out);
+    fn part(&mut self, mut part: Part<'_>, out: &mut Vec<Event>) {
+        part.rest.retain(|(_, value)| value.get() != "null");
+        let plain = part.signature.as_ref().is_none_or(|signature| signature.as_str().is_empty())
+            && part.rest.is_empty()
+            && part.inline_data.is_none()
+            && part.file_data.is_none()
+            && part.call.is_none()
+            && part.result.is_none();
+        match part.text.take_if(|_| plain) {
+            Some(text) => {
+                let kind = if part.thought == Some(true) { BlockKind::Thinking } else { BlockKind::Text };
+                self.plain(text.into_string(), kind, out);
             }
-            part => match part.object() {
-                Ok(object) => self.other(object, out),
-                Err(fault) => self.broken(&fault, "", out),
+            None => match part.call.take_if(|call| self.partial.is_some() && call.name.is_none() || is_piece(call)) {
+                Some(call) => self.piece(*call, part.signature, out),
+                None => self.other(part, out),
             },
         }
     }
 
     /// More text or thinking, without anything to it.
-    fn plain(&mut self, text: Cow<'_, str>, kind: BlockKind, out: &mut Vec<Event>) {
+    fn plain(&mut self, text: String, kind: BlockKind, out: &mut Vec<Event>) {
         if text.is_empty() {
             return;
         }
+        let thinking = kind == BlockKind::Thinking;
         let index = match self.open {
             Some((index, open)) if open == kind => index,
             _ => {
-                let thinking = kind == BlockKind::Thinking;
                 let index = self.open(if thinking { Block::thinking("") } else { Block::text("") }, out);
                 self.open = Some((index, kind));
                 index
             }
         };
-        let text = text.into_owned();
-        out.push(match kind {
-            BlockKind::Thinking => Event::ThinkingDelta { index, text },
-            _ => Event::TextDelta { index, text },
-        });
+        out.push(if thinking { Event::ThinkingDelta { index, text } } else { Event::TextDelta { index, text } });
     }
 
-    /// Any other part: a block of its own, whole in this frame, unless it is a piece of a call.
-    fn other(&mut self, part: Map<String, Value>, out: &mut Vec<Event>) {
-        if let Some(call) = part.get("functionCall").and_then(Value::as_object)
-            && self.is_piece(call)
-        {
-            return self.piece(&part, out);
-        }
-        match named(part::decode(part), &mut self.ids) {
+    /// Any other part: a block of its own, whole in this frame.
+    fn other(&mut self, part: Part<'_>, out: &mut Vec<Event>) {
+        match content::named(content::decode(part), &mut self.ids) {
             Block::Text(mut block) => {
                 let text = std::mem::take(&mut block.text);
                 let index = self.open(Block::Text(block), out);
@@ -241,7 +265,7 @@ impl Decoder {
             }
             Block::ToolCall(call) => {
                 let index = self.open_call(call.id, call.name, call.provider_data, out);
-                finish_call(index, call.arguments.object().clone(), out);
+                finish_call(index, call.arguments, out);
             }
             block => {
                 let index = self.open(block, out);
@@ -250,47 +274,40 @@ impl Decoder {
         }
     }
 
-    /// Does this belong to a call that comes in pieces?
-    fn is_piece(&self, call: &Map<String, Value>) -> bool {
-        let goes_on = self.partial.is_some() && !call.contains_key("name");
-        goes_on || call.contains_key("willContinue") || call.contains_key("partialArgs")
-    }
-
-    fn piece(&mut self, part: &Map<String, Value>, out: &mut Vec<Event>) {
-        let Some(call) = part.get("functionCall").and_then(Value::as_object) else { return };
-        if let Some(name) = call.get("name").and_then(Value::as_str) {
+    fn piece(&mut self, call: FunctionCall<'_>, signature: Option<Text<'_>>, out: &mut Vec<Event>) {
+        if let Some(name) = call.name {
             let mut data = ProviderData::default();
-            if let Some(signature) = part.get("thoughtSignature").and_then(Value::as_str) {
-                data.set(Dialect::Gemini, SIGNATURE, signature);
+            if let Some(signature) = signature {
+                data.set_part(DIALECT, DataPart::State, SIGNATURE, signature.into_string());
             }
-            let id = match call.get("id").and_then(Value::as_str) {
-                Some(id) if !id.is_empty() => id.to_owned(),
+            let id = match call.id {
+                Some(id) if !id.as_str().is_empty() => id.into_string(),
                 _ => {
-                    data.set(Dialect::Gemini, GENERATED, true);
+                    data.set_part(DIALECT, DataPart::Shape, GENERATED, true);
                     self.ids.next_id()
                 }
             };
-            let index = self.open_call(id, name.to_owned(), data, out);
+            let index = self.open_call(id, name.into_string(), data, out);
             self.partial = Some((index, PartialArgs::default()));
         }
         let Some((_, args)) = &mut self.partial else {
             let message = format!("frame {} goes on with a call that never began", self.frames);
             return self.fail(Error::protocol(message), out);
         };
-        for piece in call.get("partialArgs").and_then(Value::as_array).into_iter().flatten() {
+        for piece in call.partial_args.into_iter().flatten() {
             if let Err(fault) = args.push(piece) {
                 let message = format!("frame {}: {fault}", self.frames);
                 return self.fail(Error::protocol(message), out);
             }
         }
-        if !call.get("willContinue").and_then(Value::as_bool).unwrap_or_default() {
+        if call.will_continue != Some(true) {
             self.close_partial(Complete::Yes, out);
         }
     }
 
     fn open_call(&mut self, id: String, name: String, provider_data: ProviderData, out: &mut Vec<Event>) -> usize {
         self.close(out);
-        self.calls = true;
+        self.calls += 1;
         let index = self.next();
         out.push(Event::ToolCallStart { index, id, name, provider_data });
         index
@@ -320,34 +337,27 @@ impl Decoder {
     /// as text without their last brace.
     fn close_partial(&mut self, complete: Complete, out: &mut Vec<Event>) {
         let Some((index, args)) = self.partial.take() else { return };
-        let arguments = args.finish();
-        if complete == Complete::Yes {
-            return finish_call(index, arguments, out);
-        }
+        let arguments: Map<String, Value> = args.finish();
         let mut text = Value::Object(arguments).to_string();
-        text.pop();
-        out.push(Event::ToolCallDelta { index, arguments: text.clone() });
-        let (arguments, provider_data) = (crate::Arguments::from_text(text), ProviderData::default());
-        out.push(Event::ToolCallDone { index, arguments, provider_data });
+        if complete == Complete::No {
+            text.pop();
+        }
+        finish_call(index, Arguments::from_text(text), out);
     }
 
     /// The counts and what stands beside them, as one whole answer would have had them.
-    fn usage_fields(&mut self) -> Map<String, Value> {
-        let mut counts = self.totals.counts;
-        let mut fields = Map::new();
-        for name in usage::NAMES {
-            if let Some(count) = counts.slot(name).copied().flatten() {
-                fields.insert(name.to_owned(), count.into());
-            }
+    fn usage_fields(&mut self) -> Fields {
+        let mut fields = Fields::default();
+        for (name, count) in self.counts.named() {
+            fields.push(name, Raw::of(&count).to_json());
         }
-        fields.extend(self.totals.usage.parsed());
+        fields.merge(std::mem::take(&mut self.details));
         fields
     }
 
-    fn broken(&mut self, fault: &serde_json::Error, data: &str, out: &mut Vec<Event>) {
+    fn broken(&mut self, fault: &str, data: &str, out: &mut Vec<Event>) {
         // The parser's own words may quote the frame as well.
-        let fault = fault.to_string();
-        let (fault, begins) = (error::excerpt(&fault, 200), error::excerpt(data, 200));
+        let (fault, begins) = (error::excerpt(fault, 200), error::excerpt(data, 200));
         self.fail(Error::protocol(format!("frame {} does not parse: {fault}; it begins: {begins}", self.frames)), out);
     }
 
@@ -357,32 +367,16 @@ impl Decoder {
     }
 }
 
-impl Part<'_> {
-    /// The part as the object that it was.
-    fn object(self) -> Result<Map<String, Value>, serde_json::Error> {
-        let mut object = Map::new();
-        if let Some(text) = self.text {
-            object.insert("text".to_owned(), text.into_owned().into());
-        }
-        for (name, value) in self.rest {
-            object.insert(name.into_owned(), serde_json::from_str(value.get())?);
-        }
-        if self.thought {
-            object.insert("thought".to_owned(), true.into());
-        }
-        if let Some(signature) = self.signature {
-            object.insert("thoughtSignature".to_owned(), signature.into_owned().into());
-        }
-        Ok(object)
-    }
+/// Is this a piece of a call, in its own words?
+fn is_piece(call: &FunctionCall<'_>) -> bool {
+    call.will_continue.is_some() || call.partial_args.is_some()
 }
 
 fn done(index: usize, out: &mut Vec<Event>) {
     out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
 }
 
-fn finish_call(index: usize, arguments: Map<String, Value>, out: &mut Vec<Event>) {
-    let text = serde_json::to_string(&arguments).unwrap_or_default();
-    out.push(Event::ToolCallDelta { index, arguments: text });
-    out.push(Event::ToolCallDone { index, arguments: arguments.into(), provider_data: ProviderData::default() });
+fn finish_call(index: usize, arguments: Arguments, out: &mut Vec<Event>) {
+    out.push(Event::ToolCallDelta { index, arguments: arguments.text().to_owned() });
+    out.push(Event::ToolCallDone { index, arguments, provider_data: ProviderData::default() });
 }

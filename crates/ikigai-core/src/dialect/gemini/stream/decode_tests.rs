@@ -2,11 +2,11 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::decode_response;
+use super::super::testing::decode_response;
 use super::Decoder;
 use super::grammar::check_grammar;
 use crate::dialect::ReadFrames as _;
-use crate::{Block, Collector, Dialect, ErrorKind, Event, Ids, Response};
+use crate::{Block, Collector, Dialect, ErrorKind, Event, Ids, Part, Response};
 
 fn decoded<T: AsRef<str>>(frames: &[T]) -> Vec<Event> {
     let mut decoder = Decoder::new(Ids::default());
@@ -74,7 +74,7 @@ fn thoughts_and_text_are_deltas_of_their_blocks() {
             {"type": "text_delta", "index": 1, "text": "sunny."},
             {"type": "block_done", "index": 1},
             {"type": "done", "finish_reason": "stop", "provider_data": {"gemini": {
-                "finish_reason": "STOP", "response": {"candidate": {"index": 0}}}}},
+                "response": {"finish_reason": "STOP", "index": 0}, "shape": {"candidate": ["index"]}}}},
         ]),
     );
 }
@@ -94,7 +94,7 @@ fn a_signature_on_an_empty_part_is_a_block_of_its_own() {
             {"type": "block_done", "index": 0},
             {"type": "block_start", "index": 1, "block": {"type": "text", "text": "", "provider_data": {"gemini": {"thought_signature": "c2ln"}}}},
             {"type": "block_done", "index": 1},
-            {"type": "done", "finish_reason": "stop", "provider_data": {"gemini": {"finish_reason": "STOP"}}},
+            {"type": "done", "finish_reason": "stop", "provider_data": {"gemini": {"response": {"finish_reason": "STOP"}}}},
         ]),
     );
 }
@@ -116,16 +116,16 @@ fn calls_come_whole_with_the_signature_on_the_first() {
         json!([
             {"type": "start", "id": "r", "model": "m"},
             {"type": "tool_call_start", "index": 0, "id": first, "name": "f",
-                "provider_data": {"gemini": {"thought_signature": "c2ln", "generated_id": true}}},
+                "provider_data": {"gemini": {"thought_signature": "c2ln", "shape": {"generated_id": true}}}},
             {"type": "tool_call_delta", "index": 0, "arguments": r#"{"b":1,"a":2}"#},
             {"type": "tool_call_done", "index": 0, "arguments": {"b": 1, "a": 2}},
-            {"type": "tool_call_start", "index": 1, "id": "c2", "name": "g", "provider_data": {"gemini": {"no_args": true}}},
+            {"type": "tool_call_start", "index": 1, "id": "c2", "name": "g", "provider_data": {"gemini": {"shape": {"no_args": true}}}},
             {"type": "tool_call_delta", "index": 1, "arguments": "{}"},
             {"type": "tool_call_done", "index": 1, "arguments": {}},
-            {"type": "tool_call_start", "index": 2, "id": third, "name": "f", "provider_data": {"gemini": {"generated_id": true}}},
+            {"type": "tool_call_start", "index": 2, "id": third, "name": "f", "provider_data": {"gemini": {"shape": {"generated_id": true}}}},
             {"type": "tool_call_delta", "index": 2, "arguments": r#"{"b":3}"#},
             {"type": "tool_call_done", "index": 2, "arguments": {"b": 3}},
-            {"type": "done", "finish_reason": "tool_use", "provider_data": {"gemini": {"finish_reason": "STOP"}}},
+            {"type": "done", "finish_reason": "tool_use", "provider_data": {"gemini": {"response": {"finish_reason": "STOP"}}}},
         ]),
     );
 }
@@ -153,7 +153,7 @@ fn counts_are_snapshots_that_never_end_the_stream() {
     let usage = response(&frames).usage.unwrap();
     assert_eq!(
         serde_json::to_value(usage.provider_data).unwrap(),
-        json!({"gemini": {"serviceTier": "standard", "promptTokensDetails": [1]}}),
+        json!({"gemini": {"response": {"serviceTier": "standard", "promptTokensDetails": [1]}}}),
     );
 }
 
@@ -176,7 +176,8 @@ fn of_several_finish_reasons_the_last_holds() {
                 {"type": "text", "text": "One"},
             ],
             "finish_reason": "length",
-            "provider_data": {"gemini": {"finish_reason": "MAX_TOKENS", "response": {"candidate": {"finishMessage": "enough"}}}},
+            "provider_data": {"gemini": {
+                "response": {"finish_reason": "MAX_TOKENS", "finishMessage": "enough"}, "shape": {"candidate": ["finishMessage"]}}},
         }),
     );
 }
@@ -205,7 +206,7 @@ fn nulls_are_as_good_as_absent() {
     ];
     assert_eq!(
         serde_json::to_value(response(&frames)).unwrap(),
-        json!({"content": [{"type": "text", "text": "x"}], "finish_reason": "stop", "provider_data": {"gemini": {"finish_reason": "STOP"}}}),
+        json!({"content": [{"type": "text", "text": "x"}], "finish_reason": "stop", "provider_data": {"gemini": {"response": {"finish_reason": "STOP"}}}}),
     );
 }
 
@@ -253,13 +254,16 @@ fn errors_in_the_stream_end_it() {
 #[test]
 fn frames_that_make_no_sense_end_it_with_an_excerpt() {
     for (frame, fault) in [
-        (r#"{"candidates": [{"content": {"parts": [{"text": "Hel"#, "EOF while parsing a string at line 1 column 52"),
+        (
+            r#"{"candidates": [{"content": {"parts": [{"text": "Hel"#,
+            "candidates[0].content.parts[0].text: EOF while parsing a string at line 1 column 52",
+        ),
         ("hello", "expected value at line 1 column 1"),
         ("5", "invalid type: integer `5`, expected an object at line 1 column 1"),
-        (r#"{"candidates": 5}"#, "invalid type: integer `5`, expected a list of candidates at line 1 column 16"),
+        (r#"{"candidates": 5}"#, "candidates: invalid type: integer `5`, expected a sequence at line 1 column 16"),
         (
             r#"{"candidates": [{"content": {"parts": [{"text": 5}]}}]}"#,
-            "invalid type: integer `5`, expected a text at line 1 column 49",
+            "candidates[0].content.parts[0].text: invalid type: integer `5`, expected a string at line 1 column 49",
         ),
     ] {
         let frames = [parts(json!([{"text": "x"}])).to_string(), frame.to_owned(), "{}".to_owned()];
@@ -295,9 +299,9 @@ fn arguments_in_pieces_become_a_call() {
         calls,
         [
             json!({"id": ids.next_id(), "name": "f", "arguments": {"city": "Oslo"},
-                "provider_data": {"gemini": {"thought_signature": "c2ln", "generated_id": true}}}),
+                "provider_data": {"gemini": {"thought_signature": "c2ln", "shape": {"generated_id": true}}}}),
             json!({"id": "c2", "name": "g", "arguments": {"n": 3}}),
-            json!({"id": ids.next_id(), "name": "h", "arguments": {}, "provider_data": {"gemini": {"no_args": true, "generated_id": true}}}),
+            json!({"id": ids.next_id(), "name": "h", "arguments": {}, "provider_data": {"gemini": {"shape": {"no_args": true, "generated_id": true}}}}),
         ],
     );
 }
@@ -362,14 +366,11 @@ proptest! {
             "responseId": "r",
             "createTime": "t",
         });
-        let mut whole = decode_response(body.clone(), &mut Ids::default()).unwrap();
+        let mut whole = decode_response(&body, &mut Ids::default()).unwrap();
         for data in whole.content.iter_mut().filter_map(Block::provider_data_mut) {
-            data.remove(Dialect::Gemini, "split");
+            data.remove_part(Dialect::Gemini, Part::Shape, "split");
         }
-        if let Some(Value::Object(mut kept)) = whole.provider_data.remove(Dialect::Gemini, "response") {
-            kept.shift_remove("empty");
-            whole.provider_data.set(Dialect::Gemini, "response", kept);
-        }
+        whole.provider_data.remove_part(Dialect::Gemini, Part::Shape, "empty");
         let mut frames: Vec<Value> = all.iter().map(|part| parts(json!([part]))).collect();
         let mut last = body;
         last["candidates"][0]["content"] = json!({"role": "model"});

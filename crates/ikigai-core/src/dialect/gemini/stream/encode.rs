@@ -3,14 +3,20 @@
 //! Clients read lines that begin with exactly `data: ` and choke on anything else, so there are no comments, no event
 //! names and no end marker. Calls go out whole, in one frame.
 
-use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 use super::super::error::encode_error;
-use super::super::response::{KEPT, block_parts, call_part, failure, finish_word, is_blocked};
-use super::super::state::Sealer;
-use super::super::{fields, part, usage};
-use crate::dialect::WriteFrames;
-use crate::{Block, Dialect, Error, Event, FinishReason, ProviderData, Reply, ToolCall, Usage};
+use super::super::response::{Parts, failure, finish_word, is_blocked, kept_fields};
+use super::super::state::{Signer, own_signature};
+use super::super::wire::{Answer, Content, OneOrMany, Part};
+use super::super::{DIALECT, content, usage};
+use crate::dialect::{WriteFrames, foreign};
+use crate::fit::Spelling;
+use crate::json::wire::{Raw, Text};
+use crate::{
+    Block, BlockKind, Error, Event, FinishReason, Loss, LossCode, Part as DataPart, ProviderData, Reply, ToolCall,
+    Usage,
+};
 
 /// Writes the frames of a stream.
 #[derive(Debug)]
@@ -25,35 +31,24 @@ pub(crate) struct Encoder {
     /// The end of every frame, behind the candidate: counts, model, id.
     tail: Vec<u8>,
     open: Vec<Open>,
-    /// Did any block go out?
-    content: bool,
-    calls: bool,
-    first: bool,
+    /// How many blocks and calls went out.
+    blocks: usize,
+    calls: usize,
+    frames: usize,
     over: bool,
+    losses: Vec<Loss>,
 }
 
 /// A block that is open.
 #[derive(Debug)]
 struct Open {
     index: usize,
-    kind: Kind,
-    data: ProviderData,
+    /// The block without its text.
+    block: Block,
     /// What stood on the block from its start is not written yet.
     unsigned: bool,
     /// How much of its text went out.
     written: usize,
-}
-
-#[derive(Debug)]
-enum Kind {
-    Text,
-    Thinking,
-    Call {
-        id: String,
-        name: String,
-    },
-    /// Went out whole.
-    Whole,
 }
 
 impl WriteFrames for Encoder {
@@ -63,22 +58,30 @@ impl WriteFrames for Encoder {
         }
         match event {
             Event::Start { id, model, provider_data } => {
-                self.id = id.clone().or_else(|| self.fresh_id(provider_data));
+                // An answer of this dialect that had no id stays without.
+                let own = provider_data.part(DIALECT, DataPart::Answer).is_empty();
+                self.id = id.clone().or_else(|| own.then(|| self.reply.ids.next_id()));
                 self.model = model.clone().filter(|model| !model.is_empty()).or_else(|| self.reply.model.clone());
                 self.data = provider_data.clone();
                 self.make_tail();
             }
             Event::BlockStart { index, block } => self.start(*index, block, out),
-            Event::TextDelta { index, text } => self.text(*index, text, "", out),
-            Event::ThinkingDelta { index, text } => self.text(*index, text, r#","thought":true"#, out),
+            Event::TextDelta { index, text } => self.text(*index, text, BlockKind::Text, out),
+            Event::ThinkingDelta { index, text } => self.text(*index, text, BlockKind::Thinking, out),
             Event::ToolCallStart { index, id, name, provider_data } => {
-                let kind = Kind::Call { id: id.clone(), name: name.clone() };
-                self.open.push(Open { index: *index, kind, data: provider_data.clone(), unsigned: false, written: 0 });
+                let (id, name, provider_data) = (id.clone(), name.clone(), provider_data.clone());
+                let block = Block::ToolCall(ToolCall { id, name, provider_data, ..ToolCall::default() });
+                self.open.push(Open { index: *index, block, unsigned: false, written: 0 });
             }
             // A call goes out whole, at its end.
             Event::ToolCallDelta { .. } => {}
             Event::ToolCallDone { index, arguments, provider_data } => {
-                self.call(*index, arguments, provider_data, out);
+                if let Some(Open { block: Block::ToolCall(mut call), .. }) = self.take(*index) {
+                    call.arguments = arguments.clone();
+                    call.provider_data.merge(provider_data.clone());
+                    self.calls += usize::from(call.is_complete());
+                    self.whole(*index, &Block::ToolCall(call), out);
+                }
             }
             Event::BlockDone { index, provider_data } => self.done(*index, provider_data, out),
             Event::Usage { usage } => {
@@ -94,9 +97,21 @@ impl WriteFrames for Encoder {
                 self.finish(*finish_reason, out);
             }
             Event::Error { error } => self.fail(error, out),
-            // Nothing of another dialect, and of this one there is none.
-            Event::Other { .. } => {}
+            Event::Other { dialect, data, .. } if *dialect == DIALECT => {
+                self.open_frame(out);
+                json(data, out);
+                self.close_frame(out);
+            }
+            Event::Other { index, dialect, .. } => {
+                let place = index.map_or_else(String::new, |index| format!("content[{index}]"));
+                let why = format!("it is an event of {dialect} alone and was left out");
+                self.losses.push(Loss::new(LossCode::ForeignContent, "other", place, why));
+            }
         }
+    }
+
+    fn take_losses(&mut self) -> Vec<Loss> {
+        std::mem::take(&mut self.losses)
     }
 }
 
@@ -112,151 +127,137 @@ impl Encoder {
             told: Usage::default(),
             tail: Vec::new(),
             open: Vec::new(),
-            content: false,
-            calls: false,
-            first: true,
+            blocks: 0,
+            calls: 0,
+            frames: 0,
             over: false,
+            losses: Vec::new(),
         };
         encoder.make_tail();
         encoder
     }
 
-    /// An id of ours; an answer of this dialect that had none stays without.
-    fn fresh_id(&mut self, data: &ProviderData) -> Option<String> {
-        data.get(Dialect::Gemini).is_none().then(|| self.reply.ids.next_id())
-    }
-
     fn make_tail(&mut self) {
-        self.tail.clear();
-        if let Some(usage) = &self.usage {
-            self.tail.extend_from_slice(br#","usageMetadata":"#);
-            usage::write_after(usage, &self.told, &mut self.tail);
+        let usage = self.usage.as_ref().map(|usage| usage::encode(usage, &self.told));
+        let (model, id) = (self.model.as_deref().map(Text::from), self.id.as_deref().map(Text::from));
+        let mut tail = Vec::new();
+        json(&Answer { usage, model, id, ..Answer::default() }, &mut tail);
+        // It goes on behind a candidate.
+        match tail.as_slice() {
+            b"{}" => tail = b"}".to_vec(),
+            _ => tail.splice(..1, [b',']).for_each(drop),
         }
-        if let Some(model) = &self.model {
-            self.tail.extend_from_slice(br#","modelVersion":"#);
-            json(model, &mut self.tail);
-        }
-        if let Some(id) = &self.id {
-            self.tail.extend_from_slice(br#","responseId":"#);
-            json(id, &mut self.tail);
-        }
-        self.tail.push(b'}');
+        self.tail = tail;
     }
 
     /// Begins a frame; [`close_frame`](Encoder::close_frame) ends it.
     fn open_frame(&mut self, out: &mut Vec<u8>) {
-        if !self.reply.json_array {
-            out.extend_from_slice(b"data: ");
-        } else if self.first {
-            out.push(b'[');
-        } else {
-            out.extend_from_slice(b",\r\n");
-        }
-        self.first = false;
+        out.extend_from_slice(match (self.reply.json_array, self.frames) {
+            (false, _) => b"data: ",
+            (true, 0) => b"[",
+            (true, _) => b",\r\n",
+        });
+        self.frames += 1;
     }
 
     fn close_frame(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(if self.reply.json_array { b"\n" } else { b"\r\n\r\n" });
     }
 
-    /// A frame around parts.
-    fn frame(&mut self, out: &mut Vec<u8>, parts: impl FnOnce(&mut Vec<u8>)) {
-        self.content = true;
+    /// A frame with a part.
+    fn part(&mut self, part: &Part<'_>, out: &mut Vec<u8>) {
+        self.blocks += 1;
         self.open_frame(out);
         out.extend_from_slice(br#"{"candidates":[{"content":{"parts":["#);
-        parts(out);
+        json(part, out);
         out.extend_from_slice(br#"],"role":"model"},"index":0}]"#);
         out.extend_from_slice(&self.tail);
         self.close_frame(out);
     }
 
     fn start(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
-        let data = block.provider_data().cloned().unwrap_or_default();
-        let (kind, text) = match block {
-            Block::Text(text) => (Kind::Text, text.text.as_str()),
-            Block::Thinking(thinking) => (Kind::Thinking, thinking.text.as_str()),
+        let mut block = block.clone();
+        let text = match &mut block {
+            Block::Text(text) => std::mem::take(&mut text.text),
+            Block::Thinking(thinking) => std::mem::take(&mut thinking.text),
+            // Goes out at its end, when it is whole.
             Block::Image(_)
             | Block::Document(_)
             | Block::Audio(_)
             | Block::ToolCall(_)
             | Block::ToolResult(_)
-            | Block::Other(_) => {
-                self.whole(block, out);
-                (Kind::Whole, "")
-            }
+            | Block::Other(_) => String::new(),
         };
-        let (unsigned, thinking) = (!data.is_empty(), matches!(kind, Kind::Thinking));
-        self.open.push(Open { index, kind, data, unsigned, written: 0 });
+        let kind = block.kind();
+        let unsigned = block.provider_data().is_some_and(|data| !data.is_empty());
+        self.open.push(Open { index, block, unsigned, written: 0 });
         if !text.is_empty() {
-            self.text(index, text, if thinking { r#","thought":true"# } else { "" }, out);
+            self.text(index, &text, kind, out);
         }
     }
 
-    fn whole(&mut self, block: &Block, out: &mut Vec<u8>) {
-        let parts = block_parts(block, Sealer::new(&self.reply, self.model.as_deref()));
-        for part in parts {
-            self.frame(out, |out| json(&part, out));
+    /// A block in one piece.
+    fn whole(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
+        let (reply, model) = (std::mem::take(&mut self.reply), self.model.take());
+        let mut writer =
+            Parts { signer: Signer::new(&reply, model.as_deref()), losses: std::mem::take(&mut self.losses) };
+        let parts = writer.of(block, &format!("content[{index}]"));
+        self.losses = writer.losses;
+        (self.reply, self.model) = (reply, model);
+        for part in &parts {
+            self.part(part, out);
         }
     }
 
-    fn text(&mut self, index: usize, text: &str, thought: &str, out: &mut Vec<u8>) {
-        let mut siblings = Vec::new();
-        if let Some(open) = self.open.iter_mut().find(|open| open.index == index) {
+    fn text(&mut self, index: usize, text: &str, kind: BlockKind, out: &mut Vec<u8>) {
+        let mut open = self.take(index);
+        let mut part = content::text(text, kind);
+        if let Some(open) = &mut open {
             open.written += text.len();
             // A signature of this dialect stands on its own part. Another's state covers the whole block, and waits.
-            if open.data.get(Dialect::Gemini).is_some() && std::mem::take(&mut open.unsigned) {
-                let sealer = Sealer::new(&self.reply, self.model.as_deref());
-                siblings = siblings_of(&open.data, sealer.signature(&open.data));
+            if let Some(data) = open.block.provider_data().filter(|data| open.unsigned && is_own(data)) {
+                part.signature = own_signature(data).map(Text);
+                content::dress(&mut part, data, Spelling::Ours);
+                open.unsigned = false;
             }
         }
-        self.frame(out, |out| {
-            out.extend_from_slice(br#"{"text":"#);
-            json(text, out);
-            out.extend_from_slice(thought.as_bytes());
-            out.extend_from_slice(&siblings);
-            out.push(b'}');
-        });
-    }
-
-    fn call(&mut self, index: usize, arguments: &crate::Arguments, provider_data: &ProviderData, out: &mut Vec<u8>) {
-        let Some(open) = self.take(index) else { return };
-        let Kind::Call { id, name } = open.kind else { return };
-        let mut data = open.data;
-        data.merge(provider_data.clone());
-        let call = ToolCall { id, name, arguments: arguments.clone().into(), cache: None, provider_data: data };
-        let Some(mut part) = call_part(&call) else { return };
-        if let Some(signature) = Sealer::new(&self.reply, self.model.as_deref()).signature(&call.provider_data) {
-            part::sign(&mut part, &signature);
-        }
-        part::dress(&mut part, &call.provider_data, true);
-        self.calls = true;
-        self.frame(out, |out| json(&part, out));
+        self.part(&part, out);
+        drop(part);
+        self.open.extend(open);
     }
 
     /// Ends a block. A signature that came last stands on an empty part behind the text.
     fn done(&mut self, index: usize, provider_data: &ProviderData, out: &mut Vec<u8>) {
         let Some(mut open) = self.take(index) else { return };
-        let thought = match open.kind {
-            Kind::Text => false,
-            Kind::Thinking => true,
-            Kind::Call { .. } | Kind::Whole => return,
-        };
+        if let Block::Other(other) = &mut open.block
+            && let Some(data) = provider_data.part(other.dialect, DataPart::Shape).get("data")
+        {
+            other.data = data.clone();
+        }
+        if let Some(data) = open.block.provider_data_mut() {
+            data.merge(provider_data.clone());
+        }
+        let kind = open.block.kind();
+        match kind {
+            BlockKind::Text | BlockKind::Thinking => {}
+            BlockKind::ToolCall => return,
+            BlockKind::Image | BlockKind::Document | BlockKind::Audio | BlockKind::ToolResult | BlockKind::Other => {
+                return self.whole(index, &open.block, out);
+            }
+        }
+        let Some(data) = open.block.provider_data() else { return };
+        foreign::note_fields(data, DIALECT, &format!("content[{index}].provider_data"), &[], &mut self.losses);
         if provider_data.is_empty() && !open.unsigned {
             return;
         }
-        open.data.merge(provider_data.clone());
-        let sealer = Sealer::new(&self.reply, self.model.as_deref());
-        let signature = match open.written {
-            0 => sealer.signature(&open.data),
-            written => sealer.signature_behind(&open.data, written),
-        };
-        let Some(signature) = signature else { return };
-        let mut part = part::text("", thought);
-        part::sign(&mut part, &signature);
+        let signer = Signer::new(&self.reply, self.model.as_deref());
+        let Some(signature) = signer.signature(data, kind, open.written) else { return };
+        let mut part = content::text("", kind);
+        part.signature = Some(signature.into());
         if open.written == 0 {
-            part::dress(&mut part, &open.data, true);
+            content::dress(&mut part, data, Spelling::AsItCame);
         }
-        self.frame(out, |out| json(&part, out));
+        self.part(&part, out);
     }
 
     fn take(&mut self, index: usize) -> Option<Open> {
@@ -265,51 +266,43 @@ impl Encoder {
     }
 
     fn finish(&mut self, reason: FinishReason, out: &mut Vec<u8>) {
-        let word = finish_word(&self.data, reason, self.calls).map(str::to_owned);
-        let kept = self.data.value(Dialect::Gemini, KEPT).and_then(Value::as_object).cloned().unwrap_or_default();
-        let Some(word) = word.or_else(|| (reason == FinishReason::Unknown).then(|| "OTHER".to_owned())) else {
+        let data = std::mem::take(&mut self.data);
+        let word = finish_word(&data, reason, self.calls);
+        let Some(word) = word.or_else(|| (reason == FinishReason::Unknown).then_some(Cow::Borrowed("OTHER"))) else {
             return self.fail(&failure(None), out);
         };
-        self.over = true;
-        let mut body = Map::new();
-        if self.content || !is_blocked(&kept) {
-            let mut candidate = Map::new();
-            // Some readers want a part in every candidate.
-            let content = serde_json::json!({"parts": [{"text": ""}], "role": "model"});
-            candidate.insert("content".to_owned(), content);
-            candidate.insert("finishReason".to_owned(), word.into());
-            candidate.insert("index".to_owned(), 0.into());
-            if let Some(extra) = kept.get("candidate").and_then(Value::as_object) {
-                fields::put_back(&mut candidate, extra, &[]);
-            }
-            body.insert("candidates".to_owned(), Value::Array(vec![candidate.into()]));
-        }
-        if let Some(usage) = &self.usage {
-            body.insert("usageMetadata".to_owned(), usage::encode_after(usage, &self.told).into());
-        }
-        for (name, text) in [("modelVersion", &self.model), ("responseId", &self.id)] {
-            if let Some(text) = text {
-                body.insert(name.to_owned(), text.as_str().into());
-            }
-        }
-        for (name, value) in kept {
-            if !["candidate", "candidates", "content", "empty"].contains(&name.as_str()) {
-                body.entry(name).or_insert(value);
-            }
-        }
+        let (rest, mut candidate) = kept_fields(&data);
+        // Some readers want a part in every candidate.
+        let parts = Some(OneOrMany::Many(vec![content::text("", BlockKind::Text)]));
+        candidate.content = Some(Content { parts, role: Some("model".into()), ..Content::default() });
+        candidate.finish = Some(Text(word));
+        candidate.index.get_or_insert_with(|| Raw::of(&0));
+        let is_blocked = self.blocks == 0 && is_blocked(data.part(DIALECT, DataPart::Answer));
         self.open_frame(out);
-        json(&body, out);
+        let answer = Answer {
+            candidates: (!is_blocked).then(|| vec![candidate]),
+            usage: self.usage.as_ref().map(|usage| usage::encode(usage, &self.told)),
+            model: self.model.as_deref().map(Text::from),
+            id: self.id.as_deref().map(Text::from),
+            error: None,
+            rest,
+        };
+        json(&answer, out);
         self.close(out);
+        foreign::note_fields(&data, DIALECT, "provider_data", &[], &mut self.losses);
+        if let Some(usage) = &self.usage {
+            foreign::note_fields(&usage.provider_data, DIALECT, "usage.provider_data", &[], &mut self.losses);
+        }
     }
 
     fn fail(&mut self, error: &Error, out: &mut Vec<u8>) {
-        self.over = true;
         self.open_frame(out);
-        json(&encode_error(error).body, out);
+        out.extend_from_slice(&encode_error(error).body);
         self.close(out);
     }
 
-    fn close(&self, out: &mut Vec<u8>) {
+    fn close(&mut self, out: &mut Vec<u8>) {
+        self.over = true;
         self.close_frame(out);
         if self.reply.json_array {
             out.push(b']');
@@ -317,26 +310,12 @@ impl Encoder {
     }
 }
 
-/// What stands beside a text in its part, written: `,"thoughtSignature":"…"`.
-fn siblings_of(data: &ProviderData, signature: Option<String>) -> Vec<u8> {
-    let mut part = Map::new();
-    if let Some(signature) = signature {
-        part::sign(&mut part, &signature);
-    }
-    part::dress(&mut part, data, false);
-    part.shift_remove("text");
-    part.shift_remove("thought");
-    let mut out = Vec::new();
-    for (name, value) in &part {
-        out.push(b',');
-        json(name, &mut out);
-        out.push(b':');
-        json(value, &mut out);
-    }
-    out
+/// Whether this dialect left anything on a block.
+fn is_own(data: &ProviderData) -> bool {
+    [DataPart::State, DataPart::Extra, DataPart::Shape].iter().any(|part| !data.part(DIALECT, *part).is_empty())
 }
 
-/// Writes a value; memory never refuses, and our values always print.
+/// Writes a value; memory never refuses, and wire structs always have a JSON form.
 fn json<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
     let before = out.len();
     if serde_json::to_writer(&mut *out, value).is_err() {

@@ -1,14 +1,13 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::super::decode_request;
+use super::super::testing::{decode_request, told};
 use super::grammar::check_grammar;
 use super::{Decoder, Encoder};
-use crate::dialect::DraftIncoming;
 use crate::dialect::{ReadFrames as _, WriteFrames as _};
 use crate::{
-    Block, Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Other, ProviderData, Reply, Response, Sse,
-    Usage,
+    Block, Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Other, Part, ProviderData, Reply, Response,
+    Sse, Usage,
 };
 
 fn written(reply: Reply, events: &[Event]) -> String {
@@ -151,9 +150,9 @@ fn frames(text: &str) -> Vec<Value> {
 #[test]
 fn foreign_state_at_a_blocks_end_finds_its_text_again() {
     let mut signed = none();
-    signed.set(Dialect::Anthropic, "signature", "EqoB");
+    signed.set_part(Dialect::Anthropic, Part::State, "signature", "EqoB");
     let mut item = none();
-    item.set(Dialect::OpenaiResponses, "id", "fc_1");
+    item.set_part(Dialect::OpenaiChat, Part::State, "extra_content", "c2ln");
     let events = [
         start(),
         open(0, Block::thinking("")),
@@ -174,7 +173,7 @@ fn foreign_state_at_a_blocks_end_finds_its_text_again() {
     // As the official clients do: every frame's content is a content of its own in the next request.
     let contents: Vec<Value> =
         frames(&written(reply, &events)).iter().map(|frame| frame["candidates"][0]["content"].clone()).collect();
-    let request = decode_request(DraftIncoming { path: None, body: json!({"contents": contents}) }).unwrap();
+    let request = decode_request(None, &json!({"contents": contents})).unwrap();
     assert_eq!(request.messages.len(), 1);
     let message = &request.messages[0];
     assert_eq!((message.provider.as_deref(), message.model.as_deref()), (Some("anthropic"), Some("m")));
@@ -182,10 +181,9 @@ fn foreign_state_at_a_blocks_end_finds_its_text_again() {
         serde_json::to_value(&message.content).unwrap(),
         json!([
             {"type": "thinking", "text": "Let me see.", "provider_data": {"anthropic": {"signature": "EqoB"}}},
-            {"type": "other", "dialect": "anthropic", "data": {"type": "server_tool_use"}},
             {"type": "text", "text": "So: "},
             {"type": "text", "text": "look."},
-            {"type": "tool_call", "id": "c", "name": "f", "arguments": {}, "provider_data": {"openai-responses": {"id": "fc_1"}}},
+            {"type": "tool_call", "id": "c", "name": "f", "arguments": {}, "provider_data": {"openai-chat": {"extra_content": "c2ln"}}},
             {"type": "text", "text": ""},
         ]),
     );
@@ -194,7 +192,7 @@ fn foreign_state_at_a_blocks_end_finds_its_text_again() {
 #[test]
 fn own_signatures_stand_on_their_parts() {
     let mut signed = none();
-    signed.set(Dialect::Gemini, "thought_signature", "c2ln");
+    signed.set_part(Dialect::Gemini, Part::State, "thought_signature", "c2ln");
     let mut first = Block::text("");
     *first.provider_data_mut().unwrap() = signed.clone();
     let events = [
@@ -227,7 +225,7 @@ fn own_signatures_stand_on_their_parts() {
 #[test]
 fn a_refused_prompt_is_written_without_a_candidate() {
     let mut data = none();
-    data.set(Dialect::Gemini, "response", json!({"promptFeedback": {"blockReason": "SAFETY"}}));
+    data.set_part(Dialect::Gemini, Part::Answer, "promptFeedback", json!({"blockReason": "SAFETY"}));
     let events = [start(), Event::Done { finish_reason: FinishReason::ContentFilter, provider_data: data }];
     assert_eq!(
         frames(&written(Reply::default(), &events)),
@@ -277,4 +275,55 @@ fn what_we_write_we_read() {
         (ours.content, ours.finish_reason, ours.model),
         (original.content, original.finish_reason, original.model)
     );
+}
+
+#[test]
+fn what_only_others_know_is_told_once_its_block_ends() {
+    let foreign = |part, name: &str| {
+        let mut data = none();
+        data.set_part(Dialect::OpenaiResponses, part, name, "x");
+        data
+    };
+    let other = Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search_call"}).into() };
+    let events = [
+        start(),
+        open(0, Block::text("")),
+        text(0, "Hello"),
+        Event::BlockDone { index: 0, provider_data: foreign(Part::Extra, "annotations") },
+        open(1, Block::Other(other)),
+        close(1),
+        Event::Other { index: Some(1), dialect: Dialect::OpenaiResponses, data: json!({"type": "x"}).into() },
+        Event::ToolCallStart { index: 2, id: "c".to_owned(), name: "f".to_owned(), provider_data: none() },
+        Event::ToolCallDone { index: 2, arguments: crate::Arguments::from_text("{\"a"), provider_data: none() },
+        Event::Usage { usage: Usage { provider_data: foreign(Part::Answer, "details"), ..Usage::default() } },
+        Event::Done { finish_reason: FinishReason::Stop, provider_data: foreign(Part::Answer, "service_tier") },
+    ];
+    let mut encoder = crate::StreamEncoder::new(Dialect::Gemini, Reply::default());
+    let mut out = Vec::new();
+    events.iter().for_each(|event| encoder.push(event, &mut out));
+    assert_eq!(
+        told(encoder.losses().to_vec()),
+        [
+            "provider_data at content[0].provider_data.openai-responses",
+            "other at content[1]",
+            "other at content[1]",
+            "tool_call at content[2]",
+            "provider_data at provider_data.openai-responses",
+            "provider_data at usage.provider_data.openai-responses",
+        ]
+    );
+    // No block has state, so that nothing is sealed.
+    assert!(!String::from_utf8(out).unwrap().contains("thoughtSignature"));
+}
+
+#[test]
+fn frames_of_further_candidates_go_through() {
+    let frame = r#"{"candidates":[{"content":{"parts":[{"text":"Or"}]},"index":1}]}"#;
+    let mut decoder = Decoder::new(Ids::default());
+    let mut events = Vec::new();
+    decoder.frame(None, frame, &mut events);
+    decoder.frame(None, r#"{"candidates":[{"finishReason":"STOP","index":0}]}"#, &mut events);
+    decoder.end(&mut events);
+    let written = written(Reply::default(), &events);
+    assert!(written.starts_with(&format!("data: {frame}\r\n\r\n")), "{written}");
 }

@@ -1,63 +1,69 @@
 //! A client's request to ours.
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
-use super::{mark, read_messages, tools};
-use crate::dialect::DraftIncoming;
-use crate::dialect::openai_chat::marks::{DIALECT, EXTRA, take_list, take_object, take_text};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::{messages, shape, tools};
+use crate::dialect::Incoming;
+use crate::dialect::openai_chat::notes::{DIALECT, Notes, Side};
 use crate::dialect::openai_chat::thinking;
-use crate::{CacheOptions, Error, JsonSchemaFormat, OutputFormat, ProviderData, Request};
+use crate::dialect::openai_chat::wire::{self, Asked};
+use crate::json::loose::{self, Loose as _, Words, read_raw};
+use crate::json::wire::{Raw, Rest, Text};
+use crate::{CacheOptions, Error, Fields, Json, JsonSchemaFormat, OutputFormat, Part, ProviderData, Request};
 
 /// Reads a request. What has no field of ours stays in `provider_data`, in its place; a field of a type that nobody
 /// expects stays there too, for the provider to refuse.
 ///
 /// # Errors
-/// When it is no object, names no model, or its messages cannot be told apart.
-pub(crate) fn decode_request(incoming: DraftIncoming<'_>) -> Result<Request, Error> {
-    let Value::Object(mut body) = incoming.body else {
-        return Err(Error::invalid_request("the body is no JSON object; send one with `model` and `messages`"));
-    };
-    let mut request = Request::default();
-    let mut own = Map::new();
-    let named = take_text(&mut body, "model").filter(|model| !model.is_empty());
-    let in_path = named.is_none().then(|| incoming.path.and_then(deployment)).flatten();
-    if in_path.is_some() {
-        own.insert(mark::MODEL_IN_PATH.to_owned(), true.into());
+/// If it is not a JSON object, names no model, or its messages cannot be told apart.
+pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
+    let unreadable = |fault: String| Error::invalid_request(format!("the request body cannot be read: {fault}"));
+    let text = std::str::from_utf8(incoming.body).map_err(|fault| unreadable(fault.to_string()))?;
+    let mut asked = Asked::default();
+    if loose::read(text, &mut asked).map_err(|fault| unreadable(fault.to_string()))?.is_some() {
+        return Err(Error::invalid_request("the body is not a JSON object; send one with `model` and `messages`"));
     }
-    request.model = match named.or(in_path) {
-        Some(model) => model,
+    let mut request = Request::default();
+    let mut notes = Notes::default();
+    request.model = model(&mut asked.model, incoming.path, &mut notes)?;
+    let Some(wire) = asked.messages.0.take() else { return Err(at("messages", "is missing or not a list")) };
+    messages::decode(wire, &mut request, &mut notes)?;
+
+    tools::decode(&mut asked, &mut request, &mut notes);
+    let rest = &mut asked.rest;
+    limit(rest, &mut request, &mut notes);
+    sampling(rest, &mut request, &mut notes);
+    output_format(rest, &mut request, &mut notes);
+    thinking(rest, &mut request, &mut notes);
+    labels(rest, &mut request, &mut notes);
+    if let Some(key) = take_as::<Text<'_>>(rest, "prompt_cache_key") {
+        request.cache = Some(CacheOptions { key: Some(key.into_string()), automatic: None });
+    }
+    request.stream = take_as(rest, "stream");
+    notes.extra = asked.leftovers();
+    request.provider_data = notes.into_data(Side::Request);
+    Ok(request)
+}
+
+fn model(named: &mut Words<'_>, path: Option<&str>, notes: &mut Notes) -> Result<String, Error> {
+    let model = match named.take() {
+        Some(model) => model.into_owned(),
         None => {
-            let mut error = Error::invalid_request("`model` is missing; name the model that shall answer");
-            error.param = Some("model".to_owned());
-            return Err(error);
+            let Some(model) = path.and_then(deployment) else {
+                let mut error = Error::invalid_request("`model` is missing; name the model that shall answer");
+                error.param = Some("model".to_owned());
+                return Err(error);
+            };
+            notes.mark(shape::MODEL_IN_PATH);
+            model
         }
     };
-    own.insert(mark::MODEL.to_owned(), request.model.as_str().into());
-
-    let wire = match take_list(&mut body, "messages") {
-        Some(messages) => messages,
-        None => return Err(at("messages", "is missing or no list")),
-    };
-    read_messages::decode(wire, &mut request, &mut own)?;
-
-    limits(&mut body, &mut request, &mut own);
-    sampling(&mut body, &mut request, &mut own);
-    tools::decode(&mut body, &mut request, &mut own);
-    output_format(&mut body, &mut request, &mut own);
-    think(&mut body, &mut request, &mut own);
-    labels(&mut body, &mut request, &mut own);
-    if let Some(key) = take_text(&mut body, "prompt_cache_key") {
-        request.cache = Some(CacheOptions { key: Some(key), automatic: None });
-    }
-    if let Some(stream) = body.get("stream").and_then(Value::as_bool) {
-        body.shift_remove("stream");
-        request.stream = Some(stream);
-    }
-    if !body.is_empty() {
-        own.insert(EXTRA.to_owned(), Value::Object(body));
-    }
-    request.provider_data.extend(DIALECT, own);
-    Ok(request)
+    notes.shape.set(shape::MODEL, model.as_str());
+    Ok(model)
 }
 
 /// Azure's older addresses name the model: `/openai/deployments/{model}/chat/completions`.
@@ -75,20 +81,34 @@ pub(super) fn at(place: impl Into<String>, what: &str) -> Error {
     error
 }
 
-fn limits(body: &mut Map<String, Value>, request: &mut Request, own: &mut Map<String, Value>) {
+/// Takes a field out if it can be read as a type; what cannot stays for the provider to refuse.
+pub(super) fn take_as<'a, T: Deserialize<'a>>(rest: &mut Rest<'a>, name: &str) -> Option<T> {
+    let place = rest.iter().rposition(|(own, _)| own == name)?;
+    let value = match &rest.get(place)?.1 {
+        Cow::Borrowed(raw) => serde_json::from_str(raw.get()).ok()?,
+        // Only what did not fit a typed field is not borrowed.
+        Cow::Owned(_) => return None,
+    };
+    rest.remove(place);
+    Some(value)
+}
+
+fn limit(rest: &mut Rest<'_>, request: &mut Request, notes: &mut Notes) {
     // The newer name wins; the other then stays as it is.
     for name in ["max_completion_tokens", "max_tokens"] {
-        if let Some(limit) = body.get(name).and_then(Value::as_i64).filter(|limit| *limit > 0) {
-            body.shift_remove(name);
-            request.max_output_tokens = Some(limit);
-            own.insert(mark::MAX_TOKENS.to_owned(), name.into());
+        if wire::find(rest, name)
+            .and_then(|raw| serde_json::from_str::<i64>(raw.get()).ok())
+            .is_some_and(|limit| limit > 0)
+        {
+            request.max_output_tokens = take_as(rest, name);
+            notes.shape.set(shape::MAX_TOKENS, name);
             return;
         }
     }
 }
 
-fn sampling(body: &mut Map<String, Value>, request: &mut Request, own: &mut Map<String, Value>) {
-    let mut whole = Map::new();
+fn sampling(rest: &mut Rest<'_>, request: &mut Request, notes: &mut Notes) {
+    let mut spelled = Fields::default();
     let fields = [
         ("temperature", &mut request.temperature),
         ("top_p", &mut request.top_p),
@@ -96,138 +116,126 @@ fn sampling(body: &mut Map<String, Value>, request: &mut Request, own: &mut Map<
         ("presence_penalty", &mut request.presence_penalty),
     ];
     for (name, field) in fields {
-        let Some(number) = body.get(name).and_then(Value::as_f64) else { continue };
-        *field = Some(number);
-        if let Some(raw) = body.shift_remove(name).filter(|raw| !raw.is_f64()) {
-            whole.insert(name.to_owned(), raw);
+        let Some(raw) = wire::find(rest, name).map(Json::copy) else { continue };
+        *field = take_as(rest, name);
+        if field.is_some_and(|number| Raw::of(&number).text() != raw.text()) {
+            spelled.push(name, raw);
         }
     }
-    if !whole.is_empty() {
-        own.insert(mark::NUMBERS.to_owned(), Value::Object(whole));
+    if !spelled.is_empty() {
+        notes.shape.set(shape::NUMBERS, Json::from(spelled));
     }
-    if let Some(top_k) = body.get("top_k").and_then(Value::as_i64) {
-        body.shift_remove("top_k");
-        request.top_k = Some(top_k);
-    }
-    for name in ["seed", "random_seed"] {
+    request.top_k = take_as(rest, "top_k");
+    request.seed = take_as(rest, "seed");
+    if request.seed.is_none() {
+        request.seed = take_as(rest, "random_seed");
         if request.seed.is_some() {
-            break;
-        }
-        if let Some(seed) = body.get(name).and_then(Value::as_i64) {
-            body.shift_remove(name);
-            request.seed = Some(seed);
-            if name == "random_seed" {
-                own.insert(mark::RANDOM_SEED.to_owned(), true.into());
-            }
+            notes.mark(shape::RANDOM_SEED);
         }
     }
-    stop(body, request, own);
-}
-
-fn stop(body: &mut Map<String, Value>, request: &mut Request, own: &mut Map<String, Value>) {
-    if let Some(text) = take_text(body, "stop") {
-        request.stop.push(text);
-        own.insert(mark::STOP_TEXT.to_owned(), true.into());
-        return;
-    }
-    let readable = body
-        .get("stop")
-        .and_then(Value::as_array)
-        .is_some_and(|list| !list.is_empty() && list.iter().all(Value::is_string));
-    if readable {
-        let list = take_list(body, "stop").unwrap_or_default();
-        request.stop.extend(list.into_iter().filter_map(|text| match text {
-            Value::String(text) => Some(text),
-            _ => None,
-        }));
+    if let Some(text) = take_as::<Text<'_>>(rest, "stop") {
+        request.stop.push(text.into_string());
+        notes.mark(shape::STOP_TEXT);
+    } else if wire::find(rest, "stop").is_some_and(|raw| raw.get() != "[]") {
+        let texts = take_as::<Vec<Text<'_>>>(rest, "stop").unwrap_or_default();
+        request.stop.extend(texts.into_iter().map(Text::into_string));
     }
 }
 
-fn think(body: &mut Map<String, Value>, request: &mut Request, own: &mut Map<String, Value>) {
-    let mut fields = Map::new();
+fn thinking(rest: &mut Rest<'_>, request: &mut Request, notes: &mut Notes) {
+    let mut fields = Fields::default();
     for name in thinking::FIELDS {
-        if let Some(value) = body.shift_remove(name) {
-            fields.insert(name.to_owned(), value);
+        if let Some(value) = wire::take(rest, name) {
+            fields.push(name, Json::copy(&value));
         }
     }
-    if fields.is_empty() {
-        return;
+    if !fields.is_empty() {
+        request.thinking = thinking::decode(&fields);
+        notes.shape.set(shape::THINKING, Json::from(fields));
     }
-    request.thinking = thinking::decode(&fields);
-    own.insert(mark::THINKING.to_owned(), Value::Object(fields));
 }
 
-fn labels(body: &mut Map<String, Value>, request: &mut Request, own: &mut Map<String, Value>) {
-    let mut raw = Map::new();
-    if let Some(user) = take_text(body, "user") {
-        raw.insert("user".to_owned(), user.into());
+fn labels(rest: &mut Rest<'_>, request: &mut Request, notes: &mut Notes) {
+    let mut raw = Fields::default();
+    let is_text = wire::find(rest, "user").is_some_and(|user| user.get().starts_with('"'));
+    let is_object = wire::find(rest, "metadata").is_some_and(|metadata| metadata.get().starts_with('{'));
+    for (name, taken) in [("user", is_text), ("metadata", is_object)] {
+        if let Some(value) = taken.then(|| wire::take(rest, name)).flatten() {
+            raw.push(name, Json::copy(&value));
+        }
     }
-    if let Some(metadata) = take_object(body, "metadata") {
-        raw.insert("metadata".to_owned(), Value::Object(metadata));
+    if !raw.is_empty() {
+        request.metadata = read_labels(&raw);
+        notes.shape.set(shape::LABELS, Json::from(raw));
     }
-    if raw.is_empty() {
-        return;
-    }
-    request.metadata = read_labels(&raw);
-    own.insert(mark::LABELS.to_owned(), Value::Object(raw));
 }
 
 /// Labels as the request's `metadata`: the user is the one that other dialects call `user_id`.
-pub(super) fn read_labels(raw: &Map<String, Value>) -> Map<String, Value> {
+pub(super) fn read_labels(raw: &Fields) -> Map<String, Value> {
     let mut metadata = Map::new();
     if let Some(user) = raw.get("user") {
-        metadata.insert("user_id".to_owned(), user.clone());
+        metadata.insert("user_id".to_owned(), user.value().clone());
     }
-    if let Some(labels) = raw.get("metadata").and_then(Value::as_object) {
+    if let Some(labels) = raw.get("metadata").and_then(|labels| labels.value().as_object()) {
         metadata.extend(labels.iter().map(|(key, value)| (key.clone(), value.clone())));
     }
     metadata
 }
 
-fn output_format(body: &mut Map<String, Value>, request: &mut Request, own: &mut Map<String, Value>) {
-    let Some(raw) = body.get("response_format") else { return };
-    let Some(format) = read_format(raw) else { return };
-    let raw = body.shift_remove("response_format").unwrap_or_default();
+fn output_format(rest: &mut Rest<'_>, request: &mut Request, notes: &mut Notes) {
+    let Some(format) = wire::find(rest, "response_format").and_then(read_format) else { return };
+    let raw = wire::take(rest, "response_format");
     let plain = match &format {
-        OutputFormat::Text => Some(json!({"type": "text"})),
-        OutputFormat::Json => Some(json!({"type": "json_object"})),
+        OutputFormat::Text => Some("text"),
+        OutputFormat::Json => Some("json_object"),
         OutputFormat::JsonSchema(_) => None,
     };
-    if plain.is_some_and(|plain| plain != raw) {
-        own.insert(mark::RESPONSE_FORMAT.to_owned(), raw);
+    if let (Some(word), Some(raw)) = (plain, raw) {
+        let json = Json::copy(&raw);
+        if json != serde_json::json!({"type": word}) {
+            notes.shape.set(shape::RESPONSE_FORMAT, json);
+        }
     }
     request.output_format = Some(format);
 }
 
-/// Reads `response_format`; none when it is of a kind that only its provider knows.
-pub(super) fn read_format(raw: &Value) -> Option<OutputFormat> {
-    match raw.get("type")?.as_str()? {
+loose! {
+    /// `response_format`.
+    pub(super) struct WireFormat<'a> {
+        kind "type": Option<Text<'a>>,
+        json_schema "json_schema": Option<Box<WireSchema<'a>>>,
+    }
+
+    /// Its inner object.
+    pub(super) struct WireSchema<'a> {
+        name "name": Option<Text<'a>>,
+        description "description": Option<Text<'a>>,
+        schema "schema": Option<Raw<'a>>,
+        strict "strict": Option<bool>,
+    }
+}
+
+/// The fields around the inner object of a schema, among its unknown fields.
+pub(super) const OUTER: &str = "response_format";
+
+/// Reads `response_format`; `None` if it is of a kind that only its provider knows.
+pub(super) fn read_format(raw: &RawValue) -> Option<OutputFormat> {
+    let mut outer: WireFormat<'_> = read_raw(raw)?;
+    match outer.kind.take()?.as_str() {
         "text" => Some(OutputFormat::Text),
         "json_object" => Some(OutputFormat::Json),
         "json_schema" => {
-            let mut inner = raw.get("json_schema")?.as_object()?.clone();
-            let schema = inner.shift_remove("schema")?;
-            let mut own = Map::new();
-            let mut outer = raw.as_object()?.clone();
-            outer.shift_remove("type");
-            outer.shift_remove("json_schema");
-            let strict = inner.get("strict").and_then(Value::as_bool);
-            if strict.is_some() {
-                inner.shift_remove("strict");
-            }
+            let mut inner = *outer.json_schema.take()?;
             let mut format = JsonSchemaFormat {
-                name: take_text(&mut inner, "name"),
-                description: take_text(&mut inner, "description"),
-                schema: schema.into(),
-                strict,
+                schema: inner.schema.take()?.to_json(),
+                name: inner.name.take().map(Text::into_string),
+                description: inner.description.take().map(Text::into_string),
+                strict: inner.strict.take(),
                 provider_data: ProviderData::default(),
             };
-            for (key, fields) in [(EXTRA, inner), ("outer", outer)] {
-                if !fields.is_empty() {
-                    own.insert(key.to_owned(), Value::Object(fields));
-                }
-            }
-            format.provider_data.extend(DIALECT, own);
+            let mut notes = Notes::of(inner.leftovers());
+            notes.keep_inner(OUTER, outer.leftovers());
+            format.provider_data.extend_part(DIALECT, Part::Extra, notes.extra);
             Some(OutputFormat::JsonSchema(format))
         }
         _ => None,

@@ -1,12 +1,12 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::*;
-use crate::dialect::{DraftIncoming, Target};
+use crate::dialect::Target;
+use crate::dialect::openai_chat::testing::{Sent, decode_request, encode_request};
 use crate::{Block, CacheHint, Dialect, Level, Quirks, Request, Role, Rules, Source, Thinking, Tool, ToolChoice};
 
 fn decode(body: Value) -> Request {
-    decode_request(DraftIncoming { path: None, body }).unwrap()
+    decode_request(Sent { path: None, body }).unwrap()
 }
 
 /// Decodes, and checks that the same document comes out again.
@@ -47,12 +47,12 @@ fn a_whole_request_in_canonical_json() {
                 {"role": "user", "content": [{"type": "text", "text": "x"}], "provider_data": {"openai-chat": {"extra": {"name": "Ann"}}}},
                 {"role": "assistant", "content": [
                     {"type": "tool_call", "id": "c1", "name": "t", "arguments": {}, "arguments_text": ""}],
-                    "provider_data": {"openai-chat": {"content": "empty"}}},
+                    "provider_data": {"openai-chat": {"shape": {"content": "empty"}}}},
                 {"role": "tool", "content": [
                     {"type": "tool_result", "tool_call_id": "c1", "content": [{"type": "text", "text": "1"}], "is_error": false}]},
             ],
             "tools": [{"name": "t", "description": "d", "parameters": {"type": "object"}, "strict": false,
-                "provider_data": {"openai-chat": {"no_strict": true}}}],
+                "provider_data": {"openai-chat": {"shape": {"no_strict": true}}}}],
             "tool_choice": {"specific": "t"},
             "parallel_tool_calls": false,
             "max_output_tokens": 100,
@@ -63,8 +63,10 @@ fn a_whole_request_in_canonical_json() {
             "metadata": {"user_id": "u1"},
             "stream": true,
             "provider_data": {"openai-chat": {
-                "model": "gpt-4.1", "max_tokens_field": "max_tokens", "numbers": {"temperature": 0}, "stop_text": true,
-                "labels": {"user": "u1"}, "extra": {"stream_options": {"include_usage": true}, "n": 2}}},
+                "extra": {"stream_options": {"include_usage": true}, "n": 2},
+                "shape": {
+                    "model": "gpt-4.1", "max_tokens_field": "max_tokens", "numbers": {"temperature": 0},
+                    "stop_text": true, "labels": {"user": "u1"}}}},
         })
     );
 }
@@ -72,21 +74,21 @@ fn a_whole_request_in_canonical_json() {
 #[test]
 fn what_is_no_request_is_refused_with_the_place() {
     let refused = |body: Value| {
-        let error = decode_request(DraftIncoming { path: None, body }).unwrap_err();
+        let error = decode_request(Sent { path: None, body }).unwrap_err();
         (error.param, error.message)
     };
     assert_eq!(
         refused(json!([])),
-        (None, "the body is no JSON object; send one with `model` and `messages`".to_owned())
+        (None, "the body is not a JSON object; send one with `model` and `messages`".to_owned())
     );
     assert_eq!(refused(json!({"messages": []})).0.as_deref(), Some("model"));
-    assert_eq!(refused(json!({"model": "m"})).1, "`messages` is missing or no list");
-    assert_eq!(refused(json!({"model": "m", "messages": ["x"]})).1, "`messages[0]` is no JSON object");
+    assert_eq!(refused(json!({"model": "m"})).1, "`messages` is missing or not a list");
+    assert_eq!(refused(json!({"model": "m", "messages": ["x"]})).1, "`messages[0]` is not a JSON object");
     assert_eq!(
         refused(json!({"model": "m", "messages": [{"role": "user"}, {"role": "robot"}]})),
         (
             Some("messages[1].role".to_owned()),
-            "`messages[1].role` is none of system, developer, user, assistant, tool and function".to_owned()
+            "`messages[1].role` is unknown; use system, developer, user, assistant, tool or function".to_owned()
         )
     );
 }
@@ -95,7 +97,7 @@ fn what_is_no_request_is_refused_with_the_place() {
 fn a_deployment_in_the_address_is_the_model() {
     let body = json!({"messages": [{"role": "user", "content": "x"}]});
     let path = Some("/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21");
-    let request = decode_request(DraftIncoming { path, body: body.clone() }).unwrap();
+    let request = decode_request(Sent { path, body: body.clone() }).unwrap();
     assert_eq!(request.model, "gpt-4o");
     let (quirks, rules) = (Quirks::default(), Rules::default());
     let target = Target { provider: "here", quirks: &quirks, rules: &rules, facts: None };
@@ -374,8 +376,46 @@ fn a_request_without_marks_of_ours_has_only_the_models_name() {
     let request = messages(json!([{"role": "system", "content": "s"}, {"role": "user", "content": "x"}]));
     assert_eq!(
         serde_json::to_value(&request.provider_data).unwrap(),
-        json!({Dialect::OpenaiChat.as_str(): {"model": "m"}})
+        json!({Dialect::OpenaiChat.as_str(): {"shape": {"model": "m"}}})
     );
+}
+
+/// Digits, order and duplicates of what is only carried come back as they were written.
+#[test]
+fn numbers_and_duplicates_keep_their_spelling() {
+    let numbers = r#"{"e":1e2,"big":123456789012345678901234567890,"long":0.1000000000000000055511151231257827,"far":1e400,"near":1e-400,"twice":1,"twice":2}"#;
+    let arguments = format!(
+        r#"{{"role":"assistant","content":null,"tool_calls":[{{"id":"c","type":"function","function":{{"name":"t","arguments":{numbers}}}}}]}}"#
+    );
+    let text = format!(
+        r#"{{"model":"m","messages":[{{"role":"user","content":[{{"type":"text","text":"x","own":{numbers}}}],"own":{numbers}}},{arguments}],"tools":[{{"type":"function","function":{{"name":"t","parameters":{numbers}}}}}],"own":{numbers},"temperature":1e0,"again":1,"again":2}}"#
+    );
+    let request = super::decode_request(crate::dialect::Incoming { path: None, body: text.as_bytes() }).unwrap();
+    let (quirks, rules) = (Quirks::default(), Rules::default());
+    let target = Target { provider: "here", quirks: &quirks, rules: &rules, facts: None };
+    let limits = crate::Limits::default();
+    let wire = Dialect::OpenaiChat.encode_request(&request, &target, &limits).unwrap();
+    let wire = String::from_utf8(wire.body).unwrap();
+    assert_eq!(wire.matches(numbers).count(), 5, "{wire}");
+    assert!(wire.contains(r#""temperature":1e0"#) && wire.contains(r#""again":1,"again":2"#), "{wire}");
+}
+
+#[test]
+fn many_results_take_time_by_their_number() {
+    let many = 20_000;
+    let calls: Vec<Value> = (0..many)
+        .map(|at| json!({"id": format!("c{at}"), "type": "function", "function": {"name": "t", "arguments": "{}"}}))
+        .collect();
+    let mut all = vec![json!({"role": "assistant", "content": null, "tool_calls": calls})];
+    // Every other one does not name its call.
+    all.extend((0..many).map(|at| match at % 2 {
+        0 => json!({"role": "tool", "tool_call_id": format!("c{at}"), "content": "1"}),
+        _ => json!({"role": "tool", "content": "1"}),
+    }));
+    let request = decode(json!({"model": "m", "messages": all}));
+    let answered: std::collections::HashSet<&str> =
+        request.messages[1].content.iter().map(|block| block.as_tool_result().unwrap().tool_call_id.as_str()).collect();
+    assert_eq!(answered.len(), many);
 }
 
 mod any_request {
@@ -412,14 +452,14 @@ mod any_request {
             body["messages"] = messages.into();
             let mut request = decode(body);
             request.model = "other".into();
-            let (quirks, rules) = (Quirks { tool_ids_of_nine: true, ..Quirks::default() }, Rules::default());
+            let (quirks, rules) = (Quirks { chat: crate::ChatQuirks { tool_ids_of_nine: true, ..Default::default() }, ..Quirks::default() }, Rules::default());
             let target = Target { provider: "here", quirks: &quirks, rules: &rules, facts: None };
             let _ = encode_request(&request, &target);
         }
 
         #[test]
         fn or_is_refused(body in value()) {
-            let _ = decode_request(DraftIncoming { path: None, body });
+            let _ = decode_request(Sent { path: None, body });
         }
     }
 }

@@ -1,246 +1,226 @@
-//! Our request to the wire.
+//! A fitted request to the wire.
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
-use super::fit::{self, Fit};
-use super::write_messages::Writer;
-use super::{decode, mark, tools};
-use crate::dialect::openai_chat::marks::{self, DIALECT, EXTRA, Side, put_back};
+use serde_json::{Value, json};
+
+use super::decode::{self, OUTER, WireFormat, WireSchema};
+use super::history::History;
+use super::shape;
+use super::tools::{self, Offered};
+use crate::dialect::WireRequest;
+use crate::dialect::openai_chat::notes::{self, Side};
 use crate::dialect::openai_chat::thinking;
-use crate::dialect::{Target, DraftRequest};
-use crate::{Error, Loss, MaxTokensField, OutputFormat, Request, SeedField};
+use crate::dialect::openai_chat::wire::{Asked, Messages, put};
+use crate::fit::{Fitted, FittedFormat, FittedTool, Spelling, ToolNames};
+use crate::json::loose::{Item, Words, raw, read_raw};
+use crate::json::wire::{Raw, Rest, Text, write};
+use crate::{Error, Fields, Json, JsonSchemaFormat, Limits, Loss, LossCode, MaxTokensField, SeedField};
 
 /// Writes a request.
 ///
-/// One that came in this dialect for the same model goes out as it came. Any other is fitted to the target, and what
-/// that costs is in the losses.
-///
 /// # Errors
-/// When no model is named, and when the model takes the request in no form at all.
-pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<DraftRequest, Error> {
-    if request.model.is_empty() {
-        let mut error = Error::invalid_request("the request names no model");
-        error.param = Some("model".to_owned());
-        return Err(error);
+/// None so far: whatever is fitted has a form here.
+pub(crate) fn encode_request(fitted: &Fitted<'_>, _limits: &Limits) -> Result<WireRequest, Error> {
+    let (messages, mut losses) = History::new(fitted).all();
+    let mut body = Asked { messages: Messages(Some(messages)), ..Asked::default() };
+    let shape = shape_of(fitted);
+    if !shape.flag(shape::MODEL_IN_PATH) {
+        body.model = Words(Some(fitted.request.model.as_str().into()));
     }
-    let mut losses = Vec::new();
-    foreign_leftovers(request, &mut losses);
-    let faithful = request.provider_data.str(DIALECT, mark::MODEL) == Some(&request.model);
-    let body = if faithful { as_it_came(request, target, &mut losses) } else { fitted(request, target, &mut losses)? };
-    Ok(DraftRequest { path: "/chat/completions".to_owned(), headers: Vec::new(), body: Value::Object(body), losses })
+    put_tools(fitted, shape, &mut body);
+    let rest = &mut body.rest;
+    put_limits(fitted, shape, rest);
+    put_choice(fitted, shape, rest);
+    put_format(fitted, shape, rest);
+    put_thinking(fitted, shape, rest, &mut losses);
+    put_labels(fitted, rest, &mut losses);
+    if let Some(key) = &fitted.cache_key {
+        put(rest, "prompt_cache_key", key);
+    }
+    put_extra(fitted, rest);
+    let path = "/chat/completions".to_owned();
+    Ok(WireRequest { path, headers: Vec::new(), body: write(&body), losses, names: ToolNames::default() })
 }
 
-/// What other dialects keep on the request has no meaning here.
-fn foreign_leftovers(request: &Request, losses: &mut Vec<Loss>) {
-    for (name, own) in request.provider_data.iter().filter(|(name, _)| *name != DIALECT.as_str()) {
-        let Some(extra) = own.get(EXTRA).and_then(Value::as_object).filter(|extra| !extra.is_empty()) else { continue };
-        let keys: Vec<&str> = extra.keys().map(String::as_str).collect();
-        losses.push(Loss::uncoded(
-            "provider_data",
-            format!("provider_data.{name}"),
-            format!("only {name} knows {}; left out", keys.join(", ")),
-        ));
+/// How the request was spelled, where that is followed.
+fn shape_of<'a>(fitted: &Fitted<'a>) -> &'a Fields {
+    match fitted.spelling {
+        Spelling::AsItCame => notes::shape(&fitted.request.provider_data),
+        Spelling::Ours => Fields::NONE,
     }
 }
 
-/// The raw form of something, if it still means what the request says.
-fn raw<'a>(request: &'a Request, key: &str) -> Option<&'a Map<String, Value>> {
-    request.provider_data.value(DIALECT, key)?.as_object()
+/// The raw form of several fields, as it was kept.
+fn raw_fields(shape: &Fields, name: &str) -> Option<Fields> {
+    shape.get(name)?.to().ok()
 }
 
-fn as_it_came(request: &Request, target: &Target<'_>, losses: &mut Vec<Loss>) -> Map<String, Value> {
-    let mut body = Map::new();
-    if !request.provider_data.flag(DIALECT, mark::MODEL_IN_PATH) {
-        body.insert("model".to_owned(), request.model.as_str().into());
-    }
-    let messages = Writer::as_it_came(request, target, losses).all(None);
-    body.insert("messages".to_owned(), Value::Array(messages));
+/// Adds fields in their raw form.
+fn put_raw(rest: &mut Rest<'_>, fields: Fields) {
+    rest.extend(fields.into_iter().map(|(name, value)| (Cow::Owned(name), Cow::Owned(value.raw().to_owned()))));
+}
 
-    let limit_name = request.provider_data.str(DIALECT, mark::MAX_TOKENS);
-    if let Some(limit) = request.max_output_tokens {
-        let name = limit_name.unwrap_or_else(|| limit_field(target));
-        body.insert(name.to_owned(), limit.into());
+fn put_tools<'f>(fitted: &'f Fitted<'_>, shape: &Fields, body: &mut Asked<'f>) {
+    let is_older_form = shape.flag(shape::FUNCTIONS);
+    for tool in &fitted.tools {
+        match tool {
+            FittedTool::Function { function, index, name, parameters, strict } => {
+                let offered = Offered { function, name, parameters, strict: *strict };
+                if is_older_form {
+                    body.functions.push(Item::Fits(offered.function()));
+                } else {
+                    let mark = fitted.marks.at(crate::fit::Place::Tool(*index), function.cache.as_ref());
+                    body.tools.push(Item::Fits(offered.tool(mark)));
+                }
+            }
+            FittedTool::Own(other) if is_older_form => body.functions.push(Item::Odd(Cow::Borrowed(other.data.raw()))),
+            FittedTool::Own(other) => body.tools.push(Item::Odd(Cow::Borrowed(other.data.raw()))),
+        }
     }
-    put_number(&mut body, request, "temperature", request.temperature);
-    put_number(&mut body, request, "top_p", request.top_p);
-    put_number(&mut body, request, "frequency_penalty", request.frequency_penalty);
-    put_number(&mut body, request, "presence_penalty", request.presence_penalty);
-    if let Some(top_k) = request.top_k {
-        body.insert("top_k".to_owned(), top_k.into());
+}
+
+fn put_limits(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>) {
+    let quirks = fitted.target.quirks;
+    if let Some(limit) = fitted.max_output_tokens {
+        let usual = match quirks.chat.max_tokens {
+            MaxTokensField::MaxCompletionTokens => "max_completion_tokens",
+            MaxTokensField::MaxTokens => "max_tokens",
+        };
+        let name = shape.str(shape::MAX_TOKENS).map_or(Cow::Borrowed(usual), |name| Cow::Owned(name.into_owned()));
+        rest.push((name, raw(&limit)));
     }
-    if let Some(seed) = request.seed {
-        let name = if request.provider_data.flag(DIALECT, mark::RANDOM_SEED) { "random_seed" } else { "seed" };
-        body.insert(name.to_owned(), seed.into());
+    let spelled = raw_fields(shape, shape::NUMBERS).unwrap_or_default();
+    let numbers = [
+        ("temperature", fitted.temperature),
+        ("top_p", fitted.top_p),
+        ("frequency_penalty", fitted.frequency_penalty),
+        ("presence_penalty", fitted.presence_penalty),
+    ];
+    for (name, number) in numbers.into_iter().filter_map(|(name, number)| Some((name, number?))) {
+        // As it was written, while it is the same number.
+        match spelled.get(name).filter(|raw| raw.to::<f64>().is_ok_and(|same| same == number)) {
+            Some(same) => rest.push((Cow::Borrowed(name), Cow::Owned(same.raw().to_owned()))),
+            None => put(rest, name, &number),
+        }
     }
-    match request.stop.as_slice() {
+    if let Some(top_k) = fitted.top_k {
+        put(rest, "top_k", &top_k);
+    }
+    if let Some(seed) = fitted.seed {
+        let is_random = match fitted.spelling {
+            Spelling::AsItCame => shape.flag(shape::RANDOM_SEED),
+            Spelling::Ours => quirks.chat.seed == SeedField::RandomSeed,
+        };
+        put(rest, if is_random { "random_seed" } else { "seed" }, &seed);
+    }
+    match fitted.stop.as_ref() {
         [] => {}
-        [only] if request.provider_data.flag(DIALECT, mark::STOP_TEXT) => {
-            body.insert("stop".to_owned(), only.as_str().into());
-        }
-        several => {
-            body.insert("stop".to_owned(), several.into());
-        }
+        [only] if shape.flag(shape::STOP_TEXT) => put(rest, "stop", only),
+        several => put(rest, "stop", several),
     }
+}
 
-    let older_form = request.provider_data.flag(DIALECT, mark::FUNCTIONS);
-    if !request.tools.is_empty() {
-        let mut written = Vec::new();
-        for (index, tool) in request.tools.iter().enumerate() {
-            match tools::encode_as_it_came(tool, older_form) {
-                Some(tool) => written.push(tool),
-                None => losses.push(fit::foreign_tool(index, tool)),
-            }
-        }
-        body.insert(if older_form { "functions" } else { "tools" }.to_owned(), Value::Array(written));
-    }
-    if let Some(choice) = &request.tool_choice {
-        let same = raw(request, mark::TOOL_CHOICE)
-            .filter(|raw| raw.values().next().and_then(tools::read_choice).as_ref() == Some(choice));
+fn put_choice(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>) {
+    if let Some(choice) = &fitted.tool_choice {
+        let same = raw_fields(shape, shape::TOOL_CHOICE).filter(|raw| {
+            raw.iter().next().and_then(|(_, raw)| tools::read_choice(raw.value())).as_ref() == Some(choice)
+        });
         match same {
-            Some(raw) => put_back(&mut body, Some(raw)),
+            Some(raw) => put_raw(rest, raw),
             None => {
-                body.insert("tool_choice".to_owned(), tools::write_choice(choice));
+                put(rest, "tool_choice", &tools::write_choice(choice, fitted.target.quirks.chat.tool_choice_required))
             }
         }
     }
-    if let Some(parallel) = request.parallel_tool_calls {
-        body.insert("parallel_tool_calls".to_owned(), parallel.into());
+    if let Some(parallel) = fitted.parallel_tool_calls {
+        put(rest, "parallel_tool_calls", &parallel);
     }
-    if let Some(format) = &request.output_format {
-        let same = request
-            .provider_data
-            .value(DIALECT, mark::RESPONSE_FORMAT)
-            .filter(|raw| decode::read_format(raw).as_ref() == Some(format));
-        body.insert("response_format".to_owned(), same.cloned().unwrap_or_else(|| format_as_it_came(format)));
-    }
-    match raw(request, mark::THINKING).filter(|raw| thinking::decode(raw) == request.thinking) {
-        Some(raw) => put_back(&mut body, Some(raw)),
-        None => {
-            let fit = Fit::thinking_only(request, target, losses);
-            put_back(&mut body, Some(&fit));
+}
+
+fn put_format(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>) {
+    let Some(format) = &fitted.output_format else { return };
+    let kept = shape.get(shape::RESPONSE_FORMAT);
+    let same = kept.filter(|kept| decode::read_format(kept.raw()).as_ref() == fitted.request.output_format.as_ref());
+    match (format, same) {
+        (_, Some(same)) => rest.push((Cow::Borrowed("response_format"), Cow::Owned(same.raw().to_owned()))),
+        // The answer is text unless something else is said.
+        (FittedFormat::Text, None) if fitted.spelling == Spelling::Ours => {}
+        (FittedFormat::Text, None) => put(rest, "response_format", &json!({"type": "text"})),
+        (FittedFormat::Json, None) => put(rest, "response_format", &json!({"type": "json_object"})),
+        (FittedFormat::Schema { format, name, description, schema, strict }, None) => {
+            let inner = WireSchema {
+                name: name.as_deref().map(Text::from),
+                description: description.map(Text::from),
+                schema: Some(Raw::from(schema.as_ref())),
+                strict: *strict,
+                rest: notes::extra(&format.provider_data, Side::Request).as_rest(),
+            };
+            put(rest, "response_format", &with_outer(format, inner));
         }
     }
-    put_labels(&mut body, request, losses);
-    put_cache_key(&mut body, request, losses);
-    if let Some(stream) = request.stream {
-        body.insert("stream".to_owned(), stream.into());
-    }
-    put_back(&mut body, marks::extra(&request.provider_data, Side::Request));
-    body
 }
 
-/// A number as it was written, while it is the same number.
-fn put_number(body: &mut Map<String, Value>, request: &Request, name: &str, number: Option<f64>) {
-    let Some(number) = number else { return };
-    let same = raw(request, mark::NUMBERS).and_then(|raw| raw.get(name)).filter(|raw| raw.as_f64() == Some(number));
-    body.insert(name.to_owned(), same.cloned().unwrap_or_else(|| number.into()));
+/// `response_format` around its inner object, with the unknown fields that stood there.
+fn with_outer<'a>(format: &'a JsonSchemaFormat, mut inner: WireSchema<'a>) -> WireFormat<'a> {
+    inner.rest.retain(|(name, _)| name != OUTER);
+    let outer = notes::extra(&format.provider_data, Side::Request).get(OUTER);
+    let known: WireFormat<'_> = outer.and_then(|outer| read_raw(outer.raw())).unwrap_or_default();
+    WireFormat { kind: Some("json_schema".into()), json_schema: Some(Box::new(inner)), ..known }
 }
 
-fn format_as_it_came(format: &OutputFormat) -> Value {
-    match format {
-        OutputFormat::Text => json!({"type": "text"}),
-        OutputFormat::Json => json!({"type": "json_object"}),
-        OutputFormat::JsonSchema(format) => fit::schema_format(format, format.schema.clone().into(), format.strict),
-    }
-}
-
-fn limit_field(target: &Target<'_>) -> &'static str {
-    match target.quirks.max_tokens {
-        MaxTokensField::MaxCompletionTokens => "max_completion_tokens",
-        MaxTokensField::MaxTokens => "max_tokens",
+fn put_thinking(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>, losses: &mut Vec<Loss>) {
+    let same = raw_fields(shape, shape::THINKING)
+        .filter(|raw| !fitted.thinking.must && thinking::decode(raw) == fitted.request.thinking);
+    match same {
+        Some(raw) => put_raw(rest, raw),
+        None => {
+            losses.extend(fitted.thinking.losses.iter().cloned());
+            rest.extend(thinking::encode(&fitted.thinking, fitted.target.quirks.chat.reasoning_request));
+        }
     }
 }
 
 /// `user` and `metadata`: as they came while they say the same.
-fn put_labels(body: &mut Map<String, Value>, request: &Request, losses: &mut Vec<Loss>) {
-    if let Some(raw) = raw(request, mark::LABELS).filter(|raw| decode::read_labels(raw) == request.metadata) {
-        return put_back(body, Some(raw));
+fn put_labels(fitted: &Fitted<'_>, rest: &mut Rest<'_>, losses: &mut Vec<Loss>) {
+    let request = fitted.request;
+    let kept = raw_fields(notes::shape(&request.provider_data), shape::LABELS);
+    if let Some(same) = kept.filter(|raw| decode::read_labels(raw) == request.metadata) {
+        return put_raw(rest, same);
     }
-    let mut labels = Map::new();
+    let mut labels = serde_json::Map::new();
     for (key, value) in &request.metadata {
         match value {
-            Value::String(user) if key == "user_id" => {
-                body.insert("user".to_owned(), user.as_str().into());
-            }
-            Value::String(_) => {
-                labels.insert(key.clone(), value.clone());
-            }
-            // Labels are texts here.
+            Value::String(user) if key == "user_id" => put(rest, "user", user),
+            Value::String(_) => drop(labels.insert(key.clone(), value.clone())),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                losses.push(Loss::uncoded_info(
-                    "metadata",
-                    format!("metadata.{key}"),
-                    "labels are texts here; it is sent as its JSON text",
-                ));
+                let why = "labels are texts here; it is sent as its JSON text";
+                losses.push(Loss::info(LossCode::Changed, "metadata", format!("metadata.{key}"), why));
                 labels.insert(key.clone(), value.to_string().into());
             }
         }
     }
     if !labels.is_empty() {
-        body.insert("metadata".to_owned(), Value::Object(labels));
+        put(rest, "metadata", &labels);
     }
 }
 
-fn put_cache_key(body: &mut Map<String, Value>, request: &Request, losses: &mut Vec<Loss>) {
-    const LONGEST: usize = 64;
-    let Some(cache) = &request.cache else { return };
-    match &cache.key {
-        Some(key) if key.len() <= LONGEST => {
-            body.insert("prompt_cache_key".to_owned(), key.as_str().into());
-        }
-        Some(_) => losses.push(Loss::uncoded(
-            "cache",
-            "cache.key",
-            format!("a cache key has at most {LONGEST} characters here; it is left out"),
-        )),
+/// Whether the answer shall stream, and the fields that the format does not know. Another model of this family refuses
+/// by name what it does not know.
+fn put_extra<'f>(fitted: &Fitted<'f>, rest: &mut Rest<'f>) {
+    let extra = notes::extra(&fitted.request.provider_data, Side::Request);
+    let ours = fitted.spelling == Spelling::Ours;
+    match fitted.request.stream {
+        Some(false) if ours => {}
+        Some(stream) => put(rest, "stream", &stream),
         None => {}
     }
-    if cache.automatic.is_some() {
-        losses.push(Loss::uncoded_info("cache", "cache.automatic", "this API caches by itself; nothing is sent about it"));
+    if ours && fitted.request.stream == Some(true) && !fitted.target.quirks.chat.no_stream_options {
+        let mut options: Fields = extra.get("stream_options").and_then(|options| options.to().ok()).unwrap_or_default();
+        options.set("include_usage", true);
+        put(rest, "stream_options", &Json::from(options));
     }
-}
-
-fn fitted(request: &Request, target: &Target<'_>, losses: &mut Vec<Loss>) -> Result<Map<String, Value>, Error> {
-    let fit = Fit::new(request, target, losses)?;
-    let mut body = Map::new();
-    body.insert("model".to_owned(), request.model.as_str().into());
-    let messages = Writer::fitted(request, target, fit.thinks, losses).all(fit.note.as_deref());
-    body.insert("messages".to_owned(), Value::Array(messages));
-    if let Some(limit) = request.max_output_tokens.filter(|limit| *limit > 0) {
-        body.insert(limit_field(target).to_owned(), limit.into());
-    }
-    put_seed(&mut body, request, target, losses);
-    body.extend(fit.fields);
-    put_labels(&mut body, request, losses);
-    put_cache_key(&mut body, request, losses);
-
-    let mut extra = marks::extra(&request.provider_data, Side::Request).cloned().unwrap_or_default();
-    let options = extra.shift_remove("stream_options");
-    if request.stream == Some(true) {
-        body.insert("stream".to_owned(), true.into());
-        if !target.quirks.no_stream_options {
-            let mut options = match options {
-                Some(Value::Object(options)) => options,
-                _ => Map::new(),
-            };
-            options.insert("include_usage".to_owned(), true.into());
-            body.insert("stream_options".to_owned(), Value::Object(options));
-        }
-    }
-    // Another model of this family: what it does not know, it refuses by name.
-    put_back(&mut body, Some(&extra));
-    Ok(body)
-}
-
-fn put_seed(body: &mut Map<String, Value>, request: &Request, target: &Target<'_>, losses: &mut Vec<Loss>) {
-    let Some(seed) = request.seed else { return };
-    match target.quirks.seed {
-        SeedField::Seed => {
-            body.insert("seed".to_owned(), seed.into());
-        }
-        SeedField::RandomSeed => {
-            body.insert("random_seed".to_owned(), seed.into());
-        }
-        SeedField::Nothing => losses.push(Loss::uncoded("seed", "seed", "this provider has no seed; it is left out")),
-    }
+    let own: Vec<Cow<'_, str>> = rest.iter().map(|(name, _)| name.clone()).collect();
+    let is_new = |name: &str| !own.iter().any(|known| known == name) && !(ours && name == "stream_options");
+    rest.extend(extra.as_rest().into_iter().filter(|(name, _)| is_new(name)));
 }

@@ -1,8 +1,8 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Map, Value, json};
 
-use super::*;
-use crate::dialect::{DraftIncoming, Target};
+use crate::dialect::Target;
+use crate::dialect::openai_chat::testing::{Sent, decode_request, encode_request};
 use crate::{
     Block, Dialect, Error, ForcedTools, Level, Loss, MaxTokensField, Message, Off, OutputFormat, Quirks,
     ReasoningRequest, Request, RequiredWord, Role, Rules, Sampling, SeedField, Source, SystemRole, Thinking,
@@ -53,10 +53,9 @@ fn a_simple_request() {
         body(&request),
         json!({"model": "gpt-4.1", "messages": [{"role": "user", "content": "Hello"}], "max_completion_tokens": 100})
     );
-    assert_eq!(
-        body(&Request::new("m").user("Hi").max_output_tokens(0)),
-        json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]})
-    );
+    let (without_limit, losses) = encode(&Request::new("m").user("Hi").max_output_tokens(0));
+    assert_eq!(without_limit, json!({"model": "m", "messages": [{"role": "user", "content": "Hi"}]}));
+    assert_eq!(whats(&losses), [("max_output_tokens", "max_output_tokens")]);
 }
 
 #[test]
@@ -72,7 +71,10 @@ fn system_blocks_become_one_first_message() {
         body(&request)["messages"],
         json!([{"role": "system", "content": "You are helpful\n\nBe short"}, {"role": "user", "content": "Hello"}])
     );
-    let quirks = Quirks { system_role: SystemRole::Developer, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::ChatQuirks { system_role: SystemRole::Developer, ..Default::default() },
+        ..Quirks::default()
+    };
     assert_eq!(body_for(&request, &quirks)["messages"][0]["role"], "developer");
 }
 
@@ -83,9 +85,12 @@ fn a_model_without_a_system_prompt_is_told_by_the_user() {
     let (body, losses) = encode_for(&request, &Quirks::default(), &rules).unwrap();
     assert_eq!(
         body["messages"],
-        json!([{"role": "user", "content": "Be short\n\nHello"}, {"role": "user", "content": "Now in French"}])
+        json!([
+            {"role": "user", "content": [{"type": "text", "text": "Be short"}, {"type": "text", "text": "Hello"}]},
+            {"role": "user", "content": "<system-reminder>\nNow in French\n</system-reminder>"},
+        ])
     );
-    assert_eq!(whats(&losses), [("system", "system"), ("messages", "messages[1]")]);
+    assert_eq!(whats(&losses), [("system", "messages[1]"), ("system", "system")]);
 }
 
 #[test]
@@ -94,7 +99,8 @@ fn streaming_asks_for_usage_and_nothing_else_does() {
     request.stream = Some(true);
     let streamed = body(&request);
     assert_eq!((&streamed["stream"], &streamed["stream_options"]), (&json!(true), &json!({"include_usage": true})));
-    let quirks = Quirks { no_stream_options: true, ..Quirks::default() };
+    let quirks =
+        Quirks { chat: crate::ChatQuirks { no_stream_options: true, ..Default::default() }, ..Quirks::default() };
     assert_eq!(body_for(&request, &quirks).get("stream_options"), None);
     request.stream = Some(false);
     let whole = body(&request);
@@ -124,7 +130,8 @@ fn tools_are_strict_where_their_schema_allows_it() {
     assert_eq!(whats(&losses), [("strict", "tools[0].strict")]);
     assert_eq!(body(&Request::new("m").user("x").tool(optional.lenient()))["tools"][0]["function"]["strict"], false);
 
-    let quirks = Quirks { no_strict_tools: true, ..Quirks::default() };
+    let quirks =
+        Quirks { chat: crate::ChatQuirks { no_strict_tools: true, ..Default::default() }, ..Quirks::default() };
     let (without, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
     assert_eq!(without["tools"][0]["function"].get("strict"), None);
     assert_eq!((whats(&losses), losses[0].severity), (vec![("strict", "tools[0].strict")], crate::Severity::Info));
@@ -136,7 +143,8 @@ fn schemas_are_opened_where_closed_ones_are_refused() {
         "a": {"type": "array", "items": {"type": "object", "properties": {}, "additionalProperties": false}},
         "b": {"type": "object", "additionalProperties": {"type": "string"}}}});
     let request = Request::new("m").user("x").tool(Tool::new("t", "d").parameters(schema).lenient()).tool(weather());
-    let quirks = Quirks { no_closed_schemas: true, ..Quirks::default() };
+    let quirks =
+        Quirks { chat: crate::ChatQuirks { no_closed_schemas: true, ..Default::default() }, ..Quirks::default() };
     let (body, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
     let expected = json!({"type": "object", "required": ["a"], "properties": {
         "a": {"type": "array", "items": {"type": "object", "properties": {}}},
@@ -149,7 +157,8 @@ fn schemas_are_opened_where_closed_ones_are_refused() {
 #[test]
 fn tools_that_may_not_be_used_are_left_out_where_they_would_be() {
     let request = Request::new("m").user("x").tool(weather()).tool_choice(ToolChoice::None);
-    let quirks = Quirks { no_tools_on_none: true, ..Quirks::default() };
+    let quirks =
+        Quirks { chat: crate::ChatQuirks { no_tools_on_none: true, ..Default::default() }, ..Quirks::default() };
     let (body, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
     assert_eq!((body.get("tools"), body.get("tool_choice")), (None, None));
     assert_eq!((whats(&losses), losses[0].severity), (vec![("tools", "tools")], crate::Severity::Info));
@@ -169,10 +178,20 @@ fn every_tool_choice_has_its_word() {
         choice(specific(), Quirks::default()),
         (json!({"type": "function", "function": {"name": "get_weather"}}), 2, 0)
     );
-    let any = Quirks { tool_choice_required: RequiredWord::Any, no_specific_tool: true, ..Quirks::default() };
+    let any = Quirks {
+        chat: crate::ChatQuirks {
+            tool_choice_required: RequiredWord::Any,
+            no_specific_tool: true,
+            ..Default::default()
+        },
+        ..Quirks::default()
+    };
     assert_eq!(choice(ToolChoice::Required, any.clone()), (json!("any"), 2, 0));
     assert_eq!(choice(specific(), any), (json!("any"), 1, 1));
-    let refused = Quirks { tool_choice_required: RequiredWord::Refused, ..Quirks::default() };
+    let refused = Quirks {
+        chat: crate::ChatQuirks { tool_choice_required: RequiredWord::Refused, ..Default::default() },
+        ..Quirks::default()
+    };
     assert_eq!(choice(ToolChoice::Required, refused.clone()), (json!("auto"), 2, 1));
     assert_eq!(choice(specific(), refused).2, 0);
     // Without tools there is nothing to choose.
@@ -204,7 +223,8 @@ fn calls_and_every_result_of_them() {
             {"role": "tool", "tool_call_id": "call_2", "content": "sun\n\nwind"},
         ])
     );
-    let quirks = Quirks { no_null_content: true, ..Quirks::default() };
+    let quirks =
+        Quirks { chat: crate::ChatQuirks { no_null_content: true, ..Default::default() }, ..Quirks::default() };
     assert_eq!(body_for(&request, &quirks)["messages"][1]["content"], "");
 }
 
@@ -223,7 +243,12 @@ fn text_and_calls_stand_together_and_lost_order_is_said() {
 fn a_sentence_that_was_cut_for_its_citations_is_whole_again() {
     let cited = |text: &str| {
         let mut block = Block::text(text);
-        block.provider_data_mut().unwrap().set(Dialect::Anthropic, "citations", json!([{"cited_text": "x"}]));
+        block.provider_data_mut().unwrap().set_part(
+            Dialect::Anthropic,
+            crate::Part::Extra,
+            "citations",
+            json!([{"cited_text": "x"}]),
+        );
         block
     };
     let request = Request::new("m").assistant([Block::text("The grass is "), cited("green"), Block::text(".")]);
@@ -264,7 +289,8 @@ fn failed_tools_say_so_and_media_moves_behind_the_results() {
             ("image", "messages[2].content[2].content[0]"),
         ]
     );
-    let quirks = Quirks { no_user_after_tool: true, ..Quirks::default() };
+    let quirks =
+        Quirks { chat: crate::ChatQuirks { no_user_after_tool: true, ..Default::default() }, ..Quirks::default() };
     let roles: Vec<Value> =
         body_for(&request, &quirks)["messages"].as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "tool", "tool", "assistant", "user", "user"]);
@@ -323,14 +349,14 @@ fn content_of_every_kind_and_source() {
     assert_eq!(
         places,
         [
+            ("thinking", "messages[0].content[13]"),
+            ("other", "messages[0].content[14]"),
             ("image", "messages[0].content[3]"),
             ("audio", "messages[0].content[6]"),
             ("document", "messages[0].content[9]"),
             ("document", "messages[0].content[10]"),
             ("document", "messages[0].content[11]"),
             ("document", "messages[0].content[12]"),
-            ("thinking", "messages[0].content[13]"),
-            ("other", "messages[0].content[14]"),
         ]
     );
 }
@@ -343,13 +369,23 @@ fn fields_go_by_the_names_that_the_provider_knows() {
     let (wire, losses) = encode(&request);
     assert_eq!((&wire["max_completion_tokens"], &wire["seed"]), (&json!(5), &json!(7)));
     assert_eq!(whats(&losses), [("top_k", "top_k")]);
-    let quirks =
-        Quirks { max_tokens: MaxTokensField::MaxTokens, seed: SeedField::RandomSeed, top_k: true, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::ChatQuirks {
+            max_tokens: MaxTokensField::MaxTokens,
+            seed: SeedField::RandomSeed,
+            top_k: true,
+            ..Default::default()
+        },
+        ..Quirks::default()
+    };
     assert_eq!(
         body_for(&request, &quirks),
         json!({"model": "m", "messages": [{"role": "user", "content": "x"}], "max_tokens": 5, "random_seed": 7, "top_k": 3})
     );
-    let none = Quirks { seed: SeedField::Nothing, top_k: true, ..Quirks::default() };
+    let none = Quirks {
+        chat: crate::ChatQuirks { seed: SeedField::Nothing, top_k: true, ..Default::default() },
+        ..Quirks::default()
+    };
     let (wire, losses) = encode_for(&request, &none, &Rules::default()).unwrap();
     assert_eq!((wire.get("seed"), whats(&losses)), (None, vec![("seed", "seed")]));
 }
@@ -421,7 +457,10 @@ fn tools_beside_an_effort_are_fitted_or_refused() {
     let error = encode_for(&request, &Quirks::default(), &always).unwrap_err();
     assert!(error.message.contains("Responses API"), "{error}");
     // A relay finds its own way.
-    let relay = Quirks { reasoning_request: ReasoningRequest::ReasoningObject, ..Quirks::default() };
+    let relay = Quirks {
+        chat: crate::ChatQuirks { reasoning_request: ReasoningRequest::ReasoningObject, ..Default::default() },
+        ..Quirks::default()
+    };
     let (wire, _) = encode_for(&request, &relay, &always).unwrap();
     assert_eq!(wire["reasoning"], json!({"effort": "high", "enabled": true}));
 }
@@ -430,7 +469,10 @@ fn tools_beside_an_effort_are_fitted_or_refused() {
 fn a_forced_tool_beats_thinking() {
     let request = Request::new("m").user("x").tool(weather()).thinking(Level::High).tool_choice(ToolChoice::Required);
     let rules = Rules { forced_tools: ForcedTools::NotWhileThinking, ..effort_rule(Off::Word) };
-    let quirks = Quirks { reasoning_request: ReasoningRequest::ThinkingTypeAndEffort, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::ChatQuirks { reasoning_request: ReasoningRequest::ThinkingTypeAndEffort, ..Default::default() },
+        ..Quirks::default()
+    };
     let (wire, losses) = encode_for(&request, &quirks, &rules).unwrap();
     assert_eq!(
         (&wire["thinking"], wire.get("reasoning_effort"), &wire["tool_choice"]),
@@ -452,14 +494,14 @@ fn the_form_of_the_answer() {
         json!({"type": "json_schema", "json_schema": {"name": "my_answer", "strict": true, "schema":
             {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false}}})
     );
-    assert_eq!(whats(&losses), [("output_format", "output_format.json_schema.name")]);
+    assert_eq!(whats(&losses), [("name", "output_format.json_schema.name")]);
 
-    let quirks = Quirks { no_json_schema: true, ..Quirks::default() };
+    let quirks = Quirks { chat: crate::ChatQuirks { no_json_schema: true, ..Default::default() }, ..Quirks::default() };
     let (wire, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
     assert_eq!(wire["response_format"], json!({"type": "json_object"}));
     assert_eq!(
         wire["messages"][0],
-        json!({"role": "system", "content": format!("Answer in JSON that matches this JSON Schema:\n{schema}")})
+        json!({"role": "system", "content": format!("Answer with JSON that matches this JSON Schema, and nothing else:\n{schema}")})
     );
     assert_eq!(whats(&losses), [("output_format", "output_format")]);
 
@@ -480,7 +522,7 @@ fn cache_hints_become_marks_where_marks_are_known() {
     let mut request =
         Request::new("m").system(Block::text("Long").cached()).user(Block::text("Hi").cached()).tool(tool);
     request.cache = Some(crate::CacheOptions { key: Some("k".into()), automatic: None });
-    let relay = Quirks { cache_control: true, ..Quirks::default() };
+    let relay = Quirks { chat: crate::ChatQuirks { cache_control: true, ..Default::default() }, ..Quirks::default() };
     let wire = body_for(&request, &relay);
     assert_eq!(
         wire["messages"],
@@ -494,7 +536,7 @@ fn cache_hints_become_marks_where_marks_are_known() {
     let points = Rules { cache_breakpoints: true, ..Rules::default() };
     let (wire, losses) = encode_for(&request, &Quirks::default(), &points).unwrap();
     assert_eq!(wire["messages"][1]["content"][0]["prompt_cache_breakpoint"], json!({"mode": "explicit"}));
-    assert_eq!(whats(&losses), [("cache", "tools[0].cache")]);
+    assert_eq!(whats(&losses), [("cache", "tools")]);
     let (wire, losses) = encode(&request);
     assert_eq!(wire["messages"][1]["content"], "Hi");
     assert!(losses.iter().all(|loss| loss.severity == crate::Severity::Info), "{losses:?}");
@@ -504,11 +546,13 @@ fn cache_hints_become_marks_where_marks_are_known() {
 fn labels_and_leftovers_of_others() {
     let mut request = Request::new("m").user("x");
     request.metadata = arguments(json!({"user_id": "u1", "team": "a", "n": 3}));
-    request.provider_data.set(Dialect::Anthropic, "extra", json!({"service_tier": "auto", "container": "c"}));
-    request.provider_data.set(Dialect::Anthropic, "model", "claude");
+    for (name, value) in [("service_tier", "auto"), ("container", "c")] {
+        request.provider_data.set_part(Dialect::Anthropic, crate::Part::Extra, name, value);
+    }
+    request.provider_data.set_part(Dialect::Anthropic, crate::Part::Shape, "model", "claude");
     let (wire, losses) = encode(&request);
     assert_eq!((&wire["user"], &wire["metadata"]), (&json!("u1"), &json!({"team": "a", "n": "3"})));
-    assert_eq!(whats(&losses), [("provider_data", "provider_data.anthropic"), ("metadata", "metadata.n")]);
+    assert_eq!(whats(&losses), [("provider_data", "provider_data"), ("metadata", "metadata.n")]);
 }
 
 #[test]
@@ -525,7 +569,7 @@ fn a_tool_of_another_dialect_is_a_loss() {
 }
 
 fn decoded(body: &Value) -> Request {
-    decode_request(DraftIncoming { path: None, body: body.clone() }).unwrap()
+    decode_request(Sent { path: None, body: body.clone() }).unwrap()
 }
 
 #[test]
@@ -565,7 +609,7 @@ fn a_request_of_this_dialect_is_left_alone_until_it_goes_elsewhere() {
     );
     assert_eq!(
         losses.iter().map(|loss| loss.what.as_str()).collect::<Vec<_>>(),
-        ["temperature", "strict", "thinking", "thinking", "cache"]
+        ["thinking", "strict", "thinking", "temperature", "cache"]
     );
 }
 
@@ -606,4 +650,14 @@ fn a_budget_is_told_as_the_nearest_effort() {
     request.thinking = Some(Thinking::budget(60_000));
     let (wire, losses) = encode_for(&request, &Quirks::default(), &effort_rule(Off::Word)).unwrap();
     assert_eq!((&wire["reasoning_effort"], whats(&losses)), (&json!("high"), vec![("thinking", "thinking.budget")]));
+}
+
+#[test]
+fn fields_that_the_format_does_not_know_are_sent() {
+    let request: Request = serde_json::from_value(json!({
+        "model": "m", "messages": [{"role": "user", "content": "x"}],
+        "provider_data": {"openai-chat": {"logit_bias": {"50256": -100}}},
+    }))
+    .unwrap();
+    assert_eq!(body(&request)["logit_bias"], json!({"50256": -100}));
 }

@@ -5,14 +5,19 @@ use serde_json::{Map, Value, json};
 
 use super::encode_tests::{body, body_for, effort_rule, encode, encode_for, whats};
 use crate::{
-    Block, Dialect, Level, Message, Off, ProviderData, Quirks, ReasoningField, ReasoningRequest, ReplayReasoning,
+    Block, Dialect, Level, Message, Off, Part, ProviderData, Quirks, ReasoningField, ReasoningRequest, ReplayReasoning,
     Request, Rules,
 };
 
 fn thought(text: &str, own: Value) -> Block {
     let mut block = Block::thinking(text);
     for (key, value) in own.as_object().unwrap() {
-        block.provider_data_mut().unwrap().set(Dialect::OpenaiChat, key.as_str(), value.clone());
+        let part = match key.as_str() {
+            "reasoning_details" | "signature" => Part::State,
+            "closed" => Part::Extra,
+            _ => Part::Shape,
+        };
+        block.provider_data_mut().unwrap().set_part(Dialect::OpenaiChat, part, key.as_str(), value.clone());
     }
     block
 }
@@ -37,8 +42,14 @@ fn thinking_goes_back_as_the_provider_wants_it() {
         let field = |index: usize| wire["messages"][index].get("reasoning").cloned();
         (field(1), field(3), whats(&losses).len())
     };
-    let quirks =
-        |replay| Quirks { reasoning_field: ReasoningField::Reasoning, replay_reasoning: replay, ..Quirks::default() };
+    let quirks = |replay| Quirks {
+        chat: crate::ChatQuirks {
+            reasoning_field: ReasoningField::Reasoning,
+            replay_reasoning: replay,
+            ..Default::default()
+        },
+        ..Quirks::default()
+    };
     assert_eq!(fields(&quirks(ReplayReasoning::Never)), (None, None, 2));
     assert_eq!(fields(&quirks(ReplayReasoning::Always)), (Some(json!("hm")), Some(json!("hm")), 0));
     assert_eq!(fields(&quirks(ReplayReasoning::ToolLoop)), (None, Some(json!("hm")), 1));
@@ -48,15 +59,18 @@ fn thinking_goes_back_as_the_provider_wants_it() {
 #[test]
 fn thinking_of_others_stays_behind_and_is_never_changed() {
     let mut signed = Block::thinking("hm");
-    signed.provider_data_mut().unwrap().set(Dialect::Anthropic, "signature", "Eq");
+    signed.provider_data_mut().unwrap().set_part(Dialect::Anthropic, crate::Part::State, "signature", "Eq");
     let request = Request::new("m")
         .message(said_by("anthropic", [signed, Block::text("A")]))
         .message(said_by("there", [thought("ho", json!({"reasoning_field": "reasoning"})), Block::text("B")]))
         .message(said_by("here", thought("only", json!({"reasoning_field": "reasoning"}))));
     let before = request.clone();
     let quirks = Quirks {
-        reasoning_field: ReasoningField::Reasoning,
-        replay_reasoning: ReplayReasoning::Never,
+        chat: crate::ChatQuirks {
+            reasoning_field: ReasoningField::Reasoning,
+            replay_reasoning: ReplayReasoning::Never,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     let (wire, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
@@ -80,8 +94,11 @@ fn details_go_back_whole_and_alone() {
     let block = thought("hm", json!({"reasoning_field": "reasoning", "reasoning_details": details}));
     let request = Request::new("m").message(said_by("here", [block, Block::text("A")]));
     let quirks = Quirks {
-        reasoning_field: ReasoningField::Reasoning,
-        replay_reasoning: ReplayReasoning::Always,
+        chat: crate::ChatQuirks {
+            reasoning_field: ReasoningField::Reasoning,
+            replay_reasoning: ReplayReasoning::Always,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     assert_eq!(
@@ -93,9 +110,12 @@ fn details_go_back_whole_and_alone() {
 #[test]
 fn a_thinking_conversation_has_the_field_on_every_turn() {
     let quirks = Quirks {
-        reasoning_field: ReasoningField::ReasoningContent,
-        replay_reasoning: ReplayReasoning::Always,
-        reasoning_request: ReasoningRequest::ThinkingTypeAndEffort,
+        chat: crate::ChatQuirks {
+            reasoning_field: ReasoningField::ReasoningContent,
+            replay_reasoning: ReplayReasoning::Always,
+            reasoning_request: ReasoningRequest::ThinkingTypeAndEffort,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     let request = Request::new("m").user("a").assistant("A").user("b").thinking(Level::High);
@@ -109,18 +129,21 @@ fn a_thinking_conversation_has_the_field_on_every_turn() {
 #[test]
 fn thinking_parts_stand_before_the_text() {
     let quirks = Quirks {
-        reasoning_field: ReasoningField::ContentPart,
-        replay_reasoning: ReplayReasoning::Always,
+        chat: crate::ChatQuirks {
+            reasoning_field: ReasoningField::ContentPart,
+            replay_reasoning: ReplayReasoning::Always,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     let request = Request::new("m").message(said_by(
         "here",
-        [thought("hm", json!({"reasoning_field": "content", "part": {"closed": true}})), Block::text("A")],
+        [thought("hm", json!({"reasoning_field": "content", "closed": true, "signature": "sig"})), Block::text("A")],
     ));
     assert_eq!(
         body_for(&request, &quirks)["messages"][0]["content"],
         json!([
-            {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}], "closed": true},
+            {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}], "closed": true, "signature": "sig"},
             {"type": "text", "text": "A"},
         ])
     );
@@ -130,7 +153,7 @@ fn thinking_parts_stand_before_the_text() {
 fn signatures_on_calls_go_back_to_their_provider_alone() {
     let mut call = Block::tool_call("c1", "t", Map::new());
     let state = json!({"google": {"thought_signature": "sig"}});
-    call.provider_data_mut().unwrap().set(Dialect::OpenaiChat, "extra_content", state.clone());
+    call.provider_data_mut().unwrap().set_part(Dialect::OpenaiChat, crate::Part::State, "extra_content", state.clone());
     let at_home = Request::new("m").message(said_by("here", call.clone()));
     assert_eq!(body(&at_home)["messages"][0]["tool_calls"][0]["extra_content"], state);
     let abroad = Request::new("m").message(said_by("there", call));
@@ -157,7 +180,8 @@ fn ids_that_the_provider_refuses_are_replaced_alike_in_call_and_result() {
     let plain = ids(&Quirks::default());
     assert_eq!((&plain[0], plain[1].as_str()), (&plain[2], "abcdefghi"));
     assert!(plain[0].starts_with("call_") && plain[0].len() <= 40);
-    let nine = ids(&Quirks { tool_ids_of_nine: true, ..Quirks::default() });
+    let nine =
+        ids(&Quirks { chat: crate::ChatQuirks { tool_ids_of_nine: true, ..Default::default() }, ..Quirks::default() });
     assert_eq!((&nine[0], nine[1].as_str()), (&nine[2], "abcdefghi"));
     assert!(nine[0].len() == 9 && nine[0].bytes().all(|c| c.is_ascii_alphanumeric()));
 }
@@ -168,11 +192,14 @@ fn an_answer_goes_back_as_history() {
         "index": 0, "finish_reason": "tool_calls", "logprobs": null, "message": {
             "role": "assistant", "content": null, "refusal": null, "annotations": [], "reasoning": "hm",
             "tool_calls": [{"index": 0, "id": "c1", "type": "function", "function": {"name": "t", "arguments": "{\"a\": 1}"}}]}}]});
-    let response = crate::dialect::openai_chat::decode_response(body, &mut crate::Ids::default()).unwrap();
+    let response = crate::dialect::openai_chat::testing::decode_response(body, &mut crate::Ids::default()).unwrap();
     let request = Request::new("m").user("x").message(response.into_message("here")).tool_result("c1", "1");
     let quirks = Quirks {
-        reasoning_field: ReasoningField::Reasoning,
-        replay_reasoning: ReplayReasoning::ToolLoop,
+        chat: crate::ChatQuirks {
+            reasoning_field: ReasoningField::Reasoning,
+            replay_reasoning: ReplayReasoning::ToolLoop,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     let (wire, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
@@ -195,8 +222,11 @@ fn state_is_bound_to_its_model_where_the_family_says_so() {
         Request::new("acme-1").message(message)
     };
     let quirks = Quirks {
-        reasoning_field: ReasoningField::Reasoning,
-        replay_reasoning: ReplayReasoning::Always,
+        chat: crate::ChatQuirks {
+            reasoning_field: ReasoningField::Reasoning,
+            replay_reasoning: ReplayReasoning::Always,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     let bound = Rules { bound_state: crate::BoundState::Model, ..Rules::default() };
@@ -212,7 +242,7 @@ fn state_is_bound_to_its_model_where_the_family_says_so() {
 fn provider_data_of_this_dialect_alone_is_no_state_of_others() {
     let mut call = Block::tool_call("c1", "t", Map::new());
     let mut data = ProviderData::default();
-    data.set(Dialect::Gemini, "thought_signature", "sig");
+    data.set_part(Dialect::Gemini, crate::Part::State, "thought_signature", "sig");
     *call.provider_data_mut().unwrap() = data;
     let (_, losses) = encode(&Request::new("m").message(said_by("google", call)));
     assert_eq!(whats(&losses), [("thinking", "messages[0].content[0]")]);

@@ -1,33 +1,35 @@
 //! Requests, both ways.
 
-mod call_ids;
 mod decode;
 mod encode;
-mod fit;
-mod read_messages;
+mod history;
+mod messages;
 mod tools;
-mod write_messages;
 
 pub(crate) use decode::decode_request;
 pub(crate) use encode::encode_request;
 
-/// Marks of a request. The raw ones are written again as long as they still mean what the request says.
-mod mark {
+/// Names in the shape of a request. The raw ones are written again as long as they still mean what the request says.
+mod shape {
     /// The model that the request was written for.
     pub(super) const MODEL: &str = "model";
     /// It stood in the address, not in the body.
     pub(super) const MODEL_IN_PATH: &str = "model_in_path";
     /// How the leading system messages were cut.
     pub(super) const SYSTEM: &str = "system";
+    /// How many blocks a system message has.
+    pub(super) const BLOCKS: &str = "blocks";
+    /// Unknown fields of a system message.
+    pub(super) const EXTRA: &str = "extra";
     /// The name of the output limit.
     pub(super) const MAX_TOKENS: &str = "max_tokens_field";
-    /// Whole numbers where ours have fractions.
+    /// Numbers that are not spelled as we would.
     pub(super) const NUMBERS: &str = "numbers";
     /// `stop` was a single text.
     pub(super) const STOP_TEXT: &str = "stop_text";
     /// The seed had its other name.
     pub(super) const RANDOM_SEED: &str = "random_seed";
-    /// Raw: the fields that speak of thinking.
+    /// Raw: the fields about thinking.
     pub(super) const THINKING: &str = "thinking";
     /// Raw: `user` and `metadata`.
     pub(super) const LABELS: &str = "labels";

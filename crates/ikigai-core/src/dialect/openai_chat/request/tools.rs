@@ -1,175 +1,171 @@
 //! Tools and tool choice, both ways.
 
-use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
-use super::mark;
-use crate::dialect::openai_chat::marks::{
-    self, DIALECT, Side, mark as set_mark, put_back, take_list, take_object, take_text,
-};
-use crate::dialect::openai_chat::part::{cache_hint, put_back_with_cache};
-use crate::{Function, Other, ProviderData, Request, Tool, ToolChoice};
+use serde_json::{Value, json};
+
+use super::decode::take_as;
+use super::shape;
+use crate::dialect::openai_chat::content::{cache_hint, is_cache_field};
+use crate::dialect::openai_chat::notes::{self, DIALECT, Notes, Side};
+use crate::dialect::openai_chat::wire::{self, Asked, Function as WireFunction, Tool as WireTool};
+use crate::json::loose::{Item, Loose as _, read_raw};
+use crate::json::wire::{Raw, Text};
+use crate::{CacheHint, Fields, Function, Json, Other, Request, RequiredWord, Tool, ToolChoice};
 
 const NO_TYPE: &str = "no_type";
 const NO_PARAMETERS: &str = "no_parameters";
 const NO_STRICT: &str = "no_strict";
-/// Further fields of the inner `function` object.
+/// Unknown fields of the inner object, among those of the tool.
 const INNER: &str = "function";
 
 /// Reads tools, the choice among them, and whether several may be called at once.
-pub(super) fn decode(body: &mut Map<String, Value>, request: &mut Request, own: &mut Map<String, Value>) {
-    let has = |body: &Map<String, Value>, key: &str| {
-        body.get(key).and_then(Value::as_array).is_some_and(|list| !list.is_empty())
-    };
-    if has(body, "tools") {
-        let tools = take_list(body, "tools").unwrap_or_default();
-        request.tools.extend(tools.into_iter().map(decode_tool));
-    } else if has(body, "functions") {
-        let functions = take_list(body, "functions").unwrap_or_default();
-        request.tools.extend(functions.into_iter().map(|function| match function {
-            Value::Object(fields) if fields.get("name").is_some_and(Value::is_string) => {
-                decode_function(fields, Map::new())
-            }
-            other => Tool::other(Other { dialect: DIALECT, data: other.into() }),
+pub(super) fn decode(asked: &mut Asked<'_>, request: &mut Request, notes: &mut Notes) {
+    if !asked.tools.is_empty() {
+        request.tools.extend(std::mem::take(&mut asked.tools).into_iter().map(read_tool));
+    } else if !asked.functions.is_empty() {
+        request.tools.extend(std::mem::take(&mut asked.functions).into_iter().map(|item| match item {
+            Item::Fits(function) if function.name.is_some() => read_function(function, Notes::default()),
+            other => own_tool(&other),
         }));
-        own.insert(mark::FUNCTIONS.to_owned(), true.into());
+        notes.mark(shape::FUNCTIONS);
     }
-    for key in ["tool_choice", "function_call"] {
-        let Some(choice) = body.get(key).and_then(read_choice) else { continue };
-        let raw = body.shift_remove(key).unwrap_or_default();
-        if key == "function_call" || raw != write_choice(&choice) {
-            own.insert(mark::TOOL_CHOICE.to_owned(), json!({key: raw}));
+    let rest = &mut asked.rest;
+    for name in ["tool_choice", "function_call"] {
+        let raw = wire::find(rest, name).map(Json::copy);
+        let Some((choice, raw)) = raw.and_then(|raw| Some((read_choice(raw.value())?, raw))) else { continue };
+        wire::take(rest, name);
+        if name == "function_call" || raw != write_choice(&choice, RequiredWord::Required) {
+            let mut field = Fields::default();
+            field.push(name, raw);
+            notes.shape.set(shape::TOOL_CHOICE, Json::from(field));
         }
         request.tool_choice = Some(choice);
         break;
     }
-    if let Some(parallel) = body.get("parallel_tool_calls").and_then(Value::as_bool) {
-        body.shift_remove("parallel_tool_calls");
-        request.parallel_tool_calls = Some(parallel);
-    }
+    request.parallel_tool_calls = take_as(rest, "parallel_tool_calls");
 }
 
-fn decode_tool(tool: Value) -> Tool {
-    let Value::Object(mut fields) = tool else { return Tool::other(Other { dialect: DIALECT, data: tool.into() }) };
-    let is_function = fields.get("type").is_none_or(|kind| kind == "function");
-    let has_name = fields.get("function").and_then(|function| function.get("name")).is_some_and(Value::is_string);
-    if !is_function || !has_name {
-        return Tool::other(Other { dialect: DIALECT, data: Value::Object(fields).into() });
-    }
-    let function = take_object(&mut fields, "function").unwrap_or_default();
-    let mut kept = Map::new();
-    if fields.shift_remove("type").is_none() {
-        set_mark(&mut kept, NO_TYPE);
-    }
-    let mut tool = decode_function(function, kept);
-    if let Tool::Function(function) = &mut tool
-        && !fields.is_empty()
-    {
-        function.cache = cache_hint(&fields);
-        function.provider_data.set(DIALECT, marks::EXTRA, fields);
-    }
-    tool
+/// A tool that only this dialect knows.
+fn own_tool<T: serde::Serialize>(item: &T) -> Tool {
+    Tool::other(Other { dialect: DIALECT, data: Json::of(item).unwrap_or_default() })
 }
 
-fn decode_function(mut fields: Map<String, Value>, mut kept: Map<String, Value>) -> Tool {
-    let name = take_text(&mut fields, "name").unwrap_or_default();
-    let description = take_text(&mut fields, "description");
-    let parameters = match fields.get("parameters") {
-        Some(Value::Null) | None => {
-            // A null stays with the rest.
-            set_mark(&mut kept, NO_PARAMETERS);
-            no_parameters()
-        }
-        Some(_) => fields.shift_remove("parameters").unwrap_or_default(),
+fn read_tool(item: Item<'_, WireTool<'_>>) -> Tool {
+    let Item::Fits(mut tool) = item else { return own_tool(&item) };
+    let is_function = match &tool.kind {
+        Some(kind) => kind.as_str() == "function",
+        None => wire::find(&tool.rest, "type").is_none(),
     };
-    let strict = match fields.get("strict").and_then(Value::as_bool) {
-        Some(strict) => {
-            fields.shift_remove("strict");
-            strict
-        }
-        // This API is lenient unless told otherwise.
+    if !is_function || tool.function.as_ref().is_none_or(|function| function.name.is_none()) {
+        return own_tool(&tool);
+    }
+    let function = tool.function.take().unwrap_or_default();
+    let mut notes = Notes::default();
+    if tool.kind.take().is_none() {
+        notes.mark(NO_TYPE);
+    }
+    notes.extra = tool.leftovers();
+    read_function(*function, notes)
+}
+
+fn read_function(mut wire: WireFunction<'_>, mut notes: Notes) -> Tool {
+    let name = wire.name.take().map(Text::into_string).unwrap_or_default();
+    let description = wire.description.take().map(Text::into_string);
+    let parameters = match wire.parameters.take() {
+        Some(parameters) => parameters.to_json(),
         None => {
-            set_mark(&mut kept, NO_STRICT);
-            false
+            // A null stays with the rest.
+            notes.mark(NO_PARAMETERS);
+            no_parameters().into()
         }
     };
-    if !fields.is_empty() {
-        kept.insert(INNER.to_owned(), Value::Object(fields));
-    }
-    let mut provider_data = ProviderData::default();
-    provider_data.extend(DIALECT, kept);
-    Tool::Function(Function { name, description, parameters: parameters.into(), strict, cache: None, provider_data })
+    // This API is lenient unless told otherwise.
+    let strict = wire.strict.take().unwrap_or_else(|| {
+        notes.mark(NO_STRICT);
+        false
+    });
+    let cache = cache_hint(&notes.extra);
+    notes.keep_inner(INNER, wire.leftovers());
+    Tool::Function(Function {
+        name,
+        description,
+        parameters,
+        strict,
+        cache,
+        provider_data: notes.into_data(Side::Request),
+    })
 }
 
 fn no_parameters() -> Value {
     json!({"type": "object", "properties": {}})
 }
 
-/// Writes a tool as it came.
-pub(super) fn encode_as_it_came(tool: &Tool, as_function: bool) -> Option<Value> {
-    match tool {
-        Tool::Function(function) => {
-            let strict = (function.strict || !is_marked(function, NO_STRICT)).then_some(function.strict);
-            let inner = encode_function(function, function.parameters.clone().into(), strict);
-            Some(if as_function { Value::Object(inner) } else { wrap(function, inner) })
+/// A function as it goes out, and whether in the older form.
+pub(super) struct Offered<'a> {
+    pub(super) function: &'a Function,
+    pub(super) name: &'a str,
+    pub(super) parameters: &'a Json,
+    pub(super) strict: Option<bool>,
+}
+
+impl<'a> Offered<'a> {
+    /// The inner object, which is all of it in the older form.
+    pub(super) fn function(&self) -> WireFunction<'a> {
+        let shape = notes::shape(&self.function.provider_data);
+        let extra = notes::extra(&self.function.provider_data, Side::Request);
+        let known: WireFunction<'_> = extra.get(INNER).and_then(|inner| read_raw(inner.raw())).unwrap_or_default();
+        let is_unsaid = shape.flag(NO_PARAMETERS) && *self.parameters == no_parameters();
+        WireFunction {
+            name: Some(self.name.into()),
+            description: self.function.description.as_deref().map(Text::from),
+            parameters: (!is_unsaid).then(|| Raw::from(self.parameters)),
+            strict: self.strict.filter(|strict| *strict || !shape.flag(NO_STRICT)),
+            ..known
         }
-        Tool::Other(tool) if tool.other.dialect == DIALECT => Some(tool.other.data.clone().into()),
-        Tool::Other(_) => None,
+    }
+
+    /// The whole tool, with the mark for the cache that is sent.
+    pub(super) fn tool(&self, mark: Option<&CacheHint>) -> WireTool<'a> {
+        let data = &self.function.provider_data;
+        let extra = notes::extra(data, Side::Request);
+        let mut tool = WireTool { rest: extra.as_rest(), ..WireTool::default() };
+        if !notes::shape(data).flag(NO_TYPE) {
+            tool.kind = Some("function".into());
+        }
+        tool.function = Some(Box::new(self.function()));
+        if cache_hint(extra).as_ref() != mark {
+            tool.rest.retain(|(name, _)| !is_cache_field(name));
+            tool.rest.extend(mark.map(|hint| (Cow::Borrowed("cache_control"), cache_control(hint).0)));
+        }
+        tool
     }
 }
 
-/// The inner object of a function, with the schema and the strictness that the caller decided on.
-pub(super) fn encode_function(function: &Function, parameters: Value, strict: Option<bool>) -> Map<String, Value> {
-    let mut inner = Map::new();
-    inner.insert("name".to_owned(), function.name.as_str().into());
-    if let Some(description) = &function.description {
-        inner.insert("description".to_owned(), description.as_str().into());
+/// A mark that asks a relay to cache up to here.
+pub(super) fn cache_control(hint: &CacheHint) -> Raw<'static> {
+    match &hint.ttl {
+        Some(ttl) => Raw::of(&json!({"type": "ephemeral", "ttl": ttl})),
+        None => Raw::of(&json!({"type": "ephemeral"})),
     }
-    if !(is_marked(function, NO_PARAMETERS) && parameters == no_parameters()) {
-        inner.insert("parameters".to_owned(), parameters);
-    }
-    if let Some(strict) = strict {
-        inner.insert("strict".to_owned(), strict.into());
-    }
-    put_back(&mut inner, function.provider_data.value(DIALECT, INNER).and_then(Value::as_object));
-    inner
 }
 
-/// The whole tool around its function.
-pub(super) fn wrap(function: &Function, inner: Map<String, Value>) -> Value {
-    let mut tool = Map::new();
-    if !is_marked(function, NO_TYPE) {
-        tool.insert("type".to_owned(), "function".into());
-    }
-    tool.insert("function".to_owned(), Value::Object(inner));
-    put_back_with_cache(&mut tool, marks::extra(&function.provider_data, Side::Request), function.cache.as_ref());
-    Value::Object(tool)
-}
-
-fn is_marked(function: &Function, mark: &str) -> bool {
-    function.provider_data.flag(DIALECT, mark)
-}
-
-/// Reads a tool choice in any spelling of the family. None for what only its provider knows.
+/// Reads a tool choice in any spelling of the family; `None` for what only its provider knows.
 pub(super) fn read_choice(raw: &Value) -> Option<ToolChoice> {
     match raw {
         Value::String(word) => by_word(word),
         Value::Object(fields) => {
-            let name = fields
-                .get("function")
-                .and_then(|function| function.get("name"))
-                .or_else(|| fields.get("name"))
-                .and_then(Value::as_str);
-            if let Some(name) = name {
+            let inner = fields.get("function").and_then(|function| function.get("name"));
+            if let Some(name) = inner.or_else(|| fields.get("name")).and_then(Value::as_str) {
                 return Some(ToolChoice::Specific(name.to_owned()));
             }
-            let kind = fields.get("type")?.as_str()?;
-            match kind {
+            match fields.get("type")?.as_str()? {
                 // A choice among some of the tools: the rest of it stays with the raw form.
                 "allowed_tools" => by_word(fields.get("allowed_tools")?.get("mode")?.as_str()?),
-                _ => by_word(kind),
+                kind => by_word(kind),
             }
         }
-        _ => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
     }
 }
 
@@ -182,12 +178,13 @@ fn by_word(word: &str) -> Option<ToolChoice> {
     }
 }
 
-/// A tool choice as OpenAI spells it.
-pub(super) fn write_choice(choice: &ToolChoice) -> Value {
-    match choice {
-        ToolChoice::Auto => "auto".into(),
-        ToolChoice::None => "none".into(),
-        ToolChoice::Required => "required".into(),
-        ToolChoice::Specific(name) => json!({"type": "function", "function": {"name": name}}),
+/// A tool choice as OpenAI spells it, and with the provider's word for `required`.
+pub(super) fn write_choice(choice: &ToolChoice, required: RequiredWord) -> Value {
+    match (choice, required) {
+        (ToolChoice::Auto, _) => "auto".into(),
+        (ToolChoice::None, _) => "none".into(),
+        (ToolChoice::Required, RequiredWord::Any) => "any".into(),
+        (ToolChoice::Required, RequiredWord::Required | RequiredWord::Refused) => "required".into(),
+        (ToolChoice::Specific(name), _) => json!({"type": "function", "function": {"name": name}}),
     }
 }

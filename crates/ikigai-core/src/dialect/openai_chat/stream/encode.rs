@@ -4,15 +4,25 @@
 //! Reasoning goes into `reasoning_content`, or into the field that it came in; state of other dialects is sealed into
 //! `reasoning_details` when its block ends.
 
-use serde_json::{Value, json};
+use std::collections::HashMap;
 
-use crate::dialect::openai_chat::assistant::{self, details_of};
-use crate::dialect::openai_chat::marks::{DIALECT, REASONING_DETAILS, REASONING_FIELD, Side};
-use crate::dialect::openai_chat::part::{self, FIELD_CONTENT};
-use crate::dialect::openai_chat::response::{FINISH_REASON, Holds, finish, word_of};
+use serde_json::json;
+
+use crate::dialect::openai_chat::assistant::{details_of, field_of};
+use crate::dialect::openai_chat::calls::call_state;
+use crate::dialect::openai_chat::content;
+use crate::dialect::openai_chat::notes::{DIALECT, ID, REASONING_DETAILS, Side};
+use crate::dialect::openai_chat::response::{
+    FINISH_REASON, Holds, finish, foreign_fields, note_block, service_tier, word_of,
+};
+use crate::dialect::openai_chat::sealed::{Owner, seal_parts};
 use crate::dialect::openai_chat::usage;
-use crate::dialect::{Reply, WriteFrames, openai_error};
-use crate::{Block, Event, FinishReason, ProviderData, Source, ThinkingBlock, ToolCall, Usage};
+use crate::dialect::{Reply, WriteFrames, foreign, openai_error};
+use crate::fit::StateUse;
+use crate::json::wire::Raw;
+use crate::{
+    Arguments, Block, Event, FinishReason, Json, Loss, LossCode, Part, ProviderData, Source, ThinkingBlock, Usage,
+};
 
 /// Writes the chunks of one answer.
 #[derive(Debug)]
@@ -21,20 +31,26 @@ pub(crate) struct Encoder {
     model: String,
     /// The beginning of every chunk, up to and with `"choices":[`.
     head: Vec<u8>,
-    /// What is known of each block. They may begin out of their order: a text waits for the one before it.
-    blocks: Vec<Open>,
+    /// What is known of each block that is still open.
+    open: HashMap<usize, Open>,
     calls: usize,
-    /// A call whose arguments are cut off.
-    broken_call: bool,
+    holds: Holds,
     usage: Option<Usage>,
-    started: bool,
-    over: bool,
+    service_tier: Option<Json>,
+    progress: Progress,
+    losses: Vec<Loss>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Waiting,
+    Started,
+    Over,
 }
 
 /// What the writer knows of a block.
 #[derive(Debug)]
 struct Open {
-    index: usize,
     kind: Kind,
     /// State so far: from the beginning, and added to at the end.
     state: ProviderData,
@@ -44,10 +60,10 @@ struct Open {
 
 #[derive(Debug)]
 enum Kind {
-    Text,
-    Refusal,
-    /// The field that its text goes into; none where the text travels in details.
-    Thinking(Option<&'static str>),
+    /// With the field that its text goes into.
+    Text(&'static [u8]),
+    /// With the field that its text goes into; `None` where the text travels in details.
+    Thinking(Option<&'static [u8]>),
     Call {
         number: usize,
         id: String,
@@ -61,20 +77,21 @@ impl Encoder {
             reply,
             model: String::new(),
             head: Vec::new(),
-            blocks: Vec::new(),
+            open: HashMap::new(),
             calls: 0,
-            broken_call: false,
+            holds: Holds::default(),
             usage: None,
-            started: false,
-            over: false,
+            service_tier: None,
+            progress: Progress::Waiting,
+            losses: Vec::new(),
         }
     }
 
     fn start(&mut self, id: Option<&str>, model: Option<&str>, out: &mut Vec<u8>) {
-        if self.started {
+        if self.progress != Progress::Waiting {
             return;
         }
-        self.started = true;
+        self.progress = Progress::Started;
         let id = match id {
             Some(id) => id.to_owned(),
             None => format!("chatcmpl-{}", self.reply.ids.next_id()),
@@ -90,6 +107,12 @@ impl Encoder {
         self.delta(out, b"\"role\":\"assistant\",\"content\":\"\"", |_| {});
     }
 
+    /// Notes what other dialects say about the answer, and keeps what has a place here.
+    fn about_answer(&mut self, data: &ProviderData) {
+        self.service_tier = service_tier(data).cloned().or(self.service_tier.take());
+        foreign_fields(data, None, &mut self.losses);
+    }
+
     /// A chunk whose delta has the given fields.
     fn delta(&self, out: &mut Vec<u8>, fields: &[u8], value: impl FnOnce(&mut Vec<u8>)) {
         out.extend_from_slice(&self.head);
@@ -100,13 +123,10 @@ impl Encoder {
     }
 
     fn text_delta(&mut self, index: usize, text: &str, out: &mut Vec<u8>) {
-        let Some(open) = find(&mut self.blocks, index) else { return };
+        let Some(open) = self.open.get_mut(&index) else { return };
         open.length += text.len();
-        let field: &[u8] = match open.kind {
-            Kind::Text => b"\"content\":",
-            Kind::Refusal => b"\"refusal\":",
-            Kind::Thinking(Some("reasoning")) => b"\"reasoning\":",
-            Kind::Thinking(Some(_)) => b"\"reasoning_content\":",
+        let field = match open.kind {
+            Kind::Text(field) | Kind::Thinking(Some(field)) => field,
             Kind::Thinking(None) | Kind::Call { .. } | Kind::Whole => return,
         };
         self.delta(out, field, |out| write(text, out));
@@ -115,165 +135,169 @@ impl Encoder {
     fn block_start(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
         let state = block.provider_data().cloned().unwrap_or_default();
         let mut first = "";
-        let kind = match block {
+        let (kind, said) = match block {
             Block::Text(text) => {
                 first = &text.text;
-                if text.is_refusal() { Kind::Refusal } else { Kind::Text }
+                self.holds.refusal |= text.is_refusal();
+                (Kind::Text(if text.is_refusal() { b"\"refusal\":" } else { b"\"content\":" }), true)
             }
             Block::Thinking(thinking) => {
                 first = &thinking.text;
-                Kind::Thinking(field_for(thinking))
+                (Kind::Thinking(field_for(thinking)), true)
             }
-            Block::Image(_) | Block::Audio(_) => {
-                self.media(block, out);
-                Kind::Whole
+            Block::Image(_) | Block::Audio(_) => (Kind::Whole, self.media(block, out)),
+            Block::Document(_) | Block::ToolResult(_) => (Kind::Whole, false),
+            // It may still be replaced at its end, but its kind is known.
+            Block::Other(_) => (Kind::Whole, false),
+            Block::ToolCall(call) => {
+                // Against the grammar, but no reason to lose a call.
+                self.call_start(index, &call.id, &call.name, &call.provider_data, out);
+                return self.call_done(index, &call.arguments, &ProviderData::default(), out);
             }
-            Block::Document(_) | Block::ToolCall(_) | Block::ToolResult(_) | Block::Other(_) => Kind::Whole,
         };
-        self.note(Open { index, kind, state, length: 0 });
-        if let Block::ToolCall(call) = block {
-            // Against the grammar, but no reason to lose a call.
-            self.call_start(index, &call.id, &call.name, &call.provider_data, out);
-            self.call_done(index, call, &ProviderData::default(), out);
-        } else if !first.is_empty() {
+        note_block(block, index, said, &mut self.losses);
+        self.open.insert(index, Open { kind, state, length: 0 });
+        if !first.is_empty() {
             self.text_delta(index, first, out);
         }
     }
 
-    fn note(&mut self, open: Open) {
-        match find(&mut self.blocks, open.index) {
-            Some(known) => *known = open,
-            None => self.blocks.push(open),
-        }
-    }
-
     fn block_done(&mut self, index: usize, added: &ProviderData, out: &mut Vec<u8>) {
-        let Some(open) = find(&mut self.blocks, index) else { return };
+        let Some(mut open) = self.open.remove(&index) else { return };
+        self.note_fields(index, added);
         open.state.merge(added.clone());
-        let (of, id) = match &open.kind {
-            Kind::Text | Kind::Refusal => ("text", format!("text_{index}")),
-            Kind::Thinking(_) => ("thinking", format!("thinking_{index}")),
+        let (owner, mut details) = match open.kind {
+            Kind::Text(_) => (Owner::Text(open.length), Vec::new()),
+            Kind::Thinking(_) => (Owner::Thinking(open.length), details_of(&open.state)),
             Kind::Call { .. } | Kind::Whole => return,
         };
-        let mut details = match &open.kind {
-            Kind::Thinking(_) => {
-                let state = std::mem::take(&mut open.state);
-                let thinking = ThinkingBlock { text: String::new(), provider_data: state };
-                let own = details_of(&thinking).to_vec();
-                open.state = thinking.provider_data;
-                own
-            }
-            Kind::Text | Kind::Refusal | Kind::Call { .. } | Kind::Whole => Vec::new(),
-        };
-        let length = open.length;
-        let sealed = assistant::seal_parts(index, of, &id, length, &open.state, &self.reply, &self.model);
-        details.extend(sealed);
+        let sealed = seal_parts(index, owner, &open.state, &self.reply, &self.model);
+        details.extend(sealed.as_ref().map(Raw::of));
         self.details(&details, out);
     }
 
-    fn details(&self, details: &[Value], out: &mut Vec<u8>) {
+    fn note_fields(&mut self, index: usize, data: &ProviderData) {
+        if !data.is_empty() {
+            let place = format!("content[{index}].provider_data");
+            foreign::note_fields(data, DIALECT, &place, &[], &mut self.losses);
+        }
+    }
+
+    fn details(&self, details: &[Raw<'_>], out: &mut Vec<u8>) {
         if !details.is_empty() {
             self.delta(out, b"\"reasoning_details\":", |out| write(details, out));
         }
     }
 
+    /// A chunk with a piece of one call, without its last brackets.
+    fn call(&self, number: usize, out: &mut Vec<u8>, fields: impl FnOnce(&mut Vec<u8>)) {
+        self.delta(out, b"\"tool_calls\":[{\"index\":", |out| {
+            write(&number, out);
+            fields(out);
+            out.extend_from_slice(b"}]");
+        });
+    }
+
     fn call_start(&mut self, index: usize, id: &str, name: &str, state: &ProviderData, out: &mut Vec<u8>) {
         let number = self.calls;
         self.calls += 1;
+        self.holds.calls = true;
+        self.note_fields(index, state);
         let kind = Kind::Call { number, id: id.to_owned() };
-        self.note(Open { index, kind, state: state.clone(), length: 0 });
-        self.delta(out, b"\"tool_calls\":[{\"index\":", |out| {
-            write(&number, out);
+        self.open.insert(index, Open { kind, state: state.clone(), length: 0 });
+        self.call(number, out, |out| {
             out.extend_from_slice(b",\"id\":");
             write(id, out);
             out.extend_from_slice(b",\"type\":\"function\",\"function\":{\"name\":");
             write(name, out);
             out.extend_from_slice(b",\"arguments\":\"\"}");
-            if let Some(state) = assistant::call_state(state) {
+            if let Some(state) = call_state(state) {
                 out.extend_from_slice(b",\"extra_content\":");
                 write(state, out);
             }
-            out.extend_from_slice(b"}]");
         });
     }
 
     fn call_delta(&mut self, index: usize, arguments: &str, out: &mut Vec<u8>) {
-        let Some(open) = find(&mut self.blocks, index) else { return };
+        let Some(open) = self.open.get_mut(&index) else { return };
         let Kind::Call { number, .. } = open.kind else { return };
         open.length += arguments.len();
-        self.delta(out, b"\"tool_calls\":[{\"index\":", |out| {
-            write(&number, out);
+        self.call(number, out, |out| {
             out.extend_from_slice(b",\"function\":{\"arguments\":");
             write(arguments, out);
-            out.extend_from_slice(b"}}]");
+            out.extend_from_slice(b"}");
         });
     }
 
-    fn call_done(&mut self, index: usize, call: &ToolCall, added: &ProviderData, out: &mut Vec<u8>) {
-        let Some(open) = find(&mut self.blocks, index) else { return };
-        let Kind::Call { number, id } = &open.kind else { return };
-        let (number, id) = (*number, id.clone());
-        self.broken_call |= !call.is_complete();
-        let late_state = assistant::call_state(added).cloned();
-        open.state.merge(added.clone());
-        let state = open.state.clone();
+    fn call_done(&mut self, index: usize, arguments: &Arguments, added: &ProviderData, out: &mut Vec<u8>) {
         // Some give the arguments only at the end.
-        if open.length == 0 {
-            self.call_delta(index, &call.arguments.text().to_owned(), out);
+        if self.open.get(&index).is_some_and(|open| open.length == 0) {
+            self.call_delta(index, arguments.text(), out);
         }
-        if let Some(state) = late_state {
-            self.delta(out, b"\"tool_calls\":[{\"index\":", |out| {
-                write(&number, out);
+        let Some(mut open) = self.open.remove(&index) else { return };
+        let Kind::Call { number, id } = &open.kind else { return };
+        self.holds.broken_call |= !arguments.is_complete();
+        self.note_fields(index, added);
+        if let Some(state) = call_state(added) {
+            self.call(*number, out, |out| {
                 out.extend_from_slice(b",\"extra_content\":");
-                write(&state, out);
-                out.extend_from_slice(b"}]");
+                write(state, out);
             });
         }
-        let sealed = assistant::seal_parts(index, "call", &id, 0, &state, &self.reply, &self.model);
-        self.details(sealed.as_slice(), out);
+        open.state.merge(added.clone());
+        let sealed = seal_parts(index, Owner::Call(id), &open.state, &self.reply, &self.model);
+        let sealed: Vec<Raw<'_>> = sealed.iter().map(Raw::of).collect();
+        self.details(&sealed, out);
     }
 
-    /// Pictures and speech come whole.
-    fn media(&self, block: &Block, out: &mut Vec<u8>) {
+    /// Pictures and speech come whole. Says whether the medium has a place here.
+    fn media(&self, block: &Block, out: &mut Vec<u8>) -> bool {
         match block {
             Block::Image(_) => {
-                if let Some(part) = part::encode(block, Side::Response) {
+                let part = content::encode(block, Side::Response, StateUse::Own);
+                if let Some(part) = &part {
                     self.delta(out, b"\"images\":", |out| write(&[part], out));
                 }
+                part.is_some()
             }
             Block::Audio(audio) => {
-                if let Source::Base64 { data, .. } = &audio.source {
-                    let id = assistant::audio_id(audio).cloned().unwrap_or_default();
-                    self.delta(out, b"\"audio\":", |out| write(&json!({"id": id, "data": data}), out));
-                }
+                let Source::Base64 { data, .. } = &audio.source else { return false };
+                let id = audio.provider_data.part(DIALECT, Part::State).get(ID);
+                self.delta(out, b"\"audio\":", |out| write(&json!({"id": id, "data": data}), out));
+                true
             }
             Block::Text(_)
             | Block::Document(_)
             | Block::ToolCall(_)
             | Block::ToolResult(_)
             | Block::Thinking(_)
-            | Block::Other(_) => {}
+            | Block::Other(_) => false,
         }
     }
 
     fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
-        let holds = Holds {
-            calls: self.calls > 0,
-            broken_call: self.broken_call,
-            refusal: self.blocks.iter().any(|open| matches!(open.kind, Kind::Refusal)),
-        };
+        self.about_answer(data);
         // The provider's own word while it still means the same, else ours. Clients wait for one: an end without a known
         // reason is an end all the same.
-        let own = data.str(DIALECT, FINISH_REASON).filter(|word| finish(Some(word), holds) == reason);
+        let own = data.part_str(DIALECT, Part::Answer, FINISH_REASON);
+        let own = own.as_deref().filter(|word| finish(Some(word), self.holds) == reason);
         out.extend_from_slice(&self.head);
         out.extend_from_slice(b"{\"index\":0,\"delta\":{},\"finish_reason\":");
         write(own.or(word_of(reason)).unwrap_or("stop"), out);
-        out.extend_from_slice(b"}]}\n\n");
-        if let Some(usage) = self.usage.take().filter(|_| self.reply.stream_usage) {
-            out.extend_from_slice(&self.head);
-            out.extend_from_slice(b"],\"usage\":");
-            write(&usage::encode(&usage).unwrap_or_else(|| Value::Object(usage::plain(&usage))), out);
-            out.extend_from_slice(b"}\n\n");
+        out.extend_from_slice(b"}]");
+        if let Some(tier) = &self.service_tier {
+            out.extend_from_slice(b",\"service_tier\":");
+            write(tier, out);
+        }
+        out.extend_from_slice(b"}\n\n");
+        if let Some(usage) = self.usage.take() {
+            foreign::note_fields(&usage.provider_data, DIALECT, "usage.provider_data", &[], &mut self.losses);
+            if self.reply.stream_usage {
+                out.extend_from_slice(&self.head);
+                out.extend_from_slice(b"],\"usage\":");
+                write(&usage::encode(&usage).unwrap_or_else(|| usage::plain(&usage)), out);
+                out.extend_from_slice(b"}\n\n");
+            }
         }
         out.extend_from_slice(b"data: [DONE]\n\n");
     }
@@ -281,14 +305,17 @@ impl Encoder {
 
 impl WriteFrames for Encoder {
     fn event(&mut self, event: &Event, out: &mut Vec<u8>) {
-        if self.over {
+        if self.progress == Progress::Over {
             return;
         }
         match event {
-            Event::Start { id, model, .. } => self.start(id.as_deref(), model.as_deref(), out),
+            Event::Start { id, model, provider_data } => {
+                self.start(id.as_deref(), model.as_deref(), out);
+                self.about_answer(provider_data);
+            }
             // A failure needs no beginning: clients look for `error` in any chunk. No `[DONE]` follows.
             Event::Error { error } => {
-                self.over = true;
+                self.progress = Progress::Over;
                 out.extend_from_slice(b"data: ");
                 write(&json!({"error": openai_error::object(error)}), out);
                 out.extend_from_slice(b"\n\n");
@@ -308,6 +335,10 @@ impl WriteFrames for Encoder {
             }
         }
     }
+
+    fn take_losses(&mut self) -> Vec<Loss> {
+        std::mem::take(&mut self.losses)
+    }
 }
 
 impl Encoder {
@@ -323,36 +354,31 @@ impl Encoder {
             }
             Event::ToolCallDelta { index, arguments } => self.call_delta(*index, arguments, out),
             Event::ToolCallDone { index, arguments, provider_data } => {
-                let call = ToolCall {
-                    arguments: arguments.clone(),
-                    ..ToolCall::default()
-                };
-                self.call_done(*index, &call, provider_data, out);
+                self.call_done(*index, arguments, provider_data, out);
             }
             Event::BlockDone { index, provider_data } => self.block_done(*index, provider_data, out),
             Event::Usage { usage } => self.usage = Some(usage.clone()),
             Event::Done { finish_reason, provider_data } => {
-                self.over = true;
+                self.progress = Progress::Over;
                 self.done(*finish_reason, provider_data, out);
             }
-            // What another dialect says in passing has no place here.
-            Event::Other { .. } | Event::Start { .. } | Event::Error { .. } => {}
+            Event::Other { dialect, index, .. } => {
+                let place = index.map_or_else(|| "content".to_owned(), |index| format!("content[{index}]"));
+                let why = format!("an event that only {dialect} has; it is left out");
+                self.losses.push(Loss::info(LossCode::ForeignContent, "other", place, why));
+            }
+            Event::Start { .. } | Event::Error { .. } => {}
         }
     }
 }
 
-/// What is known of a block. The newest is the one that is spoken of, mostly.
-fn find(blocks: &mut [Open], index: usize) -> Option<&mut Open> {
-    blocks.iter_mut().rev().find(|open| open.index == index)
-}
-
-/// The field that a thinking block's text goes into.
-fn field_for(thinking: &ThinkingBlock) -> Option<&'static str> {
-    match thinking.provider_data.str(DIALECT, REASONING_FIELD) {
-        Some("reasoning") => Some("reasoning"),
+/// The field that a thinking block's text goes into. A part of `content` has no form in a stream that clients of
+/// OpenAI's own API would accept.
+fn field_for(thinking: &ThinkingBlock) -> Option<&'static [u8]> {
+    match field_of(thinking).as_deref() {
+        Some("reasoning") => Some(b"\"reasoning\":"),
         Some(REASONING_DETAILS) => None,
-        // A part of `content` has no form in a stream that clients of OpenAI's own API would bear.
-        Some(FIELD_CONTENT) | Some(_) | None => Some("reasoning_content"),
+        Some(_) | None => Some(b"\"reasoning_content\":"),
     }
 }
 

@@ -1,9 +1,7 @@
 //! Answers as they arrive: a reader and a writer of chunks.
 
 mod decode;
-mod details;
 mod encode;
-mod wire;
 
 #[cfg(test)]
 mod tests;

@@ -8,10 +8,10 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dialect::openai_chat::{decode_response, encode_response};
+use crate::dialect::openai_chat::testing::{decode_response, encode_response};
 use crate::dialect::{ReadFrames, Reply, WriteFrames};
 use crate::{
-    Block, Collector, Dialect, Error, ErrorKind, Event, EventChecker, FinishReason, Ids, Response, Sse, Usage,
+    Block, Collector, Dialect, Error, ErrorKind, Event, EventChecker, FinishReason, Ids, Part, Response, Sse, Usage,
 };
 
 /// The events of frames, checked against the grammar.
@@ -59,7 +59,8 @@ fn whole(message: Value, word: &str) -> (Vec<Block>, FinishReason) {
 
 fn bare(mut response: Response) -> (Vec<Block>, FinishReason) {
     for data in response.content.iter_mut().filter_map(Block::provider_data_mut) {
-        data.remove(Dialect::OpenaiChat, "response");
+        data.take_part(Dialect::OpenaiChat, Part::Answer);
+        data.remove_part(Dialect::OpenaiChat, Part::Shape, "answer");
     }
     (response.content, response.finish_reason)
 }
@@ -75,14 +76,12 @@ fn text_arrives_piece_by_piece() {
         "[DONE]",
     ];
     let mut usage = Usage { input_tokens: 3, output_tokens: 2, ..Usage::default() };
-    usage.provider_data.set(
-        Dialect::OpenaiChat,
-        "usage",
-        json!({"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}),
-    );
+    let counts = json!({"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5});
+    usage.provider_data.set_part(Dialect::OpenaiChat, Part::Shape, "usage", counts);
     let mut end = crate::ProviderData::default();
-    end.set(Dialect::OpenaiChat, "finish_reason", "stop");
-    end.set(Dialect::OpenaiChat, "response", json!({"extra": {"created": 1, "service_tier": "default"}}));
+    for (name, value) in [("finish_reason", json!("stop")), ("created", json!(1)), ("service_tier", json!("default"))] {
+        end.set_part(Dialect::OpenaiChat, Part::Answer, name, value);
+    }
     assert_eq!(
         read(&frames),
         [
@@ -339,7 +338,10 @@ fn signatures_on_calls_are_kept() {
         )],
         &[("f", "{}")],
     );
-    assert_eq!(response.content[0].provider_data().unwrap().value(Dialect::OpenaiChat, "extra_content"), Some(&state));
+    assert_eq!(
+        response.content[0].provider_data().unwrap().part(Dialect::OpenaiChat, Part::State).get("extra_content"),
+        Some(&state.into())
+    );
 }
 
 #[test]
@@ -401,11 +403,11 @@ fn frames_that_make_no_sense_end_the_stream_with_their_number() {
     let text = delta(json!({"content": "x"}));
     let (found, _) = error(&[&text, "{\"choices\":[{"]);
     assert_eq!(found.kind, ErrorKind::Protocol);
-    assert!(found.message.starts_with("event 2 of the stream is no JSON"), "{found}");
+    assert!(found.message.starts_with("event 2 of the stream is not JSON"), "{found}");
     let long = format!("[{}", "ä".repeat(10_000));
     assert!(error(&[&long]).0.message.chars().count() < 400);
-    assert!(error(&["[]"]).0.message.starts_with("event 1 of the stream is no chunk"));
-    assert!(error(&["\"text\""]).0.message.starts_with("event 1 of the stream is no chunk"));
+    assert!(error(&["[]"]).0.message.starts_with("event 1 of the stream is not a chunk"));
+    assert!(error(&["\"text\""]).0.message.starts_with("event 1 of the stream is not a chunk"));
     assert_eq!(
         error(&[&delta(piece(json!({"index": 0, "id": "a", "function": {"arguments": "{}"}}))), &finish("tool_calls")])
             .0
@@ -432,8 +434,8 @@ fn a_chunk_about_the_prompt_comes_first_on_some() {
         Event::Start { id: Some("1".into()), model: Some("m".into()), provider_data: Default::default() }
     );
     let kept = collect(events).provider_data;
-    let body = &kept.value(Dialect::OpenaiChat, "response").unwrap()["extra"];
-    assert_eq!(body["prompt_filter_results"], json!([{"prompt_index": 0}]));
+    let body = kept.part(Dialect::OpenaiChat, Part::Answer);
+    assert_eq!(body.get("prompt_filter_results").unwrap(), &json!([{"prompt_index": 0}]));
 }
 
 #[test]
@@ -466,6 +468,83 @@ fn other_choices_and_late_events_are_left_aside() {
 }
 
 #[test]
+fn other_choices_are_kept_as_in_a_whole_answer() {
+    let piece = |index: u64, delta: Value, word: Option<&str>| {
+        json!({"id": "1", "model": "m", "choices": [{"index": index, "delta": delta, "finish_reason": word}]})
+            .to_string()
+    };
+    let frames = [
+        piece(0, json!({"role": "assistant", "content": "a"}), None),
+        piece(1, json!({"role": "assistant", "reasoning": "h", "content": "b"}), None),
+        piece(1, json!({"reasoning": "m", "content": "B"}), None),
+        piece(
+            2,
+            json!({"tool_calls": [{"index": 0, "id": "c", "type": "function", "function": {"name": "t", "arguments": "{}"}}]}),
+            None,
+        ),
+        piece(0, json!({}), Some("stop")),
+        piece(2, json!({}), Some("tool_calls")),
+        piece(1, json!({}), Some("length")),
+        "[DONE]".to_owned(),
+    ];
+    let response = collect(read(&frames.iter().map(String::as_str).collect::<Vec<_>>()));
+    assert_eq!(response.text(), "a");
+    let others = response.provider_data.part(Dialect::OpenaiChat, Part::Answer).get("choices").unwrap();
+    assert_eq!(
+        others.value(),
+        &json!([
+            {"index": 1, "finish_reason": "length", "message": {"role": "assistant", "content": "bB", "reasoning": "hm"}},
+            {"index": 2, "finish_reason": "tool_calls", "message": {"role": "assistant", "content": null, "tool_calls": [
+                {"id": "c", "type": "function", "function": {"name": "t", "arguments": "{}"}}]}},
+        ])
+    );
+}
+
+#[test]
+fn a_total_that_does_not_add_up_is_told() {
+    let counted = r#"{"id":"1","choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":9}}"#;
+    let text = delta(json!({"content": "x"}));
+    let warned = |response: Response| -> Vec<String> { response.warnings.iter().map(ToString::to_string).collect() };
+    let expected = ["usage at usage.total_tokens: the provider says 9, the counts add up to 5"];
+    assert_eq!(warned(collect(read(&[&text, &finish("stop"), counted, "[DONE]"]))), expected);
+    let whole = json!({"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 9}});
+    assert_eq!(warned(decode_response(whole, &mut Ids::default()).unwrap()), expected);
+}
+
+/// Tens of thousands of pieces, in forms that once cost the square of their number.
+#[test]
+fn many_calls_and_details_take_time_by_their_number() {
+    let many = 20_000_u64;
+    let start = |index: u64, arguments: &str| {
+        delta(piece(
+            json!({"index": index, "id": format!("c{index}"), "type": "function", "function": {"name": "t", "arguments": arguments}}),
+        ))
+    };
+    let mut decoder = Decoder::new(Ids::default());
+    let mut events = Vec::new();
+    // One call stays open all the time and grows by the others' side.
+    decoder.frame(None, &start(0, &format!("{{\"x\": \"{}", "y".repeat(200_000))), &mut events);
+    for index in 1..many {
+        decoder.frame(None, &start(index, "{}"), &mut events);
+        decoder.frame(None, &delta(piece(json!({"index": 0, "function": {"arguments": "z"}}))), &mut events);
+        decoder.frame(
+            None,
+            &delta(json!({"reasoning_details": [{"type": "reasoning.encrypted", "index": index, "data": "d"}]})),
+            &mut events,
+        );
+    }
+    decoder.frame(None, &finish("tool_calls"), &mut events);
+    decoder.frame(None, "[DONE]", &mut events);
+    let starts = events.iter().filter(|event| matches!(event, Event::ToolCallStart { .. })).count();
+    assert_eq!(starts, usize::try_from(many).unwrap());
+    let mut encoder = Encoder::new(reply());
+    let mut bytes = Vec::new();
+    events.iter().for_each(|event| encoder.event(event, &mut bytes));
+    assert!(bytes.ends_with(b"data: [DONE]\n\n"));
+}
+
+#[test]
 fn a_stream_that_was_answered_whole_is_read_all_the_same() {
     let body = json!({"id": "1", "object": "chat.completion", "model": "m", "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi"}, "finish_reason": "stop"}]});
     let response = collect(read(&[&body.to_string()]));
@@ -482,12 +561,14 @@ fn log_probabilities_annotations_and_speech_are_put_together() {
         r#"{"id":"1","choices":[{"index":0,"delta":{},"finish_reason":"stop","native_finish_reason":"STOP"}]}"#,
     ];
     let response = collect(read(&frames));
-    let kept = response.provider_data.value(Dialect::OpenaiChat, "response").unwrap();
+    let kept = response.provider_data.part(Dialect::OpenaiChat, Part::Answer);
     assert_eq!(
-        kept,
-        &json!({
-            "choice": {"native_finish_reason": "STOP", "logprobs": {"content": [{"t": 1}, {"t": 2}], "refusal": null}},
-            "message": {"extra": {"annotations": [1, 2]}}
+        serde_json::to_value(kept).unwrap(),
+        json!({
+            "finish_reason": "stop",
+            "choice.native_finish_reason": "STOP",
+            "choice.logprobs": {"content": [{"t": 1}, {"t": 2}], "refusal": null},
+            "message.annotations": [1, 2],
         })
     );
     let Block::Audio(audio) = &response.content[1] else { panic!() };
@@ -522,11 +603,7 @@ fn a_stream_as_a_client_wants_it() {
         done(1),
         Event::ToolCallStart { index: 2, id: "c".into(), name: "t".into(), provider_data: Default::default() },
         Event::ToolCallDelta { index: 2, arguments: "{}".into() },
-        Event::ToolCallDone {
-            index: 2,
-            arguments: Default::default(),
-            provider_data: Default::default(),
-        },
+        Event::ToolCallDone { index: 2, arguments: Default::default(), provider_data: Default::default() },
         Event::Usage { usage: Usage { input_tokens: 1, output_tokens: 2, ..Usage::default() } },
         Event::Done { finish_reason: FinishReason::ToolUse, provider_data: Default::default() },
     ];
@@ -566,9 +643,9 @@ fn a_failure_is_the_last_word() {
 #[test]
 fn state_of_another_dialect_travels_in_the_stream() {
     let mut thinking = Block::thinking("hm");
-    thinking.provider_data_mut().unwrap().set(Dialect::Anthropic, "signature", "Eq==");
+    thinking.provider_data_mut().unwrap().set_part(Dialect::Anthropic, Part::State, "signature", "Eq==");
     let mut call = Block::tool_call("toolu_1", "t", crate::Arguments::default());
-    call.provider_data_mut().unwrap().set(Dialect::Gemini, "thought_signature", "sig");
+    call.provider_data_mut().unwrap().set_part(Dialect::Gemini, Part::State, "thought_signature", "sig");
     let response = Response {
         model: "claude".into(),
         content: vec![thinking, Block::text("A"), call],
@@ -605,6 +682,47 @@ fn calls_whose_arguments_come_only_at_the_end_are_whole() {
     assert!(streamed.contains(r#""arguments":"{\"a\":1}""#), "{streamed}");
     // Clients wait for a word.
     assert!(streamed.contains(r#""finish_reason":"stop""#), "{streamed}");
+}
+
+/// What has no place in a client's stream is told, where it stood.
+#[test]
+fn losses_of_a_stream_are_those_of_the_whole_answer() {
+    let mut cited = Block::text("A");
+    cited.provider_data_mut().unwrap().set_part(Dialect::Anthropic, Part::Extra, "citations", json!([{"url": "u"}]));
+    let other = crate::Other { dialect: Dialect::Gemini, data: json!({"executableCode": {"code": "1"}}).into() };
+    let mut response = Response {
+        model: "m".into(),
+        content: vec![
+            cited,
+            Block::Other(other),
+            Block::document(crate::Source::Url { url: "u".into(), media_type: None }, "d"),
+        ],
+        finish_reason: FinishReason::Stop,
+        usage: Some(Usage { input_tokens: 1, ..Usage::default() }),
+        ..Response::default()
+    };
+    response.provider_data.set_part(Dialect::Gemini, Part::Answer, "avgLogprobs", json!(-0.1));
+    response.provider_data.set_part(Dialect::OpenaiResponses, Part::Answer, "service_tier", "flex");
+    response.usage.as_mut().unwrap().provider_data.set_part(Dialect::Gemini, Part::Answer, "trafficType", "ON_DEMAND");
+    let whole = crate::dialect::openai_chat::encode_response(&response, &reply());
+    let body: Value = serde_json::from_slice(&whole.body).unwrap();
+    assert_eq!((&body["service_tier"], &body["choices"][0]["message"]["content"]), (&json!("flex"), &json!("A")));
+    let told = |losses: &[crate::Loss]| -> std::collections::BTreeSet<String> {
+        losses.iter().map(ToString::to_string).collect()
+    };
+    let expected = [
+        "document at content[2]: an answer has no place for it here; it is left out",
+        "other at content[1]: a block that only gemini has; it is left out",
+        "provider_data at content[0].provider_data.anthropic: only anthropic knows citations; left out",
+        "provider_data at provider_data.gemini: only gemini knows avgLogprobs; left out",
+        "provider_data at usage.provider_data.gemini: only gemini knows trafficType; left out",
+    ];
+    assert_eq!(told(&whole.losses), expected.map(str::to_owned).into());
+    let mut encoder = Encoder::new(reply());
+    let mut bytes = Vec::new();
+    crate::events(&response).iter().for_each(|event| encoder.event(event, &mut bytes));
+    assert_eq!(told(&encoder.take_losses()), expected.map(str::to_owned).into());
+    assert!(String::from_utf8(bytes).unwrap().contains(r#""service_tier":"flex""#));
 }
 
 mod any_frames {

@@ -2,13 +2,16 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dialect::openai_responses::encode_request;
 use crate::dialect::seal::Sealed;
 use crate::dialect::{Dialect, Target};
-use crate::{ErrorKind, Level, Message, Quirks, Role, Rules, Thinking, ToolChoice};
+use crate::{ErrorKind, Level, Limits, Message, Quirks, Role, Rules, Thinking, ToolChoice};
+
+fn try_read(body: &Value) -> Result<Request, Error> {
+    decode_request(Incoming { path: None, body: body.to_string().as_bytes() })
+}
 
 fn read(body: Value) -> Request {
-    decode_request(DraftIncoming { path: None, body }).unwrap()
+    try_read(&body).unwrap()
 }
 
 fn canonical(body: Value) -> Value {
@@ -18,8 +21,8 @@ fn canonical(body: Value) -> Value {
 fn write(request: &Request) -> (Value, Vec<crate::Loss>) {
     let (quirks, rules) = (Quirks::default(), Rules::default());
     let target = Target { provider: "openai", quirks: &quirks, rules: &rules, facts: None };
-    let wire = encode_request(request, &target).unwrap();
-    (wire.body, wire.losses)
+    let wire = Dialect::OpenaiResponses.encode_request(request, &target, &Limits::default()).unwrap();
+    (serde_json::from_slice(&wire.body).unwrap(), wire.losses)
 }
 
 /// Writing what was read gives the same document, key for key.
@@ -41,14 +44,14 @@ fn a_text_is_one_message_of_the_user() {
         json!({
             "model": "gpt-5",
             "messages": [{"role": "user", "content": [{"type": "text", "text": "Hello"}]}],
-            "provider_data": {"openai-responses": {"model": "gpt-5"}},
+            "provider_data": {"openai-responses": {"shape": {"model": "gpt-5"}}},
         })
     );
     comes_back(body);
     // The same in a list comes back in a list.
     let item = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hello"}]});
     let body = json!({"model": "gpt-5", "input": [item]});
-    assert_eq!(canonical(body.clone())["provider_data"]["openai-responses"]["input"], json!("list"));
+    assert_eq!(canonical(body.clone())["provider_data"]["openai-responses"]["shape"]["input"], json!("list"));
     comes_back(body);
 }
 
@@ -92,25 +95,26 @@ fn consecutive_items_of_the_model_are_one_message_and_consecutive_outputs_anothe
         canonical(body.clone())["messages"],
         json!([
             {"role": "user", "content": [{"type": "text", "text": "Weather in Oslo and Rome?"}],
-             "provider_data": {"openai-responses": {"easy": true, "string": true}}},
+             "provider_data": {"openai-responses": {"shape": {"easy": true, "string": true}}}},
             {"role": "assistant", "content": [
                 {"type": "thinking", "text": "",
                  "provider_data": {"openai-responses": {"id": "rs_1", "encrypted_content": "gAAA"}}},
                 {"type": "text", "text": "I will look.", "provider_data": {"openai-responses": {
-                    "item": {"id": "msg_1", "status": "completed", "phase": "commentary"}, "annotations": []}}},
+                    "extra": {"item": {"phase": "commentary"}},
+                    "shape": {"annotations": [], "item": {"id": "msg_1", "status": "completed"}}}}},
                 {"type": "tool_call", "id": "call_1", "name": "weather", "arguments": {"city": "Oslo"},
                  "arguments_text": "{\"city\": \"Oslo\"}",
-                 "provider_data": {"openai-responses": {"id": "fc_1", "status": "completed"}}},
+                 "provider_data": {"openai-responses": {"shape": {"id": "fc_1", "status": "completed"}}}},
                 {"type": "tool_call", "id": "call_2", "name": "weather", "arguments": {"city": "Rome"}},
             ]},
             {"role": "tool", "content": [
                 {"type": "tool_result", "tool_call_id": "call_1", "content": [{"type": "text", "text": "cold"}],
                  "is_error": false},
                 {"type": "tool_result", "tool_call_id": "call_2", "content": [{"type": "text", "text": "warm"}],
-                 "is_error": false, "provider_data": {"openai-responses": {"extra": {"status": "completed"}}}},
+                 "is_error": false, "provider_data": {"openai-responses": {"shape": {"status": "completed"}}}},
             ]},
             {"role": "user", "content": [{"type": "text", "text": "Thanks"}],
-             "provider_data": {"openai-responses": {"easy": true, "string": true}}},
+             "provider_data": {"openai-responses": {"shape": {"easy": true, "string": true}}}},
         ])
     );
     comes_back(body);
@@ -258,7 +262,7 @@ fn fields_of_every_shape_come_back_as_they_were() {
             comes_back(body);
         }
     }
-    comes_back(json!({"prompt": {"id": "pmpt_1"}}));
+    comes_back(json!({"model": "gpt-5", "prompt": {"id": "pmpt_1"}}));
     comes_back(json!({"model": "gpt-5", "input": null, "previous_response_id": "resp_1"}));
 }
 
@@ -283,8 +287,9 @@ fn known_fields_have_their_canonical_places() {
             "output_format": {"json_schema": {"name": "n", "schema": {"type": "object"}, "strict": true}},
             "cache": {"key": "k"}, "metadata": {"user": "u"}, "stream": true,
             "provider_data": {"openai-responses": {
-                "model": "gpt-5.1", "numbers": {"temperature": 1},
-                "reasoning": {"effort": "medium", "summary": "auto"}, "extra": {"service_tier": "flex"}}},
+                "extra": {"service_tier": "flex"},
+                "shape": {"model": "gpt-5.1", "reasoning": {"effort": "medium", "summary": "auto"},
+                          "numbers": {"temperature": 1}}}},
         })
     );
 }
@@ -334,8 +339,7 @@ fn what_the_caller_changed_is_never_overridden_by_what_was_read() {
             ],
             "temperature": 0.5,
             "reasoning": {"mode": "pro"},
-            "tools": [{"type": "function", "name": "f", "description": "new", "parameters": {"type": "object"},
-                       "strict": false}],
+            "tools": [{"type": "function", "name": "f", "description": "new", "parameters": {"type": "object"}}],
             "text": {"verbosity": "low"},
         })
     );
@@ -390,7 +394,8 @@ fn state_that_we_sealed_comes_back_to_its_blocks() {
             "role": "assistant", "provider": "anthropic", "model": "claude-x",
             "content": [
                 {"type": "thinking", "text": "Hm.", "provider_data": {"anthropic": {"signature": "S"}}},
-                {"type": "text", "text": "a", "provider_data": {"gemini": {"signature": "T"}}},
+                {"type": "text", "text": "a", "provider_data": {
+                    "openai-responses": {"shape": {"item": {}}}, "gemini": {"signature": "T"}}},
                 {"type": "tool_call", "id": "c1", "name": "f", "arguments": {},
                  "provider_data": {"gemini": {"signature": "C"}}},
             ],
@@ -422,16 +427,16 @@ fn other_dialects_can_see_what_only_this_one_has() {
         read(json!({"model": "m", "input": "x", "reasoning": {"effort": "low", "mode": "pro"}, "store": true,
         "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": []}, "text": {"verbosity": "low"}}));
     assert_eq!(
-        request.provider_data.value(Dialect::OpenaiResponses, "extra"),
-        Some(&json!({"reasoning": {"mode": "pro"}, "store": true, "text": {"verbosity": "low"},
-            "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": []}}))
+        serde_json::to_value(request.provider_data.part(DIALECT, Part::Extra)).unwrap(),
+        json!({"reasoning": {"mode": "pro"}, "store": true, "text": {"verbosity": "low"},
+            "tool_choice": {"type": "allowed_tools", "mode": "auto", "tools": []}})
     );
 }
 
 #[test]
 fn bodies_that_are_no_requests_are_refused_with_the_place() {
     for (body, message) in [
-        (json!([]), "the body must be a JSON object"),
+        (json!([]), "the request body cannot be read: invalid type: sequence, expected an object at line 1 column 0"),
         (json!({"model": 5, "input": "x"}), "`model` must be a text, but is a number"),
         (json!({"model": "m", "input": 5}), "`input` must be a text or a list of items, but is a number"),
         (with_input(json!(["x"])), "`input[0]` must be an object"),
@@ -460,7 +465,7 @@ fn bodies_that_are_no_requests_are_refused_with_the_place() {
             "`tools[1]` is a function and needs a `name`",
         ),
     ] {
-        let error = decode_request(DraftIncoming { path: None, body }).unwrap_err();
+        let error = try_read(&body).unwrap_err();
         assert_eq!((error.kind, error.message.as_str()), (ErrorKind::InvalidRequest, message));
     }
 }

@@ -1,416 +1,241 @@
 //! Canonical to wire.
 
-use serde_json::{Value, json};
+use std::borrow::Cow;
 
-use super::call_ids::fnv;
-use super::conversation::Writer;
-use super::input::{LIST, lone_text};
+use serde_json::{Map, Value, json};
+
+use super::items::{Stored, Writer};
+use super::messages::LIST;
 use super::tools;
-use crate::dialect::openai_responses::fields::{note_foreign_fields, object, own_object, put_back};
-use crate::dialect::openai_responses::{ME, Object, thinking};
-use crate::dialect::{Target, DraftRequest, strict};
-use crate::{Error, ForcedTools, JsonSchemaFormat, Level, Loss, OutputFormat, Request, Sampling, Thinking, ToolChoice};
-
-/// The least output limit that the server takes.
-const LEAST_OUTPUT: i64 = 16;
-/// The longest key of a cache.
-const LONGEST_KEY: usize = 64;
+use crate::dialect::WireRequest;
+use crate::dialect::openai_responses::wire::{self, Any, Item, Object};
+use crate::dialect::openai_responses::{DIALECT, thinking};
+use crate::fit::{Fitted, FittedFormat, Spelling};
+use crate::json::wire::{Raw, Rest, write};
+use crate::{Block, Error, Fields, Json, Limits, Loss, LossCode, Part, Role, ToolNames};
 
 /// Writes a request.
 ///
-/// A request that was read from this dialect for the same model is written as it was. All others are made to fit the
-/// model, and what does not fit is in the losses.
-///
 /// # Errors
 /// None so far: everything that cannot be carried is a loss.
-pub(crate) fn encode_request(request: &Request, target: &Target<'_>) -> Result<DraftRequest, Error> {
-    let faithful = request.provider_data.str(ME, "model") == Some(request.model.as_str());
-    let extra = own_object(&request.provider_data, "extra");
-    let stored = extra.and_then(|extra| extra.get("store")).and_then(Value::as_bool) == Some(true);
-    let mut writer = Writer::new(request, target, faithful, stored);
-    let written = writer.write();
-    let mut encoder = Encoder {
-        request,
-        target,
-        faithful,
-        body: Object::new(),
-        losses: std::mem::take(&mut writer.losses),
-        instructions: written.instructions,
+pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequest, Error> {
+    let encoder = Encoder {
+        fitted,
+        extra: fitted.request.provider_data.part(DIALECT, Part::Extra),
+        shape: fitted.request.provider_data.part(DIALECT, Part::Shape),
+        losses: Vec::new(),
     };
-    if !request.model.is_empty() {
-        encoder.put("model", request.model.as_str());
-    }
-    encoder.input(written.items, extra);
-    encoder.generation(extra);
-    encoder.cache(writer.breakpoints, extra);
-    encoder.rest(extra);
-    Ok(DraftRequest {
-        path: "/responses".to_owned(),
-        headers: Vec::new(),
-        body: Value::Object(encoder.body),
-        losses: encoder.losses,
-    })
+    let (body, losses) = encoder.encode();
+    Ok(WireRequest { path: "/responses".to_owned(), headers: Vec::new(), body, losses, names: ToolNames::default() })
 }
 
 struct Encoder<'a> {
-    request: &'a Request,
-    target: &'a Target<'a>,
-    faithful: bool,
-    body: Object,
+    fitted: &'a Fitted<'a>,
+    extra: &'a Fields,
+    shape: &'a Fields,
     losses: Vec<Loss>,
-    instructions: Option<String>,
 }
 
-impl Encoder<'_> {
-    fn put(&mut self, key: &str, value: impl Into<Value>) {
-        self.body.insert(key.to_owned(), value.into());
+impl<'a> Encoder<'a> {
+    fn encode(mut self) -> (Vec<u8>, Vec<Loss>) {
+        let fitted = self.fitted;
+        let request = fitted.request;
+        let stored = if self.extra.flag("store") { Stored::Yes } else { Stored::No };
+        let mut writer = Writer::new(fitted, stored);
+        let written = writer.write();
+        self.losses.append(&mut writer.losses);
+        let tools: Vec<_> = fitted.tools.iter().map(|tool| tools::encode(tool, fitted.spelling)).collect();
+        let mut body = wire::Request {
+            model: (!request.model.is_empty()).then(|| Any::text(request.model.as_str())),
+            instructions: written.instructions.map(Any::text),
+            input: self.input(written.items),
+            reasoning: self.reasoning(),
+            text: self.text(),
+            max_output_tokens: fitted.max_output_tokens.map(|limit| Raw::of(&limit)),
+            temperature: fitted.temperature.map(|value| self.number("temperature", value)),
+            top_p: fitted.top_p.map(|value| self.number("top_p", value)),
+            parallel_tool_calls: fitted.parallel_tool_calls.map(|parallel| Raw::of(&parallel)),
+            prompt_cache_key: fitted.cache_key.as_deref().map(Any::text),
+            metadata: self.labels(),
+            stream: request.stream.map(|stream| Raw::of(&stream)),
+            rest: self.extra.as_rest(),
+            ..wire::Request::default()
+        };
+        self.tool_choice(!tools.is_empty(), &mut body);
+        if !tools.is_empty() {
+            body.tools = Some(tools);
+        }
+        self.cache_options(&mut body.rest);
+        if fitted.spelling == Spelling::Ours {
+            self.statelessness(&mut body.rest);
+        }
+        (write(&body), self.losses)
     }
 
-    fn lose(&mut self, what: &str, why: impl Into<String>) {
-        self.losses.push(Loss::uncoded(what, what, why));
-    }
-
-    fn input(&mut self, items: Vec<Value>, extra: Option<&Object>) {
-        let shape = self.request.provider_data.str(ME, "input");
-        if shape != Some(LIST)
+    /// The items, or the text alone of a conversation that is nothing else.
+    fn input(&self, items: Vec<Object<'a, Item<'a>>>) -> Option<wire::Items<'a>> {
+        let written = self.shape.str("input");
+        if written.as_deref() != Some(LIST)
             && items.len() == 1
-            && let Some(text) = lone_text(&self.request.messages)
+            && let Some(text) = self.lone_text()
         {
-            return self.put("input", text);
+            return Some(Any::text(text));
         }
-        let unsaid = shape == Some("absent") || extra.is_some_and(|extra| extra.contains_key("input"));
-        if !(items.is_empty() && unsaid) {
-            self.put("input", items);
+        let unsaid = written.as_deref() == Some("absent") || self.extra.get("input").is_some();
+        (!(items.is_empty() && unsaid)).then_some(Any::List(items))
+    }
+
+    fn lone_text(&self) -> Option<&'a str> {
+        let [message] = self.fitted.messages.as_slice() else { return None };
+        let [block] = message.content.as_slice() else { return None };
+        let Block::Text(text) = block.block.as_ref() else { return None };
+        let alone = message.role == Role::User && message.message.provider_data.is_empty();
+        (alone && text.cache.is_none() && text.provider_data.is_empty()).then_some(text.text.as_str())
+    }
+
+    /// What is said about thinking: as it was read while it says the same, else as it was fitted. What else stood there
+    /// goes along.
+    fn reasoning(&mut self) -> Option<Raw<'a>> {
+        let (fitted, request) = (self.fitted, self.fitted.request);
+        let raw = self.shape.get("reasoning");
+        if fitted.spelling == Spelling::AsItCame && !fitted.thinking.must {
+            let wish = request.thinking.as_ref()?;
+            if let Some(raw) = raw
+                && thinking::decode(&raw.into()).is_some_and(|(said, _)| said == *wish)
+            {
+                return Some(raw.into());
+            }
+            self.losses.extend(fitted.thinking.losses.iter().cloned());
+        }
+        let word = raw.and_then(|raw| raw.to::<thinking::Reasoning<'_>>().ok()?.summary);
+        let rest = self.extra.get("reasoning").and_then(|rest| rest.to::<Fields>().ok()).unwrap_or_default();
+        thinking::encode(&fitted.thinking, word.as_ref().and_then(Any::as_str), &rest)
+    }
+
+    fn tool_choice(&mut self, has_tools: bool, body: &mut wire::Request<'a>) {
+        let raw = self.extra.get("tool_choice");
+        let means = raw.and_then(|raw| tools::decode_choice(&raw.into()));
+        match &self.fitted.tool_choice {
+            Some(choice) if means.as_ref() == Some(choice) && self.fitted.names.is_empty() => {}
+            Some(choice) => body.tool_choice = Some(Raw::of(&tools::encode_choice(choice))),
+            None => {
+                // A choice that only this dialect knows. One that meant something else is no longer wanted.
+                let said = raw.is_some_and(|raw| !raw.is_null()) && means.is_none();
+                let refused = said && !has_tools && self.fitted.spelling == Spelling::Ours;
+                if refused {
+                    let why = "it is refused without tools and is left out";
+                    self.losses.push(Loss::new(LossCode::Conflict, "tool_choice", "tool_choice", why));
+                }
+                if refused || means.is_some() {
+                    body.rest.retain(|(name, _)| name != "tool_choice");
+                }
+            }
         }
     }
 
-    /// Thinking, tools, format and sampling, which depend on each other.
-    fn generation(&mut self, extra: Option<&Object>) {
-        let forced = matches!(self.request.tool_choice, Some(ToolChoice::Required | ToolChoice::Specific(_)));
-        let clash = forced && !self.faithful && self.target.rules.forced_tools == ForcedTools::NotWhileThinking;
-        let wish = if clash && !self.request.tools.is_empty() {
-            // The forced tool goes first.
-            Some(Thinking::from(Level::None))
-        } else {
-            self.request.thinking.clone()
+    /// The form of the answer, beside what else stood in `text`.
+    fn text(&self) -> Option<Raw<'a>> {
+        let format = match self.fitted.output_format.as_ref()? {
+            FittedFormat::Text => Json::from(json!({"type": "text"})),
+            FittedFormat::Json => Json::from(json!({"type": "json_object"})),
+            FittedFormat::Schema { format, name, description, schema, strict } => {
+                let wire = wire::Format {
+                    kind: Some(Any::text("json_schema")),
+                    name: name.as_deref().map(Any::text),
+                    description: description.map(Any::text),
+                    schema: Some(Raw::from(schema.as_ref())),
+                    strict: strict.map(|strict| Raw::of(&strict)),
+                    rest: format.provider_data.part(DIALECT, Part::Extra).as_rest(),
+                };
+                Json::of(&wire).unwrap_or_default()
+            }
         };
-        let raw = self.request.provider_data.value(ME, "reasoning");
-        let planned = thinking::encode(wish.as_ref(), raw, self.target, self.faithful, &mut self.losses);
-        if clash && self.request.thinking.as_ref().is_some_and(|wish| wish.level != Some(Level::None)) {
-            self.lose("thinking", "this model does not think while a tool is forced; thinking is off");
-        }
-        if let Some(reasoning) = planned.reasoning {
-            self.put("reasoning", reasoning);
-        }
-        self.tools(extra);
-        self.format(extra);
-        // Instructions come last of those that may be added to, but the order on the wire does not matter.
-        if let Some(instructions) = self.instructions.take() {
-            self.put("instructions", instructions);
-        }
-        self.limits();
-        self.sampling(planned.thinks);
-        for (what, there) in [
-            ("top_k", self.request.top_k.is_some()),
-            ("stop", !self.request.stop.is_empty()),
-            ("seed", self.request.seed.is_some()),
-            ("frequency_penalty", self.request.frequency_penalty.is_some()),
-            ("presence_penalty", self.request.presence_penalty.is_some()),
-        ] {
-            if there {
-                self.lose(what, "the Responses API has no such parameter; it was left out");
-            }
-        }
-    }
-
-    fn tools(&mut self, extra: Option<&Object>) {
-        let request = self.request;
-        let (faithful, rules) = (self.faithful, self.target.rules);
-        let tools: Vec<Value> = request
-            .tools
-            .iter()
-            .enumerate()
-            .filter_map(|(index, tool)| tools::encode(tool, index, faithful, rules, &mut self.losses))
-            .collect();
-        let any = !tools.is_empty();
-        if any {
-            self.put("tools", tools);
-        }
-        if let Some(choice) = &request.tool_choice {
-            self.tool_choice(choice, any, extra);
-        }
-        if let Some(parallel) = request.parallel_tool_calls {
-            if faithful || any && rules.parallel_tool_calls {
-                self.put("parallel_tool_calls", parallel);
-            } else if any {
-                self.lose("parallel_tool_calls", "this model does not take it; it was left out");
-            } else {
-                let why = "it means nothing without tools and was left out";
-                self.losses.push(Loss::uncoded_info("parallel_tool_calls", "parallel_tool_calls", why));
-            }
-        }
-    }
-
-    fn tool_choice(&mut self, choice: &ToolChoice, any: bool, extra: Option<&Object>) {
-        let as_read = extra.and_then(|extra| extra.get("tool_choice"));
-        if let Some(raw) = as_read.filter(|raw| tools::decode_choice(raw).as_ref() == Some(choice)) {
-            self.put("tool_choice", raw.clone());
-        } else if self.faithful {
-            self.put("tool_choice", tools::encode_choice(choice));
-        } else if !any {
-            let loss = match choice {
-                ToolChoice::Auto | ToolChoice::None => Loss::uncoded_info,
-                ToolChoice::Required | ToolChoice::Specific(_) => Loss::uncoded,
-            };
-            let why = "it is refused without tools and was left out";
-            self.losses.push(loss("tool_choice".to_owned(), "tool_choice".to_owned(), why.to_owned()));
-        } else if self.target.rules.forced_tools == ForcedTools::Refused
-            && matches!(choice, ToolChoice::Required | ToolChoice::Specific(_))
-        {
-            self.put("tool_choice", "auto");
-            self.lose("tool_choice", "this model cannot be forced to use a tool; it decides");
-        } else {
-            self.put("tool_choice", tools::encode_choice(choice));
-        }
-    }
-
-    fn format(&mut self, extra: Option<&Object>) {
-        let mut text = extra.and_then(|extra| extra.get("text")).and_then(Value::as_object).cloned();
-        if let Some(format) = &self.request.output_format {
-            let format = match format {
-                OutputFormat::Text => json!({"type": "text"}),
-                OutputFormat::Json => json!({"type": "json_object"}),
-                OutputFormat::JsonSchema(schema) => self.schema(schema),
-            };
-            text.get_or_insert_default().insert("format".into(), format);
-        }
-        if let Some(text) = text {
-            self.put("text", text);
-        }
-    }
-
-    fn schema(&mut self, format: &JsonSchemaFormat) -> Value {
-        note_foreign_fields(&format.provider_data, "output_format", &mut self.losses);
-        let mut wire = object([("type", "json_schema".into())]);
-        if self.faithful {
-            if let Some(name) = &format.name {
-                wire.insert("name".into(), name.as_str().into());
-            }
-            wire.insert("schema".into(), format.schema.clone().into());
-            if let Some(strict) = format.strict {
-                wire.insert("strict".into(), strict.into());
-            }
-        } else if self.holds_to_schemas() {
-            wire.insert("name".into(), self.schema_name(format.name.as_deref()).into());
-            let (schema, strict) = self.strict_schema(format);
-            wire.insert("schema".into(), schema);
-            wire.insert("strict".into(), strict.into());
-        } else {
-            // JSON mode is refused unless the prompt speaks of JSON, so it does, and says which.
-            let ask = format!("Answer with JSON that matches this JSON Schema: {}", format.schema);
-            self.instructions = Some(match self.instructions.take() {
-                Some(before) => format!("{before}\n\n{ask}"),
-                None => ask,
-            });
-            self.lose("output_format", "this model cannot be held to a schema; it is asked for in the instructions");
-            return json!({"type": "json_object"});
-        }
-        if let Some(description) = &format.description {
-            wire.insert("description".into(), description.as_str().into());
-        }
-        put_back(&mut wire, own_object(&format.provider_data, "extra"));
-        Value::Object(wire)
-    }
-
-    fn holds_to_schemas(&self) -> bool {
-        let rules = self.target.rules;
-        let functions = self.request.tools.iter().any(|tool| tool.as_function().is_some());
-        rules.structured_output && (rules.tools_with_structured_output || !functions)
-    }
-
-    /// A name is needed, and only some characters are taken.
-    fn schema_name(&mut self, name: Option<&str>) -> String {
-        let Some(name) = name.filter(|name| !name.is_empty()) else { return "answer".to_owned() };
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-        let safe: String = name.chars().take(64).map(|c| if fits(c) { c } else { '_' }).collect();
-        if safe != name {
-            let why = format!("names have up to 64 letters, digits, _ and -; `{safe}` is sent");
-            self.losses.push(Loss::uncoded_info("output_format", "output_format.name", why));
-        }
-        safe
-    }
-
-    fn strict_schema(&mut self, format: &JsonSchemaFormat) -> (Value, bool) {
-        // Unsaid, it is strict where it can be.
-        match strict::strictify(format.schema.value()) {
-            Ok(schema) if format.strict != Some(false) => (schema.into_owned(), true),
-            Err(why) if format.strict == Some(true) => {
-                let why = format!("the schema is sent without strict: {why}");
-                self.losses.push(Loss::uncoded("strict", "output_format.strict", why));
-                (format.schema.clone().into(), false)
-            }
-            Ok(_) | Err(_) => (format.schema.clone().into(), false),
-        }
-    }
-
-    fn limits(&mut self) {
-        let Some(limit) = self.request.max_output_tokens else { return };
-        if self.faithful || limit >= LEAST_OUTPUT {
-            return self.put("max_output_tokens", limit);
-        }
-        self.put("max_output_tokens", LEAST_OUTPUT);
-        self.lose("max_output_tokens", format!("the least that this API takes is {LEAST_OUTPUT}, which is sent"));
-    }
-
-    fn sampling(&mut self, thinks: bool) {
-        let request = self.request;
-        let refused = match self.target.rules.sampling {
-            _ if self.faithful => None,
-            Sampling::Free | Sampling::Discouraged | Sampling::Ignored => None,
-            Sampling::NotWhileThinking | Sampling::OneOf if !thinks => None,
-            Sampling::NotWhileThinking | Sampling::OneOf => Some("this model does not take it while it thinks"),
-            Sampling::Refused => Some("this model does not take it"),
-        };
-        let one_of = !self.faithful && self.target.rules.sampling == Sampling::OneOf;
-        for (key, value) in [("temperature", request.temperature), ("top_p", request.top_p)] {
-            let Some(value) = value else { continue };
-            if let Some(why) = refused {
-                self.lose(key, format!("{why}; it was left out"));
-            } else if one_of && key == "top_p" && request.temperature.is_some() {
-                self.lose(key, "this model takes temperature or top_p, not both; the temperature is sent");
-            } else {
-                self.put_number(key, value);
-                self.advise_on_sampling(key);
-            }
-        }
-    }
-
-    fn advise_on_sampling(&mut self, key: &str) {
-        let why = match self.target.rules.sampling {
-            _ if self.faithful => return,
-            Sampling::Free | Sampling::NotWhileThinking | Sampling::OneOf | Sampling::Refused => return,
-            Sampling::Discouraged => "the provider warns against any value but its own for this model",
-            Sampling::Ignored => "it has no effect on this model",
-        };
-        self.losses.push(Loss::uncoded_info(key, key, why));
+        let mut text = self.extra.get("text").and_then(|text| text.to::<Fields>().ok()).unwrap_or_default();
+        text.set("format", format);
+        Some(Raw::of(&text))
     }
 
     /// A number as it was written, if it is still the same.
-    fn put_number(&mut self, key: &str, value: f64) {
-        let written = own_object(&self.request.provider_data, "numbers").and_then(|numbers| numbers.get(key));
-        match written.filter(|written| written.as_f64() == Some(value)) {
-            Some(written) => self.put(key, written.clone()),
-            None => self.put(key, value),
-        }
-    }
-
-    /// Caching is automatic. A key keeps a conversation with its cache; marks say where the prompt may be cut.
-    fn cache(&mut self, breakpoints: usize, extra: Option<&Object>) {
-        let cache = self.request.cache.as_ref();
-        if let Some(key) = cache.and_then(|cache| cache.key.as_deref()) {
-            let short = key.chars().count() <= LONGEST_KEY;
-            if self.faithful || short {
-                self.put("prompt_cache_key", key);
-            } else {
-                let begin: String = key.chars().take(LONGEST_KEY - 17).collect();
-                self.put("prompt_cache_key", format!("{begin}-{:016x}", fnv(key.as_bytes())));
-                let why = format!("keys have up to {LONGEST_KEY} characters here; a shortened one is sent");
-                self.losses.push(Loss::uncoded_info("cache", "cache.key", why));
-            }
-        }
-        let marks = !self.faithful && self.target.rules.cache_breakpoints;
-        let mut options = extra
-            .and_then(|extra| extra.get("prompt_cache_options"))
-            .and_then(Value::as_object)
-            .cloned()
-            .unwrap_or_default();
-        let before = options.len();
-        match cache.and_then(|cache| cache.automatic.as_ref()).map(|hint| hint.ttl.as_deref()) {
-            None => {}
-            Some(Some(ttl)) if marks && matches!(ttl, "30m" | "12h") => {
-                options.entry("ttl").or_insert_with(|| ttl.into());
-            }
-            Some(Some(_)) => {
-                let why = "how long a prompt is cached cannot be said so here; the provider decides";
-                self.losses.push(Loss::uncoded_info("cache", "cache.automatic.ttl", why));
-            }
-            Some(None) => {
-                let why = "prompts are cached by themselves here; nothing is sent about it";
-                self.losses.push(Loss::uncoded_info("cache", "cache.automatic", why));
-            }
-        }
-        if marks && breakpoints > 0 {
-            options.entry("mode").or_insert_with(|| "explicit".into());
-        }
-        if options.len() > before {
-            self.put("prompt_cache_options", options);
-        }
-    }
-
-    /// Labels, the stream, what this dialect alone has, and what other dialects left.
-    fn rest(&mut self, extra: Option<&Object>) {
-        let request = self.request;
-        if !request.metadata.is_empty() {
-            let labels = request.metadata.clone();
-            let labels = if self.faithful { labels } else { self.labels(labels) };
-            self.put("metadata", labels);
-        }
-        if let Some(stream) = request.stream {
-            self.put("stream", stream);
-        }
-        put_back(&mut self.body, extra);
-        if let Some(raw) = self.body.get("tool_choice").filter(|_| request.tool_choice.is_none()) {
-            // A choice that only this dialect knows. One that meant something else is no longer wanted.
-            let stale = tools::decode_choice(raw).is_some();
-            let alone = !self.faithful && !raw.is_null() && !self.body.contains_key("tools");
-            if stale || alone {
-                self.body.shift_remove("tool_choice");
-            }
-            if alone && !stale {
-                self.lose("tool_choice", "it is refused without tools and was left out");
-            }
-        }
-        if !self.faithful {
-            self.statelessness(extra);
-        }
-        note_foreign_fields(&request.provider_data, "provider_data", &mut self.losses);
-    }
-
-    /// Conversations are kept by the caller, unless the caller says otherwise: nothing is stored, and the reasoning
-    /// comes along encrypted.
-    fn statelessness(&mut self, extra: Option<&Object>) {
-        if self.target.quirks.no_store {
-            for key in ["store", "previous_response_id", "conversation"] {
-                if self.body.shift_remove(key).is_some_and(|value| value != json!(false) && !value.is_null()) {
-                    self.lose(key, "this provider stores nothing; it was left out");
-                }
-            }
-            return;
-        }
-        if !extra.is_some_and(|extra| extra.contains_key("store")) {
-            self.put("store", false);
-        }
-        // A model that is known not to think refuses to give what it does not have.
-        let thinks = self.target.facts.and_then(|facts| facts.thinking) != Some(false);
-        if thinks && !extra.is_some_and(|extra| extra.contains_key("include")) {
-            self.put("include", json!(["reasoning.encrypted_content"]));
+    fn number(&self, name: &str, value: f64) -> Raw<'a> {
+        let written = self.shape.get("numbers").and_then(|numbers| numbers.to::<Fields>().ok());
+        let written = written.and_then(|mut numbers| numbers.remove(name));
+        match written.filter(|written| written.to::<f64>().is_ok_and(|number| number == value)) {
+            Some(written) => Raw::of(&written),
+            None => Raw::of(&value),
         }
     }
 
     /// Labels are texts here.
-    fn labels(&mut self, labels: Object) -> Object {
-        labels
-            .into_iter()
-            .map(|(key, value)| match value {
-                Value::String(_) => (key, value),
+    fn labels(&mut self) -> Option<Raw<'a>> {
+        let labels = &self.fitted.request.metadata;
+        if labels.is_empty() {
+            return None;
+        }
+        if self.fitted.spelling == Spelling::AsItCame || labels.values().all(Value::is_string) {
+            return Some(Raw::of(labels));
+        }
+        let mut texts = Map::new();
+        for (name, value) in labels {
+            let text = match value {
+                Value::String(text) => text.clone(),
                 other => {
                     let why = "labels are texts here; it is sent as its JSON text";
-                    self.losses.push(Loss::uncoded_info("metadata", format!("metadata.{key}"), why));
-                    (key, Value::String(other.to_string()))
+                    self.losses.push(Loss::info(LossCode::Changed, "metadata", format!("metadata.{name}"), why));
+                    other.to_string()
                 }
-            })
-            .collect()
+            };
+            texts.insert(name.clone(), text.into());
+        }
+        Some(Raw::of(&texts))
     }
+
+    /// Caching is automatic. How long, and that the parts say where the prompt may be cut, stands in the options.
+    fn cache_options(&self, rest: &mut Rest<'a>) {
+        const NAME: &str = "prompt_cache_options";
+        let mut options = self.extra.get(NAME).and_then(|options| options.to::<Fields>().ok()).unwrap_or_default();
+        let before = options.len();
+        let ttl = self.fitted.automatic_cache.as_ref().and_then(|hint| hint.ttl.as_deref());
+        let mode = self.fitted.marks.any().then_some("explicit");
+        for (name, value) in [("ttl", ttl), ("mode", mode)] {
+            if let Some(value) = value
+                && options.get(name).is_none()
+            {
+                options.set(name, value);
+            }
+        }
+        if options.len() > before {
+            put(rest, NAME, &options);
+        }
+    }
+
+    /// Conversations are kept by the caller, unless the caller says otherwise: nothing is stored, and the reasoning
+    /// comes along encrypted.
+    fn statelessness(&mut self, rest: &mut Rest<'a>) {
+        if self.fitted.target.quirks.responses.no_store {
+            for name in ["store", "previous_response_id", "conversation"] {
+                let said = self.extra.get(name).is_some_and(|value| !value.is_null() && value.as_bool() != Some(false));
+                if said {
+                    let why = "this provider stores nothing; it is left out";
+                    self.losses.push(Loss::new(LossCode::RefusedByProvider, name, name, why));
+                }
+                rest.retain(|(own, _)| own != name);
+            }
+            return;
+        }
+        if self.extra.get("store").is_none() {
+            put(rest, "store", &false);
+        }
+        // A model that is known not to think refuses to give what it does not have.
+        if self.fitted.takes.thinking && self.extra.get("include").is_none() {
+            put(rest, "include", &["reasoning.encrypted_content"]);
+        }
+    }
+}
+
+/// Sets a member that the struct does not know.
+fn put(rest: &mut Rest<'_>, name: &'static str, value: &impl serde::Serialize) {
+    rest.retain(|(own, _)| own != name);
+    rest.push((Cow::Borrowed(name), Raw::of(value).0));
 }
 
 #[cfg(test)]

@@ -2,20 +2,40 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dialect::Dialect;
 use crate::dialect::openai_responses::decode_request;
+use crate::dialect::{Dialect, Incoming, Target};
 use crate::{
-    Block, CacheHint, CacheOptions, Document, Facts, Message, Other, ProviderData, Quirks, Rules, Severity,
-    Source, Text, ThinkingBlock, Tool, ToolCall, rules_for,
+    CacheHint, CacheOptions, Document, Facts, ForcedTools, Level, Message, Other, OutputFormat, ProviderData, Quirks,
+    Request, Rules, Sampling, Severity, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, rules_for,
 };
-use crate::dialect::DraftIncoming;
 
-fn send_with(request: &Request, rules: &Rules, quirks: &Quirks) -> DraftRequest {
-    encode_request(request, &Target { provider: "openai", quirks, rules, facts: None }).unwrap()
+type Object = Map<String, Value>;
+
+/// A request as it went out.
+#[derive(Debug, PartialEq)]
+struct Sent {
+    path: String,
+    headers: Vec<(String, String)>,
+    body: Value,
+    losses: Vec<Loss>,
+}
+
+fn encode(request: &Request, target: &Target<'_>) -> Sent {
+    let wire = Dialect::OpenaiResponses.encode_request(request, target, &Limits::default()).unwrap();
+    let body = serde_json::from_slice(&wire.body).unwrap();
+    Sent { path: wire.path, headers: wire.headers, body, losses: wire.losses }
+}
+
+fn send_with(request: &Request, rules: &Rules, quirks: &Quirks) -> Sent {
+    encode(request, &Target { provider: "openai", quirks, rules, facts: None })
+}
+
+fn read(body: &Value) -> Request {
+    decode_request(Incoming { path: None, body: body.to_string().as_bytes() }).unwrap()
 }
 
 /// As it goes to the model that it names.
-fn send(request: &Request) -> DraftRequest {
+fn send(request: &Request) -> Sent {
     send_with(request, rules_for(&request.model), &Quirks::default())
 }
 
@@ -23,8 +43,12 @@ fn input(request: &Request) -> Value {
     send(request).body["input"].clone()
 }
 
-fn losses(wire: &DraftRequest) -> Vec<String> {
+fn losses(wire: &Sent) -> Vec<String> {
     wire.losses.iter().map(ToString::to_string).collect()
+}
+
+fn fields(object: Value) -> Fields {
+    Json::from(object).to().unwrap()
 }
 
 fn hello() -> Request {
@@ -34,9 +58,9 @@ fn hello() -> Request {
 /// A thinking block as an answer of this dialect gives it.
 fn reasoning(id: &str, sealed: Option<&str>) -> Block {
     let mut block = ThinkingBlock { text: "Hm.".into(), provider_data: ProviderData::default() };
-    block.provider_data.set(ME, "id", id);
+    block.provider_data.set_part(DIALECT, Part::State, "id", id);
     if let Some(sealed) = sealed {
-        block.provider_data.set(ME, "encrypted_content", sealed);
+        block.provider_data.set_part(DIALECT, Part::State, "encrypted_content", sealed);
     }
     Block::Thinking(block)
 }
@@ -80,13 +104,17 @@ fn a_new_request_is_stateless_and_a_single_text_is_its_input() {
 #[test]
 fn the_caller_decides_about_storing_and_a_provider_without_a_store_hears_nothing_of_it() {
     let mut request = hello();
-    request.provider_data.set(ME, "extra", json!({"store": true, "include": [], "service_tier": "flex"}));
+    request.provider_data.extend_part(
+        DIALECT,
+        Part::Extra,
+        fields(json!({"store": true, "include": [], "service_tier": "flex"})),
+    );
     let body = send(&request).body;
     assert_eq!((&body["store"], &body["include"], &body["service_tier"]), (&json!(true), &json!([]), &json!("flex")));
-    let quirks = Quirks { no_store: true, ..Quirks::default() };
+    let quirks = Quirks { responses: crate::ResponsesQuirks { no_store: true }, ..Quirks::default() };
     let wire = send_with(&request, &Rules::default(), &quirks);
     assert_eq!(wire.body.get("store"), None);
-    assert_eq!(losses(&wire), ["store at store: this provider stores nothing; it was left out"]);
+    assert_eq!(losses(&wire), ["store at store: this provider stores nothing; it is left out"]);
     let wire = send_with(&hello(), &Rules::default(), &quirks);
     assert_eq!((wire.body.get("store"), wire.body.get("include"), wire.losses), (None, None, vec![]));
 }
@@ -96,7 +124,7 @@ fn a_model_that_is_known_not_to_think_is_not_asked_for_encrypted_reasoning() {
     let facts: Facts = serde_json::from_value(json!({"thinking": false})).unwrap();
     let (quirks, rules) = (Quirks::default(), Rules::default());
     let target = Target { provider: "openai", quirks: &quirks, rules: &rules, facts: Some(&facts) };
-    let body = encode_request(&hello(), &target).unwrap().body;
+    let body = encode(&hello(), &target).body;
     assert_eq!((body.get("include"), body.get("store")), (None, Some(&json!(false))));
 }
 
@@ -108,7 +136,7 @@ fn a_request_read_for_another_model_is_made_to_fit() {
         "tools": [{"type": "function", "name": "f", "function": {"name": "f", "parameters":
             {"type": "object", "properties": {"a": {"oneOf": []}}}, "strict": true}}],
     });
-    let mut request = decode_request(DraftIncoming { path: None, body }).unwrap();
+    let mut request = read(&body);
     request.model = "gpt-5.1".into();
     let wire = send(&request);
     assert_eq!(
@@ -122,28 +150,31 @@ fn a_request_read_for_another_model_is_made_to_fit() {
         })
     );
     let what: Vec<&str> = wire.losses.iter().map(|loss| loss.what.as_str()).collect();
-    assert_eq!(what, ["thinking", "strict", "max_output_tokens", "temperature", "top_p"]);
+    assert_eq!(what, ["strict", "thinking", "max_output_tokens", "temperature", "top_p"]);
 }
 
 #[test]
 fn the_history_goes_back_in_order_without_ids_of_items_but_with_reasoning_and_phase() {
     let text = |text: &str, item: Value| {
         let mut block = Text { text: text.into(), ..Text::default() };
-        block.provider_data.set(ME, "item", item);
-        block.provider_data.set(ME, "annotations", json!([]));
+        block.provider_data.set_part(DIALECT, Part::Shape, "item", item);
+        block.provider_data.set_part(DIALECT, Part::Shape, "annotations", json!([]));
+        if text == "One." {
+            block.provider_data.set_part(DIALECT, Part::Extra, "item", json!({"phase": "commentary"}));
+        }
         Block::Text(block)
     };
     let mut call = ToolCall { id: "call_1".into(), name: "f".into(), ..ToolCall::default() };
     call.arguments = crate::Arguments::from_text("{\"a\": 1}");
-    call.provider_data.set(ME, "id", "fc_1");
-    call.provider_data.set(ME, "status", "completed");
-    call.provider_data.set(ME, "extra", json!({"namespace": "n"}));
+    call.provider_data.set_part(DIALECT, Part::Shape, "id", "fc_1");
+    call.provider_data.set_part(DIALECT, Part::Shape, "status", "completed");
+    call.provider_data.set_part(DIALECT, Part::Extra, "namespace", "n");
     let message = by(
         "openai",
         "gpt-5.1",
         vec![
             reasoning("rs_1", Some("gAAA")),
-            text("One.", json!({"id": "msg_1", "status": "completed", "phase": "commentary"})),
+            text("One.", json!({"id": "msg_1", "status": "completed"})),
             Block::text("Still one."),
             text("Two.", json!({"id": "msg_2", "status": "completed"})),
             Block::ToolCall(call),
@@ -195,9 +226,9 @@ fn reasoning_goes_back_only_to_who_issued_it() {
 #[test]
 fn thinking_of_others_and_thinking_without_state_is_never_made_up_as_reasoning() {
     let mut signed = ThinkingBlock { text: "secret".into(), provider_data: ProviderData::default() };
-    signed.provider_data.set(Dialect::Anthropic, "signature", "S");
+    signed.provider_data.set_part(Dialect::Anthropic, Part::State, "signature", "S");
     let mut call = ToolCall { id: "c".into(), name: "f".into(), ..ToolCall::default() };
-    call.provider_data.set(Dialect::Gemini, "thought_signature", "T");
+    call.provider_data.set_part(Dialect::Gemini, Part::State, "thought_signature", "T");
     let request = hello()
         .assistant(vec![
             Block::Thinking(signed),
@@ -214,12 +245,12 @@ fn thinking_of_others_and_thinking_without_state_is_never_made_up_as_reasoning()
     assert_eq!(
         losses(&wire),
         [
-            "thinking at messages[1].content[0]: thinking state of another provider; it stays behind",
-            "thinking at messages[1].content[1]: reasoning goes back only as the provider encrypted it, and this has \
-             none; it was left out",
+            "thinking at messages[1].content[0]: thinking of another provider stays behind",
+            "thinking at messages[1].content[1]: thinking goes back only with the seal that it came with, and this has \
+             none; it is left out",
+            "thinking at messages[1].content[4]: thinking state of another provider (gemini) stays behind",
             "thinking at messages[1].content[2]: reasoning goes back only as the provider encrypted it, and this has \
-             none; it was left out",
-            "thinking at messages[1].content[4]: thinking state of another provider; it stays behind",
+             none; it is left out",
         ]
     );
 }
@@ -227,13 +258,18 @@ fn thinking_of_others_and_thinking_without_state_is_never_made_up_as_reasoning()
 #[test]
 fn stored_reasoning_goes_by_its_id_and_open_models_get_their_words_back() {
     let mut request = hello().assistant(vec![reasoning("rs_1", None), Block::text("Hi")]).user("x");
-    request.provider_data.set(ME, "extra", json!({"store": true}));
+    request.provider_data.set_part(DIALECT, Part::Extra, "store", true);
     assert_eq!(input(&request)[1]["id"], "rs_1");
     let mut raw = ThinkingBlock { text: "raw".into(), provider_data: ProviderData::default() };
-    raw.provider_data.set(ME, "content", json!([{"type": "reasoning_text", "text": "raw"}]));
-    raw.provider_data.set(ME, "extra", json!({"status": "completed", "encrypted_content": null}));
-    let request = hello().assistant(vec![Block::Thinking(raw), Block::text("Hi")]).user("x");
-    let open = send_with(&request, &Rules::default(), &Quirks { no_store: true, ..Quirks::default() });
+    raw.provider_data.set_part(DIALECT, Part::Shape, "content", json!([{"type": "reasoning_text", "text": "raw"}]));
+    raw.provider_data.set_part(DIALECT, Part::Shape, "status", "completed");
+    raw.provider_data.set_part(DIALECT, Part::Extra, "encrypted_content", Json::null());
+    let request = hello().message(by("openai", "gpt-oss", vec![Block::Thinking(raw), Block::text("Hi")])).user("x");
+    let open = send_with(
+        &request,
+        &Rules::default(),
+        &Quirks { responses: crate::ResponsesQuirks { no_store: true }, ..Quirks::default() },
+    );
     assert_eq!(
         open.body["input"][1],
         json!({"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "raw"}]})
@@ -247,7 +283,7 @@ fn reasoning_that_led_nowhere_is_left_out() {
     assert_eq!(wire.body["input"].as_array().map(Vec::len), Some(2));
     assert_eq!(
         losses(&wire),
-        ["thinking at messages[1].content[0]: reasoning without the item that it led to is refused; it was left out"]
+        ["thinking at messages[1].content[0]: reasoning without the item that it led to is refused; it is left out"]
     );
 }
 
@@ -322,10 +358,10 @@ fn files_of_every_source_are_parts_and_sounds_are_losses() {
     assert_eq!(
         losses(&wire),
         [
+            "other at messages[0].content[9]: a block that only gemini has; it is left out",
             "document.name at messages[0].content[3]: a file that is not sent along has no name here",
-            "audio at messages[0].content[7]: this API takes no sound; it was left out",
-            "image at messages[0].content[8]: a text is no picture; it was left out",
-            "other at messages[0].content[9]: a block of gemini that this API does not have; it was left out",
+            "audio at messages[0].content[7]: this API takes no sound; it is left out",
+            "image at messages[0].content[8]: a text is not a picture; it is left out",
         ]
     );
 }
@@ -339,7 +375,7 @@ fn parameters_that_this_api_does_not_have_are_losses() {
     request.presence_penalty = Some(0.1);
     let wire = send(&request);
     let what: Vec<&str> = wire.losses.iter().map(|loss| loss.what.as_str()).collect();
-    assert_eq!(what, ["top_k", "stop", "seed", "frequency_penalty", "presence_penalty"]);
+    assert_eq!(what, ["top_k", "frequency_penalty", "presence_penalty", "stop", "seed"]);
     assert!(what.iter().all(|key| wire.body.get(*key).is_none()));
 }
 
@@ -367,7 +403,7 @@ fn the_output_limit_is_raised_to_the_least_that_is_taken() {
     assert_eq!(wire.body["max_output_tokens"], 16);
     assert_eq!(
         losses(&wire),
-        ["max_output_tokens at max_output_tokens: the least that this API takes is 16, which is sent"]
+        ["max_output_tokens at max_output_tokens: the least that this API takes is 16, which is sent for 1"]
     );
     assert_eq!(send(&hello().max_output_tokens(16)).losses, []);
 }
@@ -377,10 +413,11 @@ fn tools_are_flat_and_strict_only_where_the_schema_allows() {
     let open = json!({"type": "object", "properties": {"a": {"type": "string"}}});
     let mut with_extras = Tool::new("g", "d").lenient();
     if let Tool::Function(function) = &mut with_extras {
-        function.provider_data.set(Dialect::Anthropic, "extra", json!({"input_examples": [], "none": null}));
+        let extra = fields(json!({"input_examples": [1], "none": null}));
+        function.provider_data.extend_part(Dialect::Anthropic, Part::Extra, extra);
         function.cache = Some(CacheHint::default());
     }
-    let hosted = Tool::other(Other { dialect: ME, data: json!({"type": "web_search"}).into() });
+    let hosted = Tool::other(Other { dialect: DIALECT, data: json!({"type": "web_search"}).into() });
     let foreign = Tool::other(Other { dialect: Dialect::Anthropic, data: json!({"type": "bash_20250124"}).into() });
     let request =
         hello().tool(Tool::new("f", "d").parameters(open.clone())).tool(with_extras).tool(hosted).tool(foreign);
@@ -397,12 +434,7 @@ fn tools_are_flat_and_strict_only_where_the_schema_allows() {
     let what: Vec<(&str, &str)> = wire.losses.iter().map(|loss| (loss.what.as_str(), loss.place.as_str())).collect();
     assert_eq!(
         what,
-        [
-            ("strict", "tools[0].strict"),
-            ("provider_data", "tools[1]"),
-            ("cache", "tools[1].cache"),
-            ("tool", "tools[3]"),
-        ]
+        [("strict", "tools[0].strict"), ("provider_data", "tools[1]"), ("tools", "tools[3]"), ("cache", "tools"),]
     );
     let no_strict = Rules { strict_tools: false, ..Rules::default() };
     let wire = send_with(&hello().tool(Tool::new("f", "d")), &no_strict, &Quirks::default());
@@ -438,7 +470,9 @@ fn choices_are_written_flat_and_only_beside_tools() {
     assert_eq!((&wire.body["tool_choice"], &wire.body["reasoning"]), (&json!("required"), &json!({"effort": "none"})));
     assert_eq!(
         losses(&wire),
-        ["thinking at thinking: this model does not think while a tool is forced; thinking is off"]
+        [
+            "thinking at thinking: this model cannot be forced to use a tool while it thinks; thinking is off for this request"
+        ]
     );
 }
 
@@ -466,7 +500,7 @@ fn formats_are_flat() {
     let plain = Rules { structured_output: false, ..Rules::default() };
     let wire = send_with(&hello().system("Be brief.").json_schema("n", schema.clone()), &plain, &Quirks::default());
     assert_eq!(wire.body["text"], json!({"format": {"type": "json_object"}}));
-    let asked = format!("Be brief.\n\nAnswer with JSON that matches this JSON Schema: {schema}");
+    let asked = format!("Be brief.\n\nAnswer with JSON that matches this JSON Schema, and nothing else:\n{schema}");
     assert_eq!(wire.body["instructions"], asked);
     assert_eq!(wire.losses.len(), 1);
 }
@@ -485,11 +519,12 @@ fn cache_hints_are_marks_where_the_model_takes_them() {
         .iter()
         .map(|item| item["content"][0].get("prompt_cache_breakpoint").is_some())
         .collect();
-    assert_eq!(marks, [false, false, false, true, true, true, true], "the last four");
+    assert_eq!(marks, [true, false, false, false, true, true, true], "the system prompt and the last three");
     assert_eq!(wire.body["input"][0]["role"], "developer");
     assert_eq!(wire.body["prompt_cache_options"], json!({"mode": "explicit"}));
     assert_eq!(wire.body["prompt_cache_key"], "conversation-7");
-    assert!(wire.losses.iter().all(|loss| loss.severity == Severity::Info));
+    let places: Vec<&str> = wire.losses.iter().map(|loss| loss.place.as_str()).collect();
+    assert_eq!(places, ["messages[1].content[0]", "messages[2].content[0]"]);
 
     request.model = "gpt-5.1".into();
     let wire = send(&request);
@@ -510,7 +545,7 @@ fn long_ids_and_keys_are_shortened_the_same_way_every_time() {
     request.cache = Some(CacheOptions { key: Some("k".repeat(100)), automatic: None });
     let wire = send(&request);
     let id = wire.body["input"][1]["call_id"].as_str().unwrap();
-    assert!(id.starts_with("call_") && id.len() == 21);
+    assert!(id.len() <= 64, "{id}");
     assert_eq!(
         (&wire.body["input"][2]["call_id"], &wire.body["input"][3]["call_id"]),
         (&json!(id), &json!("toolu_01"))
@@ -518,7 +553,7 @@ fn long_ids_and_keys_are_shortened_the_same_way_every_time() {
     assert_eq!(wire.body["prompt_cache_key"].as_str().map(str::len), Some(64));
     assert_eq!(send(&request), wire);
     let what: Vec<(&str, &str)> = wire.losses.iter().map(|loss| (loss.what.as_str(), loss.place.as_str())).collect();
-    assert_eq!(what, [("tool_call.id", "messages[1].content[0]"), ("cache", "cache.key")]);
+    assert_eq!(what, [("tool_call", "messages"), ("cache", "cache.key")]);
 }
 
 #[test]
@@ -564,7 +599,7 @@ fn system_messages_and_prompts_go_where_the_model_takes_them() {
     let wire = send_with(&request, &refuses, &Quirks::default());
     let roles: Vec<&str> =
         wire.body["input"].as_array().unwrap().iter().map(|item| item["role"].as_str().unwrap()).collect();
-    assert_eq!((roles, wire.body.get("instructions")), (vec!["user"; 4], None));
+    assert_eq!((roles, wire.body.get("instructions")), (vec!["user"; 3], None));
     assert_eq!(wire.losses.len(), 2);
 }
 
@@ -589,16 +624,17 @@ fn blocks_in_the_wrong_place_are_losses_or_items_of_their_own() {
 #[test]
 fn fields_of_other_dialects_are_losses_and_their_marks_are_not() {
     let mut request = hello();
-    request.provider_data.set(Dialect::Anthropic, "model", "claude-x");
-    request.provider_data.set(Dialect::Anthropic, "system", "string");
-    request.provider_data.set(Dialect::Anthropic, "extra", json!({"container": "c", "mcp_servers": null}));
-    request.messages[0].provider_data.set(Dialect::OpenaiChat, "extra", json!({"name": "bob"}));
+    request.provider_data.set_part(Dialect::Anthropic, Part::Shape, "model", "claude-x");
+    request.provider_data.set_part(Dialect::Anthropic, Part::Shape, "system", "string");
+    let extra = fields(json!({"container": "c", "mcp_servers": null}));
+    request.provider_data.extend_part(Dialect::Anthropic, Part::Extra, extra);
+    request.messages[0].provider_data.set_part(Dialect::OpenaiChat, Part::Extra, "name", "bob");
     let wire = send(&request);
     assert_eq!(
         losses(&wire),
         [
-            "provider_data at messages[0]: fields of openai-chat that this API does not have were left out: name",
-            "provider_data at provider_data: fields of anthropic that this API does not have were left out: container",
+            "provider_data at messages[0]: only openai-chat knows name; left out",
+            "provider_data at provider_data: only anthropic knows container; left out",
         ]
     );
 }
@@ -615,10 +651,11 @@ fn labels_are_texts() {
 
 #[test]
 fn references_to_stored_items_go_only_where_items_are_stored() {
-    let reference = Block::Other(Other { dialect: ME, data: json!({"type": "item_reference", "id": "rs_1"}).into() });
+    let reference =
+        Block::Other(Other { dialect: DIALECT, data: json!({"type": "item_reference", "id": "rs_1"}).into() });
     let mut request = hello().assistant(vec![reference, Block::text("Hi")]).user("x");
     let wire = send(&request);
     assert_eq!((wire.body["input"][1]["type"].as_str(), wire.losses.len()), (Some("message"), 1));
-    request.provider_data.set(ME, "extra", json!({"store": true}));
+    request.provider_data.set_part(DIALECT, Part::Extra, "store", true);
     assert_eq!(input(&request)[1]["type"], "item_reference");
 }

@@ -1,12 +1,9 @@
-//! Requests, both ways. [`input`] reads the list of items, [`conversation`] and
-//! [`history`] write it.
+//! Requests, both ways. [`messages`] reads the list of items, [`items`] writes it.
 
-mod call_ids;
-mod conversation;
 mod decode;
 mod encode;
-mod history;
-mod input;
+mod items;
+mod messages;
 mod tools;
 
 pub(crate) use decode::decode_request;

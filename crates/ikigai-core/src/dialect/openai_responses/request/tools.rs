@@ -2,180 +2,134 @@
 
 use serde_json::{Value, json};
 
-use crate::dialect::openai_responses::fields::{
-    keep, note_foreign_fields, object, other, own_object, put_back, take_list, take_object, take_text, text,
-};
-use crate::dialect::openai_responses::{ME, Object};
+use crate::dialect::openai_responses::DIALECT;
+use crate::dialect::openai_responses::content::{leftovers, other};
+use crate::dialect::openai_responses::wire::{self, Any, Object, is, take_text};
 use crate::dialect::strict;
-use crate::{Error, Function, Loss, ProviderData, Rules, Tool, ToolChoice};
+use crate::fit::{FittedTool, Spelling};
+use crate::json::wire::{Raw, Text};
+use crate::{Error, Function, Json, Part, ProviderData, Tool, ToolChoice};
 
-/// Takes the tools out of a request.
+/// Reads the tools of a request.
 ///
 /// # Errors
-/// When one is no object, or a function without a name.
-pub(super) fn decode_all(body: &mut Object) -> Result<Vec<Tool>, Error> {
-    if body.get("tools").and_then(Value::as_array).is_none_or(Vec::is_empty) {
-        // Absent, null or empty: kept as it was.
-        return Ok(Vec::new());
-    }
-    let tools = take_list(body, "tools").unwrap_or_default();
-    tools.into_iter().enumerate().map(|(index, tool)| decode(index, tool)).collect()
-}
-
-fn decode(index: usize, tool: Value) -> Result<Tool, Error> {
-    let Value::Object(tool) = tool else {
-        return Err(Error::invalid_request(format!("`tools[{index}]` must be an object")));
+/// If one is not an object, or a function without a name.
+pub(super) fn decode(tools: Vec<Object<'_, wire::Tool<'_>>>) -> Result<Vec<Tool>, Error> {
+    let decode = |(index, tool): (usize, Object<'_, wire::Tool<'_>>)| {
+        let Any::Object(tool) = tool else {
+            return Err(Error::invalid_request(format!("`tools[{index}]` must be an object")));
+        };
+        if !is(&tool.kind, "function") {
+            return Ok(Tool::other(other(&tool)));
+        }
+        decode_function(tool).map(Tool::Function).ok_or_else(|| {
+            let mut error = Error::invalid_request(format!("`tools[{index}]` is a function and needs a `name`"));
+            error.param = Some(format!("tools[{index}].name"));
+            error
+        })
     };
-    if text(&tool, "type") != Some("function") {
-        return Ok(Tool::other(other(tool)));
-    }
-    decode_function(tool).map(Tool::Function).ok_or_else(|| {
-        let mut error = Error::invalid_request(format!("`tools[{index}]` is a function and needs a `name`"));
-        error.param = Some(format!("tools[{index}].name"));
-        error
-    })
+    tools.into_iter().enumerate().map(decode).collect()
 }
 
 /// Reads a function, flat as it should be or nested as in Chat Completions. What would not be written the same is kept
 /// whole beside it.
-fn decode_function(mut tool: Object) -> Option<Function> {
-    let usual = !tool.contains_key("function")
-        && tool.get("parameters").is_some_and(Value::is_object)
-        && tool.get("strict").is_none_or(Value::is_boolean);
-    let raw = (!usual).then(|| tool.clone());
-    tool.shift_remove("type");
-    if let Some(inner) = take_object(&mut tool, "function") {
-        tool.extend(inner);
+fn decode_function(mut tool: wire::Tool<'_>) -> Option<Function> {
+    let is_object = |raw: &Raw<'_>| raw.text().starts_with('{');
+    let is_flag = |raw: &Raw<'_>| matches!(raw.text(), "true" | "false");
+    let usual = tool.function.is_none()
+        && tool.parameters.as_ref().is_some_and(is_object)
+        && tool.strict.as_ref().is_none_or(is_flag)
+        && !tool.rest.iter().any(|(name, _)| name == "strict");
+    let mut data = ProviderData::default();
+    if !usual {
+        data.set_part(DIALECT, Part::Shape, "raw", Json::of(&tool).unwrap_or_default());
     }
-    let name = take_text(&mut tool, "name")?;
-    let description = take_text(&mut tool, "description");
-    let parameters = match tool.shift_remove("parameters") {
-        Some(parameters) if parameters.is_object() => parameters,
-        _ => json!({"type": "object", "properties": {}}),
+    let nested = tool.function.take();
+    let mut tool = tool;
+    if let Some(inner) = nested.as_ref().and_then(Raw::to::<wire::Tool<'_>>) {
+        tool.name = inner.name.or(tool.name);
+        tool.description = inner.description.or(tool.description);
+        tool.parameters = inner.parameters.or(tool.parameters);
+        tool.strict = inner.strict.or(tool.strict);
+        tool.rest.extend(inner.rest);
+    }
+    tool.kind = None;
+    let name = take_text(&mut tool.name)?.into_string();
+    let description = take_text(&mut tool.description).map(Text::into_string);
+    let parameters = match tool.parameters.take().filter(is_object) {
+        Some(parameters) => parameters.to_json(),
+        None => json!({"type": "object", "properties": {}}).into(),
     };
-    let mut provider_data = ProviderData::default();
-    let strict = match tool.shift_remove("strict") {
-        Some(Value::Bool(strict)) => strict,
+    let strict = match tool.strict.take().and_then(|strict| strict.to()) {
+        Some(strict) => strict,
         // Unsaid, the server takes the schema as strict if it can.
-        _ => {
-            provider_data.set(ME, "strict", "absent");
-            strict::check(&parameters).is_ok()
+        None => {
+            data.set_part(DIALECT, Part::Shape, "strict", "absent");
+            strict::check(parameters.value()).is_ok()
         }
     };
-    match raw {
-        Some(raw) => provider_data.set(ME, "raw", Value::Object(raw)),
-        None => keep(&mut provider_data, "extra", tool),
-    }
-    Some(Function { name, description, parameters: parameters.into(), strict, cache: None, provider_data })
+    tool.rest.retain(|(name, _)| usual || !matches!(name.as_ref(), "strict" | "parameters"));
+    data.extend_part(DIALECT, Part::Extra, leftovers(&tool));
+    Some(Function { name, description, parameters, strict, cache: None, provider_data: data })
 }
 
-/// Writes a tool; none when it is another dialect's own.
-pub(super) fn encode(
-    tool: &Tool,
-    index: usize,
-    faithful: bool,
-    rules: &Rules,
-    losses: &mut Vec<Loss>,
-) -> Option<Value> {
-    let function = match tool {
-        Tool::Function(function) => function,
-        Tool::Other(tool) if tool.other.dialect == ME => return Some(tool.other.data.clone().into()),
-        Tool::Other(tool) => {
-            let why = format!("a tool of {} that this API does not have; it was left out", tool.other.dialect);
-            losses.push(Loss::uncoded("tool", format!("tools[{index}]"), why));
-            return None;
+/// Writes a tool.
+pub(super) fn encode<'a>(tool: &'a FittedTool<'a>, spelling: Spelling) -> Object<'a, wire::Tool<'a>> {
+    let (function, name, parameters, mut strict) = match tool {
+        FittedTool::Own(other) => return Any::Other(other.data.clone()),
+        FittedTool::Function { function, name, parameters, strict, .. } => (function, name, parameters, *strict),
+    };
+    if spelling == Spelling::AsItCame {
+        if let Some(raw) = as_it_was(function) {
+            return Any::Other(raw.clone());
         }
-    };
-    note_foreign_fields(&function.provider_data, &format!("tools[{index}]"), losses);
-    if function.cache.is_some() {
-        losses.push(Loss::uncoded_info(
-            "cache",
-            format!("tools[{index}].cache"),
-            "tools have no marks for the cache here; they are cached with the prompt by themselves",
-        ));
+        strict = strict.filter(|_| !is_unsaid(function));
     }
-    if faithful && let Some(tool) = as_it_was(function) {
-        return Some(tool);
-    }
-    let mut wire = object([("type", "function".into()), ("name", function.name.as_str().into())]);
-    if let Some(description) = &function.description {
-        wire.insert("description".into(), description.as_str().into());
-    }
-    let (parameters, strict) = if faithful {
-        (function.parameters.value().clone(), function.strict)
-    } else {
-        strict_or_not(function, index, rules, losses)
-    };
-    wire.insert("parameters".into(), parameters);
-    wire.insert("strict".into(), strict.into());
-    put_back(&mut wire, own_object(&function.provider_data, "extra"));
-    Some(Value::Object(wire))
+    Any::Object(wire::Tool {
+        kind: Some(Any::text("function")),
+        name: Some(Any::text(name.as_ref())),
+        description: function.description.as_deref().map(Any::text),
+        parameters: Some(Raw::from(parameters.as_ref())),
+        strict: strict.map(|strict| Raw::of(&strict)),
+        function: None,
+        rest: function.provider_data.part(DIALECT, Part::Extra).as_rest(),
+    })
 }
 
 /// The tool as it was read, if it still says the same.
-fn as_it_was(function: &Function) -> Option<Value> {
-    if let Some(raw) = own_object(&function.provider_data, "raw") {
-        let again = decode_function(raw.clone())?;
-        let same = (&again.name, &again.description, &again.parameters, again.strict)
-            == (&function.name, &function.description, &function.parameters, function.strict);
-        return same.then(|| Value::Object(raw.clone()));
-    }
-    let unsaid = function.provider_data.str(ME, "strict") == Some("absent")
-        && function.strict == strict::check(function.parameters.value()).is_ok();
-    if !unsaid {
-        return None;
-    }
-    let mut wire = object([("type", "function".into()), ("name", function.name.as_str().into())]);
-    if let Some(description) = &function.description {
-        wire.insert("description".into(), description.as_str().into());
-    }
-    wire.insert("parameters".into(), function.parameters.clone().into());
-    put_back(&mut wire, own_object(&function.provider_data, "extra"));
-    Some(Value::Object(wire))
+fn as_it_was(function: &Function) -> Option<&Json> {
+    let raw = function.provider_data.part(DIALECT, Part::Shape).get("raw")?;
+    let again = decode_function(raw.to().ok()?)?;
+    let same = (&again.name, &again.description, &again.parameters, again.strict)
+        == (&function.name, &function.description, &function.parameters, function.strict);
+    same.then_some(raw)
 }
 
-/// The schema and whether it is strict. It is said always, because the server would decide by itself otherwise.
-fn strict_or_not(function: &Function, index: usize, rules: &Rules, losses: &mut Vec<Loss>) -> (Value, bool) {
-    if !function.strict {
-        return (function.parameters.clone().into(), false);
-    }
-    let refused = if rules.strict_tools {
-        match strict::strictify(function.parameters.value()) {
-            Ok(schema) => return (schema.into_owned(), true),
-            Err(why) => why,
-        }
-    } else {
-        "this model takes no strict tools".to_owned()
+/// Whether nothing was said about strictness, and the tool is still as strict as the server makes it then.
+fn is_unsaid(function: &Function) -> bool {
+    function.provider_data.part_str(DIALECT, Part::Shape, "strict").is_some()
+        && function.strict == strict::check(function.parameters.value()).is_ok()
+}
+
+/// What a choice amounts to; `None` if only this dialect knows it.
+pub(super) fn decode_choice(wire: &Raw<'_>) -> Option<ToolChoice> {
+    let wire: Value = wire.to()?;
+    let mode = |word: &str| match word {
+        "auto" => Some(ToolChoice::Auto),
+        "none" => Some(ToolChoice::None),
+        "required" => Some(ToolChoice::Required),
+        _ => None,
     };
-    losses.push(Loss::uncoded(
-        "strict",
-        format!("tools[{index}].strict"),
-        format!("the tool is sent without strict: {refused}"),
-    ));
-    (function.parameters.clone().into(), false)
-}
-
-/// What a choice amounts to; none when only this dialect knows it.
-pub(super) fn decode_choice(wire: &Value) -> Option<ToolChoice> {
-    match wire {
-        Value::String(word) => match word.as_str() {
-            "auto" => Some(ToolChoice::Auto),
-            "none" => Some(ToolChoice::None),
-            "required" => Some(ToolChoice::Required),
-            _ => None,
-        },
-        Value::Object(choice) => match text(choice, "type")? {
-            "function" => text(choice, "name")
-                .or_else(|| choice.get("function")?.get("name")?.as_str())
-                .map(|name| ToolChoice::Specific(name.to_owned())),
-            "allowed_tools" => match text(choice, "mode")? {
-                "auto" => Some(ToolChoice::Auto),
-                "required" => Some(ToolChoice::Required),
-                _ => None,
-            },
-            _ => None,
-        },
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+    if let Some(word) = wire.as_str() {
+        return mode(word);
+    }
+    match wire.get("type")?.as_str()? {
+        "function" => {
+            let name = wire.get("name").or_else(|| wire.get("function")?.get("name"))?.as_str()?;
+            Some(ToolChoice::Specific(name.to_owned()))
+        }
+        "allowed_tools" => mode(wire.get("mode")?.as_str()?).filter(|choice| *choice != ToolChoice::None),
+        _ => None,
     }
 }
 

@@ -3,16 +3,51 @@
 use serde_json::Value;
 
 use crate::dialect::openai_error;
-use crate::dialect::openai_responses::fields::{take_list, take_text, text};
-use crate::dialect::openai_responses::{ME, Object, error, items, usage};
-use crate::{Block, Error, FinishReason, Ids, Loss, Other, ProviderData, Response, Usage};
+use crate::dialect::openai_responses::content::leftovers;
+use crate::dialect::openai_responses::wire::{self, Any, Item, Object, is, take_text};
+use crate::dialect::openai_responses::{DIALECT, error, items, usage};
+use crate::json::wire::{Text, keep, read_answer};
+use crate::{Block, Error, Fields, FinishReason, Ids, Part, ProviderData, Response, Usage};
+
+/// Fields that repeat the request, or say when and how the server worked: nothing that was answered.
+const ECHOES: [&str; 29] = [
+    "background",
+    "billing",
+    "completed_at",
+    "conversation",
+    "created_at",
+    "frequency_penalty",
+    "include",
+    "instructions",
+    "max_output_tokens",
+    "max_tool_calls",
+    "metadata",
+    "parallel_tool_calls",
+    "presence_penalty",
+    "previous_response_id",
+    "prompt",
+    "prompt_cache_key",
+    "prompt_cache_options",
+    "prompt_cache_retention",
+    "reasoning",
+    "safety_identifier",
+    "store",
+    "temperature",
+    "text",
+    "tool_choice",
+    "tools",
+    "top_logprobs",
+    "top_p",
+    "truncation",
+    "user",
+];
 
 /// A response object taken apart.
 #[derive(Debug, Default)]
-pub(in super::super) struct Parsed {
+pub(in super::super) struct Parsed<'a> {
     pub(in super::super) id: Option<String>,
     pub(in super::super) model: Option<String>,
-    pub(in super::super) output: Vec<Value>,
+    pub(in super::super) output: Vec<Object<'a, Item<'a>>>,
     pub(in super::super) usage: Option<Usage>,
     /// The provider's words for the end, and everything without a canonical field.
     pub(in super::super) data: ProviderData,
@@ -21,42 +56,56 @@ pub(in super::super) struct Parsed {
 }
 
 /// Takes a response object apart.
-pub(in super::super) fn parse(mut body: Object) -> Parsed {
-    let error = error::of_response(&body).map(Box::new);
+pub(in super::super) fn parse(mut body: wire::Response<'_>) -> Parsed<'_> {
+    let status = take_text(&mut body.status).map(Text::into_string);
     let mut parsed = Parsed {
-        id: take_text(&mut body, "id"),
-        model: text(&body, "model").filter(|model| !model.is_empty()).map(str::to_owned),
-        output: take_list(&mut body, "output").unwrap_or_default(),
-        error,
+        error: error::of_response(body.error.as_ref(), status.as_deref()).map(Box::new),
+        id: take_text(&mut body.id).map(Text::into_string),
         ..Parsed::default()
     };
-    if parsed.model.is_some() {
-        body.shift_remove("model");
+    if !is(&body.model, "") {
+        parsed.model = take_text(&mut body.model).map(Text::into_string);
     }
-    if let Some(usage) = body.get("usage").and_then(usage::decode) {
+    if let Some(Any::List(items)) = body.output.take_if(|output| output.as_list().is_some()) {
+        parsed.output = items;
+    }
+    if let Some(usage) = body.usage.as_ref().and_then(|usage| usage::decode(&usage.to_json())) {
         parsed.usage = Some(usage);
-        body.shift_remove("usage");
+        body.usage = None;
     }
-    if let Some(status) = take_text(&mut body, "status") {
-        parsed.data.set(ME, "status", status);
+    let details = body.incomplete_details.take();
+    let repeats =
+        body.output_text.as_ref().and_then(Any::as_str).is_some_and(|text| text == output_text(&parsed.output));
+    if repeats {
+        body.output_text = None;
     }
-    if body.get("incomplete_details").is_some_and(|details| !details.is_null())
-        && let Some(details) = body.shift_remove("incomplete_details")
-    {
-        parsed.data.set(ME, "incomplete_details", details);
+    let (shape, answer): (Vec<_>, Vec<_>) = keep(std::mem::take(&mut body.rest))
+        .into_iter()
+        .partition(|(name, value)| value.is_null() || ECHOES.contains(&name.as_str()));
+    let mut echoes = leftovers(&body);
+    echoes.merge(shape.into_iter().collect());
+    // Always there, so that an answer of this dialect is known as such.
+    let data = &mut parsed.data;
+    data.set_part(DIALECT, Part::Shape, "response", echoes);
+    if let Some(status) = status {
+        data.set_part(DIALECT, Part::Shape, "status", status);
+    }
+    if let Some(details) = details {
+        let details = details.to_json();
+        // A reason that the format has a word for is not lost where only that word is told.
+        let place = if limit_of(&details) == FinishReason::Unknown { Part::Answer } else { Part::Shape };
+        data.set_part(DIALECT, place, "incomplete_details", details);
     }
     // A helper field of client libraries, which repeats the text.
-    if text(&body, "output_text").is_some_and(|text| text == output_text(&parsed.output)) {
-        body.shift_remove("output_text");
-        parsed.data.set(ME, "output_text", true);
+    if repeats {
+        data.set_part(DIALECT, Part::Shape, "output_text", true);
     }
-    parsed.data.set(ME, "response", Value::Object(body));
+    data.extend_part(DIALECT, Part::Answer, answer.into_iter().collect::<Fields>());
     parsed
 }
 
-fn output_text(output: &[Value]) -> String {
-    let items = output.iter().filter_map(Value::as_object).cloned();
-    let content = items.flat_map(|item| items::decode(item, false)).collect();
+fn output_text(output: &[Object<'_, Item<'_>>]) -> String {
+    let content = output.iter().flat_map(|item| items::decode(item.clone(), Part::Answer)).collect();
     Response { content, ..Response::default() }.text()
 }
 
@@ -64,18 +113,15 @@ fn output_text(output: &[Value]) -> String {
 ///
 /// # Errors
 /// The failure that the body reports, also with a status of 200; what had been answered until then is its `partial`.
-pub(crate) fn decode_response(body: Value, ids: &mut Ids) -> Result<Response, Error> {
-    let Value::Object(fields) = body else {
-        return Err(Error::protocol("the answer is no JSON object"));
-    };
-    let known = fields.get("output").is_some_and(Value::is_array)
-        || fields.get("object").is_some_and(|kind| kind == "response");
+pub(crate) fn decode_response(body: &[u8], ids: &mut Ids) -> Result<Response, Error> {
+    let wire: wire::Response<'_> = read_answer(body)?;
+    let known = wire.output.as_ref().is_some_and(|output| output.as_list().is_some()) || is(&wire.object, "response");
     if !known {
-        let body = Value::Object(fields);
-        return Err(openai_error::find(ME, &body)
-            .unwrap_or_else(|| Error::protocol("the answer has no `output`: it is no answer of the Responses API")));
+        let failure = serde_json::from_slice::<Value>(body).ok().and_then(|body| openai_error::find(DIALECT, &body));
+        return Err(failure
+            .unwrap_or_else(|| Error::protocol("the answer has no `output`: it is not one of the Responses API")));
     }
-    let mut parsed = parse(fields);
+    let mut parsed = parse(wire);
     let failure = parsed.error.take();
     let response = whole(parsed, ids);
     match failure {
@@ -87,15 +133,10 @@ pub(crate) fn decode_response(body: Value, ids: &mut Ids) -> Result<Response, Er
     }
 }
 
-fn whole(parsed: Parsed, ids: &mut Ids) -> Response {
+fn whole(parsed: Parsed<'_>, ids: &mut Ids) -> Response {
     let mut content: Vec<Block> = Vec::with_capacity(parsed.output.len());
     for item in parsed.output {
-        let Value::Object(item) = item else {
-            content.push(Block::Other(Other { dialect: ME, data: item.into() }));
-            continue;
-        };
-        let after_text = matches!(content.last(), Some(Block::Text(_)));
-        content.extend(items::decode(item, after_text));
+        content.extend(items::decode(item, Part::Answer));
     }
     for block in &mut content {
         if let Block::ToolCall(call) = block
@@ -104,23 +145,16 @@ fn whole(parsed: Parsed, ids: &mut Ids) -> Response {
             call.id = format!("call_{}", ids.next_id());
         }
     }
-    let mut response = Response {
+    Response {
         id: parsed.id,
         model: parsed.model.unwrap_or_default(),
         finish_reason: finish(&parsed.data, Asks::of(&content)),
         content,
+        warnings: parsed.usage.as_ref().and_then(usage::warning).into_iter().collect(),
         usage: parsed.usage,
         provider_data: parsed.data,
         ..Response::default()
-    };
-    if let Some(total) = response.usage.as_ref().and_then(usage::odd_total) {
-        response.warnings.push(Loss::uncoded_info(
-            "usage",
-            "usage.total_tokens",
-            format!("the provider counts {total} tokens in all, which is not the sum of its counts"),
-        ));
     }
-    response
 }
 
 /// What the content of an answer says about its end.
@@ -144,8 +178,8 @@ impl Asks {
             Block::ToolCall(_) => self.tools = true,
             Block::Text(text) => self.refuses |= text.is_refusal(),
             Block::Other(other) => {
-                let kind = other.data.value().get("type").and_then(Value::as_str);
-                self.tools |= other.dialect == ME && matches!(kind, Some("custom_tool_call" | "function_call"));
+                let kind = other.data.to::<wire::Tool<'_>>().ok().and_then(|item| item.kind);
+                self.tools |= other.dialect == DIALECT && (is(&kind, "custom_tool_call") || is(&kind, "function_call"));
             }
             Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) | Block::Thinking(_) => {}
         }
@@ -154,17 +188,22 @@ impl Asks {
 
 /// Why the answer ended. `completed` says nothing about tools or refusals: the content does.
 pub(in super::super) fn finish(data: &ProviderData, asks: Asks) -> FinishReason {
-    let reason = data.value(ME, "incomplete_details").and_then(|details| details.get("reason")).and_then(Value::as_str);
-    match data.str(ME, "status") {
+    let details = [Part::Shape, Part::Answer].map(|part| data.part(DIALECT, part).get("incomplete_details"));
+    match data.part_str(DIALECT, Part::Shape, "status").as_deref() {
         Some("completed") if asks.tools => FinishReason::ToolUse,
         Some("completed") if asks.refuses => FinishReason::ContentFilter,
         Some("completed") => FinishReason::Stop,
-        Some("incomplete") => match reason {
-            Some("max_output_tokens" | "max_messages") => FinishReason::Length,
-            Some("content_filter") => FinishReason::ContentFilter,
-            _ => FinishReason::Unknown,
-        },
+        Some("incomplete") => details.into_iter().flatten().next().map_or(FinishReason::Unknown, limit_of),
         Some("failed" | "cancelled") => FinishReason::Error,
+        _ => FinishReason::Unknown,
+    }
+}
+
+/// What ended an incomplete answer.
+fn limit_of(details: &crate::Json) -> FinishReason {
+    match details.value().get("reason").and_then(Value::as_str) {
+        Some("max_output_tokens" | "max_messages") => FinishReason::Length,
+        Some("content_filter") => FinishReason::ContentFilter,
         _ => FinishReason::Unknown,
     }
 }

@@ -1,79 +1,78 @@
 //! Canonical to wire.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::decode::{Asks, finish};
-use crate::dialect::Reply;
-use crate::dialect::openai_responses::fields::{foreign_part, has_foreign_state, object, own, own_object, put_back};
-use crate::dialect::openai_responses::items::{self, Keep, OpenMessage};
-use crate::dialect::openai_responses::{ME, Object, error, usage};
+use crate::dialect::losses::note_foreign;
+use crate::dialect::openai_responses::content::{self, Keep, OUTPUT};
+use crate::dialect::openai_responses::wire::{self, Any, Item, Object};
+use crate::dialect::openai_responses::{DIALECT, error, items, usage};
 use crate::dialect::seal::Sealed;
+use crate::dialect::{Reply, WireResponse};
+use crate::json::wire::{Raw, write};
 use crate::{
-    Block, Error, FinishReason, Ids, Image, ProviderData, Response, Source, Text, ThinkingBlock, ToolCall, Usage,
+    Block, BlockKind, Dialect, Error, Fields, FinishReason, Ids, Image, Json, Loss, LossCode, Part, ProviderData,
+    Response, Source, Text, ThinkingBlock, ToolCall, Usage,
 };
 
 /// Writes an answer for a client.
-///
-/// A client of this dialect has no place for sounds, documents and pictures by address in an answer, nor for another
-/// dialect's own blocks: they are left out.
-pub(crate) fn encode_response(response: &Response, reply: &Reply) -> Value {
+pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireResponse {
+    let mut losses = Vec::new();
     let mut ids = reply.ids.clone();
-    let mut body = begin(&response.provider_data, response.id.as_deref(), &response.model, reply, &mut ids);
-    let output = output(response, reply, &mut ids);
-    let refuses = Asks::of(&response.content);
+    let head = Head::new(&response.provider_data, response.id.as_deref(), &response.model, reply, &mut ids);
+    let mut body = head.begin();
+    let seal = Seal { provider: reply.provider.as_deref(), model: &response.model };
+    let output =
+        Output { seal, ids: &mut ids, losses: &mut losses, items: Vec::new(), open: None }.of(&response.content);
     let end = End { finish: response.finish_reason, error: response.error.as_deref(), usage: response.usage.as_ref() };
-    finish_object(&mut body, &response.provider_data, end, refuses);
-    if response.provider_data.flag(ME, "output_text") {
-        body.insert("output_text".into(), response.text().into());
+    end.write(&response.provider_data, Asks::of(&response.content), &mut body, &mut losses);
+    let text = response.text();
+    if response.provider_data.part(DIALECT, Part::Shape).flag("output_text") {
+        body.output_text = Some(Any::text(text));
     }
-    if !(output.is_empty() && body.contains_key("output")) {
-        body.insert("output".into(), Value::Array(output));
+    let null_output = body.rest.iter().any(|(name, _)| name == "output");
+    if !(output.is_empty() && null_output) {
+        body.output = Some(Any::List(output));
     }
-    Value::Object(body)
+    WireResponse { body: write(&body), losses }
 }
 
-/// The response object before anything was answered.
-///
-/// `data` is what the answer itself brought along in this dialect; an answer from elsewhere gets the members that
-/// clients insist on.
-pub(in super::super) fn begin(
-    data: &ProviderData,
-    id: Option<&str>,
-    model: &str,
-    reply: &Reply,
-    ids: &mut Ids,
-) -> Object {
-    let kept = own_object(data, "response");
-    let model = if model.is_empty() { reply.model.as_deref().unwrap_or_default() } else { model };
-    let mut body = Object::new();
-    if let Some(kept) = kept {
-        if let Some(id) = id {
-            body.insert("id".into(), id.into());
+/// What stays the same of a response object from its beginning to its end.
+#[derive(Debug, Clone, Default)]
+pub(in super::super) struct Head {
+    pub(in super::super) id: Option<String>,
+    model: String,
+    /// The other members.
+    rest: Fields,
+}
+
+impl Head {
+    /// `data` is what the answer itself brought along in this dialect; an answer from elsewhere gets the members that
+    /// clients insist on.
+    pub(in super::super) fn new(
+        data: &ProviderData,
+        id: Option<&str>,
+        model: &str,
+        reply: &Reply,
+        ids: &mut Ids,
+    ) -> Self {
+        let model = if model.is_empty() { reply.model.as_deref().unwrap_or_default() } else { model }.to_owned();
+        if let Some(own) = own_members(data) {
+            return Head { id: id.map(str::to_owned), model, rest: own };
         }
-        if !model.is_empty() {
-            body.insert("model".into(), model.into());
-        }
-        put_back(&mut body, Some(kept));
-        return body;
-    }
-    let id = match id {
-        Some(id) if id.starts_with("resp_") => id.to_owned(),
-        _ => format!("resp_{}", ids.next_id()),
-    };
-    put_back(
-        &mut body,
-        json!({
-            "id": id,
+        let id = match id {
+            Some(id) if id.starts_with("resp_") => id.to_owned(),
+            _ => new_id("resp", ids),
+        };
+        let members = json!({
             "object": "response",
             "created_at": reply.created,
-            "status": "in_progress",
             "background": false,
             "error": null,
             "incomplete_details": null,
             "instructions": null,
             "max_output_tokens": null,
-            "model": model,
-            "output": [],
+            "model": "",
             "parallel_tool_calls": true,
             "previous_response_id": null,
             "reasoning": {"effort": null, "summary": null},
@@ -86,10 +85,40 @@ pub(in super::super) fn begin(
             "truncation": "disabled",
             "usage": null,
             "metadata": {},
-        })
-        .as_object(),
-    );
-    body
+        });
+        let mut rest = Json::from(members).to::<Fields>().unwrap_or_default();
+        // The other dialect of the family has the same words for it.
+        if let Some(tier) = data.part(Dialect::OpenaiChat, Part::Answer).get("service_tier") {
+            rest.set("service_tier", tier.clone());
+        }
+        Head { id: Some(id), model, rest }
+    }
+
+    /// The members as the provider gave them later, under the same id.
+    pub(in super::super) fn update(&mut self, data: &ProviderData) {
+        if let Some(own) = own_members(data) {
+            self.rest = own;
+        }
+    }
+
+    /// The response object with nothing answered yet.
+    pub(in super::super) fn begin(&self) -> wire::Response<'_> {
+        wire::Response {
+            id: self.id.as_deref().map(Any::text),
+            model: (!self.model.is_empty()).then(|| Any::text(self.model.as_str())),
+            rest: self.rest.as_rest(),
+            ..wire::Response::default()
+        }
+    }
+}
+
+/// The members of a response object that came in this dialect; `None` for an answer from elsewhere.
+fn own_members(data: &ProviderData) -> Option<Fields> {
+    let mut members: Fields = data.part(DIALECT, Part::Shape).get("response")?.to().ok()?;
+    for (name, value) in data.part(DIALECT, Part::Answer).iter().filter(|(name, _)| *name != "incomplete_details") {
+        members.push(name, value.clone());
+    }
+    Some(members)
 }
 
 /// How an answer ended.
@@ -100,28 +129,37 @@ pub(in super::super) struct End<'a> {
     pub(in super::super) usage: Option<&'a Usage>,
 }
 
-/// Writes the end into the response object: status, details, error, usage.
-pub(in super::super) fn finish_object(body: &mut Object, data: &ProviderData, end: End<'_>, asks: Asks) {
-    // The provider's own words, unless the answer has been changed since.
-    let own_words = own(data).is_some_and(|own| own.contains_key("status") || own.contains_key("response"))
-        && finish(data, asks) == end.finish
-        && end.error.is_none();
-    if own_words {
-        for key in ["status", "incomplete_details"] {
-            if let Some(value) = data.value(ME, key) {
-                body.insert(key.into(), value.clone());
+impl<'a> End<'a> {
+    /// Writes the end into the response object: status, details, error, usage.
+    pub(in super::super) fn write(
+        self,
+        data: &'a ProviderData,
+        asks: Asks,
+        body: &mut wire::Response<'a>,
+        losses: &mut Vec<Loss>,
+    ) {
+        let mut rest = data.clone();
+        rest.remove_part(Dialect::OpenaiChat, Part::Answer, "service_tier");
+        note_foreign(&rest, DIALECT, &[Part::State, Part::Extra, Part::Answer], "", losses);
+        let shape = data.part(DIALECT, Part::Shape);
+        // The provider's own words, unless the answer has been changed since.
+        if shape.get("response").is_some() && finish(data, asks) == self.finish && self.error.is_none() {
+            body.status = shape.str("status").map(|status| Any::text(status.into_owned()));
+            let details = [shape, data.part(DIALECT, Part::Answer)].map(|part| part.get("incomplete_details"));
+            body.incomplete_details = details.into_iter().flatten().next().map(Raw::from);
+        } else {
+            let (status, reason) = words(self.finish, asks);
+            body.status = Some(Any::text(status));
+            body.rest.retain(|(name, _)| name != "incomplete_details");
+            body.incomplete_details = Some(Raw::of(&reason.map(|reason| json!({"reason": reason}))));
+            if status == "failed" {
+                body.error = Some(Raw::of(&error::in_response(self.error)));
             }
         }
-    } else {
-        let (status, reason) = words(end.finish, asks);
-        body.insert("status".into(), status.into());
-        body.insert("incomplete_details".into(), reason.map_or(Value::Null, |reason| json!({"reason": reason})));
-        if status == "failed" {
-            body.insert("error".into(), error::in_response(end.error));
+        if let Some(usage) = self.usage {
+            note_foreign(&usage.provider_data, DIALECT, &[Part::Extra, Part::Answer], "usage.", losses);
+            body.usage = Some(Raw::of(&usage::encode(usage)));
         }
-    }
-    if let Some(usage) = end.usage {
-        body.insert("usage".into(), usage::encode(usage));
     }
 }
 
@@ -135,97 +173,152 @@ fn words(finish: FinishReason, asks: Asks) -> (&'static str, Option<&'static str
     }
 }
 
-fn output(response: &Response, reply: &Reply, ids: &mut Ids) -> Vec<Value> {
-    let mut out: Vec<Value> = Vec::with_capacity(response.content.len());
-    let mut open: Option<(OpenMessage, bool)> = None;
-    let seal = Seal { provider: reply.provider.as_deref(), model: &response.model };
-    for block in &response.content {
-        if let Block::Text(text) = block {
-            if items::begins_item(text) || open.is_none() {
-                close(open.take(), ids, &mut out);
-                open = Some((OpenMessage::new(text, Keep::Everything), own(&text.provider_data).is_none()));
-            }
-            if let Some((message, _)) = &mut open {
-                message.push(served_part(text));
-            }
-            if let Some(item) = seal.of_text(text, ids) {
-                close(open.take(), ids, &mut out);
-                out.push(item.into());
-            }
-            continue;
+/// The items of an answer, as they are written one after the other.
+struct Output<'a, 'o> {
+    seal: Seal<'a>,
+    ids: &'o mut Ids,
+    losses: &'o mut Vec<Loss>,
+    items: Vec<Object<'a, Item<'a>>>,
+    /// The message that more texts may join: its first text, its parts.
+    open: Option<(&'a Text, Vec<wire::Part<'a>>)>,
+}
+
+impl<'a> Output<'a, '_> {
+    fn of(mut self, content: &'a [Block]) -> Vec<Object<'a, Item<'a>>> {
+        for (index, block) in content.iter().enumerate() {
+            note_block(block, index, self.losses);
+            self.block(block);
         }
-        close(open.take(), ids, &mut out);
-        match block {
-            Block::Thinking(thinking) => out.push(served_reasoning(thinking, seal, ids).into()),
-            Block::ToolCall(call) => {
-                out.push(served_call(call, ids).into());
-                out.extend(seal.of_call(call, ids).map(Value::Object));
+        self.close();
+        self.items
+    }
+
+    fn block(&mut self, block: &'a Block) {
+        if let Block::Text(text) = block {
+            if items::begins_item(text) {
+                self.close();
             }
-            Block::Image(image) => out.extend(served_image(image, ids).map(Value::Object)),
-            Block::Other(other) if other.dialect == ME => out.push(other.data.clone().into()),
+            self.open.get_or_insert_with(|| (text, Vec::new())).1.push(serve_part(text));
+            if let Some(item) = self.seal.of_text(text, self.ids) {
+                self.close();
+                self.items.push(Any::Object(item));
+            }
+            return;
+        }
+        self.close();
+        match block {
+            Block::Thinking(thinking) => {
+                self.items.push(Any::Object(serve_reasoning(thinking, self.seal, self.ids)));
+            }
+            Block::ToolCall(call) => {
+                self.items.push(Any::Object(serve_call(call, self.ids)));
+                self.items.extend(self.seal.of_call(call, self.ids).map(Any::Object));
+            }
+            Block::Image(image) => self.items.extend(serve_image(image, self.ids).map(Any::Object)),
+            Block::Other(other) if other.dialect == DIALECT => self.items.push(Any::Other(other.data.clone())),
             Block::Other(_) | Block::Text(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => {}
         }
     }
-    close(open.take(), ids, &mut out);
-    out
-}
 
-fn close(open: Option<(OpenMessage, bool)>, ids: &mut Ids, out: &mut Vec<Value>) {
-    if let Some((message, new)) = open {
-        let mut item = message.close();
-        if new {
-            put_back(&mut item, Some(&object([("id", new_id("msg", ids)), ("status", "completed".into())])));
+    fn close(&mut self) {
+        if let Some((first, parts)) = self.open.take() {
+            let mut item = items::open_message(first, Keep::Everything);
+            if is_foreign(&first.provider_data) {
+                item.id = Some(Any::text(new_id("msg", self.ids)));
+                item.status = Some(Any::text("completed"));
+            }
+            items::close_message(&mut item, parts, first, Keep::Everything);
+            self.items.push(Any::Object(item));
         }
-        out.push(item.into());
     }
 }
 
-pub(in super::super) fn new_id(kind: &str, ids: &mut Ids) -> Value {
-    format!("{kind}_{}", ids.next_id()).into()
+/// Where this dialect keeps its state.
+const SEALED: &str = "encrypted_content";
+const FIELDS: [Part; 2] = [Part::Extra, Part::Answer];
+
+/// Notes what a block holds that this wire has no place for.
+pub(in super::super) fn note_block(block: &Block, index: usize, losses: &mut Vec<Loss>) {
+    let place = format!("content[{index}]");
+    // State has a place of its own, except where this dialect's own stands there already, or where there is none.
+    let parts: &[Part] = match block {
+        Block::Thinking(thinking) if thinking.provider_data.part(DIALECT, Part::State).get(SEALED).is_none() => &FIELDS,
+        Block::Text(_) | Block::ToolCall(_) => &FIELDS,
+        _ => &[Part::State, Part::Extra, Part::Answer],
+    };
+    if let Some(data) = block.provider_data() {
+        note_foreign(data, DIALECT, parts, &format!("{place}."), losses);
+    }
+    let (code, why) = match block {
+        Block::Text(_) | Block::ToolCall(_) | Block::Thinking(_) => return,
+        Block::Image(image) if matches!(image.source, Source::Base64 { .. }) => return,
+        Block::Image(_) => (LossCode::Media, "a picture in an answer needs its bytes here; left out".to_owned()),
+        Block::Document(_) | Block::Audio(_) => {
+            (LossCode::Media, "answers have no place for it here; left out".to_owned())
+        }
+        Block::ToolResult(_) => (LossCode::NotInDialect, "answers hold no results here; left out".to_owned()),
+        Block::Other(other) if other.dialect == DIALECT => return,
+        Block::Other(other) => (LossCode::ForeignContent, format!("only {} knows this block; left out", other.dialect)),
+    };
+    losses.push(Loss::new(code, block.kind().as_str(), place, why));
+}
+
+/// Whether a block came from elsewhere.
+fn is_foreign(data: &ProviderData) -> bool {
+    [Part::State, Part::Extra, Part::Answer, Part::Shape].into_iter().all(|part| data.part(DIALECT, part).is_empty())
+}
+
+pub(in super::super) fn new_id(kind: &str, ids: &mut Ids) -> String {
+    format!("{kind}_{}", ids.next_id())
 }
 
 /// A part for a client. Clients insist on both lists, so a text from elsewhere gets them empty.
-pub(in super::super) fn served_part(text: &Text) -> Object {
-    let mut part = items::output_part(text, Keep::Everything);
-    if own(&text.provider_data).is_none() && part.get("type").is_some_and(|kind| kind == "output_text") {
-        put_back(&mut part, Some(&object([("annotations", json!([])), ("logprobs", json!([]))])));
+pub(in super::super) fn serve_part(text: &Text) -> wire::Part<'_> {
+    let mut part = content::encode_text(text, OUTPUT, Keep::Everything);
+    if is_foreign(&text.provider_data) && part.refusal.is_none() {
+        part.annotations = Some(Raw::of(&[(); 0]));
+        part.logprobs = Some(Raw::of(&[(); 0]));
     }
     part
 }
 
 /// A function call for a client.
-pub(in super::super) fn served_call(call: &ToolCall, ids: &mut Ids) -> Object {
-    let mut item = items::call(call, &call.id, Keep::Everything);
-    if own(&call.provider_data).is_none() {
-        put_back(&mut item, Some(&object([("id", new_id("fc", ids)), ("status", "completed".into())])));
+pub(in super::super) fn serve_call<'a>(call: &'a ToolCall, ids: &mut Ids) -> Item<'a> {
+    let mut item = items::encode_call(call, &call.id, &call.name, Keep::Everything);
+    if is_foreign(&call.provider_data) {
+        item.id = Some(Any::text(new_id("fc", ids)));
+        item.status = Some(Any::text("completed"));
     }
     item
 }
 
 /// A reasoning item for a client, with the state of another dialect sealed where this one keeps its own.
-pub(in super::super) fn served_reasoning(block: &ThinkingBlock, seal: Seal<'_>, ids: &mut Ids) -> Object {
-    let mut item = items::reasoning(block, Keep::Everything);
-    if own(&block.provider_data).is_none() {
-        put_back(&mut item, Some(&object([("id", new_id("rs", ids))])));
+pub(in super::super) fn serve_reasoning<'a>(block: &'a ThinkingBlock, seal: Seal<'_>, ids: &mut Ids) -> Item<'a> {
+    let mut item = items::encode_reasoning(block, Keep::Everything);
+    if is_foreign(&block.provider_data) {
+        item.id = Some(Any::text(new_id("rs", ids)));
     }
-    let state = foreign_part(&block.provider_data);
-    if !state.is_empty() && !item.contains_key("encrypted_content") {
-        item.insert("encrypted_content".into(), seal.text(state).into());
+    if item.encrypted_content.is_none() {
+        let sealed = seal.of(&block.provider_data, BlockKind::Thinking);
+        item.encrypted_content = sealed.map(|sealed| Any::text(sealed.to_text()));
     }
     item
 }
 
 /// A picture for a client, as a hosted tool would give it. Only bytes have a place there.
-pub(in super::super) fn served_image(image: &Image, ids: &mut Ids) -> Option<Object> {
+pub(in super::super) fn serve_image<'a>(image: &'a Image, ids: &mut Ids) -> Option<Item<'a>> {
     let Source::Base64 { media_type, data } = &image.source else { return None };
     let format = media_type.rsplit('/').next().unwrap_or("png");
-    Some(object([
-        ("id", new_id("ig", ids)),
-        ("type", "image_generation_call".into()),
-        ("status", "completed".into()),
-        ("output_format", format.into()),
-        ("result", data.as_str().into()),
-    ]))
+    let mut item = Item {
+        id: Some(Any::text(new_id("ig", ids))),
+        kind: Some(Any::text("image_generation_call")),
+        status: Some(Any::text("completed")),
+        ..Item::default()
+    };
+    for (name, value) in [("output_format", format), ("result", data)] {
+        item.rest.push((name.into(), Raw::of(value).0));
+    }
+    Some(item)
 }
 
 /// Who issued the state that is sealed for the client.
@@ -236,33 +329,33 @@ pub(in super::super) struct Seal<'a> {
 }
 
 impl Seal<'_> {
-    fn text(self, data: ProviderData) -> String {
-        let model = (!self.model.is_empty()).then(|| self.model.to_owned());
-        Sealed { provider: self.provider.map(str::to_owned), model, data }.to_text()
+    fn of(self, data: &ProviderData, kind: BlockKind) -> Option<Sealed> {
+        Sealed::of(data, kind, DIALECT, self.provider, Some(self.model))
     }
 
     /// State that another dialect keeps on a call. This one has no place for it but a reasoning item, which names the
     /// call that it belongs to.
-    pub(in super::super) fn of_call(self, call: &ToolCall, ids: &mut Ids) -> Option<Object> {
-        self.beside(&call.provider_data, "call", call.id.as_str().into(), ids)
+    pub(in super::super) fn of_call(self, call: &ToolCall, ids: &mut Ids) -> Option<Item<'static>> {
+        let mut sealed = self.of(&call.provider_data, BlockKind::ToolCall)?;
+        sealed.data.set_part(DIALECT, Part::Shape, "call", call.id.as_str());
+        Some(carrier(&sealed, ids))
     }
 
     /// The same for a text, which stands right before it.
-    pub(in super::super) fn of_text(self, text: &Text, ids: &mut Ids) -> Option<Object> {
-        self.beside(&text.provider_data, "text", true.into(), ids)
+    pub(in super::super) fn of_text(self, text: &Text, ids: &mut Ids) -> Option<Item<'static>> {
+        let mut sealed = self.of(&text.provider_data, BlockKind::Text)?;
+        sealed.data.set_part(DIALECT, Part::Shape, "text", true);
+        Some(carrier(&sealed, ids))
     }
+}
 
-    fn beside(self, data: &ProviderData, key: &str, value: Value, ids: &mut Ids) -> Option<Object> {
-        if !has_foreign_state(data) {
-            return None;
-        }
-        let mut state = foreign_part(data);
-        state.set(ME, key, value);
-        Some(object([
-            ("id", new_id("rs", ids)),
-            ("type", "reasoning".into()),
-            ("summary", json!([])),
-            ("encrypted_content", self.text(state).into()),
-        ]))
+/// A reasoning item that only carries another dialect's state.
+fn carrier(sealed: &Sealed, ids: &mut Ids) -> Item<'static> {
+    Item {
+        id: Some(Any::text(new_id("rs", ids))),
+        kind: Some(Any::text("reasoning")),
+        summary: Some(Any::List(Vec::new())),
+        encrypted_content: Some(Any::text(sealed.to_text())),
+        ..Item::default()
     }
 }

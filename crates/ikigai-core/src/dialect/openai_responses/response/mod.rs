@@ -7,7 +7,7 @@ pub(crate) use decode::decode_response;
 pub(crate) use encode::encode_response;
 
 pub(super) use decode::{Asks, finish, parse};
-pub(super) use encode::{End, Seal, begin, finish_object, new_id, served_call, served_image, served_reasoning};
+pub(super) use encode::{End, Head, Seal, new_id, note_block, serve_call, serve_image, serve_part, serve_reasoning};
 
 #[cfg(test)]
 mod response_tests;

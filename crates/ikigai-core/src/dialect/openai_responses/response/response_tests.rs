@@ -2,12 +2,20 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::dialect::openai_responses::{ME, decode_request};
-use crate::dialect::{Dialect, DraftIncoming, Reply};
+use crate::dialect::openai_responses::{DIALECT, decode_request};
+use crate::dialect::{Dialect, Incoming, Reply};
 use crate::{
-    Block, Error, ErrorKind, FinishReason, Ids, Image, Message, ProviderData, Response, Source, Text, ThinkingBlock,
-    ToolCall, Usage,
+    Block, Error, ErrorKind, FinishReason, Ids, Image, Message, Part, ProviderData, Response, Source, Text,
+    ThinkingBlock, ToolCall, Usage,
 };
+
+fn try_read(body: &Value) -> Result<Response, Error> {
+    decode_response(body.to_string().as_bytes(), &mut Ids::default())
+}
+
+fn write(response: &Response, reply: &Reply) -> Value {
+    serde_json::from_slice(&encode_response(response, reply).body).unwrap()
+}
 
 fn answer(status: &str, output: Value) -> Value {
     json!({
@@ -20,7 +28,7 @@ fn answer(status: &str, output: Value) -> Value {
 }
 
 fn read(body: Value) -> Response {
-    decode_response(body, &mut Ids::default()).unwrap()
+    try_read(&body).unwrap()
 }
 
 fn reply() -> Reply {
@@ -53,20 +61,20 @@ fn an_answer_with_reasoning_text_and_a_call() {
             "id": "resp_1", "model": "gpt-5.1",
             "content": [
                 {"type": "thinking", "text": "**One****Two**", "provider_data": {"openai-responses": {
-                    "id": "rs_1", "encrypted_content": "gAAA", "summary": [
-                        {"type": "summary_text", "text": "**One**"}, {"type": "summary_text", "text": "**Two**"}]}}},
-                {"type": "text", "text": "Hi", "provider_data": {"openai-responses": {
-                    "item": {"id": "msg_1", "status": "completed"}, "annotations": [], "logprobs": []}}},
+                    "id": "rs_1", "encrypted_content": "gAAA", "shape": {"summary": [
+                        {"type": "summary_text", "text": "**One**"}, {"type": "summary_text", "text": "**Two**"}]}}}},
+                {"type": "text", "text": "Hi", "provider_data": {"openai-responses": {"shape": {
+                    "annotations": [], "logprobs": [], "item": {"id": "msg_1", "status": "completed"}}}}},
                 {"type": "tool_call", "id": "call_1", "name": "f", "arguments": {"a": 1}, "arguments_text": "{\"a\": 1}",
-                 "provider_data": {"openai-responses": {"id": "fc_1", "status": "completed"}}},
+                 "provider_data": {"openai-responses": {"shape": {"id": "fc_1", "status": "completed"}}}},
             ],
             "finish_reason": "tool_use",
             "usage": {"input_tokens": 40, "output_tokens": 100, "thinking_tokens": 20, "cached_tokens": 10,
                       "cache_read_tokens": 10, "cache_write_tokens": 0, "total_tokens": 170},
-            "provider_data": {"openai-responses": {"status": "completed", "response": leftovers}},
+            "provider_data": {"openai-responses": {"shape": {"status": "completed", "response": leftovers}}},
         })
     );
-    assert_eq!(encode_response(&response, &Reply::default()), body);
+    assert_eq!(write(&response, &Reply::default()), body);
 }
 
 #[test]
@@ -96,7 +104,7 @@ fn answers_of_every_shape_come_back_as_they_were() {
         json!({"id": "x", "output": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}),
         json!({"output": [], "status": "incomplete", "incomplete_details": {"reason": "steered", "by": "x"}}),
     ] {
-        assert_eq!(encode_response(&read(body.clone()), &Reply::default()), body);
+        assert_eq!(write(&read(body.clone()), &Reply::default()), body);
     }
 }
 
@@ -125,18 +133,18 @@ fn the_finish_is_decided_by_the_items_and_the_status() {
         body["incomplete_details"] = reason.map_or(Value::Null, |reason| json!({"reason": reason}));
         let response = read(body.clone());
         assert_eq!(response.finish_reason, finish, "{status} {reason:?}");
-        assert_eq!(encode_response(&response, &Reply::default()), body, "{status} {reason:?}");
+        assert_eq!(write(&response, &Reply::default()), body, "{status} {reason:?}");
     }
     let refused = read(answer("completed", json!([refusal])));
     assert_eq!(refused.content[0].as_text(), Some("I cannot."));
-    assert!(refused.content[0].provider_data().unwrap().flag(ME, "refusal"));
+    assert!(refused.content[0].provider_data().unwrap().part(DIALECT, Part::Shape).flag("refusal"));
 }
 
 #[test]
 fn failures_inside_a_good_status_are_errors_that_keep_what_had_come() {
     let mut failed = answer("failed", json!([message("so far")]));
     failed["error"] = json!({"code": "rate_limit_exceeded", "message": "slow down"});
-    let error = decode_response(failed, &mut Ids::default()).unwrap_err();
+    let error = try_read(&failed).unwrap_err();
     assert_eq!(
         (error.kind, error.message.as_str(), error.code.as_deref()),
         (ErrorKind::RateLimit, "slow down", Some("rate_limit_exceeded"))
@@ -154,7 +162,7 @@ fn failures_inside_a_good_status_are_errors_that_keep_what_had_come() {
         (json!([]), ErrorKind::Protocol),
         (Value::Null, ErrorKind::Protocol),
     ] {
-        assert_eq!(decode_response(body.clone(), &mut Ids::default()).unwrap_err().kind, kind, "{body}");
+        assert_eq!(try_read(&body).unwrap_err().kind, kind, "{body}");
     }
 }
 
@@ -183,7 +191,7 @@ fn codes_of_failed_answers() {
     ] {
         let mut body = answer("failed", json!([]));
         body["error"] = json!({"code": code, "message": "m"});
-        assert_eq!(decode_response(body, &mut Ids::default()).unwrap_err().kind, kind, "{code}");
+        assert_eq!(try_read(&body).unwrap_err().kind, kind, "{code}");
     }
 }
 
@@ -201,11 +209,11 @@ fn a_call_without_any_id_gets_one() {
 /// What a provider of another dialect answered.
 fn foreign() -> Response {
     let mut thinking = ThinkingBlock { text: "Hm.".into(), provider_data: ProviderData::default() };
-    thinking.provider_data.set(Dialect::Anthropic, "signature", "S");
+    thinking.provider_data.set_part(Dialect::Anthropic, Part::State, "signature", "S");
     let mut call = ToolCall { id: "toolu_1".into(), name: "f".into(), ..ToolCall::default() };
-    call.provider_data.set(Dialect::Gemini, "thought_signature", "T");
+    call.provider_data.set_part(Dialect::Gemini, Part::State, "thought_signature", "T");
     let mut text = Text { text: "b".into(), ..Text::default() };
-    text.provider_data.set(Dialect::Gemini, "thought_signature", "U");
+    text.provider_data.set_part(Dialect::Gemini, Part::State, "thought_signature", "U");
     Response {
         id: Some("msg_01".into()),
         model: "claude-x".into(),
@@ -228,7 +236,7 @@ fn foreign() -> Response {
 
 #[test]
 fn an_answer_from_elsewhere_gets_every_member_that_clients_insist_on() {
-    let mut body = encode_response(&foreign(), &reply());
+    let mut body = write(&foreign(), &reply());
     let output = body["output"].take();
     let id = body["id"].take();
     assert!(id.as_str().unwrap().starts_with("resp_"));
@@ -260,16 +268,14 @@ fn an_answer_from_elsewhere_gets_every_member_that_clients_insist_on() {
 #[test]
 fn the_state_of_other_dialects_travels_through_a_client_and_back() {
     let response = foreign();
-    let mut items = encode_response(&response, &reply())["output"].take();
+    let mut items = write(&response, &reply())["output"].take();
     items.as_array_mut().unwrap().push(json!({"type": "function_call_output", "call_id": "toolu_1", "output": "r"}));
     let body = json!({"model": "claude-x", "input": items});
-    let request = decode_request(DraftIncoming { path: None, body }).unwrap();
+    let request = decode_request(Incoming { path: None, body: body.to_string().as_bytes() }).unwrap();
     let mut back = request.messages[0].clone();
     // The client's own ids of items come along; they are this dialect's and of no use elsewhere.
     back.content.iter_mut().filter_map(Block::provider_data_mut).for_each(|data| {
-        for key in ["id", "item", "status", "annotations", "logprobs"] {
-            data.remove(ME, key);
-        }
+        data.take_part(DIALECT, Part::Shape);
     });
     back.content.pop();
     let mut sent: Message = response.into_message("anthropic");
@@ -281,12 +287,12 @@ fn the_state_of_other_dialects_travels_through_a_client_and_back() {
 fn finishes_become_statuses() {
     let refusal = {
         let mut text = Text { text: "no".into(), ..Text::default() };
-        text.provider_data.set(Dialect::OpenaiChat, "refusal", true);
+        text.provider_data.set_part(Dialect::OpenaiChat, Part::Shape, "refusal", true);
         Block::Text(text)
     };
     let status = |finish_reason: FinishReason, content: Vec<Block>| {
         let response = Response { finish_reason, content, ..Response::default() };
-        let body = encode_response(&response, &reply());
+        let body = write(&response, &reply());
         (body["status"].as_str().unwrap().to_owned(), body["incomplete_details"]["reason"].as_str().map(str::to_owned))
     };
     let plain = || vec![Block::text("x")];
@@ -299,7 +305,7 @@ fn finishes_become_statuses() {
 
     let error = Some(Box::new(Error::new(ErrorKind::Overloaded, "busy")));
     let failed = Response { finish_reason: FinishReason::Error, error, ..Response::default() };
-    let body = encode_response(&failed, &reply());
+    let body = write(&failed, &reply());
     assert_eq!(
         (&body["status"], &body["error"]),
         (
@@ -317,7 +323,7 @@ fn words_about_the_end_are_written_again_only_while_they_are_true() {
     let mut response = read(body);
     response.finish_reason = FinishReason::Length;
     response.content = vec![Block::text("changed")];
-    let again = encode_response(&response, &Reply::default());
+    let again = write(&response, &Reply::default());
     assert_eq!(
         (&again["status"], &again["incomplete_details"]),
         (&json!("incomplete"), &json!({"reason": "max_output_tokens"}))
@@ -338,5 +344,5 @@ fn a_total_that_does_not_add_up_is_kept_and_told() {
         response.warnings[0].to_string(),
         "usage at usage.total_tokens: the provider counts 999 tokens in all, which is not the sum of its counts"
     );
-    assert_eq!(encode_response(&response, &Reply::default()), body);
+    assert_eq!(write(&response, &Reply::default()), body);
 }

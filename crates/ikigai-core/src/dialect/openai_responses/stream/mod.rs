@@ -1,14 +1,14 @@
-//! Streams, both ways.
+//! Streams, both ways. Beside the files that every dialect has: [`open`] with what is open while a stream is read, and
+//! [`texts`] with the message items of a stream that is written.
 
-mod decoder;
-mod delta;
-mod encoder;
-mod frames;
+mod decode;
+mod encode;
 mod open;
 mod texts;
+mod wire;
 
-pub(crate) use decoder::Decoder;
-pub(crate) use encoder::Encoder;
+pub(crate) use decode::Decoder;
+pub(crate) use encode::Encoder;
 
 #[cfg(test)]
 mod testing;

@@ -7,7 +7,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::super::wire::{Chunk, Content};
+use crate::dialect::openai_chat::wire::{Answer, Content};
+use crate::json::loose::{Item, Loose as _};
+use crate::json::wire::Text;
 
 /// What OpenAI pads its chunks with, so that their length tells nothing: the last field, different in each.
 const PADDING: &str = r#""obfuscation":""#;
@@ -57,32 +59,31 @@ impl Alike {
     }
 }
 
-/// Where the text of a chunk stands in its bytes; none when the chunk brings anything else, or an escape is in the text.
-pub(super) fn only_text(data: &str, chunk: &Chunk<'_>) -> Option<Range<usize>> {
-    let mut choices = chunk.choices.as_ref()?.iter();
-    let choice = choices.next()?;
-    let delta = &choice.delta;
-    let Content::Text(Cow::Borrowed(text)) = &delta.content else { return None };
-    let brings_more = choices.next().is_some()
-        || chunk.usage.is_some()
-        || chunk.error.is_some()
-        || choice.index.0.is_some_and(|index| index != 0)
-        || choice.finish_reason.0.is_some()
+/// Where the text of a chunk stands in its bytes; `None` if the chunk brings anything else, or has an escape in the text.
+pub(super) fn only_text(data: &str, chunk: &Answer<'_>) -> Option<Range<usize>> {
+    let [Item::Fits(choice)] = chunk.choices.0.as_deref()? else { return None };
+    let delta = choice.delta.as_deref()?;
+    let Content::Text(Text(Cow::Borrowed(text))) = &delta.content else { return None };
+    let brings_more = chunk.usage.is_some()
+        || choice.index.is_some_and(|index| index != 0)
+        || choice.finish_reason.is_some()
         || choice.logprobs.is_some()
-        || choice.more
-        || delta.reasoning_content.0.is_some()
-        || delta.reasoning.0.is_some()
-        || delta.refusal.0.is_some()
+        || super::has_usage(choice)
+        || !delta.reasoning_content.is_absent()
+        || !delta.reasoning.is_absent()
+        || !delta.refusal.is_absent()
         || delta.audio.is_some()
         || delta.function_call.is_some()
-        || !(delta.details.is_empty() && delta.tool_calls.is_empty() && delta.rest.is_empty());
-    // The text is a piece of the data: its address says which. Of a field that comes twice it is the one that counts.
+        || delta.extra_content.is_some()
+        || !(delta.details.is_empty() && delta.tool_calls.is_empty() && delta.images.is_empty())
+        || delta.rest.iter().any(|(name, value)| value.get() != "null" && !super::is_said_elsewhere(name));
+    // The text is a piece of the data: its address says which.
     let start = text.as_ptr().addr().checked_sub(data.as_ptr().addr())?;
     let place = start..start.checked_add(text.len())?;
     (!brings_more && data.get(place.clone()) == Some(*text)).then_some(place)
 }
 
-/// Is this a text that JSON writes as it is?
+/// Whether JSON writes this text as it is.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\')
 }
@@ -159,9 +160,10 @@ mod tests {
                 check(&before, &other);
             }
         }
-        // Where a field comes twice, the second one counts, and is the one that may differ.
-        let twice = |text: &str| format!(r#"{START}"a","content":"{text}"{PLAIN}"#);
-        check(&twice("b"), &twice("c"));
+        // A field that comes twice is an error, whether or not the chunk is like the one before.
+        let before = format!(r#"{START}"Hello"{PLAIN}"#);
+        let twice = format!(r#"{START}"a","content":"b"{PLAIN}"#);
+        assert!(matches!(events(&[&before, &before, &twice]).last(), Some(Event::Error { .. })));
     }
 
     proptest! {

@@ -3,17 +3,24 @@
 //! Pieces are told apart by `index`, else by `id`, else they go on with the last call. A new id on a used index is a
 //! new call: some servers give every call the index 0. Id and name come once; a repetition is not a continuation.
 
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use std::collections::HashMap;
 
-use super::super::wire::{Arguments, Call, Function};
-use crate::dialect::openai_chat::assistant::Spelling;
-use crate::dialect::openai_chat::marks::{DIALECT, EXTRA_CONTENT};
-use crate::{Event, Ids, ProviderData, ToolCall};
+use crate::dialect::openai_chat::calls::Form;
+use crate::dialect::openai_chat::notes::{DIALECT, EXTRA_CONTENT};
+use crate::dialect::openai_chat::wire::{Call, Function, Written};
+use crate::json::wire::Text;
+use crate::{Arguments, Event, Ids, Json, Part, ProviderData};
 
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     calls: Vec<Tracked>,
+    /// The last call of each number and of each id on the wire.
+    by_index: HashMap<u64, usize>,
+    by_id: HashMap<String, usize>,
+    /// The call in the older form, of which there can be only one.
+    older: Option<usize>,
+    /// Calls whose arguments may be whole, and that are still open.
+    ready: Vec<usize>,
     broken: bool,
     fault: Option<&'static str>,
 }
@@ -28,102 +35,104 @@ pub(super) struct Found {
 
 #[derive(Debug)]
 struct Tracked {
-    /// The number on the wire, where there is one.
-    wire: Option<u64>,
     /// The id on the wire, where there is one.
     id: Option<String>,
-    kind: Kind,
+    form: Form,
     /// The block's number, once its name is known.
     block: Option<usize>,
     arguments: String,
+    scan: Scan,
     /// Google's slot for signatures, until it is given on.
-    state: Option<Value>,
+    state: Option<Json>,
     done: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Function,
-    /// No `type` said so.
-    Untyped,
-    Custom,
-    /// The older form of a single call, `function_call`.
-    Older,
 }
 
 impl Calls {
     /// Takes one piece.
-    pub(super) fn piece(&mut self, piece: Call<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
-        let id = piece.id.as_some();
-        let at = self.find(piece.index.0, id, names(&piece));
-        let kind = match piece.kind.0.as_deref() {
-            Some("custom") => Kind::Custom,
-            Some(_) => Kind::Function,
-            None => Kind::Untyped,
+    pub(super) fn piece(&mut self, mut piece: Call<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
+        let id = piece.id.as_deref();
+        let form = match piece.kind.as_ref().map(Text::as_str) {
+            Some("custom") => Form::Custom,
+            Some(_) => Form::Function,
+            None => Form::Untyped,
         };
-        let at = at.unwrap_or_else(|| self.begin(piece.index.0, kind, out));
-        let Some(call) = self.calls.get_mut(at) else { return };
-        if call.id.is_none() && call.block.is_none() {
-            call.id = id.map(str::to_owned);
+        let at = self.find(piece.index, id, names(&piece)).unwrap_or_else(|| self.begin(form, out));
+        if let Some(index) = piece.index {
+            self.by_index.insert(index, at);
         }
-        if let Some(state) = piece.extra_content.and_then(read) {
-            call.state = Some(state);
+        let Some(call) = self.calls.get_mut(at) else { return };
+        if let Some(id) = id.filter(|_| call.id.is_none() && call.block.is_none()) {
+            call.id = Some(id.to_owned());
+            self.by_id.insert(id.to_owned(), at);
+        }
+        if let Some(state) = piece.extra_content.take() {
+            call.state = Some(state.to_json());
         }
         if let Some(function) = piece.function.or(piece.custom) {
-            let fault = call.function(function, next, ids, out).err();
-            self.fault = self.fault.or(fault);
+            self.function(at, *function, next, ids, out);
         }
     }
 
     /// Takes one piece of the older form, which knows a single call.
     pub(super) fn older_form(&mut self, function: Function<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
-        let at = self.calls.iter().position(|call| call.kind == Kind::Older);
-        let empty = function.name.as_some().is_none() && matches!(function.arguments, Arguments::None);
-        if at.is_none() && empty {
-            return;
-        }
-        let at = at.unwrap_or_else(|| self.begin(None, Kind::Older, out));
-        if let Some(call) = self.calls.get_mut(at) {
-            let fault = call.function(function, next, ids, out).err();
-            self.fault = self.fault.or(fault);
-        }
+        let says_nothing = !has_name(&function) && matches!(function.arguments, Written::Absent);
+        let at = match self.older {
+            Some(at) => at,
+            None if says_nothing => return,
+            None => self.begin(Form::Older, out),
+        };
+        self.older = Some(at);
+        self.function(at, function, next, ids, out);
     }
 
-    fn find(&self, wire: Option<u64>, id: Option<&str>, named: bool) -> Option<usize> {
-        let last = |is: &dyn Fn(&Tracked) -> bool| self.calls.iter().rposition(is);
-        match (wire, id) {
-            (Some(wire), id) => {
-                let at = last(&|call| call.wire == Some(wire))?;
-                let known = self.calls.get(at)?.id.as_deref();
-                match (known, id) {
-                    (Some(known), Some(id)) if known != id => last(&|call| call.id.as_deref() == Some(id)),
+    fn find(&self, index: Option<u64>, id: Option<&str>, named: bool) -> Option<usize> {
+        let by_id = |id: &str| self.by_id.get(id).copied();
+        match (index, id) {
+            (Some(index), id) => {
+                let at = *self.by_index.get(&index)?;
+                match (self.calls.get(at)?.id.as_deref(), id) {
+                    (Some(known), Some(id)) if known != id => by_id(id),
                     _ => Some(at),
                 }
             }
-            (None, Some(id)) => last(&|call| call.id.as_deref() == Some(id)),
+            (None, Some(id)) => by_id(id),
             // Neither number nor id: a name begins a call, the rest goes on.
             (None, None) if named => None,
             (None, None) => self.calls.len().checked_sub(1),
         }
     }
 
-    fn begin(&mut self, wire: Option<u64>, kind: Kind, out: &mut Vec<Event>) -> usize {
+    fn begin(&mut self, form: Form, out: &mut Vec<Event>) -> usize {
         // What has whole arguments is over now. The rest may still grow.
-        for call in &mut self.calls {
-            if !call.done && call.block.is_some() && is_object(&call.arguments) {
+        self.ready.sort_unstable();
+        for at in std::mem::take(&mut self.ready) {
+            let Some(call) = self.calls.get_mut(at) else { continue };
+            // Calls without a name, and those that were not JSON after all, stay open.
+            if call.block.is_some() && call.scan == Scan::Whole && is_object(&call.arguments) {
                 self.broken |= !call.close(out);
             }
         }
         self.calls.push(Tracked {
-            wire,
             id: None,
-            kind,
+            form,
             block: None,
             arguments: String::new(),
+            scan: Scan::default(),
             state: None,
             done: false,
         });
         self.calls.len() - 1
+    }
+
+    fn function(&mut self, at: usize, function: Function<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
+        let Some(call) = self.calls.get_mut(at) else { return };
+        let was_whole = call.scan == Scan::Whole;
+        if let Err(fault) = call.function(function, next, ids, out) {
+            self.fault.get_or_insert(fault);
+        }
+        if call.scan == Scan::Whole && !was_whole {
+            self.ready.push(at);
+        }
     }
 
     /// Closes every call.
@@ -147,22 +156,23 @@ impl Tracked {
         ids: &mut Ids,
         out: &mut Vec<Event>,
     ) -> Result<(), &'static str> {
-        let more = match function.arguments {
-            Arguments::None => None,
-            Arguments::Text(text) => Some(text.into_owned()),
-            Arguments::Object(object) => serde_json::to_string(&object).ok(),
+        let more = match std::mem::take(&mut function.arguments) {
+            Written::Text(text) => text.into_string(),
+            Written::Object(raw) => raw.get().to_owned(),
+            // A custom tool's input is free text in another place.
+            Written::Absent => function.input.take().map(Text::into_string).unwrap_or_default(),
+        };
+        if self.block.is_none() && has_name(&function) {
+            self.start(function.name.take().map(Text::into_string).unwrap_or_default(), next, ids, out);
         }
-        .filter(|more| !more.is_empty());
-        if self.block.is_none()
-            && let Some(name) = function.name.take()
-        {
-            self.start(name.into_owned(), next, ids, out);
+        if more.is_empty() {
+            return Ok(());
         }
-        let Some(more) = more else { return Ok(()) };
         if self.done {
             // Its arguments were whole when the next call began. Only white space can follow.
             return if more.trim().is_empty() { Ok(()) } else { Err("arguments came for a tool call that was whole") };
         }
+        self.scan = self.scan.after(&more);
         self.arguments.push_str(&more);
         if let Some(index) = self.block {
             out.push(Event::ToolCallDelta { index, arguments: more });
@@ -174,15 +184,9 @@ impl Tracked {
         let index = *next;
         *next += 1;
         self.block = Some(index);
-        let spelling = Spelling {
-            without_id: self.id.is_none(),
-            without_type: self.kind == Kind::Untyped,
-            custom: self.kind == Kind::Custom,
-            older_form: self.kind == Kind::Older,
-        };
-        let mut provider_data = spelling.marks();
+        let mut provider_data = self.form.notes(self.id.as_deref());
         if let Some(state) = self.state.take() {
-            provider_data.set(DIALECT, EXTRA_CONTENT, state);
+            provider_data.set_part(DIALECT, Part::State, EXTRA_CONTENT, state);
         }
         let id = self.id.clone().unwrap_or_else(|| ids.next_id());
         out.push(Event::ToolCallStart { index, id, name, provider_data });
@@ -195,27 +199,61 @@ impl Tracked {
     fn close(&mut self, out: &mut Vec<Event>) -> bool {
         self.done = true;
         let Some(index) = self.block else { return true };
-        let mut call = ToolCall::default();
-        call.arguments = crate::Arguments::from_text(std::mem::take(&mut self.arguments));
+        let arguments = Arguments::from_text(std::mem::take(&mut self.arguments));
         let mut provider_data = ProviderData::default();
         if let Some(state) = self.state.take() {
-            provider_data.set(DIALECT, EXTRA_CONTENT, state);
+            provider_data.set_part(DIALECT, Part::State, EXTRA_CONTENT, state);
         }
-        let whole = call.is_complete();
-        let ToolCall { arguments, .. } = call;
+        let whole = arguments.is_complete();
         out.push(Event::ToolCallDone { index, arguments, provider_data });
         whole
     }
 }
 
+/// How far the text of an object has come, byte by byte, so that it need not be parsed again with each piece.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Scan {
+    #[default]
+    Before,
+    /// Inside this many objects and lists.
+    Open(usize),
+    /// Inside a string there.
+    Text(usize),
+    /// Behind a backslash in it.
+    Escape(usize),
+    /// As many ends as beginnings. It may still not be JSON.
+    Whole,
+    /// Something that is not an object.
+    Odd,
+}
+
+impl Scan {
+    fn after(self, more: &str) -> Self {
+        more.bytes().fold(self, |scan, byte| match (scan, byte) {
+            (Scan::Before | Scan::Whole, b' ' | b'\t' | b'\n' | b'\r') => scan,
+            (Scan::Before, b'{') => Scan::Open(1),
+            (Scan::Before | Scan::Whole | Scan::Odd, _) => Scan::Odd,
+            (Scan::Open(depth), b'"') => Scan::Text(depth),
+            (Scan::Open(depth), b'{' | b'[') => Scan::Open(depth + 1),
+            (Scan::Open(1), b'}' | b']') => Scan::Whole,
+            (Scan::Open(depth), b'}' | b']') => Scan::Open(depth - 1),
+            (Scan::Open(_), _) => scan,
+            (Scan::Text(depth), b'"') => Scan::Open(depth),
+            (Scan::Text(depth), b'\\') => Scan::Escape(depth),
+            (Scan::Text(_), _) => scan,
+            (Scan::Escape(depth), _) => Scan::Text(depth),
+        })
+    }
+}
+
+fn has_name(function: &Function<'_>) -> bool {
+    function.name.as_ref().is_some_and(|name| !name.as_str().is_empty())
+}
+
 fn names(piece: &Call<'_>) -> bool {
-    piece.function.as_ref().or(piece.custom.as_ref()).is_some_and(|function| function.name.as_some().is_some())
+    piece.function.as_deref().or(piece.custom.as_deref()).is_some_and(has_name)
 }
 
 fn is_object(arguments: &str) -> bool {
-    serde_json::from_str::<Map<String, Value>>(arguments).is_ok()
-}
-
-fn read(raw: &RawValue) -> Option<Value> {
-    serde_json::from_str(raw.get()).ok()
+    serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok()
 }

@@ -1,129 +1,147 @@
 //! What a stream says around its text, kept as a whole answer has it.
 
+use std::collections::HashMap;
+
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
-use crate::ProviderData;
-use crate::dialect::openai_chat::marks::{CONTENT, DIALECT, EXTRA, EXTRA_CONTENT, RESPONSE, Shape, keep_extra};
-use crate::dialect::openai_chat::response::{CHOICE, FINISH_REASON, MESSAGE};
+use crate::dialect::openai_chat::notes::{CONTENT, ContentShape, EXTRA_CONTENT, Notes, Side};
+use crate::dialect::openai_chat::response::{CHOICE, CHOICES, FINISH_REASON, MESSAGE, usage_elsewhere};
+use crate::dialect::openai_chat::wire::{Answer, Choice};
+use crate::{Fields, Json, ProviderData};
 
-/// Leftovers so far.
+/// Named values, of which the later ones hold.
+#[derive(Debug, Default)]
+pub(super) struct Later {
+    fields: Vec<(String, Grown)>,
+    places: HashMap<String, usize>,
+}
+
+#[derive(Debug)]
+enum Grown {
+    Value(Json),
+    List(Vec<Json>),
+}
+
+impl Later {
+    fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// A later value replaces an earlier one; a null only fills a gap.
+    pub(super) fn set(&mut self, name: String, value: Json) {
+        match self.find(&name) {
+            Some(_) if value.is_null() => {}
+            Some(known) => *known = Grown::Value(value),
+            None => self.push(name, Grown::Value(value)),
+        }
+    }
+
+    /// As [`set`](Later::set), but a list grows.
+    fn grow(&mut self, name: &str, value: Json) {
+        let Some(items) = value.text().starts_with('[').then(|| value.to::<Vec<Json>>().ok()).flatten() else {
+            return self.set(name.to_owned(), value);
+        };
+        match self.find(name) {
+            Some(Grown::List(list)) => list.extend(items),
+            Some(known) => *known = Grown::List(items),
+            None => self.push(name.to_owned(), Grown::List(items)),
+        }
+    }
+
+    fn find(&mut self, name: &str) -> Option<&mut Grown> {
+        let place = *self.places.get(name)?;
+        self.fields.get_mut(place).map(|(_, value)| value)
+    }
+
+    fn push(&mut self, name: String, value: Grown) {
+        self.places.insert(name.clone(), self.fields.len());
+        self.fields.push((name, value));
+    }
+
+    pub(super) fn into_fields(self) -> Fields {
+        let value = |grown| match grown {
+            Grown::Value(value) => value,
+            Grown::List(items) => Json::of(&items).unwrap_or_default(),
+        };
+        self.fields.into_iter().map(|(name, grown)| (name, value(grown))).collect()
+    }
+}
+
+/// What was said so far.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    body: Map<String, Value>,
-    choice: Map<String, Value>,
-    message: Map<String, Value>,
-    logprobs: Option<Value>,
-    extra_content: Option<Value>,
+    body: Later,
+    choice: Later,
+    message: Later,
+    logprobs: Later,
+    extra_content: Option<Json>,
     /// Content came as a list of parts.
-    pub(super) parts: bool,
+    pub(super) in_parts: bool,
 }
 
 impl Kept {
-    /// Takes what a chunk says besides its text. Only the first and the last chunks of a stream say anything. Counts that
-    /// stand elsewhere than in `usage` are found on the way.
-    pub(super) fn chunk(&mut self, data: &str, usage: &mut String) {
-        let Ok(Value::Object(body)) = serde_json::from_str::<Value>(data) else { return };
-        for (key, value) in body {
-            match key.as_str() {
-                // The last two are padding against guesses by length.
-                "id" | "object" | "model" | "usage" | "error" | "obfuscation" | "p" => {}
-                "choices" => {
-                    let Value::Array(choices) = value else { continue };
-                    let own = choices.into_iter().find(|choice| choice.get("index").is_none_or(|index| index == 0));
-                    if let Some(Value::Object(choice)) = own {
-                        self.choice(choice, usage);
-                    }
-                }
-                _ => {
-                    let counts = value.get("usage").filter(|counts| key == "x_groq" && counts.is_object());
-                    if let Some(counts) = counts.filter(|_| usage.is_empty()) {
-                        *usage = counts.to_string();
-                    }
-                    keep_later(&mut self.body, key, value);
-                }
+    /// Takes what a chunk says besides its text. Only the first and the last chunks of a stream say anything. Gives the
+    /// counts that stand elsewhere than in `usage`.
+    pub(super) fn chunk(&mut self, answer: &Answer<'_>, choice: Option<&Choice<'_>>) -> Option<String> {
+        if let Some(created) = &answer.created {
+            self.body.set("created".to_owned(), created.to_json());
+        }
+        for (name, value) in &answer.rest {
+            // The last two are padding against guesses by length.
+            if !matches!(name.as_ref(), "id" | "object" | "model" | "usage" | "error" | "choices" | "obfuscation" | "p")
+            {
+                self.body.set(name.clone().into_owned(), Json::copy(value));
             }
         }
-    }
-
-    fn choice(&mut self, choice: Map<String, Value>, usage: &mut String) {
-        for (key, value) in choice {
-            match key.as_str() {
-                "index" | "delta" | "finish_reason" | "logprobs" | "message" => {}
-                "usage" if value.is_object() => *usage = value.to_string(),
-                _ => keep_later(&mut self.choice, key, value),
+        let nothing = Choice::default();
+        for (name, value) in &choice.unwrap_or(&nothing).rest {
+            let is_count = name == "usage" && value.get().starts_with('{');
+            if !(is_count || matches!(name.as_ref(), "index" | "delta" | "finish_reason" | "logprobs" | "message")) {
+                self.choice.set(name.clone().into_owned(), Json::copy(value));
             }
         }
+        usage_elsewhere(answer, choice.unwrap_or(&nothing)).map(|counts| counts.text().to_owned())
     }
 
     /// Takes a field of a delta that only some know. Lists grow, the rest is replaced.
-    pub(super) fn field(&mut self, key: &str, value: Value) {
-        match (key, value) {
-            ("extra_content", value) => self.extra_content = Some(value),
-            (_, Value::Array(more)) => match self.message.get_mut(key) {
-                Some(Value::Array(list)) => list.extend(more),
-                _ => {
-                    self.message.insert(key.to_owned(), Value::Array(more));
-                }
-            },
-            (_, value) => {
-                self.message.insert(key.to_owned(), value);
-            }
-        }
+    pub(super) fn field(&mut self, name: &str, value: &RawValue) {
+        self.message.grow(name, Json::copy(value));
+    }
+
+    pub(super) fn extra_content(&mut self, state: Json) {
+        self.extra_content = Some(state);
     }
 
     /// Takes the probabilities of some more tokens.
     pub(super) fn logprobs(&mut self, raw: &RawValue) {
-        let Ok(more) = serde_json::from_str::<Value>(raw.get()) else { return };
-        match (&mut self.logprobs, more) {
-            (Some(Value::Object(known)), Value::Object(more)) => {
-                for (key, value) in more {
-                    match (known.get_mut(&key), value) {
-                        (Some(Value::Array(list)), Value::Array(more)) => list.extend(more),
-                        (Some(Value::Null) | None, value) => {
-                            known.insert(key, value);
-                        }
-                        (Some(_), _) => {}
-                    }
-                }
-            }
-            (kept, more) => *kept = Some(more),
+        for (name, value) in serde_json::from_str::<Fields>(raw.get()).unwrap_or_default() {
+            self.logprobs.grow(&name, value);
         }
     }
 
-    /// Everything, as the answer's own data, with the provider's word for the end.
-    pub(super) fn into_data(mut self, word: Option<String>) -> ProviderData {
-        let mut data = ProviderData::default();
+    /// Everything, as the answer's own data, with the provider's word for the end and the other choices.
+    pub(super) fn into_data(mut self, word: Option<&str>, others: &[Json]) -> ProviderData {
+        let mut notes = Notes::default();
         if let Some(word) = word {
-            data.set(DIALECT, FINISH_REASON, word);
+            notes.extra.push(FINISH_REASON, word);
         }
         if let Some(state) = self.extra_content {
-            data.set(DIALECT, EXTRA_CONTENT, state);
+            notes.state.set(EXTRA_CONTENT, state);
         }
-        if let Some(logprobs) = self.logprobs {
-            self.choice.insert("logprobs".to_owned(), logprobs);
+        if !self.logprobs.is_empty() {
+            self.choice.set("logprobs".to_owned(), self.logprobs.into_fields().into());
         }
-        let mut message = Map::new();
-        if self.parts {
-            message.insert(CONTENT.to_owned(), Shape::Parts.as_str().into());
-        }
-        keep_extra(&mut message, self.message);
-        let mut response = Map::new();
-        for (key, fields) in [(EXTRA, self.body), (CHOICE, self.choice), (MESSAGE, message)] {
-            if !fields.is_empty() {
-                response.insert(key.to_owned(), Value::Object(fields));
+        for (prefix, fields) in [("", self.body), (CHOICE, self.choice), (MESSAGE, self.message)] {
+            for (name, value) in fields.into_fields() {
+                notes.extra.push(format!("{prefix}{name}"), value);
             }
         }
-        data.set(DIALECT, RESPONSE, response);
-        data
-    }
-}
-
-/// A later value replaces an earlier one; a null only fills a gap.
-fn keep_later(into: &mut Map<String, Value>, key: String, value: Value) {
-    if value.is_null() {
-        into.entry(key).or_insert(value);
-    } else {
-        into.insert(key, value);
+        if !others.is_empty() {
+            notes.extra.push(CHOICES, Json::of(others).unwrap_or_default());
+        }
+        if self.in_parts {
+            notes.shape.set(CONTENT, ContentShape::Parts.as_str());
+        }
+        notes.into_bound_data(Side::Response)
     }
 }

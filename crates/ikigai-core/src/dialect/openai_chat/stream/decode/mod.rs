@@ -6,25 +6,30 @@
 
 mod alike;
 mod calls;
+mod details;
 mod kept;
+mod others;
 mod speech;
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
-use super::details::Details;
-use super::wire::{self, Choice, Chunk, Content, Delta, Few};
-use crate::dialect::openai_chat::assistant;
-use crate::dialect::openai_chat::marks::{DIALECT, PART, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, Side};
-use crate::dialect::openai_chat::part::{self, FIELD_CONTENT};
-use crate::dialect::openai_chat::response::{Holds, broken, decode_response, finish};
-use crate::dialect::openai_chat::usage;
-use crate::dialect::{ReadFrames, openai_error};
-use crate::{Block, BlockKind, Error, Event, FinishReason, Ids, ProviderData, ThinkingBlock};
+use crate::dialect::ReadFrames;
+use crate::dialect::openai_chat::content::{self, FIELD_CONTENT};
+use crate::dialect::openai_chat::notes::{
+    DIALECT, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, SIGNATURE, Side,
+};
+use crate::dialect::openai_chat::response::{Holds, broken, decode_response, excerpt, failure, finish};
+use crate::dialect::openai_chat::wire::{Answer, Choice, Content, Message, Part as WirePart};
+use crate::dialect::openai_chat::{assistant, usage};
+use crate::json::loose::{self, Item, read_raw};
+use crate::json::wire::Text;
+use crate::{Block, BlockKind, Error, Event, Fields, FinishReason, Ids, Part, ProviderData, ThinkingBlock};
 
 use alike::{Alike, only_text};
 use calls::Calls;
+use details::Details;
 use kept::Kept;
+use others::Others;
 use speech::Speech;
 
 /// Reads the chunks of one answer.
@@ -45,7 +50,7 @@ pub(crate) struct Decoder {
     has_text: bool,
     details: Details,
     /// Further fields of `thinking` parts.
-    thinking_part: Map<String, Value>,
+    thinking_part: Fields,
     /// The second field that says the same as the first.
     also: Option<&'static str>,
     /// Reasoning came as plain text: details then only repeat it.
@@ -56,6 +61,7 @@ pub(crate) struct Decoder {
     refused: bool,
     usage: String,
     kept: Kept,
+    others: Others,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +95,7 @@ impl Decoder {
             held: String::new(),
             has_text: false,
             details: Details::default(),
-            thinking_part: Map::new(),
+            thinking_part: Fields::default(),
             also: None,
             has_plain_reasoning: false,
             calls: Calls::default(),
@@ -98,6 +104,7 @@ impl Decoder {
             refused: false,
             usage: String::new(),
             kept: Kept::default(),
+            others: Others::default(),
         }
     }
 
@@ -105,56 +112,60 @@ impl Decoder {
         if let Some(text) = self.alike.read(data) {
             return self.text(text.into_owned(), out);
         }
-        let mut chunk = Chunk::default();
-        if let Err(error) = wire::read(data, &mut chunk) {
-            return self.fail(unreadable(self.frames, data, &error), out);
+        let mut chunk = Answer::default();
+        match loose::read(data, &mut chunk) {
+            Ok(None) => {}
+            Ok(Some(_)) => return self.fail(foreign(self.frames, data), out),
+            Err(error) => return self.fail(unreadable(self.frames, data, &error), out),
         }
-        let is_answer = chunk.choices.is_some();
-        if chunk.error.is_some() || !is_answer {
-            match serde_json::from_str::<Value>(data).ok() {
-                Some(body @ Value::Object(_)) => {
-                    if let Some(error) = openai_error::find(DIALECT, &body) {
-                        return self.fail(error, out);
-                    }
-                }
-                _ => return self.fail(foreign(self.frames, data), out),
-            }
+        if let Some(error) = failure(data, &chunk) {
+            return self.fail(error, out);
         }
-        if let Some(raw) = chunk.usage {
-            raw.get().clone_into(&mut self.usage);
+        if let Some(raw) = &chunk.usage {
+            raw.text().clone_into(&mut self.usage);
         }
         if self.state != State::Waiting
             && let Some(text) = only_text(data, &chunk)
         {
             self.alike.learn(data, text);
         }
-        let choices = chunk.choices.get_or_insert_default();
-        if self.state == State::Waiting && choices.iter().any(|choice| choice.is_whole) {
+        let mut choices = chunk.choices.0.take().unwrap_or_default();
+        if self.state == State::Waiting && choices.iter().any(is_whole) {
             return self.whole(data, out);
         }
+        let own = choices.iter().find_map(own_choice);
         let is_special = self.state == State::Waiting
             || choices.is_empty()
-            || choices.iter().any(|choice| choice.more || choice.finish_reason.0.is_some());
-        if is_special {
-            self.kept.chunk(data, &mut self.usage);
+            || own.is_some_and(|choice| choice.finish_reason.is_some() || has_usage(choice));
+        if is_special
+            && let Some(counts) = self.kept.chunk(&chunk, own)
+            && (self.usage.is_empty() || own.is_some_and(has_usage))
+        {
+            self.usage = counts;
         }
         if self.state == State::Waiting {
             self.id = self.id.take().or_else(|| chunk.id.take().map(Into::into));
-            self.model = self.model.take().or_else(|| chunk.model.take().map(Into::into));
+            let model = chunk.model.take().map(Text::into_string).filter(|model| !model.is_empty());
+            self.model = self.model.take().or(model);
             if choices.is_empty() {
                 // Some begin with a chunk about the prompt that names neither answer nor model.
                 return;
             }
             self.start(out);
         }
-        self.choices(choices, out);
+        for item in &mut choices {
+            let Item::Fits(choice) = item else { continue };
+            match choice.index {
+                None | Some(0) => self.choice(choice, out),
+                Some(index) => self.others.choice(index, choice),
+            }
+        }
     }
 
     /// The answer in one piece, though a stream was asked for.
     fn whole(&mut self, data: &str, out: &mut Vec<Event>) {
-        let body = serde_json::from_str(data).unwrap_or_default();
         self.state = State::Over;
-        match decode_response(body, &mut self.ids) {
+        match decode_response(data.as_bytes(), &mut self.ids) {
             Ok(response) => out.extend(crate::events(&response)),
             Err(error) => out.push(Event::Error { error: Box::new(error) }),
         }
@@ -165,32 +176,26 @@ impl Decoder {
         out.push(Event::Start { id: self.id.take(), model: self.model.take(), provider_data: ProviderData::default() });
     }
 
-    fn choices(&mut self, choices: &mut Few<Choice<'_>>, out: &mut Vec<Event>) {
-        for choice in choices.iter_mut() {
-            // Only the first is read.
-            if choice.index.0.is_some_and(|index| index != 0) {
-                continue;
-            }
-            if let Some(raw) = choice.logprobs {
-                self.kept.logprobs(raw);
-            }
-            self.delta(&mut choice.delta, out);
-            if let Some(word) = choice.finish_reason.take() {
-                self.finish = Some(word.into());
-            }
+    fn choice(&mut self, choice: &mut Choice<'_>, out: &mut Vec<Event>) {
+        if let Some(raw) = &choice.logprobs {
+            self.kept.logprobs(&raw.0);
+        }
+        if let Some(delta) = choice.delta.take() {
+            self.delta(*delta, out);
+        }
+        if let Some(word) = choice.finish_reason.take().filter(|word| !word.as_str().is_empty()) {
+            self.finish = Some(word.into_string());
         }
     }
 
-    fn delta(&mut self, delta: &mut Delta<'_>, out: &mut Vec<Event>) {
-        self.reasoning(delta, out);
+    fn delta(&mut self, mut delta: Message<'_>, out: &mut Vec<Event>) {
+        self.reasoning(&mut delta, out);
         match std::mem::take(&mut delta.content) {
-            Content::None => {}
-            Content::Text(text) => self.text(text.into_owned(), out),
+            Content::Absent => {}
+            Content::Text(text) => self.text(text.into_string(), out),
             Content::Parts(parts) => {
-                self.kept.parts = true;
-                for part in parts {
-                    self.part(part, out);
-                }
+                self.kept.in_parts = true;
+                parts.into_iter().for_each(|part| self.part(part, out));
             }
         }
         if let Some(text) = delta.refusal.take() {
@@ -198,53 +203,73 @@ impl Decoder {
             let index = match self.open {
                 Open::Refusal(index) => index,
                 Open::Nothing | Open::Thinking(_) | Open::Text(_) => {
-                    self.refused = true;
                     let index = self.open_block(assistant::refusal(String::new()), out);
                     self.open = Open::Refusal(index);
                     index
                 }
             };
+            self.refused = true;
             out.push(Event::TextDelta { index, text: text.into_owned() });
         }
         if !delta.tool_calls.is_empty() || delta.function_call.is_some() {
-            self.flush_held(out);
-            self.close(out);
-            self.settle_details(out);
-            for piece in std::mem::take(&mut delta.tool_calls) {
+            self.calls(delta.tool_calls, delta.function_call, out);
+        }
+        if let Some(raw) = &delta.audio {
+            self.speech.get_or_insert_default().add(&raw.0);
+        }
+        if !delta.images.is_empty() && delta.images.iter().all(assistant::is_picture) {
+            for image in std::mem::take(&mut delta.images) {
+                self.flush_held(out);
+                self.whole_block(assistant::picture(image, Side::Response), out);
+            }
+        }
+        if let Some(state) = delta.extra_content.take() {
+            self.kept.extra_content(state.to_json());
+        }
+        for (name, value) in &delta.rest {
+            if value.get() != "null" && !is_said_elsewhere(name) {
+                self.kept.field(name, value);
+            }
+        }
+    }
+
+    fn calls(
+        &mut self,
+        pieces: Vec<Item<'_, crate::dialect::openai_chat::wire::Call<'_>>>,
+        older: Option<Box<crate::dialect::openai_chat::wire::Function<'_>>>,
+        out: &mut Vec<Event>,
+    ) {
+        self.flush_held(out);
+        self.close(out);
+        self.settle_details(out);
+        for item in pieces {
+            if let Item::Fits(piece) = item {
                 self.calls.piece(piece, &mut self.next, &mut self.ids, out);
             }
-            if let Some(function) = delta.function_call.take() {
-                self.calls.older_form(*function, &mut self.next, &mut self.ids, out);
-            }
         }
-        if let Some(raw) = delta.audio {
-            self.speech.get_or_insert_default().add(raw);
-        }
-        for (key, raw) in &delta.rest {
-            self.rest(key, raw, out);
+        if let Some(function) = older {
+            self.calls.older_form(*function, &mut self.next, &mut self.ids, out);
         }
     }
 
     /// Reasoning under either name, or only as details.
-    fn reasoning(&mut self, delta: &Delta<'_>, out: &mut Vec<Event>) {
-        let fields = [("reasoning_content", &delta.reasoning_content), ("reasoning", &delta.reasoning)];
-        let mut said = fields.into_iter().filter_map(|(field, text)| Some((field, text.as_some()?)));
-        let first = said.next();
-        if let (Some((_, text)), Some((also, same))) = (first, said.next())
-            && text == same
-        {
-            self.also = Some(also);
+    fn reasoning(&mut self, delta: &mut Message<'_>, out: &mut Vec<Event>) {
+        let (first, second) = (delta.reasoning_content.take(), delta.reasoning.take());
+        if first.is_some() && first == second {
+            self.also = Some("reasoning");
         }
-        if let Some((field, text)) = first {
+        let said = first.map(|text| ("reasoning_content", text)).or(second.map(|text| ("reasoning", text)));
+        if let Some((field, text)) = said {
             self.has_plain_reasoning = true;
-            self.think(field, text.to_owned(), out);
+            self.think(field, text.into_owned(), out);
         }
-        for piece in &delta.details {
-            self.details.push(piece);
-            let text = [&piece.text, &piece.summary].into_iter().find_map(|text| text.as_some());
+        for raw in &delta.details {
+            let Some(piece) = read_raw::<crate::dialect::openai_chat::wire::Detail<'_>>(&raw.0) else { continue };
+            let text = piece.text.as_ref().or(piece.summary.as_ref()).map(Text::as_str).filter(|text| !text.is_empty());
             if let (false, Some(text)) = (self.has_plain_reasoning, text) {
                 self.think(REASONING_DETAILS, text.to_owned(), out);
             }
+            self.details.push(piece);
         }
     }
 
@@ -258,7 +283,7 @@ impl Decoder {
 
     fn open_thinking(&mut self, field: &str, out: &mut Vec<Event>) -> usize {
         let mut block = ThinkingBlock::default();
-        block.provider_data.set(DIALECT, REASONING_FIELD, field);
+        block.provider_data.set_part(DIALECT, Part::Shape, REASONING_FIELD, field);
         let index = self.open_block(Block::Thinking(block), out);
         self.open = Open::Thinking(index);
         index
@@ -278,13 +303,7 @@ impl Decoder {
         if text.is_empty() {
             return;
         }
-        let text = if self.held.is_empty() {
-            text
-        } else {
-            let mut whole = std::mem::take(&mut self.held);
-            whole.push_str(&text);
-            whole
-        };
+        let text = if self.held.is_empty() { text } else { std::mem::take(&mut self.held) + &text };
         self.open_text(text, out);
     }
 
@@ -304,15 +323,15 @@ impl Decoder {
     }
 
     /// One part of a list of content: text, thinking, or something of the dialect's own.
-    fn part(&mut self, part: Value, out: &mut Vec<Event>) {
-        match part::decode(part, Side::Response) {
+    fn part(&mut self, part: Item<'_, WirePart<'_>>, out: &mut Vec<Event>) {
+        match content::decode(part, Side::Response) {
             Block::Text(text) if !text.is_refusal() => self.text(text.text, out),
             Block::Thinking(mut thinking) => {
                 if !matches!(self.open, Open::Thinking(_)) {
                     self.open_thinking(FIELD_CONTENT, out);
                 }
-                if let Some(Value::Object(more)) = thinking.provider_data.remove(DIALECT, PART) {
-                    self.thinking_part.extend(more);
+                for part in [Part::Extra, Part::State] {
+                    self.thinking_part.merge(thinking.provider_data.take_part(DIALECT, part));
                 }
                 if !thinking.text.is_empty() {
                     self.think(FIELD_CONTENT, thinking.text, out);
@@ -320,10 +339,15 @@ impl Decoder {
             }
             block => {
                 self.flush_held(out);
-                let index = self.open_block(block, out);
-                out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
+                self.whole_block(block, out);
             }
         }
+    }
+
+    /// A block that comes in one piece.
+    fn whole_block(&mut self, block: Block, out: &mut Vec<Event>) {
+        let index = self.open_block(block, out);
+        out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
     }
 
     /// Closes what is open and opens a block; the caller says what it is.
@@ -363,30 +387,17 @@ impl Decoder {
     fn thinking_end(&mut self) -> ProviderData {
         let mut data = ProviderData::default();
         if let Some(also) = self.also.take() {
-            data.set(DIALECT, REASONING_ALSO, also);
+            data.set_part(DIALECT, Part::Shape, REASONING_ALSO, also);
         }
         if !self.details.is_empty() {
-            data.set(DIALECT, REASONING_DETAILS, self.details.take());
+            data.set_part(DIALECT, Part::State, REASONING_DETAILS, self.details.take());
         }
-        if !self.thinking_part.is_empty() {
-            data.set(DIALECT, PART, std::mem::take(&mut self.thinking_part));
+        let mut fields = std::mem::take(&mut self.thinking_part);
+        if let Some(signature) = fields.remove(SIGNATURE) {
+            data.set_part(DIALECT, Part::State, SIGNATURE, signature);
         }
+        data.extend_part(DIALECT, Part::Extra, fields);
         data
-    }
-
-    /// Fields of a delta that only some know.
-    fn rest(&mut self, key: &str, raw: &RawValue, out: &mut Vec<Event>) {
-        let Ok(value) = serde_json::from_str::<Value>(raw.get()) else { return };
-        match (key, value) {
-            ("images", Value::Array(images)) => {
-                for block in assistant::made_images(images) {
-                    self.flush_held(out);
-                    let index = self.open_block(block, out);
-                    out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
-                }
-            }
-            (_, value) => self.kept.field(key, value),
-        }
     }
 
     /// Closes everything and ends the stream as the answer ended.
@@ -399,29 +410,30 @@ impl Decoder {
         self.settle_details(out);
         let calls = self.calls.finish(out);
         if let Some(speech) = self.speech.take() {
-            let index = self.open_block(speech.into_block(), out);
-            out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
+            self.whole_block(speech.into_block(), out);
         }
         self.usage(out);
+        self.state = State::Over;
         if let Some(fault) = calls.fault {
-            self.state = State::Over;
             out.push(Event::Error { error: Box::new(Error::protocol(fault)) });
             return;
         }
         let holds = Holds { calls: calls.any, broken_call: calls.broken, refusal: self.refused };
         let word = self.finish.take();
         let finish_reason = finish(word.as_deref(), holds);
-        self.state = State::Over;
         if finish_reason == FinishReason::Error {
             out.push(Event::Error { error: Box::new(broken(word.as_deref())) });
             return;
         }
-        let provider_data = std::mem::take(&mut self.kept).into_data(word);
+        let others = std::mem::take(&mut self.others).into_choices();
+        let provider_data = std::mem::take(&mut self.kept).into_data(word.as_deref(), &others);
         out.push(Event::Done { finish_reason, provider_data });
     }
 
     fn usage(&mut self, out: &mut Vec<Event>) {
-        if let Ok(raw @ Value::Object(_)) = serde_json::from_str::<Value>(&self.usage) {
+        if let Ok(raw) = serde_json::from_str::<&RawValue>(&self.usage)
+            && raw.get().starts_with('{')
+        {
             out.push(Event::Usage { usage: usage::decode(raw) });
         }
     }
@@ -462,6 +474,30 @@ impl ReadFrames for Decoder {
     }
 }
 
+/// Fields of a delta that say nothing new: the role is always the same, `channel` names the kind of the text beside it,
+/// and the others are here because they are empty.
+fn is_said_elsewhere(name: &str) -> bool {
+    let empty = ["content", "refusal", "reasoning", "reasoning_content", "reasoning_details", "tool_calls", "images"];
+    name == "role" || name == "channel" || name == "function_call" || empty.contains(&name)
+}
+
+/// Whether this is a message and no delta: not a piece, but a whole answer.
+fn is_whole(item: &Item<'_, Choice<'_>>) -> bool {
+    matches!(item, Item::Fits(choice) if choice.message.is_some() && choice.delta.is_none())
+}
+
+fn own_choice<'c, 'a>(item: &'c Item<'a, Choice<'a>>) -> Option<&'c Choice<'a>> {
+    match item {
+        Item::Fits(choice) if choice.index.is_none_or(|index| index == 0) => Some(choice),
+        Item::Fits(_) | Item::Odd(_) => None,
+    }
+}
+
+/// Whether the counts stand in the choice.
+fn has_usage(choice: &Choice<'_>) -> bool {
+    choice.rest.iter().any(|(name, value)| name == "usage" && value.get() != "null")
+}
+
 fn cut_off(state: State) -> Error {
     match state {
         State::Waiting => Error::protocol("the stream ended before an answer began"),
@@ -472,13 +508,9 @@ fn cut_off(state: State) -> Error {
 }
 
 fn unreadable(frame: usize, data: &str, error: &serde_json::Error) -> Error {
-    Error::protocol(format!("event {frame} of the stream is no JSON ({error}): {}", excerpt(data)))
+    Error::protocol(format!("event {frame} of the stream is not JSON ({error}): {}", excerpt(data)))
 }
 
 fn foreign(frame: usize, data: &str) -> Error {
-    Error::protocol(format!("event {frame} of the stream is no chunk of an answer: {}", excerpt(data)))
-}
-
-fn excerpt(data: &str) -> String {
-    data.chars().take(200).collect()
+    Error::protocol(format!("event {frame} of the stream is not a chunk of an answer: {}", excerpt(data)))
 }

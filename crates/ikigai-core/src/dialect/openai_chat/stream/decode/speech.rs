@@ -3,49 +3,46 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
-use crate::dialect::openai_chat::assistant::{audio_block, joined_audio};
-use crate::dialect::openai_chat::marks::Side;
-use crate::dialect::openai_chat::part;
-use crate::{Block, Source};
-
-/// No answer is longer than this, in bytes; what comes behind it is dropped.
-const MOST: usize = 64 << 20;
+use super::kept::Later;
+use crate::Block;
+use crate::dialect::openai_chat::assistant::speech_block;
+use crate::dialect::openai_chat::notes::Side;
+use crate::dialect::openai_chat::wire;
+use crate::json::loose::{Loose as _, read_raw};
+use crate::json::wire::Text;
 
 /// Speech so far. Its pieces are each encoded by themselves, so their bytes are joined, not their texts.
 #[derive(Debug, Default)]
 pub(super) struct Speech {
     bytes: Vec<u8>,
-    fields: Map<String, Value>,
+    id: Option<String>,
+    transcript: Option<String>,
+    rest: Later,
 }
 
 impl Speech {
     pub(super) fn add(&mut self, raw: &RawValue) {
-        let Ok(Value::Object(piece)) = serde_json::from_str(raw.get()) else { return };
-        for (key, value) in piece {
-            match (key.as_str(), &value) {
-                ("data", Value::String(data)) => {
-                    let room = MOST.saturating_sub(self.bytes.len());
-                    self.bytes.extend(STANDARD.decode(data).unwrap_or_default().into_iter().take(room));
-                }
-                ("transcript", Value::String(more)) => match self.fields.get_mut("transcript") {
-                    Some(Value::String(text)) => text.push_str(more),
-                    _ => {
-                        self.fields.insert(key, value);
-                    }
-                },
-                _ => {
-                    self.fields.insert(key, value);
-                }
-            }
+        let Some(mut piece) = read_raw::<wire::Speech<'_>>(raw) else { return };
+        if let Some(data) = piece.data.take() {
+            self.bytes.extend(STANDARD.decode(data.as_ref()).unwrap_or_default());
+        }
+        if let Some(more) = piece.transcript.take() {
+            self.transcript.get_or_insert_default().push_str(more.as_str());
+        }
+        if let Some(id) = piece.id.take() {
+            self.id = Some(id.into_string());
+        }
+        for (name, value) in piece.leftovers() {
+            self.rest.set(name, value);
         }
     }
 
     /// The block that a whole answer would have.
     pub(super) fn into_block(self) -> Block {
-        let data = joined_audio(&self.bytes);
-        let media_type = part::sniffed(&data).unwrap_or("audio/pcm").to_owned();
-        audio_block(Source::Base64 { media_type, data }, self.fields, Side::Response)
+        let rest = self.rest.into_fields();
+        let (id, transcript) = (self.id.map(Text::from), self.transcript.map(Text::from));
+        let fields = wire::Speech { id, transcript, rest: rest.as_rest(), ..wire::Speech::default() };
+        speech_block(STANDARD.encode(&self.bytes), fields, Side::Response)
     }
 }

@@ -1,0 +1,209 @@
+//! What a thinking level means for a model, told to people. The numbers and words are those of the request that is sent.
+
+use std::borrow::Cow;
+
+use ikigai_core::{
+    Dialect, Display, Level, Request, Route, Rules, Severity, Shown, Thinking, ThinkingKind, ThinkingPlan,
+    ThinkingRule, ThinkingSetting,
+};
+
+use crate::table::thousands;
+
+const CANNOT_DISABLE: &str = "This model does not support disabling thinking";
+/// The room that OpenAI advises to leave for reasoning and answer together.
+const RECOMMENDED_BUFFER: i64 = 25_000;
+
+/// What a wish to think means for one model, in words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Words {
+    /// What is not as it was asked for: "This model does not support disabling thinking".
+    pub(crate) warnings: Vec<String>,
+    /// What will be: "Thinking: medium (43,008 tokens)".
+    pub(crate) lines: Vec<String>,
+}
+
+/// What a wish to think means for one model. `wish` is absent when nothing was asked for.
+///
+/// An effort is told as its usual share of the output budget: minimal about 10 %, low 20 %, medium 50 %, high 80 %,
+/// xhigh 95 %. OpenAI publishes no such numbers; these are the shares that routers reckon with.
+pub(crate) fn words(route: &Route<'_>, wish: Option<&Thinking>) -> Words {
+    let rules = rules(route);
+    let asked = wish.filter(|asked| asked.level.is_some() || asked.budget.is_some());
+    let Some(asked) = asked else {
+        return Words { warnings: Vec::new(), lines: default_words(&rules.thinking).into_iter().collect() };
+    };
+    let plan = plan(route, asked);
+    let mut lines = vec![format!("Thinking: {}", setting_words(&rules.thinking, asked, &plan))];
+    if wants_buffer(&rules, &plan) {
+        lines.push(format!("Recommended output buffer: {} tokens", thousands(RECOMMENDED_BUFFER)));
+    }
+    Words { warnings: warnings(&rules.thinking, &plan), lines }
+}
+
+/// What people see when they have switched to a model: a line that says so, and what their wish to think means there.
+///
+/// The dialect is named where it is the Responses API and thinking was asked for, since it is the only one of the two
+/// OpenAI dialects that shows any.
+pub(crate) fn switch_banner(route: &Route<'_>, model: &str, wish: Option<&Thinking>) -> String {
+    let words = words(route, wish);
+    let thinks = rules(route).thinking.kind != ThinkingKind::None;
+    let through = match route.dialect {
+        Dialect::OpenaiResponses if thinks && !wish.is_some_and(Thinking::is_off) => " (Responses API)",
+        Dialect::OpenaiResponses | Dialect::OpenaiChat | Dialect::Anthropic | Dialect::Gemini => "",
+    };
+    let mut text = format!("✓ Switched to {} {model}{through}", route.provider.name);
+    for warning in &words.warnings {
+        text.push_str("\n  ⚠ ");
+        text.push_str(warning);
+    }
+    for line in &words.lines {
+        text.push_str("\n  ");
+        text.push_str(line);
+    }
+    text
+}
+
+/// What is sent for each of the four levels, in a word or two: `off`, `43,008 tokens`, `medium`, `HIGH`.
+pub(crate) fn sent(route: &Route<'_>) -> [(Level, String); 4] {
+    let kind = rules(route).thinking.kind;
+    [Level::None, Level::Low, Level::Med, Level::High].map(|level| {
+        let plan = plan(route, &Thinking::from(level));
+        let words = match plan.setting {
+            ThinkingSetting::BetweenTools => "between tools".to_owned(),
+            _ if !plan.thinks => "off".to_owned(),
+            ThinkingSetting::Budget(_) if kind == ThinkingKind::Toggle => "on".to_owned(),
+            ThinkingSetting::Budget(tokens) => format!("{} tokens", thousands(tokens)),
+            ThinkingSetting::Level(level) if kind == ThinkingKind::Level => level.capitals().to_owned(),
+            ThinkingSetting::Level(level) => level.effort().to_owned(),
+            // A setting that is newer than this list is on, since the model thinks.
+            _ => "on".to_owned(),
+        };
+        (level, words)
+    })
+}
+
+/// What can be seen of the thinking: "a summary, when asked for".
+pub(crate) fn visibility(rule: &ThinkingRule) -> &'static str {
+    match (rule.kind, rule.display, rule.shown) {
+        (ThinkingKind::None, ..) => "nothing: it does not think",
+        (_, Display::Never, _) => "only the number of tokens",
+        (_, Display::Always | Display::UnlessHidden, Shown::Whole) => "all of it",
+        (_, Display::Always | Display::UnlessHidden, Shown::Summary) => "a summary",
+        (_, Display::OnRequest, Shown::Whole) => "all of it when asked for, otherwise the number of tokens",
+        (_, Display::OnRequest, Shown::Summary) => "a summary when asked for, otherwise the number of tokens",
+    }
+}
+
+/// The model's rules, with what the catalogue knows.
+pub(crate) fn rules<'a>(route: &Route<'a>) -> Cow<'a, Rules> {
+    route.facts.map_or(Cow::Borrowed(route.rules), |facts| route.rules.with_facts(facts))
+}
+
+/// What a request of the program sends, which streams.
+fn plan(route: &Route<'_>, wish: &Thinking) -> ThinkingPlan {
+    let mut request = Request::new(&route.model).thinking(wish.clone());
+    request.stream = Some(true);
+    ThinkingPlan::new(&request, route.dialect, &route.target())
+}
+
+/// Models that think out of an output limit that people set too low.
+fn wants_buffer(rules: &Rules, plan: &ThinkingPlan) -> bool {
+    let asked_for = matches!(plan.setting, ThinkingSetting::Level(level) if level > Level::Minimal);
+    rules.responses_api && asked_for && !plan.cannot_disable
+}
+
+fn default_words(rule: &ThinkingRule) -> Option<String> {
+    let by_itself = match (rule.kind, rule.default) {
+        (ThinkingKind::None, _) => return None,
+        (ThinkingKind::Always, _) => "always on".to_owned(),
+        (_, Some(Level::None)) => "off".to_owned(),
+        (_, None) => "as much as the model chooses".to_owned(),
+        (ThinkingKind::Level, Some(level)) => format!("{} level", level.capitals()),
+        (ThinkingKind::Budget | ThinkingKind::Adaptive | ThinkingKind::Effort | ThinkingKind::Toggle, Some(level)) => {
+            format!("{} effort", level.effort())
+        }
+    };
+    Some(format!("Thinking: {by_itself} (default)"))
+}
+
+fn setting_words(rule: &ThinkingRule, asked: &Thinking, plan: &ThinkingPlan) -> String {
+    match plan.setting {
+        ThinkingSetting::BetweenTools => "off, except for short notes between tool calls".to_owned(),
+        _ if !plan.thinks => "off".to_owned(),
+        ThinkingSetting::Unsaid if rule.kind == ThinkingKind::Always => "always on".to_owned(),
+        ThinkingSetting::Unsaid | ThinkingSetting::Budget(-1) => "as much as the model chooses".to_owned(),
+        ThinkingSetting::Budget(_) if rule.kind == ThinkingKind::Toggle => "on".to_owned(),
+        ThinkingSetting::Budget(tokens) => {
+            let word = match (asked.budget, asked.level) {
+                (Some(_), _) => "custom",
+                (None, Some(Level::None)) | (None, None) => "minimum",
+                (None, Some(Level::Xhigh | Level::Max)) => Level::High.effort(),
+                (None, Some(level)) => level.effort(),
+            };
+            format!("{word} ({} tokens)", thousands(tokens))
+        }
+        ThinkingSetting::Level(level) => level_words(rule, asked, level),
+        ThinkingSetting::On if rule.kind == ThinkingKind::Adaptive => "as much as the model chooses".to_owned(),
+        // A setting that is newer than this list is on, since the model thinks.
+        _ => "on".to_owned(),
+    }
+}
+
+fn level_words(rule: &ThinkingRule, asked: &Thinking, level: Level) -> String {
+    let note = match rule.kind {
+        _ if asked.is_off() && rule.default == Some(level) && rule.levels.first() != Some(&level) => {
+            " (default)".to_owned()
+        }
+        _ if asked.is_off() => " (minimum)".to_owned(),
+        ThinkingKind::Adaptive => " (adaptive)".to_owned(),
+        ThinkingKind::Level if rule.levels.last() == Some(&level) => " (maximum)".to_owned(),
+        ThinkingKind::Effort => share(level).map_or_else(String::new, |part| format!(" (~{part}% of output budget)")),
+        ThinkingKind::None
+        | ThinkingKind::Budget
+        | ThinkingKind::Level
+        | ThinkingKind::Toggle
+        | ThinkingKind::Always => String::new(),
+    };
+    match rule.kind {
+        ThinkingKind::Level => format!("{} level{note}", level.capitals()),
+        ThinkingKind::None
+        | ThinkingKind::Budget
+        | ThinkingKind::Adaptive
+        | ThinkingKind::Effort
+        | ThinkingKind::Toggle
+        | ThinkingKind::Always => format!("{} effort{note}", level.effort()),
+    }
+}
+
+/// The usual share of an effort in the output budget, in percent.
+fn share(level: Level) -> Option<u8> {
+    match level {
+        Level::Minimal => Some(10),
+        Level::Low => Some(20),
+        Level::Med => Some(50),
+        Level::High => Some(80),
+        Level::Xhigh => Some(95),
+        Level::None | Level::Max => None,
+    }
+}
+
+fn warnings(rule: &ThinkingRule, plan: &ThinkingPlan) -> Vec<String> {
+    if plan.cannot_disable {
+        return vec![CANNOT_DISABLE.to_owned()];
+    }
+    plan.losses
+        .iter()
+        // What a model that is only on or off makes of a level, its line says already.
+        .filter(|loss| loss.severity == Severity::Loss || rule.kind == ThinkingKind::Level)
+        .map(|loss| sentence(&loss.why))
+        .collect()
+}
+
+fn sentence(text: &str) -> String {
+    let mut rest = text.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
+}
+
+#[cfg(test)]
+#[path = "levels_tests.rs"]
+mod tests;

@@ -1,0 +1,125 @@
+//! Messages of a client.
+
+use crate::dialect::seal::Sealed;
+use crate::json::wire::{Leftovers as _, Text};
+use crate::{Block, Error, Message, Part, ProviderData, Role};
+
+use super::super::DIALECT;
+use super::super::answer::{Neighbour, unseal_whole};
+use super::super::content::{self, Fault, Kept, Reading, is_short};
+use super::super::wire::{self, Content};
+use super::bad_block;
+use super::decode::refusal;
+
+/// Reads the messages of a request.
+pub(super) fn read_messages(list: Vec<wire::Message<'_>>) -> Result<Vec<Message>, Error> {
+    let mut messages = Vec::with_capacity(list.len());
+    for (index, message) in list.into_iter().enumerate() {
+        read_message(index, message, &mut messages)?;
+    }
+    Ok(messages)
+}
+
+/// Reads content that is one text or a list of blocks.
+pub(super) fn read_blocks(content: Content<'_>) -> Result<Vec<Block>, Fault> {
+    match content {
+        Content::Text(text) => Ok(vec![Block::text(text.into_string())]),
+        Content::Blocks(blocks) => content::read_all(blocks, Reading::Request),
+    }
+}
+
+fn read_message(index: usize, mut message: wire::Message<'_>, messages: &mut Vec<Message>) -> Result<(), Error> {
+    let place = |field: &str| format!("messages[{index}].{field}");
+    let role = match message.role.take().as_ref().map(Text::as_str) {
+        Some("user") => Role::User,
+        Some("assistant") => Role::Assistant,
+        Some("system") => Role::System,
+        Some(_) | None => return Err(refusal(&place("role"), "`user`, `assistant` or `system`")),
+    };
+    let content = message.content.take().ok_or_else(|| refusal(&place("content"), "a string or a list of blocks"))?;
+    let mut kept = Kept::default();
+    let is_list = matches!(content, Content::Blocks(_));
+    let content =
+        read_blocks(content).map_err(|fault| bad_block(format!("messages[{index}]{}", fault.place), fault.what))?;
+    if is_list && is_short(&content) {
+        kept.shape.set("blocks", true);
+    }
+    let first = messages.len();
+    match role {
+        Role::User => split(content, messages),
+        Role::Assistant | Role::Tool | Role::System => messages.push(unsealed(role, content)),
+    }
+    if let Some(first) = messages.get_mut(first) {
+        first.provider_data.merge(kept.into_data(message.leftovers()));
+    }
+    Ok(())
+}
+
+/// Tool results have a role of their own here. A message that mixes them with other blocks becomes several, each after
+/// the first marked as going on with the one before.
+fn split(content: Vec<Block>, messages: &mut Vec<Message>) {
+    let first = messages.len();
+    for block in content {
+        let role = if matches!(block, Block::ToolResult(_)) { Role::Tool } else { Role::User };
+        let goes_on = messages.len() > first;
+        match messages.last_mut().filter(|last| goes_on && last.role == role) {
+            Some(last) => last.content.push(block),
+            None => {
+                let mut message = Message::new(role, block);
+                if goes_on {
+                    message.provider_data.set_part(DIALECT, Part::Shape, "continues", true);
+                }
+                messages.push(message);
+            }
+        }
+    }
+    if messages.len() == first {
+        messages.push(Message::new(Role::User, Vec::new()));
+    }
+}
+
+/// A message in which the state of other dialects that rode in this one's slots is back in its place. Its provider and
+/// model are the ones that issued it.
+fn unsealed(role: Role, content: Vec<Block>) -> Message {
+    let mut message = Message::new(role, Vec::with_capacity(content.len()));
+    let mut for_next: Option<ProviderData> = None;
+    for mut block in content {
+        if let Some(mut sealed) = sealed_in(&block) {
+            message.provider = sealed.provider.take().or(message.provider.take());
+            message.model = sealed.model.take().or(message.model.take());
+            match Neighbour::take(&mut sealed.data) {
+                Some(Neighbour::Next) => {
+                    for_next = Some(sealed.data);
+                    continue;
+                }
+                Some(Neighbour::Previous) => {
+                    if let Some(data) = message.content.last_mut().and_then(Block::provider_data_mut) {
+                        data.merge(sealed.data);
+                    }
+                    continue;
+                }
+                Some(Neighbour::Nobody) => {
+                    message.content.extend(unseal_whole(sealed.data));
+                    continue;
+                }
+                None => {
+                    if let Some(data) = block.provider_data_mut() {
+                        *data = sealed.data;
+                    }
+                }
+            }
+        }
+        if let (Some(state), Some(data)) = (for_next.take(), block.provider_data_mut()) {
+            data.merge(state);
+        }
+        message.content.push(block);
+    }
+    message
+}
+
+/// The record in a block's slot for state, if it is one of ours.
+fn sealed_in(block: &Block) -> Option<Sealed> {
+    let Block::Thinking(thinking) = block else { return None };
+    let state = thinking.provider_data.part(DIALECT, Part::State);
+    state.str("signature").or_else(|| state.str("redacted_data")).and_then(|text| Sealed::from_text(&text))
+}

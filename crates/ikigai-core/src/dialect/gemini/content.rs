@@ -1,0 +1,392 @@
+//! One part of a content, and the block that it is.
+//!
+//! A part has exactly one data member (`text`, `inlineData`, `functionCall`, …) and perhaps siblings that describe it.
+//! A part that is none of ours, such as executed code, a hosted tool's trace or a video, is kept whole as a block of
+//! this dialect.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::leftovers::{Kept, Leftovers};
+use super::wire::{FunctionCall, Media, Open, Part};
+use super::{DIALECT, result};
+use crate::fit::Spelling;
+use crate::json::wire::{Raw, Text};
+use crate::{
+    Arguments, Audio, Block, BlockKind, Document, Ids, Image, Json, Other, Part as DataPart, ProviderData, Source,
+    ThinkingBlock, ToolCall,
+};
+
+/// In the state: the thought signature of the part that the block was.
+pub(super) const SIGNATURE: &str = "thought_signature";
+/// In the shape: the wire gave no id, so the block's id is ours and never sent.
+pub(super) const GENERATED: &str = "generated_id";
+/// In the shape: the call came without `args`.
+const NO_ARGS: &str = "no_args";
+/// In the shape: how the data was written, where that was not padded standard base64.
+const BASE64: &str = "base64";
+/// In the shape: how several text parts made one block, as their lengths in bytes.
+const SPLIT: &str = "split";
+
+/// The data members that are kept whole.
+const KEPT_WHOLE: [&str; 8] = [
+    "executableCode",
+    "codeExecutionResult",
+    "toolCall",
+    "toolResponse",
+    "executable_code",
+    "code_execution_result",
+    "tool_call",
+    "tool_response",
+];
+/// The data members that are objects: fields of theirs that are not understood are kept below their names.
+const OBJECTS: [&str; 4] = ["inlineData", "fileData", "functionCall", "functionResponse"];
+
+/// Says what is wrong with a part that a client wrote.
+pub(super) fn fault(part: &Part<'_>) -> Option<&'static str> {
+    if part.inline_data.as_ref().is_some_and(|media| media.data.is_none()) {
+        return Some("inlineData.data is missing");
+    }
+    if part.file_data.as_ref().is_some_and(|media| media.uri.is_none()) {
+        return Some("fileData.fileUri is missing");
+    }
+    let call = part.call.as_ref()?;
+    if call.name.is_none() {
+        return Some("functionCall.name is missing");
+    }
+    (!has_object(call)).then_some("functionCall.args must be an object")
+}
+
+fn has_object(call: &FunctionCall<'_>) -> bool {
+    call.args.as_ref().is_none_or(|args| args.text().starts_with('{'))
+}
+
+/// The block that a part is. A call or a result without an id gets none here: the caller knows the conversation.
+pub(super) fn decode(mut part: Part<'_>) -> Block {
+    let members = [
+        part.text.is_some(),
+        part.inline_data.is_some(),
+        part.file_data.is_some(),
+        part.call.is_some(),
+        part.result.is_some(),
+    ];
+    let whole = part.rest.iter().any(|(name, raw)| KEPT_WHOLE.contains(&name.as_ref()) && raw.get() != "null");
+    if whole || members.into_iter().filter(|there| *there).count() != 1 || !fits(&part) {
+        return other(&part);
+    }
+    let (mut data, mut left) = (ProviderData::default(), Leftovers::default());
+    let mut block = if let Some(text) = part.text.take() {
+        text_block(text, &mut part.thought)
+    } else if let Some(media) = part.inline_data.take() {
+        media_block(*media, "inlineData", &mut data, &mut left)
+    } else if let Some(media) = part.file_data.take() {
+        media_block(*media, "fileData", &mut data, &mut left)
+    } else if let Some(call) = part.call.take() {
+        call_block(*call, &mut data, &mut left)
+    } else if let Some(response) = part.result.take() {
+        result::decode(*response, &mut data, &mut left)
+    } else {
+        return other(&part);
+    };
+    if let Some(flag) = part.thought.take() {
+        part.rest.push((Cow::Borrowed("thought"), Raw::of(&flag).0));
+    }
+    match part.signature.take() {
+        Some(signature) if !signature.as_str().is_empty() => {
+            data.set_part(DIALECT, DataPart::State, SIGNATURE, signature.into_string());
+        }
+        Some(empty) => part.rest.push((Cow::Borrowed("thoughtSignature"), Raw::of(&empty).0)),
+        None => {}
+    }
+    left.take(part.rest, part.names);
+    left.keep(&mut data);
+    if let Some(own) = block.provider_data_mut() {
+        *own = data;
+    }
+    block
+}
+
+fn other(part: &Part<'_>) -> Block {
+    Block::Other(Other { dialect: DIALECT, data: Json::of(part).unwrap_or_default() })
+}
+
+/// Whether the format has a block for the part's data.
+fn fits(part: &Part<'_>) -> bool {
+    let media = |media: &Media<'_>| {
+        // A picture that the model drew while thinking is not a part of the answer.
+        part.thought != Some(true) && !matches!(kind_of(media.mime_type.as_ref()), MediaKind::Video)
+    };
+    let inline = |inline: &Media<'_>| inline.data.is_some() && inline.mime_type.is_some() && media(inline);
+    let file = |file: &Media<'_>| file.uri.is_some() && media(file);
+    part.inline_data.as_deref().is_none_or(inline)
+        && part.file_data.as_deref().is_none_or(file)
+        && part.call.as_ref().is_none_or(|call| call.name.is_some() && has_object(call))
+}
+
+fn text_block(text: Text<'_>, thought: &mut Option<bool>) -> Block {
+    let text = text.into_string();
+    if *thought == Some(true) {
+        *thought = None;
+        return Block::Thinking(ThinkingBlock { text, provider_data: ProviderData::default() });
+    }
+    Block::Text(crate::Text { text, ..crate::Text::default() })
+}
+
+/// What a media type is a block of.
+enum MediaKind {
+    Image,
+    Audio,
+    Document,
+    /// The format has no block for it.
+    Video,
+}
+
+fn kind_of(mime_type: Option<&Text<'_>>) -> MediaKind {
+    let top = mime_type.and_then(|mime| mime.as_str().split_once('/')).map(|(top, _)| top.to_ascii_lowercase());
+    match top.as_deref() {
+        Some("image") => MediaKind::Image,
+        Some("audio") => MediaKind::Audio,
+        Some("video") => MediaKind::Video,
+        _ => MediaKind::Document,
+    }
+}
+
+fn media_block(mut media: Media<'_>, member: &str, data: &mut ProviderData, left: &mut Leftovers) -> Block {
+    let kind = kind_of(media.mime_type.as_ref());
+    let media_type = media.mime_type.take().map(Text::into_string);
+    let source = match (media.data.take(), media.uri.take()) {
+        (Some(bytes), _) => {
+            let (bytes, written) = standard_base64(bytes.into_string());
+            if let Some(written) = written {
+                data.set_part(DIALECT, DataPart::Shape, BASE64, written);
+            }
+            Source::Base64 { media_type: media_type.unwrap_or_default(), data: bytes }
+        }
+        (None, uri) => {
+            let uri = uri.map(Text::into_string).unwrap_or_default();
+            match is_uploaded(&uri) {
+                true => Source::File { id: uri, media_type },
+                false => Source::Url { url: uri, media_type },
+            }
+        }
+    };
+    let empty = ProviderData::default;
+    let block = match kind {
+        MediaKind::Image => Block::Image(Image { source, cache: None, provider_data: empty() }),
+        MediaKind::Audio => Block::Audio(Audio { source, cache: None, provider_data: empty() }),
+        MediaKind::Document | MediaKind::Video => {
+            let name = media.name.take().map(Text::into_string);
+            Block::Document(Document { source, name, cache: None, provider_data: empty() })
+        }
+    };
+    if let Some(name) = media.name {
+        media.rest.push((Cow::Borrowed("displayName"), Raw::of(&name).0));
+    }
+    left.take_inner(member, media.rest, media.names);
+    block
+}
+
+/// Is the address one of a file that was given to the provider, and not one that anybody can fetch?
+fn is_uploaded(uri: &str) -> bool {
+    !uri.starts_with("http") || (uri.contains("googleapis.com/") && uri.contains("/files/"))
+}
+
+fn call_block(mut call: FunctionCall<'_>, data: &mut ProviderData, left: &mut Leftovers) -> Block {
+    let arguments = match &call.args {
+        Some(args) => Arguments::from_text(args.text()),
+        None => {
+            data.set_part(DIALECT, DataPart::Shape, NO_ARGS, true);
+            Arguments::default()
+        }
+    };
+    let id = take_id(call.id.take(), &mut call.rest);
+    let name = call.name.map(Text::into_string).unwrap_or_default();
+    left.take_inner("functionCall", call.rest, call.names);
+    Block::ToolCall(ToolCall { id, name, arguments, ..ToolCall::default() })
+}
+
+/// The id, or an empty text: an empty id on the wire is as good as none.
+pub(super) fn take_id<'a>(id: Option<Text<'a>>, rest: &mut crate::json::wire::Rest<'a>) -> String {
+    match id {
+        Some(id) if id.as_str().is_empty() => {
+            rest.push((Cow::Borrowed("id"), Raw::of(&id).0));
+            String::new()
+        }
+        id => id.map(Text::into_string).unwrap_or_default(),
+    }
+}
+
+/// Gives a call without an id one of ours.
+pub(super) fn named(mut block: Block, ids: &mut Ids) -> Block {
+    if let Block::ToolCall(call) = &mut block
+        && call.id.is_empty()
+    {
+        call.id = ids.next_id();
+        call.provider_data.set_part(DIALECT, DataPart::Shape, GENERATED, true);
+    }
+    block
+}
+
+/// Notes how many text parts made a block.
+pub(super) fn note_split(block: &mut Block, lengths: &[usize]) {
+    if let Some(data) = block.provider_data_mut() {
+        data.set_part(DIALECT, DataPart::Shape, SPLIT, Json::of(lengths).unwrap_or_default());
+    }
+}
+
+/// A text part: of an answer, or of thoughts.
+pub(super) fn text(text: &str, kind: BlockKind) -> Part<'_> {
+    let thought = (kind == BlockKind::Thinking).then_some(true);
+    Part { text: Some(text.into()), thought, ..Part::default() }
+}
+
+/// A text in the parts that it came in.
+pub(super) fn texts<'a>(whole: &'a str, kind: BlockKind, data: &ProviderData) -> Vec<Part<'a>> {
+    let lengths = data.part(DIALECT, DataPart::Shape).get(SPLIT).and_then(|lengths| lengths.to::<Vec<usize>>().ok());
+    let pieces = lengths.and_then(|lengths| pieces(whole, &lengths)).unwrap_or_else(|| vec![whole]);
+    pieces.into_iter().map(|piece| text(piece, kind)).collect()
+}
+
+/// The text cut as noted; `None` if the note does not fit it any more.
+fn pieces<'a>(text: &'a str, lengths: &[usize]) -> Option<Vec<&'a str>> {
+    let mut rest = text;
+    let mut pieces = Vec::with_capacity(lengths.len());
+    for length in lengths {
+        let (piece, behind) = rest.split_at_checked(*length)?;
+        pieces.push(piece);
+        rest = behind;
+    }
+    (rest.is_empty() && !pieces.is_empty()).then_some(pieces)
+}
+
+/// The id of a call as the wire has it: not if it is ours.
+pub(super) fn wire_id(call: &ToolCall) -> Option<&str> {
+    let generated = call.provider_data.part(DIALECT, DataPart::Shape).flag(GENERATED);
+    Some(call.id.as_str()).filter(|id| !id.is_empty() && !generated)
+}
+
+/// A call, with no arguments if they are cut off.
+pub(super) fn call<'a>(call: &'a ToolCall, name: &'a str, id: Option<&'a str>) -> Part<'a> {
+    let args = call.arguments.as_raw().unwrap_or_else(|| Raw::of(&crate::Fields::default()).0);
+    let no_args = call.provider_data.part(DIALECT, DataPart::Shape).flag(NO_ARGS) && args.get() == "{}";
+    let function = FunctionCall {
+        name: Some(name.into()),
+        args: (!no_args).then_some(Raw(args)),
+        id: id.map(Text::from),
+        ..FunctionCall::default()
+    };
+    Part { call: Some(Box::new(function)), ..Part::default() }
+}
+
+/// An image, a document or a sound; an error says why it cannot be sent.
+pub(super) fn media<'a>(block: &'a Block, spelling: Spelling) -> Result<Part<'a>, &'static str> {
+    let (source, name, data) = match block {
+        Block::Image(image) => (&image.source, None, &image.provider_data),
+        Block::Audio(audio) => (&audio.source, None, &audio.provider_data),
+        Block::Document(document) => (&document.source, document.name.as_deref(), &document.provider_data),
+        Block::Text(_) | Block::Thinking(_) | Block::ToolCall(_) | Block::ToolResult(_) | Block::Other(_) => {
+            return Err("it is not a medium");
+        }
+    };
+    // The API takes names of documents from nobody but those who gave them before.
+    let name = name.filter(|_| spelling == Spelling::AsItCame).map(Text::from);
+    let inline = |media_type: &'a str, bytes: Cow<'a, str>| {
+        let (mime_type, data) = (Some(media_type.into()), Some(Text(bytes)));
+        Part { inline_data: Some(Box::new(Media { mime_type, data, ..Media::default() })), ..Part::default() }
+    };
+    let file = |uri: &'a str, media_type: Option<&'a str>| {
+        let guessed = || guess(uri).filter(|_| spelling == Spelling::Ours);
+        let mime_type = media_type.or_else(guessed).map(Text::from);
+        Part {
+            file_data: Some(Box::new(Media { mime_type, uri: Some(uri.into()), ..Media::default() })),
+            ..Part::default()
+        }
+    };
+    let mut part = match source {
+        Source::Base64 { media_type, data: bytes } => {
+            inline(media_type, as_written(bytes, data.part_str(DIALECT, DataPart::Shape, BASE64).as_deref()))
+        }
+        Source::Text { media_type, text } => inline(media_type, STANDARD.encode(text).into()),
+        Source::Url { url, media_type } => match data_url(url) {
+            Some((media_type, bytes)) => inline(media_type, bytes.into()),
+            None => file(url, media_type.as_deref()),
+        },
+        // A bare id names a file of some other API.
+        Source::File { id, .. } if !id.contains("://") && !id.starts_with("files/") => {
+            return Err("it is a file of another provider, which this one cannot read");
+        }
+        Source::File { id, media_type } => file(id, media_type.as_deref()),
+    };
+    if let Some(media) = part.inline_data.as_mut().or(part.file_data.as_mut()) {
+        media.name = name;
+    }
+    Ok(part)
+}
+
+fn guess(uri: &str) -> Option<&'static str> {
+    mime_guess::from_path(uri.split(['?', '#']).next().unwrap_or(uri)).first_raw()
+}
+
+/// `data:image/png;base64,…`
+fn data_url(url: &str) -> Option<(&str, &str)> {
+    url.strip_prefix("data:")?.split_once(";base64,")
+}
+
+/// A part that was kept whole; `None` if it is not an object.
+pub(super) fn whole(other: &Other) -> Option<Part<'_>> {
+    let object: Open<'_> = other.data.to().ok()?;
+    Some(Part { rest: object.rest, ..Part::default() })
+}
+
+/// Puts a part's own siblings back, and its spelling where that is wanted.
+pub(super) fn dress<'a>(part: &mut Part<'a>, data: &'a ProviderData, spelling: Spelling) {
+    if data.part(DIALECT, DataPart::Extra).is_empty() && data.part(DIALECT, DataPart::Shape).is_empty() {
+        return;
+    }
+    let kept = Kept::of(data, spelling);
+    part.rest = kept.rest(&OBJECTS);
+    part.names = kept.names();
+    if let Some(media) = &mut part.inline_data {
+        (media.rest, media.names) = (kept.inner("inlineData"), kept.names());
+    }
+    if let Some(media) = &mut part.file_data {
+        (media.rest, media.names) = (kept.inner("fileData"), kept.names());
+    }
+    if let Some(call) = &mut part.call {
+        (call.rest, call.names) = (kept.inner("functionCall"), kept.names());
+    }
+    if let Some(result) = &mut part.result {
+        result.rest = kept.inner("functionResponse");
+    }
+}
+
+/// Some clients write URL-safe base64, with or without padding; the format wants the standard one.
+fn standard_base64(data: String) -> (String, Option<&'static str>) {
+    let url_safe = memchr::memchr2(b'-', b'_', data.as_bytes()).is_some();
+    let missing = (4 - data.len() % 4) % 4;
+    let mut text = if url_safe { data.replace('-', "+").replace('_', "/") } else { data };
+    // Three missing characters are a length that base64 cannot have: it stays as it is.
+    let unpadded = missing == 1 || missing == 2;
+    if unpadded {
+        text.push_str(if missing == 1 { "=" } else { "==" });
+    }
+    let written = match (url_safe, unpadded) {
+        (false, false) => None,
+        (true, false) => Some("url"),
+        (false, true) => Some("unpadded"),
+        (true, true) => Some("url-unpadded"),
+    };
+    (text, written)
+}
+
+fn as_written<'a>(data: &'a str, written: Option<&str>) -> Cow<'a, str> {
+    let written = written.unwrap_or_default();
+    let data = if written.ends_with("unpadded") { data.trim_end_matches('=') } else { data };
+    if written.starts_with("url") { data.replace('+', "-").replace('/', "_").into() } else { data.into() }
+}
+
+#[cfg(test)]
+#[path = "content_tests.rs"]
+mod tests;

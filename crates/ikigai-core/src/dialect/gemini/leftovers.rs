@@ -1,0 +1,139 @@
+//! What an object has beside the fields that are understood, and how it was spelled.
+//!
+//! Unknown fields go to [`Part::Extra`], those of an object inside it below that object's name. Fields that say nothing
+//! (`null`, `false`, an empty list) are only spelling, and so are snake_case names: both go to [`Part::Shape`].
+
+use std::borrow::Cow;
+
+use super::DIALECT;
+use crate::fit::Spelling;
+use crate::json::wire::{Names, Rest};
+use crate::{Fields, Json, Part, ProviderData};
+
+/// The key of fields that say nothing.
+const DEFAULTS: &str = "defaults";
+/// The key of names that are not the usual ones.
+const NAMES: &str = "names";
+
+/// What is left over of an object that is being read.
+#[derive(Debug, Default)]
+pub(super) struct Leftovers {
+    extra: Fields,
+    defaults: Fields,
+    names: Vec<String>,
+}
+
+impl Leftovers {
+    /// Takes over what is left of the object itself.
+    pub(super) fn take(&mut self, rest: Rest<'_>, names: Names<'_>) {
+        split(rest, &mut self.extra, &mut self.defaults);
+        self.spelled(names);
+    }
+
+    /// Takes over what is left of an object inside it.
+    pub(super) fn take_inner(&mut self, member: &str, rest: Rest<'_>, names: Names<'_>) {
+        self.spelled(names);
+        let (mut extra, mut defaults) = (Fields::default(), Fields::default());
+        split(rest, &mut extra, &mut defaults);
+        if !extra.is_empty() {
+            self.extra.push(member, extra);
+        }
+        if !defaults.is_empty() {
+            // There may be some of it already.
+            let mut all: Fields = self.defaults.remove(member).and_then(|noted| noted.to().ok()).unwrap_or_default();
+            all.merge(defaults);
+            self.defaults.push(member, all);
+        }
+    }
+
+    /// Notes a field of an object inside it that is only spelling.
+    pub(super) fn take_default(&mut self, member: &str, name: &str, value: Json) {
+        self.defaults.push(member, Fields::from_iter([(name.to_owned(), value)]));
+    }
+
+    /// Notes an object inside it that is empty.
+    pub(super) fn take_empty(&mut self, member: &str) {
+        self.defaults.push(member, Fields::default());
+    }
+
+    fn spelled(&mut self, names: Names<'_>) {
+        self.names.extend(names.into_iter().map(Cow::into_owned));
+    }
+
+    /// Keeps everything in its place.
+    pub(super) fn keep(self, data: &mut ProviderData) {
+        data.extend_part(DIALECT, Part::Extra, self.extra);
+        if !self.defaults.is_empty() {
+            data.set_part(DIALECT, Part::Shape, DEFAULTS, self.defaults);
+        }
+        if !self.names.is_empty() {
+            data.set_part(DIALECT, Part::Shape, NAMES, Json::of(&self.names).unwrap_or_default());
+        }
+    }
+}
+
+fn split(rest: Rest<'_>, extra: &mut Fields, defaults: &mut Fields) {
+    for (name, raw) in rest {
+        let fields = if says_nothing(&name, raw.get()) { &mut *defaults } else { &mut *extra };
+        fields.push(name, Json::copy(&raw));
+    }
+}
+
+/// Whether a field says no more than its absence would.
+fn says_nothing(name: &str, value: &str) -> bool {
+    let of_its_own = match name {
+        "candidateCount" | "candidate_count" => value == "1",
+        "responseModalities" | "response_modalities" => value == r#"["TEXT"]"#,
+        _ => false,
+    };
+    of_its_own || matches!(value, "null" | "false" | "[]" | "{}")
+}
+
+/// What goes back into an object that is being written.
+#[derive(Debug, Default)]
+pub(super) struct Kept<'a> {
+    extra: Option<&'a Fields>,
+    defaults: Fields,
+    names: Names<'a>,
+}
+
+impl<'a> Kept<'a> {
+    pub(super) fn of(data: &'a ProviderData, spelling: Spelling) -> Self {
+        let mut kept = Kept { extra: Some(data.part(DIALECT, Part::Extra)), ..Kept::default() };
+        let shape = data.part(DIALECT, Part::Shape);
+        if spelling == Spelling::AsItCame && !shape.is_empty() {
+            kept.defaults = shape.get(DEFAULTS).and_then(|fields| fields.to().ok()).unwrap_or_default();
+            kept.names = shape.get(NAMES).and_then(|names| names.to().ok()).unwrap_or_default();
+        }
+        kept
+    }
+
+    /// The names that are not the usual ones.
+    pub(super) fn names(&self) -> Names<'a> {
+        self.names.clone()
+    }
+
+    /// The fields of the object itself, without those of objects inside it.
+    pub(super) fn rest(&self, inside: &[&str]) -> Rest<'a> {
+        let own = |(name, value): &(&str, &Json)| !inside.contains(name) || !value.is_object() || value.text() == "{}";
+        let extra = self.extra.into_iter().flat_map(Fields::iter).filter(own);
+        let mut rest: Rest<'a> = extra.map(|(name, value)| (Cow::Borrowed(name), Cow::Borrowed(value.raw()))).collect();
+        let defaults = self.defaults.iter().filter(own);
+        rest.extend(owned(defaults.map(|(name, value)| (name.to_owned(), value.clone())).collect()));
+        rest
+    }
+
+    /// The fields of an object inside it.
+    pub(super) fn inner(&self, member: &str) -> Rest<'a> {
+        let mut rest = Rest::default();
+        for fields in [self.extra.and_then(|extra| extra.get(member)), self.defaults.get(member)] {
+            rest.extend(owned(fields.and_then(|fields| fields.to().ok()).unwrap_or_default()));
+        }
+        rest
+    }
+}
+
+/// Fields that are not borrowed from anywhere, for a wire struct.
+pub(super) fn owned<'a>(fields: Fields) -> Rest<'a> {
+    fields.into_iter().map(|(name, value)| (Cow::Owned(name), Cow::Owned(value.raw().to_owned()))).collect()
+}

@@ -1,0 +1,437 @@
+//! The conversation: contents to messages, and messages to contents.
+//!
+//! The rules of the API: two roles; all results to one turn of the model in one content, in the order of its calls and
+//! without anything else; no empty contents; a signature on the first call of every step of the current turn where the
+//! model asks for that.
+
+use std::collections::HashMap;
+use std::fmt::Display;
+
+use super::super::leftovers::{Kept, Leftovers, owned};
+use super::super::wire::{Content, OneOrMany, Part};
+use super::super::{DIALECT, content, result, state};
+use super::decode::check_blocks;
+use super::refuse;
+use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
+use crate::json::wire::{Rest, Text};
+use crate::{
+    Block, BlockKind, Error, Json, Limits, Loss, LossCode, Message, Part as DataPart, ProviderData, Role, ToolCall,
+    ToolResult,
+};
+
+/// In a message's shape: the role as written, `null` where there was none.
+const ROLE: &str = "role";
+/// In a message's shape: how its parts were written, where not as a list: `one`, `flat`, `absent`.
+const PARTS: &str = "parts";
+
+/// Reads the contents.
+pub(super) fn decode(contents: Vec<Content<'_>>, limits: &Limits) -> Result<Vec<Message>, Error> {
+    let mut blocks = 0;
+    let mut messages = Vec::with_capacity(contents.len());
+    for (index, content) in contents.into_iter().enumerate() {
+        let message = message(content, index)?;
+        blocks += message.content.len();
+        check_blocks(blocks, limits)?;
+        messages.push(message);
+    }
+    Ok(messages)
+}
+
+fn message(mut content: Content<'_>, index: usize) -> Result<Message, Error> {
+    let place = format_args!("contents[{index}]");
+    let mut data = ProviderData::default();
+    let mut shape = |key, value: &str| data.set_part(DIALECT, DataPart::Shape, key, value);
+    let mut blocks = Vec::new();
+    match content.parts.take() {
+        Some(OneOrMany::Many(parts)) => {
+            blocks.reserve(parts.len());
+            for (inner, part) in parts.into_iter().enumerate() {
+                blocks.push(block(part, format_args!("{place}.parts[{inner}]"))?);
+            }
+        }
+        Some(OneOrMany::One(part)) => {
+            blocks.push(block(part, format_args!("{place}.parts"))?);
+            shape(PARTS, "one");
+        }
+        None => match flat(&mut content.rest) {
+            Some(part) => {
+                let part: Part<'_> = part.to().map_err(|fault| refuse(place, &fault.to_string()))?;
+                blocks.push(block(part, place)?);
+                shape(PARTS, "flat");
+            }
+            None => shape(PARTS, "absent"),
+        },
+    }
+    let written = content.role.as_ref().map(|role| role.as_str());
+    let role = role(written, &blocks).ok_or_else(|| {
+        let place = format_args!("{place}.role");
+        refuse(place, "must be `user` or `model` (`function` and `tool` are read as `user`)")
+    })?;
+    if written != Some(usual_role(role)) {
+        data.set_part(DIALECT, DataPart::Shape, ROLE, written.map_or_else(Json::null, Json::from));
+    }
+    let mut left = Leftovers::default();
+    left.take(content.rest, Vec::new());
+    left.keep(&mut data);
+    let mut message = Message::new(role, blocks);
+    message.provider_data = data;
+    Ok(message)
+}
+
+/// A part that stands directly in a content, as the earliest documents had it.
+fn flat(rest: &mut Rest<'_>) -> Option<Json> {
+    const MEMBERS: [&str; 5] = ["text", "functionCall", "functionResponse", "function_call", "function_response"];
+    rest.iter().any(|(name, raw)| MEMBERS.contains(&name.as_ref()) && raw.get() != "null").then(|| {
+        let fields = crate::json::wire::keep(std::mem::take(rest));
+        Json::from(fields)
+    })
+}
+
+/// The block of a part that a client wrote.
+pub(super) fn block(part: Part<'_>, place: impl Display) -> Result<Block, Error> {
+    match content::fault(&part) {
+        Some(fault) => Err(refuse(place, fault)),
+        None => Ok(content::decode(part)),
+    }
+}
+
+/// The role on the wire.
+fn usual_role(role: Role) -> &'static str {
+    match role {
+        Role::Assistant => "model",
+        Role::User | Role::Tool | Role::System => "user",
+    }
+}
+
+/// Who speaks: a content with nothing but results is the tools'. `None` for a role that nobody knows.
+fn role(written: Option<&str>, blocks: &[Block]) -> Option<Role> {
+    match written {
+        None | Some("user" | "function" | "tool") => {
+            let results = !blocks.is_empty() && blocks.iter().all(|block| matches!(block, Block::ToolResult(_)));
+            Some(if results { Role::Tool } else { Role::User })
+        }
+        Some("model" | "assistant") => Some(Role::Assistant),
+        Some("system") => Some(Role::System),
+        Some(_) => None,
+    }
+}
+
+/// Writes the contents, with a loss for what has no place in them.
+pub(super) fn encode<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Result<Vec<Content<'a>>, Error> {
+    let mut writer = Writer { fitted, losses, calls: HashMap::new() };
+    match fitted.spelling {
+        Spelling::AsItCame => fitted.messages.iter().map(|message| writer.as_it_came(message)).collect(),
+        Spelling::Ours => writer.turns(),
+    }
+}
+
+struct Writer<'a, 'l> {
+    fitted: &'a Fitted<'a>,
+    losses: &'l mut Vec<Loss>,
+    /// The calls so far, by id.
+    calls: HashMap<&'a str, Called<'a>>,
+}
+
+#[derive(Clone, Copy)]
+struct Called<'a> {
+    name: &'a str,
+    /// Its id as it is on the wire.
+    id: Option<&'a str>,
+    /// Its place among all calls.
+    order: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Speaker {
+    Model,
+    User,
+    Results,
+}
+
+/// A content in the making.
+struct Turn<'a> {
+    speaker: Speaker,
+    /// The first message in it.
+    message: usize,
+    /// The parts, each with the order of the call that it answers where it answers one.
+    parts: Vec<(usize, Part<'a>)>,
+}
+
+impl<'a> Turn<'a> {
+    fn content(mut self) -> Content<'a> {
+        let role = if self.speaker == Speaker::Model { "model" } else { "user" };
+        self.parts.sort_by_key(|(order, _)| *order);
+        let parts = self.parts.into_iter().map(|(_, part)| part).collect();
+        Content { role: Some(role.into()), parts: Some(OneOrMany::Many(parts)), ..Content::default() }
+    }
+}
+
+impl<'a> Writer<'a, '_> {
+    /// One content for one message, as a client of this dialect wrote it.
+    fn as_it_came(&mut self, fitted: &'a FittedMessage<'a>) -> Result<Content<'a>, Error> {
+        let mut parts = Vec::with_capacity(fitted.content.len());
+        for block in &fitted.content {
+            match block.block.as_ref() {
+                Block::ToolResult(result) => {
+                    let (_, part) = self.result(result, block, &mut Vec::new())?;
+                    parts.push(part);
+                }
+                other => parts.extend(self.parts(other, block)),
+            }
+        }
+        let message = fitted.message;
+        let shape = message.provider_data.part(DIALECT, DataPart::Shape);
+        let written = shape.get(ROLE).map(Json::as_str);
+        let role = match written {
+            Some(written) if role(written.as_deref(), &message.content) == Some(message.role) => written.map(Text),
+            _ => Some(usual_role(message.role).into()),
+        };
+        let kept = Kept::of(&message.provider_data, Spelling::AsItCame);
+        let mut content = Content { role, rest: kept.rest(&[]), ..Content::default() };
+        match (shape.str(PARTS).as_deref(), parts.len()) {
+            (Some("flat"), 1) => {
+                let flat = Json::of(&parts.remove(0)).unwrap_or_default();
+                let fields: crate::Fields = flat.to().unwrap_or_default();
+                content.rest.extend(owned(fields));
+            }
+            (Some("one"), 1) => content.parts = Some(OneOrMany::One(parts.remove(0))),
+            (Some("absent"), 0) => {}
+            _ => content.parts = Some(OneOrMany::Many(parts)),
+        }
+        Ok(content)
+    }
+
+    /// The contents for a conversation from anywhere.
+    fn turns(&mut self) -> Result<Vec<Content<'a>>, Error> {
+        let fitted = self.fitted;
+        let mut turns: Vec<Turn<'a>> = Vec::new();
+        // What came out of results and follows them, once all results to a turn are there.
+        let mut moved = Vec::new();
+        for message in &fitted.messages {
+            self.message_losses(message);
+            let (mut answers, mut parts) = (Vec::new(), Vec::new());
+            for block in &message.content {
+                match block.block.as_ref() {
+                    Block::ToolResult(result) => answers.push(self.result(result, block, &mut moved)?),
+                    other => parts.extend(self.parts(other, block).into_iter().map(|part| (0, part))),
+                }
+            }
+            let speaker = match message.role {
+                Role::Assistant => Speaker::Model,
+                Role::User | Role::Tool | Role::System => Speaker::User,
+            };
+            add(&mut turns, Speaker::Results, message.index, answers);
+            if !parts.is_empty() {
+                add(&mut turns, Speaker::User, message.index, moved.drain(..).map(|part| (0, part)).collect());
+            }
+            add(&mut turns, speaker, message.index, parts);
+        }
+        let end = fitted.messages.last().map_or(0, |message| message.index + 1);
+        add(&mut turns, Speaker::User, end, moved.into_iter().map(|part| (0, part)).collect());
+        if fitted.takes.signatures {
+            self.sign_current_turn(&mut turns);
+        }
+        Ok(turns.into_iter().map(Turn::content).collect())
+    }
+
+    fn lost(&mut self, code: LossCode, what: &str, place: Place, why: &str) {
+        self.losses.push(Loss::new(code, what, place.to_string(), why));
+    }
+
+    /// Fields of a content have no place where contents are made anew.
+    fn message_losses(&mut self, fitted: &FittedMessage<'_>) {
+        let names: Vec<&str> = fitted.message.provider_data.part(DIALECT, DataPart::Extra).names().collect();
+        if !names.is_empty() {
+            let why = format!("the content is written anew for this model, without {}", names.join(", "));
+            self.lost(LossCode::Changed, "provider_data", Place::Message(fitted.index), &why);
+        }
+    }
+
+    /// The parts of a block that is not a result.
+    fn parts(&mut self, block: &'a Block, fitted: &'a FittedBlock<'a>) -> Vec<Part<'a>> {
+        let spelling = self.fitted.spelling;
+        let mut parts = match block {
+            Block::Text(text)
+                if text.text.is_empty() && self.signature(fitted).is_none() && spelling == Spelling::Ours =>
+            {
+                return Vec::new();
+            }
+            Block::Text(text) => content::texts(&text.text, BlockKind::Text, &text.provider_data),
+            Block::Thinking(_) if spelling == Spelling::Ours && self.signature(fitted).is_none() => {
+                let why = "the API ignores thoughts that come back without a signature; left out";
+                self.losses.push(Loss::info(LossCode::Discouraged, "thinking", fitted.place.to_string(), why));
+                return Vec::new();
+            }
+            Block::Thinking(thinking) => content::texts(&thinking.text, BlockKind::Thinking, &thinking.provider_data),
+            Block::Image(_) | Block::Audio(_) | Block::Document(_) => self.media(block, fitted.place),
+            Block::ToolCall(call) => vec![self.call(call, fitted.place)],
+            // Results go their own way.
+            Block::ToolResult(_) => Vec::new(),
+            Block::Other(other) => {
+                let mut part = content::whole(other);
+                if let Some(part) = part.as_mut().filter(|_| fitted.state == StateUse::Foreign) {
+                    part.rest.retain(|(name, _)| name != "thoughtSignature" && name != "thought_signature");
+                }
+                return part.into_iter().collect();
+            }
+        };
+        if let (Some(last), Some(data)) = (parts.last_mut(), block.provider_data()) {
+            last.signature = self.signature(fitted).map(Text);
+            content::dress(last, data, spelling);
+        }
+        parts
+    }
+
+    /// The signature that goes with a block.
+    fn signature(&self, fitted: &'a FittedBlock<'a>) -> Option<std::borrow::Cow<'a, str>> {
+        let data = fitted.block.provider_data()?;
+        let own = state::own_signature(data).filter(|_| fitted.state == StateUse::Own);
+        own.or_else(|| match self.fitted.spelling {
+            Spelling::AsItCame => data.part_str(DIALECT, DataPart::Shape, state::DUMMY_KEPT),
+            Spelling::Ours => None,
+        })
+    }
+
+    fn call(&mut self, call: &'a ToolCall, place: Place) -> Part<'a> {
+        if !call.is_complete() {
+            let why = "the arguments are cut off, and only an object can be sent; none are sent";
+            self.lost(LossCode::NotInDialect, "arguments", place, why);
+        }
+        let id = content::wire_id(call).filter(|_| self.fitted.takes.call_ids);
+        let order = self.calls.len();
+        self.calls.insert(&call.id, Called { name: &call.name, id, order });
+        content::call(call, &call.name, id)
+    }
+
+    /// A result as a part. Pictures and documents go inside where the model takes that, else into `moved`.
+    fn result(
+        &mut self,
+        result: &'a ToolResult,
+        fitted: &'a FittedBlock<'a>,
+        moved: &mut Vec<Part<'a>>,
+    ) -> Result<(usize, Part<'a>), Error> {
+        let (place, spelling) = (fitted.place, self.fitted.spelling);
+        let called = self.calls.get(result.tool_call_id.as_str()).copied();
+        let shape = result.provider_data.part(DIALECT, DataPart::Shape);
+        let kept = shape.str(result::NAME);
+        let found = called.map(|called| called.name.into());
+        let name = match spelling {
+            Spelling::AsItCame => kept.or(found),
+            Spelling::Ours => found.or(kept),
+        };
+        let Some(name) = name else {
+            let id = &result.tool_call_id;
+            let fault =
+                format!("no call with the id `{id}` comes before this result, and the API wants the tool's name");
+            return Err(refuse(place, &fault));
+        };
+        let own_id = || {
+            let id = result.tool_call_id.as_str();
+            Some(id).filter(|id| !id.is_empty() && !shape.flag(content::GENERATED) && self.fitted.takes.call_ids)
+        };
+        let id = match called {
+            // In the client's own writing each of the two says for itself.
+            Some(called) if spelling == Spelling::Ours => called.id,
+            _ => own_id(),
+        };
+        let (media, texts) = self.inside(result, place, moved);
+        if texts > 1 {
+            let why = "a result is one value here; its texts are joined by blank lines";
+            self.losses.push(Loss::info(LossCode::Changed, "tool_result", place.to_string(), why));
+        }
+        let mut part = result::encode(result, name, id, media);
+        part.signature = self.signature(fitted).map(Text);
+        content::dress(&mut part, &result.provider_data, spelling);
+        Ok((called.map_or(usize::MAX, |called| called.order), part))
+    }
+
+    /// The parts inside a result that are not text, and how many texts there are.
+    fn inside(&mut self, result: &'a ToolResult, place: Place, moved: &mut Vec<Part<'a>>) -> (Vec<Part<'a>>, usize) {
+        let spelling = self.fitted.spelling;
+        let (mut media, mut texts) = (Vec::new(), 0);
+        for (index, block) in result.content.iter().enumerate() {
+            let place = place.inner(index);
+            let parts = match block {
+                Block::Text(_) => {
+                    texts += 1;
+                    continue;
+                }
+                Block::Image(_) | Block::Audio(_) | Block::Document(_) => self.media(block, place),
+                Block::Other(other) if other.dialect == DIALECT => content::whole(other).into_iter().collect(),
+                // Noted already.
+                Block::Other(_) => continue,
+                Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) => {
+                    self.lost(
+                        LossCode::NotInDialect,
+                        "tool_result",
+                        place,
+                        "a result cannot hold this; it is left out",
+                    );
+                    continue;
+                }
+            };
+            for mut part in parts {
+                if let Some(data) = block.provider_data() {
+                    content::dress(&mut part, data, spelling);
+                }
+                let inside = self.fitted.takes.media_in_results && fits_in_result(&part);
+                if spelling == Spelling::AsItCame || inside {
+                    media.push(part);
+                } else {
+                    let why = "this model does not take it inside a result; it follows the results as the user's";
+                    self.lost(LossCode::Media, "tool_result", place, why);
+                    moved.push(part);
+                }
+            }
+        }
+        (media, texts)
+    }
+
+    fn media(&mut self, block: &'a Block, place: Place) -> Vec<Part<'a>> {
+        let spelling = self.fitted.spelling;
+        if spelling == Spelling::Ours && matches!(block, Block::Document(document) if document.name.is_some()) {
+            self.lost(LossCode::NotInDialect, "name", place, "the API takes no names of documents; it is left out");
+        }
+        match content::media(block, spelling) {
+            Ok(part) => vec![part],
+            Err(why) => {
+                self.lost(LossCode::Media, block.kind().as_str(), place, &format!("{why}; it is left out"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Puts the documented dummy on the first call of each step of the current turn that has no signature. The turn
+    /// began with the last thing that the user said.
+    fn sign_current_turn(&mut self, turns: &mut [Turn<'a>]) {
+        let start = turns.iter().rposition(|turn| turn.speaker == Speaker::User).map_or(0, |place| place + 1);
+        for turn in turns.iter_mut().skip(start).filter(|turn| turn.speaker == Speaker::Model) {
+            let first = turn.parts.iter_mut().map(|(_, part)| part).find(|part| part.call.is_some());
+            if let Some(first) = first.filter(|part| part.signature.is_none()) {
+                first.signature = Some(state::DUMMY.into());
+                let why = "the model wants a thought signature here; the documented dummy is sent in its place";
+                let place = Place::Message(turn.message).to_string();
+                self.losses.push(Loss::info(LossCode::Changed, "thinking", place, why));
+            }
+        }
+    }
+}
+
+/// Does the API take media of this type inside a result? Where the type is not known it is worth a try.
+fn fits_in_result(part: &Part<'_>) -> bool {
+    let media = part.inline_data.as_ref().or(part.file_data.as_ref());
+    let mime_type = media.and_then(|media| media.mime_type.as_ref()).map(|mime| mime.as_str());
+    mime_type
+        .is_none_or(|mime| matches!(mime, "image/png" | "image/jpeg" | "image/webp" | "application/pdf" | "text/plain"))
+}
+
+/// Adds parts to the conversation. The model's messages in a row are one turn, and so are results.
+fn add<'a>(turns: &mut Vec<Turn<'a>>, speaker: Speaker, message: usize, parts: Vec<(usize, Part<'a>)>) {
+    if parts.is_empty() {
+        return;
+    }
+    match turns.last_mut() {
+        Some(last) if last.speaker == speaker && speaker != Speaker::User => last.parts.extend(parts),
+        _ => turns.push(Turn { speaker, message, parts }),
+    }
+}

@@ -1,0 +1,166 @@
+//! Two languages for schemas.
+//!
+//! `parametersJsonSchema` and `responseJsonSchema` take plain JSON Schema, which is what the format holds. `parameters`
+//! and `responseSchema` take a subset of OpenAPI's: [`raised`] reads it, [`lower`] writes it and says what it lost.
+
+mod lower;
+
+use serde_json::{Map, Value, json};
+
+use crate::json::wire::Raw;
+use crate::{Error, Fields, Json, Limits, Loss};
+
+pub(super) use lower::lower;
+
+/// Keywords of protobuf's `Schema` that clients may spell in snake_case.
+const SPELLINGS: [(&str, &str); 10] = [
+    ("any_of", "anyOf"),
+    ("prefix_items", "prefixItems"),
+    ("min_items", "minItems"),
+    ("max_items", "maxItems"),
+    ("min_length", "minLength"),
+    ("max_length", "maxLength"),
+    ("min_properties", "minProperties"),
+    ("max_properties", "maxProperties"),
+    ("property_ordering", "propertyOrdering"),
+    ("additional_properties", "additionalProperties"),
+];
+/// Keywords whose int64 values may be written as texts.
+const COUNTS: [&str; 6] = ["minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"];
+
+/// Does the schema of a function's arguments name any? An object without is as good as no schema.
+pub(super) fn has_properties(schema: &Json) -> bool {
+    let Ok(schema) = schema.to::<Fields>() else { return false };
+    let is_object = |name: &str| schema.get(name).is_some_and(|value| value.is_object() && value.text() != "{}");
+    // Something else than properties may say it: a reference, a choice, free names.
+    let says_nothing = |name: &str| {
+        matches!(
+            name,
+            "type" | "properties" | "required" | "additionalProperties" | "$schema" | "title" | "description"
+        )
+    };
+    is_object("properties")
+        || schema.get("additionalProperties").is_some_and(Json::is_object)
+        || !schema.names().all(says_nothing)
+}
+
+/// A schema of the subset as JSON Schema; `None` if it is that already.
+pub(super) fn raised(schema: &Json) -> Option<Json> {
+    let written: Value = schema.to().ok()?;
+    let raised = raise(written.clone());
+    (raised != written).then(|| raised.into())
+}
+
+/// The schema that a client wrote in the subset's field: as it was, `kept`, as long as it still says the same.
+///
+/// # Errors
+/// If a limit is reached.
+pub(super) fn rewritten<'a>(
+    schema: &'a Json,
+    kept: Option<&'a Json>,
+    place: &str,
+    limits: &Limits,
+    losses: &mut Vec<Loss>,
+) -> Result<Raw<'a>, Error> {
+    match kept {
+        // The subset's words and those of JSON Schema were the same.
+        None => Ok(Raw::from(schema)),
+        Some(kept) if raised(kept).as_ref() == Some(schema) => Ok(Raw::from(kept)),
+        Some(_) => lower(schema, place, limits, losses),
+    }
+}
+
+/// A schema of the subset as JSON Schema: types in lower case, `nullable` as a type, the order of properties as such.
+fn raise(schema: Value) -> Value {
+    let Value::Object(schema) = schema else { return schema };
+    let mut raised = Map::with_capacity(schema.len());
+    let mut nullable = false;
+    let mut order = None;
+    for (key, value) in schema {
+        let key = SPELLINGS.iter().find(|(snake, _)| *snake == key).map_or(key, |(_, camel)| (*camel).to_owned());
+        let value = match key.as_str() {
+            "type" => match value.as_str().and_then(json_type) {
+                Some(known) => known.into(),
+                None if value == "TYPE_UNSPECIFIED" => continue,
+                None => value,
+            },
+            "nullable" if value.is_boolean() => {
+                nullable = value == true;
+                continue;
+            }
+            "propertyOrdering" if value.is_array() => {
+                order = Some(value);
+                continue;
+            }
+            "format" if value == "enum" => continue,
+            "properties" | "$defs" | "defs" => map_values(value, raise),
+            "items" | "additionalProperties" => raise(value),
+            "anyOf" | "prefixItems" => map_items(value, raise),
+            count if COUNTS.contains(&count) => match value.as_str().and_then(|text| text.parse::<u64>().ok()) {
+                Some(number) => number.into(),
+                None => value,
+            },
+            _ => value,
+        };
+        raised.insert(key, value);
+    }
+    if let Some(order) = order {
+        reorder(&mut raised, &order);
+    }
+    if nullable {
+        admit_null(&mut raised);
+    }
+    Value::Object(raised)
+}
+
+fn map_values(value: Value, change: fn(Value) -> Value) -> Value {
+    match value {
+        Value::Object(values) => values.into_iter().map(|(key, value)| (key, change(value))).collect(),
+        other => other,
+    }
+}
+
+fn map_items(value: Value, change: fn(Value) -> Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(change).collect(),
+        other => other,
+    }
+}
+
+fn json_type(word: &str) -> Option<&'static str> {
+    const TYPES: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
+    TYPES.into_iter().find(|known| known.eq_ignore_ascii_case(word))
+}
+
+fn reorder(schema: &mut Map<String, Value>, order: &Value) {
+    let Some(Value::Object(properties)) = schema.get_mut("properties") else { return };
+    let mut rest = std::mem::take(properties);
+    for name in order.as_array().into_iter().flatten().filter_map(Value::as_str) {
+        if let Some((name, schema)) = rest.shift_remove_entry(name) {
+            properties.insert(name, schema);
+        }
+    }
+    properties.extend(rest);
+}
+
+fn admit_null(schema: &mut Map<String, Value>) {
+    match schema.get_mut("type") {
+        Some(Value::String(word)) => {
+            let both = json!([word, "null"]);
+            schema.insert("type".to_owned(), both);
+        }
+        _ => {
+            if let Some(Value::Array(choices)) = schema.get_mut("anyOf") {
+                choices.push(json!({"type": "null"}));
+            }
+        }
+    }
+    if let Some(Value::Array(values)) = schema.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,45 @@
+//! The codec on JSON values, which tests are written in.
+
+use serde_json::Value;
+
+use super::DIALECT;
+use crate::{Error, Ids, Incoming, Limits, Loss, Reply, Request, Response, Severity, Target};
+
+/// A request as it goes out.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) path: String,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Value,
+    pub(super) losses: Vec<Loss>,
+}
+
+pub(super) fn decode_request(path: Option<&str>, body: &Value) -> Result<Request, Error> {
+    let body = body.to_string();
+    DIALECT.decode_request(Incoming { path, body: body.as_bytes() }, &Limits::default()).map(|(request, _)| request)
+}
+
+pub(super) fn encode_request(request: &Request, target: &Target<'_>) -> Result<Sent, Error> {
+    let wire = DIALECT.encode_request(request, target, &Limits::default())?;
+    let body = serde_json::from_slice(&wire.body).unwrap();
+    Ok(Sent { path: wire.path, headers: wire.headers, body, losses: wire.losses })
+}
+
+pub(super) fn decode_response(body: &Value, ids: &mut Ids) -> Result<Response, Error> {
+    DIALECT.decode_response(body.to_string().as_bytes(), ids, &Limits::default())
+}
+
+/// The answer, and what was lost of it.
+pub(super) fn encode_response(response: &Response, reply: &Reply) -> (Value, Vec<String>) {
+    let wire = DIALECT.encode_response(response, reply);
+    (serde_json::from_slice(&wire.body).unwrap(), told(wire.losses))
+}
+
+/// What was lost and where, in brackets if it is only worth knowing.
+pub(super) fn told(losses: Vec<Loss>) -> Vec<String> {
+    let one = |loss: Loss| match loss.severity {
+        Severity::Info => format!("({} at {})", loss.what, loss.place),
+        Severity::Loss => format!("{} at {}", loss.what, loss.place),
+    };
+    losses.into_iter().map(one).collect()
+}

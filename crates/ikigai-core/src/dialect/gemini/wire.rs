@@ -1,0 +1,281 @@
+//! The objects of the wire.
+//!
+//! Fields are read in both spellings, lowerCamelCase and snake_case, and written in the one that they came in.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
+
+use crate::json::wire::{Raw, Text};
+
+wire! {
+    /// A request.
+    pub(super) struct Body<'a> [names] {
+        /// Mostly absent: the model stands in the path.
+        model "model": Text<'a>,
+        system "systemInstruction" | "system_instruction": System<'a>,
+        contents "contents": OneOrMany<Content<'a>>,
+        tools "tools": OneOrMany<ToolEntry<'a>>,
+        tool_config "toolConfig" | "tool_config": ToolConfig<'a>,
+        config "generationConfig" | "generation_config": Config<'a>,
+    }
+
+    /// What one side said.
+    pub(super) struct Content<'a> {
+        parts "parts": OneOrMany<Part<'a>>,
+        role "role": Text<'a>,
+    }
+
+    /// A part: one data member, and what describes it. Members that have no block of their own are in `rest`.
+    pub(super) struct Part<'a> [names] {
+        text "text": Text<'a>,
+        inline_data "inlineData" | "inline_data": Box<Media<'a>>,
+        file_data "fileData" | "file_data": Box<Media<'a>>,
+        call "functionCall" | "function_call": Box<FunctionCall<'a>>,
+        result "functionResponse" | "function_response": Box<FunctionResponse<'a>>,
+        thought "thought": bool,
+        signature "thoughtSignature" | "thought_signature": Text<'a>,
+    }
+
+    /// Bytes in the part, or the address of a file.
+    pub(super) struct Media<'a> [names] {
+        mime_type "mimeType" | "mime_type": Text<'a>,
+        data "data": Text<'a>,
+        uri "fileUri" | "file_uri": Text<'a>,
+        name "displayName" | "display_name": Text<'a>,
+    }
+
+    /// A call; or a piece of one, as Vertex streams it when asked to.
+    pub(super) struct FunctionCall<'a> [names] {
+        name "name": Text<'a>,
+        args "args": Raw<'a>,
+        id "id": Text<'a>,
+        partial_args "partialArgs" | "partial_args": Vec<PartialArg<'a>>,
+        will_continue "willContinue" | "will_continue": bool,
+    }
+
+    /// A piece of arguments.
+    pub(super) struct PartialArg<'a> {
+        path "jsonPath" | "json_path": Text<'a>,
+        string "stringValue" | "string_value": Text<'a>,
+        number "numberValue" | "number_value": Raw<'a>,
+        flag "boolValue" | "bool_value": bool,
+        null "nullValue" | "null_value": Raw<'a>,
+        will_continue "willContinue" | "will_continue": bool,
+    }
+
+    /// What a tool answered.
+    pub(super) struct FunctionResponse<'a> {
+        id "id": Text<'a>,
+        name "name": Text<'a>,
+        response "response": Payload<'a>,
+        parts "parts": Vec<Part<'a>>,
+    }
+
+    /// An object of which no field is known: all are in `rest`.
+    pub(super) struct Open<'a> {}
+
+    /// One entry of `tools`: functions, and hosted tools in `rest`.
+    pub(super) struct ToolEntry<'a> [names] {
+        functions "functionDeclarations" | "function_declarations": Vec<Declaration<'a>>,
+    }
+
+    /// A function.
+    pub(super) struct Declaration<'a> [names] {
+        name "name": Text<'a>,
+        description "description": Text<'a>,
+        /// In the subset of OpenAPI's schemas.
+        parameters "parameters": Raw<'a>,
+        json_schema "parametersJsonSchema" | "parameters_json_schema": Raw<'a>,
+    }
+
+    /// What is said about calling tools.
+    pub(super) struct ToolConfig<'a> [names] {
+        calling "functionCallingConfig" | "function_calling_config": Raw<'a>,
+    }
+
+    /// What `functionCallingConfig` holds.
+    pub(super) struct Calling<'a> [names] {
+        mode "mode": Text<'a>,
+        allowed "allowedFunctionNames" | "allowed_function_names": Vec<Text<'a>>,
+    }
+
+    /// The generation settings.
+    pub(super) struct Config<'a> [names] {
+        max_output_tokens "maxOutputTokens" | "max_output_tokens": Raw<'a>,
+        temperature "temperature": Raw<'a>,
+        top_p "topP" | "top_p": Raw<'a>,
+        top_k "topK" | "top_k": Raw<'a>,
+        presence_penalty "presencePenalty" | "presence_penalty": Raw<'a>,
+        frequency_penalty "frequencyPenalty" | "frequency_penalty": Raw<'a>,
+        stop "stopSequences" | "stop_sequences": Vec<Text<'a>>,
+        seed "seed": Raw<'a>,
+        mime_type "responseMimeType" | "response_mime_type": Text<'a>,
+        json_schema "responseJsonSchema" | "response_json_schema": Raw<'a>,
+        /// In the subset of OpenAPI's schemas.
+        schema "responseSchema" | "response_schema": Raw<'a>,
+        /// The newer union of type and schema.
+        format "responseFormat" | "response_format": Raw<'a>,
+        thinking "thinkingConfig" | "thinking_config": Raw<'a>,
+    }
+
+    /// What `thinkingConfig` holds.
+    pub(super) struct ThinkingConfig<'a> {
+        budget "thinkingBudget" | "thinking_budget": Raw<'a>,
+        level "thinkingLevel" | "thinking_level": Text<'a>,
+        include "includeThoughts" | "include_thoughts": bool,
+    }
+
+    /// One of the formats in `responseFormat`.
+    pub(super) struct Format<'a> {
+        text "text": TextFormat<'a>,
+    }
+
+    /// A text in a form.
+    pub(super) struct TextFormat<'a> {
+        mime_type "mimeType" | "mime_type": Text<'a>,
+        schema "schema": Raw<'a>,
+    }
+
+    /// An answer, or one frame of a stream.
+    pub(super) struct Answer<'a> {
+        candidates "candidates": Vec<Candidate<'a>>,
+        usage "usageMetadata": Open<'a>,
+        model "modelVersion": Text<'a>,
+        id "responseId": Text<'a>,
+        error "error": Raw<'a>,
+    }
+
+    /// One candidate of an answer.
+    pub(super) struct Candidate<'a> {
+        content "content": Content<'a>,
+        finish "finishReason": Text<'a>,
+        index "index": Raw<'a>,
+    }
+}
+
+impl Candidate<'_> {
+    /// Whether this is the candidate that the format's answer is: others have a number of their own.
+    pub(super) fn is_first(&self) -> bool {
+        self.index.as_ref().is_none_or(|index| index.text() == "0")
+    }
+}
+
+/// A list; or one item that stands alone, which clients may write as well.
+#[derive(Debug, Clone)]
+pub(super) enum OneOrMany<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+impl<T> OneOrMany<T> {
+    pub(super) fn is_one(&self) -> bool {
+        matches!(self, OneOrMany::One(_))
+    }
+
+    pub(super) fn into_vec(self) -> Vec<T> {
+        match self {
+            OneOrMany::One(item) => vec![item],
+            OneOrMany::Many(items) => items,
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for OneOrMany<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            OneOrMany::One(item) => item.serialize(serializer),
+            OneOrMany::Many(items) => items.serialize(serializer),
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Items<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Items<T> {
+            type Value = OneOrMany<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list or an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<OneOrMany<T>, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map)).map(OneOrMany::One)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<OneOrMany<T>, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(OneOrMany::Many)
+            }
+        }
+        deserializer.deserialize_any(Items(PhantomData))
+    }
+}
+
+/// What a tool answered: an object, or one to be written with a single text in it.
+#[derive(Debug, Clone)]
+pub(super) enum Payload<'a> {
+    Object(Open<'a>),
+    Text(&'static str, Text<'a>),
+}
+
+impl Serialize for Payload<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Payload::Object(object) => object.serialize(serializer),
+            Payload::Text(key, text) => serializer.collect_map([(key, text)]),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Payload<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Open::deserialize(deserializer).map(Payload::Object)
+    }
+}
+
+/// The system prompt: a content, or a text.
+#[derive(Debug, Clone)]
+pub(super) enum System<'a> {
+    Text(Text<'a>),
+    Content(Content<'a>),
+}
+
+impl Serialize for System<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            System::Text(text) => text.serialize(serializer),
+            System::Content(content) => content.serialize(serializer),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for System<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextOrContent<'a>(PhantomData<&'a ()>);
+        impl<'de: 'a, 'a> Visitor<'de> for TextOrContent<'a> {
+            type Value = System<'a>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a content or a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<System<'a>, E> {
+                Ok(System::Text(text.into()))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<System<'a>, E> {
+                Ok(System::Text(text.to_owned().into()))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<System<'a>, A::Error> {
+                Content::deserialize(MapAccessDeserializer::new(map)).map(System::Content)
+            }
+        }
+        deserializer.deserialize_any(TextOrContent(PhantomData))
+    }
+}

@@ -1,0 +1,60 @@
+//! What this wire format can express, for [`fit`](crate::fit).
+
+use crate::fit::{
+    Abilities, AskedBy, Beginning, CacheMarks, FirstCharacter, FormatStrict, IdCharacters, IdRule, JsonMode, MarkRule,
+    MarkTtl, NameRule, OutputLimit, Prefill, Repeats, Restricted, SchemaFormat, Seeds, Stops, StrictTools, Subset,
+    Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid,
+};
+
+/// What this wire format can express.
+pub(crate) const ABILITIES: Abilities = Abilities {
+    tool_names: NameRule { longest: 64, also: "", first: FirstCharacter::Any },
+    call_ids: IdRule { longest: 40, characters: IdCharacters::Visible, repeats: Repeats::Taken },
+    greatest_temperature: 2.0,
+    least_top_p_beside_thinking: 1.0,
+    top_k: Support::Missing,
+    penalties: Support::Taken,
+    seed: Seeds::Bits64,
+    stop: Stops { most: 4, blank: Support::Taken },
+    output_limit: OutputLimit::Optional,
+    least_output: 1,
+    parallel_tool_calls: Support::Taken,
+    choice_of_own_tools: Support::Taken,
+    strict_tools: StrictTools::Flag { subset: Subset::Complete, unsaid: Unsaid::Lenient },
+    json_mode: JsonMode::NeedsTheWord,
+    schema_format: SchemaFormat {
+        labels: Support::Taken,
+        subset: Subset::Complete,
+        strict: FormatStrict::Said,
+        beside_prefill: Support::Taken,
+    },
+    thinking: ThinkingWire {
+        asked_by: AskedBy::Quirk,
+        forced_tool_beside_budget: Support::Taken,
+        budget_in_unsigned_turn: Support::Taken,
+        restricted: Restricted::AsInChat,
+    },
+    thinking_back: ThinkingBack::Text,
+    message_state: Support::Taken,
+    system_messages: SystemMessages::Anywhere,
+    beginning: Beginning::Anyone,
+    prefill: Prefill { trailing_blanks: Support::Taken, beside_budget: Support::Taken },
+    longest_cache_key: Some(64),
+    automatic_cache: None,
+    cache_marks: CacheMarks::ProviderOrModel {
+        provider: MarkRule {
+            most: 4,
+            tools: Support::Taken,
+            turns: Support::Missing,
+            inside_results: Support::Missing,
+            ttl: MarkTtl::Any,
+        },
+        model: MarkRule {
+            most: 4,
+            tools: Support::Missing,
+            turns: Support::Missing,
+            inside_results: Support::Missing,
+            ttl: MarkTtl::Unsaid,
+        },
+    },
+};

@@ -1,0 +1,354 @@
+//! What the assistant says, as it stands in answers and in the history of requests.
+
+use std::borrow::Cow;
+
+use super::calls::{self, write_call, write_older_form};
+use super::content::{self, FIELD_CONTENT, sniffed};
+use super::notes::{
+    self, ContentShape, DIALECT, EXTRA_CONTENT, ID, Notes, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, REFUSAL,
+    Side, shape,
+};
+use super::wire::{self, Call, Content, Detail, Inner, Message, Part, Speech};
+use crate::fit::{Spelling, StateUse};
+use crate::json::loose::{Item, Loose as _, Words, raw, read_raw};
+use crate::json::wire::{Raw, Text as WireText};
+use crate::{Audio, Block, Fields, Ids, Json, Part as DataPart, ProviderData, Source, Text, ThinkingBlock};
+
+/// Shape: the picture stood in `images`.
+const IMAGES: &str = "images";
+/// Shape: the speech stood in `audio`.
+const AUDIO: &str = "audio";
+/// The fields that hold reasoning as plain text, first choice first.
+const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
+
+/// Reads a message's fields, its role apart: the blocks, and what is noted about the message itself.
+pub(super) fn decode(mut message: Message<'_>, side: Side, ids: &mut Ids) -> (Vec<Block>, Notes) {
+    let mut notes = Notes::default();
+    let mut blocks: Vec<Block> = reasoning(&mut message).into_iter().collect();
+    let before = blocks.len();
+    let shape = read_content(&mut message, side, &mut blocks);
+    blocks.extend(message.refusal.take().map(|text| refusal(text.into_owned())));
+    if message.images.iter().all(is_picture) {
+        blocks.extend(std::mem::take(&mut message.images).into_iter().map(|image| picture(image, side)));
+    }
+    if let Some(block) = message.audio.as_ref().and_then(|audio| speech(read_raw(&audio.0)?, side)) {
+        message.audio = None;
+        blocks.push(block);
+    }
+    let before_calls = blocks.len();
+    calls::decode(&mut message, side, ids, &mut blocks, &mut notes);
+    let has_calls = blocks.len() > before_calls;
+    match shape {
+        // That is how it is written anyway.
+        Some(ContentShape::Null) if has_calls && before == before_calls => {}
+        Some(shape) => shape.note(&mut notes.shape),
+        None => {}
+    }
+    if let Some(state) = message.extra_content.take() {
+        notes.state.set(EXTRA_CONTENT, state.to_json());
+    }
+    notes.extra = message.leftovers();
+    (blocks, notes)
+}
+
+/// The thinking block that the reasoning fields make, if they say anything.
+fn reasoning(message: &mut Message<'_>) -> Option<Block> {
+    let mut notes = Notes::default();
+    let mut text = None;
+    let (first, second) = (&mut message.reasoning_content, &mut message.reasoning);
+    if let Some(said) = first.take() {
+        notes.shape.set(REASONING_FIELD, REASONING_FIELDS[0]);
+        if second.as_deref() == Some(&said) {
+            second.take();
+            notes.shape.set(REASONING_ALSO, REASONING_FIELDS[1]);
+        }
+        text = Some(said.into_owned());
+    } else if let Some(said) = second.take() {
+        notes.shape.set(REASONING_FIELD, REASONING_FIELDS[1]);
+        text = Some(said.into_owned());
+    }
+    if !message.details.is_empty() {
+        let details = std::mem::take(&mut message.details);
+        if text.is_none() {
+            text = Some(details.iter().filter_map(detail_text).collect());
+            notes.shape.set(REASONING_FIELD, REASONING_DETAILS);
+        }
+        notes.state.set(REASONING_DETAILS, Json::of(&details).unwrap_or_default());
+    }
+    let provider_data = notes.into_data(Side::Request);
+    Some(Block::Thinking(ThinkingBlock { text: text?, provider_data }))
+}
+
+/// The visible text of an item of `reasoning_details`.
+fn detail_text(detail: &Raw<'_>) -> Option<String> {
+    let detail: Detail<'_> = read_raw(&detail.0)?;
+    detail.text.or(detail.summary).map(WireText::into_string)
+}
+
+/// Reads `content`, and says how it was written where the blocks do not tell.
+fn read_content(message: &mut Message<'_>, side: Side, blocks: &mut Vec<Block>) -> Option<ContentShape> {
+    match std::mem::take(&mut message.content) {
+        Content::Absent if wire::find(&message.rest, "content").is_some_and(|raw| raw.get() == "null") => {
+            wire::take(&mut message.rest, "content");
+            Some(ContentShape::Null)
+        }
+        Content::Absent => Some(ContentShape::Absent),
+        Content::Text(text) if text.as_str().is_empty() => Some(ContentShape::Empty),
+        Content::Text(text) => {
+            blocks.push(Block::text(text.into_string()));
+            None
+        }
+        Content::Parts(parts) => {
+            blocks.extend(parts.into_iter().map(|part| content::decode(part, side)));
+            Some(ContentShape::Parts)
+        }
+    }
+}
+
+pub(super) fn refusal(text: String) -> Block {
+    let mut block = Text { text, ..Text::default() };
+    block.provider_data.set_part(DIALECT, DataPart::Shape, REFUSAL, true);
+    Block::Text(block)
+}
+
+pub(super) fn is_picture(item: &Item<'_, Part<'_>>) -> bool {
+    let Item::Fits(part) = item else { return false };
+    part.kind.as_ref().is_some_and(|kind| kind.as_str() == "image_url")
+        && match &part.image_url {
+            Inner::Absent => false,
+            Inner::Plain(_) => true,
+            Inner::Object(medium) => medium.url.is_some(),
+        }
+}
+
+/// A picture that the model made, which some give beside the text.
+pub(super) fn picture(image: Item<'_, Part<'_>>, side: Side) -> Block {
+    let mut block = content::decode(image, side);
+    if let Some(data) = block.provider_data_mut() {
+        data.set_part(DIALECT, DataPart::Shape, IMAGES, true);
+    }
+    block
+}
+
+/// Speech that the model made. The transcript stays beside it: it is not text of the answer.
+fn speech(mut speech: Speech<'_>, side: Side) -> Option<Block> {
+    let data = speech.data.take()?.into_owned();
+    Some(speech_block(data, speech, side))
+}
+
+/// A block of speech; `id` names it in the next request, so it is state, and the rest is not.
+pub(super) fn speech_block(data: String, mut speech: Speech<'_>, side: Side) -> Block {
+    let mut notes = Notes::default();
+    notes.mark(AUDIO);
+    if let Some(id) = speech.id.take() {
+        notes.state.set(ID, id.as_str());
+    }
+    notes.extra = speech.leftovers();
+    let media_type = sniffed(&data).unwrap_or("audio/pcm").to_owned();
+    let source = Source::Base64 { media_type, data };
+    Block::Audio(Audio { source, cache: None, provider_data: notes.into_data(side) })
+}
+
+/// Whether a medium stood in a field of its own beside `content`.
+pub(super) fn has_own_field(block: &Block) -> bool {
+    block.provider_data().is_some_and(|data| shape(data).flag(IMAGES) || shape(data).flag(AUDIO))
+}
+
+/// The items that a thinking block keeps of `reasoning_details`.
+pub(super) fn details_of(data: &ProviderData) -> Vec<Raw<'_>> {
+    let details = data.part(DIALECT, DataPart::State).get(REASONING_DETAILS);
+    let items: Option<Vec<Raw<'_>>> = details.and_then(|details| serde_json::from_str(details.text()).ok());
+    items.unwrap_or_default()
+}
+
+/// The field that a thinking block came in.
+pub(super) fn field_of(thinking: &ThinkingBlock) -> Option<Cow<'_, str>> {
+    shape(&thinking.provider_data).str(REASONING_FIELD)
+}
+
+/// What stands between texts that were blocks of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Join {
+    /// Nothing: an answer's text is one.
+    Nothing,
+    /// An empty line, except where a provider cut a sentence to hang citations on its pieces.
+    Gap,
+}
+
+/// Between texts that were blocks of their own.
+pub(super) const GAP: &str = "\n\n";
+
+/// What one message of the assistant will say.
+#[derive(Debug)]
+pub(super) struct Saying<'a> {
+    side: Side,
+    join: Join,
+    spelling: Spelling,
+    /// How the message was spelled, if that is to be followed.
+    shape: Cow<'a, Fields>,
+    /// What stands in `content`.
+    inside: Vec<(&'a Block, StateUse)>,
+    refusal: String,
+    reasoning: [String; 2],
+    details: Vec<Raw<'a>>,
+    images: Vec<Item<'a, Part<'a>>>,
+    audio: Option<Raw<'a>>,
+    calls: Vec<Item<'a, Call<'a>>>,
+    older_form: Option<wire::Function<'a>>,
+}
+
+impl<'a> Saying<'a> {
+    pub(super) fn new(side: Side, join: Join, spelling: Spelling, shape: Cow<'a, Fields>) -> Self {
+        Saying {
+            side,
+            join,
+            spelling,
+            shape,
+            inside: Vec::new(),
+            refusal: String::new(),
+            reasoning: [String::new(), String::new()],
+            details: Vec::new(),
+            images: Vec::new(),
+            audio: None,
+            calls: Vec::new(),
+            older_form: None,
+        }
+    }
+
+    /// Takes one block; says whether it has a place here. Thinking goes into `field`, which is the one it came in, or
+    /// else the usual one.
+    pub(super) fn say(&mut self, block: &'a Block, state: StateUse, field: &str) -> bool {
+        let in_parts = ContentShape::read(&self.shape) == Some(ContentShape::Parts);
+        match block {
+            Block::Text(text) if content::is_refusal_field(text) => self.refusal.push_str(&text.text),
+            Block::Text(_) => self.inside.push((block, state)),
+            Block::Thinking(thinking) => self.think(block, thinking, state, field),
+            Block::ToolCall(call) => match write_older_form(call, self.side, self.spelling) {
+                Some(function) => self.older_form = Some(function),
+                None => self.calls.push(Item::Fits(write_call(call, self.side, self.spelling, state))),
+            },
+            Block::Other(other) if other.dialect == DIALECT => self.inside.push((block, state)),
+            Block::Image(_) | Block::Audio(_) | Block::Document(_) if in_parts && !has_own_field(block) => {
+                self.inside.push((block, state));
+            }
+            Block::Image(_) => {
+                // In an answer, what another dialect's model made goes there too.
+                let has_place = self.side == Side::Response || (has_own_field(block) && state == StateUse::Own);
+                let Some(part) = content::encode(block, self.side, state).filter(|_| has_place) else { return false };
+                self.images.push(part);
+            }
+            Block::Audio(audio) => match write_speech(audio, self.side, state) {
+                Some(speech) => self.audio = Some(speech),
+                None => return false,
+            },
+            Block::Document(_) | Block::ToolResult(_) | Block::Other(_) => return false,
+        }
+        true
+    }
+
+    fn think(&mut self, block: &'a Block, thinking: &'a ThinkingBlock, state: StateUse, field: &str) {
+        if field == FIELD_CONTENT {
+            return self.inside.push((block, state));
+        }
+        if state == StateUse::Own {
+            self.details.extend(details_of(&thinking.provider_data));
+        }
+        let also = shape(&thinking.provider_data).str(REASONING_ALSO).filter(|_| self.spelling == Spelling::AsItCame);
+        for (name, text) in REASONING_FIELDS.iter().zip(&mut self.reasoning) {
+            if field == *name || also.as_deref() == Some(name) {
+                text.push_str(&thinking.text);
+            }
+        }
+    }
+
+    /// Whether anything was said but reasoning.
+    pub(super) fn is_silent(&self) -> bool {
+        self.inside.is_empty()
+            && self.refusal.is_empty()
+            && self.calls.is_empty()
+            && self.images.is_empty()
+            && self.audio.is_none()
+            && self.older_form.is_none()
+    }
+
+    pub(super) fn has_calls(&self) -> bool {
+        !self.calls.is_empty() || self.older_form.is_some()
+    }
+
+    /// The whole message. What is not said stays out, `content` apart, which is `null` then.
+    pub(super) fn into_message(mut self) -> Message<'a> {
+        let shape = ContentShape::read(&self.shape);
+        let mut message = Message::default();
+        let needs_parts =
+            shape == Some(ContentShape::Parts) || self.inside.iter().any(|(block, _)| block.as_text().is_none());
+        if needs_parts {
+            let parts = self.inside.iter().filter_map(|(block, state)| content::encode(block, self.side, *state));
+            message.content = Content::Parts(parts.collect());
+        } else if self.inside.is_empty() {
+            match shape {
+                Some(ContentShape::Absent) => {}
+                Some(ContentShape::Empty) => message.content = Content::Text("".into()),
+                Some(ContentShape::Null | ContentShape::Parts) | None => wire::put(&mut message.rest, "content", &()),
+            }
+        } else {
+            message.content = Content::Text(self.joined());
+        }
+        let words = |text: String| Words((!text.is_empty()).then(|| text.into()));
+        let [reasoning_content, reasoning] = std::mem::take(&mut self.reasoning);
+        message.refusal = words(std::mem::take(&mut self.refusal));
+        message.reasoning_content = words(reasoning_content);
+        message.reasoning = words(reasoning);
+        message.details = self.details;
+        message.images = self.images;
+        message.audio = self.audio;
+        message.function_call = self.older_form.map(Box::new);
+        message.tool_calls = self.calls;
+        calls::put_others(&self.shape, &mut message.tool_calls);
+        message
+    }
+
+    /// All texts as one.
+    fn joined(&self) -> WireText<'a> {
+        if let [(Block::Text(only), _)] = self.inside.as_slice() {
+            return only.text.as_str().into();
+        }
+        let mut whole = String::new();
+        let mut seam = true;
+        for (block, _) in &self.inside {
+            let Block::Text(text) = block else { continue };
+            let cut = is_cut(text);
+            if self.join == Join::Gap && !seam && !cut {
+                whole.push_str(GAP);
+            }
+            whole.push_str(&text.text);
+            seam = cut;
+        }
+        whole.into()
+    }
+}
+
+/// Whether another dialect hung something on this text, for which it may have cut a sentence.
+fn is_cut(text: &Text) -> bool {
+    [DataPart::State, DataPart::Extra, DataPart::Answer, DataPart::Shape]
+        .into_iter()
+        .any(|part| text.provider_data.parts(part).any(|(name, _)| name != DIALECT.as_str()))
+}
+
+fn write_speech(audio: &Audio, side: Side, state: StateUse) -> Option<Raw<'_>> {
+    let own = audio.provider_data.part(DIALECT, DataPart::State).str(ID).filter(|_| state == StateUse::Own);
+    let mut speech = Speech { rest: notes::extra(&audio.provider_data, side).as_rest(), ..Speech::default() };
+    match (&audio.source, side) {
+        // A request names what was said before; it does not say it again.
+        (_, Side::Request) => speech.id = Some(WireText(own?)),
+        (Source::Base64 { data, .. }, Side::Response) => {
+            speech.id = own.map(WireText);
+            speech.data = Words(Some(data.as_str().into()));
+        }
+        (Source::Url { .. } | Source::File { .. } | Source::Text { .. }, Side::Response) => return None,
+    }
+    Some(Raw(raw(&speech)))
+}
+
+#[cfg(test)]
+#[path = "assistant_tests.rs"]
+mod tests;

@@ -1,0 +1,409 @@
+//! Content parts: wire parts to blocks, and blocks to the parts they came from or would be.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::notes::{self, DIALECT, Notes, REASONING_FIELD, REFUSAL, SIGNATURE, Side, shape};
+use super::wire::{Inner, Medium, Part};
+use crate::fit::StateUse;
+use crate::json::loose::{Item, Loose, raw, read_raw};
+use crate::json::wire::{Raw, Text as WireText};
+use crate::{Audio, Block, CacheHint, Document, Fields, Image, Json, Other, ProviderData, Source, Text, ThinkingBlock};
+
+/// Shape of single parts.
+const DATA_HEAD: &str = "data_head";
+const PLAIN: &str = "plain";
+const FORMAT: &str = "format";
+const BARE: &str = "bare";
+const FILE_URL: &str = "file_url";
+const CHUNKS: &str = "chunks";
+const DOCUMENT_URL: &str = "document_url";
+/// The refusal stood in a part, not in the message's own field.
+const IN_PART: &str = "in_part";
+
+/// The value of [`REASONING_FIELD`] for thinking that came as a part of `content`.
+pub(super) const FIELD_CONTENT: &str = "content";
+
+/// Reads one part. What is not understood stays whole.
+pub(super) fn decode(item: Item<'_, Part<'_>>, side: Side) -> Block {
+    let data = match item {
+        Item::Odd(raw) => Json::copy(&raw),
+        Item::Fits(mut part) => match read(&mut part, side) {
+            Some(block) => return block,
+            None => Json::of(&part).unwrap_or_default(),
+        },
+    };
+    Block::Other(Other { dialect: DIALECT, data })
+}
+
+fn read(part: &mut Part<'_>, side: Side) -> Option<Block> {
+    let mut notes = Notes::default();
+    let kind = part.kind.as_ref()?.as_str();
+    Some(match kind {
+        "text" => {
+            let text = part.text.take()?.into_string();
+            let (cache, provider_data) = rest(notes, part, side);
+            Block::Text(Text { text, cache, provider_data })
+        }
+        "refusal" => {
+            let text = part.refusal.take()?.into_string();
+            notes.mark(REFUSAL);
+            notes.mark(IN_PART);
+            let (cache, provider_data) = rest(notes, part, side);
+            Block::Text(Text { text, cache, provider_data })
+        }
+        "image_url" => {
+            let source = read_image(&mut part.image_url, &mut notes)?;
+            let (cache, provider_data) = rest(notes, part, side);
+            Block::Image(Image { source, cache, provider_data })
+        }
+        "input_audio" => {
+            let source = read_audio(&mut part.input_audio, &mut notes)?;
+            let (cache, provider_data) = rest(notes, part, side);
+            Block::Audio(Audio { source, cache, provider_data })
+        }
+        "file" => {
+            let (source, name) = read_file(&mut part.file, &mut notes)?;
+            let (cache, provider_data) = rest(notes, part, side);
+            Block::Document(Document { source, name, cache, provider_data })
+        }
+        "document_url" => {
+            let source = source_of(part.document_url.take()?.0, &mut notes);
+            notes.mark(DOCUMENT_URL);
+            let name = part.document_name.take().map(WireText::into_string);
+            let (cache, provider_data) = rest(notes, part, side);
+            Block::Document(Document { source, name, cache, provider_data })
+        }
+        "thinking" => {
+            let text = read_thinking(part.thinking.as_ref()?, &mut notes)?;
+            part.thinking = None;
+            notes.shape.set(REASONING_FIELD, FIELD_CONTENT);
+            part.kind = None;
+            // A signature, or the mark of a closed thought: both go back with the part.
+            notes.extra = std::mem::take(part).leftovers();
+            if let Some(signature) = notes.extra.remove(SIGNATURE) {
+                notes.state.set(SIGNATURE, signature);
+            }
+            // What the model thought goes back to it, so its fields are those of a request on both sides.
+            Block::Thinking(ThinkingBlock { text, provider_data: notes.into_data(Side::Request) })
+        }
+        _ => return None,
+    })
+}
+
+/// What is left of a part, and the wish for the cache in it.
+fn rest(mut notes: Notes, part: &mut Part<'_>, side: Side) -> (Option<CacheHint>, ProviderData) {
+    part.kind = None;
+    for (name, value) in std::mem::take(part).leftovers() {
+        notes.extra.push(name, value);
+    }
+    (cache_hint(&notes.extra), notes.into_data(side))
+}
+
+/// The cache hint among a part's or a tool's fields. The field itself stays with the others.
+pub(super) fn cache_hint(fields: &Fields) -> Option<CacheHint> {
+    if fields.is_empty() {
+        return None;
+    }
+    let control = fields.get("cache_control").map(Json::value);
+    let wish = control
+        .filter(|control| control.get("type").is_some_and(|kind| kind == "ephemeral"))
+        .or_else(|| fields.get("prompt_cache_breakpoint").map(Json::value).filter(|wish| wish.is_object()))?;
+    Some(CacheHint { ttl: wish.get("ttl").and_then(|ttl| ttl.as_str()).map(str::to_owned) })
+}
+
+/// Whether a field of a part or a tool is a wish for the cache.
+pub(super) fn is_cache_field(name: &str) -> bool {
+    matches!(name, "cache_control" | "prompt_cache_breakpoint")
+}
+
+fn read_image(inner: &mut Inner<'_>, notes: &mut Notes) -> Option<Source> {
+    let url = match inner {
+        Inner::Absent => return None,
+        Inner::Plain(url) => {
+            notes.mark(PLAIN);
+            std::mem::take(&mut url.0)
+        }
+        Inner::Object(medium) => {
+            let url = medium.url.take()?.0;
+            notes.keep_inner("image_url", std::mem::take(medium.as_mut()).leftovers());
+            url
+        }
+    };
+    *inner = Inner::Absent;
+    Some(source_of(url, notes))
+}
+
+fn read_audio(inner: &mut Inner<'_>, notes: &mut Notes) -> Option<Source> {
+    let source = match inner {
+        Inner::Absent => return None,
+        Inner::Plain(data) => {
+            notes.mark(PLAIN);
+            let data = std::mem::take(&mut data.0);
+            if data.starts_with("http") || data.starts_with("data:") {
+                source_of(data, notes)
+            } else {
+                notes.mark(BARE);
+                let media_type = sniffed(&data).unwrap_or("audio/mpeg").to_owned();
+                Source::Base64 { media_type, data: data.into_owned() }
+            }
+        }
+        Inner::Object(medium) => {
+            let data = medium.data.take()?.into_string();
+            let format = medium.format.take();
+            let media_type = match &format {
+                Some(format) => audio_type(format.as_str()),
+                None => sniffed(&data).unwrap_or("audio/wav").to_owned(),
+            };
+            if format.as_ref().map(WireText::as_str) != Some(audio_format(&media_type)) {
+                notes.shape.set(FORMAT, format.map_or_else(Json::null, |format| format.as_str().into()));
+            }
+            notes.keep_inner("input_audio", std::mem::take(medium.as_mut()).leftovers());
+            Source::Base64 { media_type, data }
+        }
+    };
+    *inner = Inner::Absent;
+    Some(source)
+}
+
+fn read_file(inner: &mut Inner<'_>, notes: &mut Notes) -> Option<(Source, Option<String>)> {
+    let Inner::Object(medium) = inner else { return None };
+    let source = if let Some(data) = medium.file_data.take() {
+        let data = data.0;
+        let is_url = data.starts_with("http://") || data.starts_with("https://");
+        if is_url || data.starts_with("data:") {
+            if is_url {
+                notes.mark(FILE_URL);
+            }
+            source_of(data, notes)
+        } else {
+            notes.mark(BARE);
+            let media_type = sniffed(&data).unwrap_or("application/pdf").to_owned();
+            Source::Base64 { media_type, data: data.into_owned() }
+        }
+    } else {
+        Source::File { id: medium.file_id.take()?.into_string(), media_type: None }
+    };
+    let name = medium.filename.take().map(WireText::into_string);
+    notes.keep_inner("file", std::mem::take(medium.as_mut()).leftovers());
+    *inner = Inner::Absent;
+    Some((source, name))
+}
+
+/// The text of a `thinking` part, which is a text or a list of text parts.
+fn read_thinking(raw: &Raw<'_>, notes: &mut Notes) -> Option<String> {
+    if let Some(text) = raw.as_str() {
+        notes.mark(PLAIN);
+        return Some(text.into_owned());
+    }
+    let text = chunk_text(raw.text())?;
+    let chunks = raw.to_json();
+    if chunks != serde_json::json!([{"type": "text", "text": text}]) {
+        notes.shape.set(CHUNKS, chunks);
+    }
+    Some(text)
+}
+
+/// The text of a list of text parts; `None` if it is not a list.
+fn chunk_text(list: &str) -> Option<String> {
+    let parts: Vec<serde_json::Value> = serde_json::from_str(list).ok()?;
+    Some(parts.iter().filter_map(|chunk| chunk.get("text")?.as_str()).collect())
+}
+
+/// A list with one text part.
+fn chunk_of(text: &str) -> Raw<'static> {
+    Raw(raw(&[text_part(text)]))
+}
+
+/// An address, or the bytes of a data URL.
+fn source_of(url: Cow<'_, str>, notes: &mut Notes) -> Source {
+    const END: &str = ";base64,";
+    let parsed = url.strip_prefix("data:").and_then(|rest| {
+        let end = rest.find(END)?;
+        let media_type = rest.get(..end)?.split(';').next()?;
+        let (head, data) = url.split_at_checked("data:".len() + end + END.len())?;
+        Some((head, media_type.to_owned(), data.to_owned()))
+    });
+    match parsed {
+        Some((head, media_type, data)) => {
+            if head != data_head(&media_type) {
+                notes.shape.set(DATA_HEAD, head);
+            }
+            Source::Base64 { media_type, data }
+        }
+        None => Source::Url { url: url.into_owned(), media_type: None },
+    }
+}
+
+fn data_head(media_type: &str) -> String {
+    format!("data:{media_type};base64,")
+}
+
+/// The address of a source that has one: its URL, or its bytes as a data URL.
+fn url_of<'a>(source: &'a Source, data: &ProviderData) -> Option<WireText<'a>> {
+    match source {
+        Source::Url { url, .. } => Some(url.as_str().into()),
+        Source::Base64 { media_type, data: bytes } => {
+            let head = shape(data)
+                .str(DATA_HEAD)
+                .filter(|head| head.strip_prefix("data:").and_then(|rest| rest.split(';').next()) == Some(media_type));
+            let mut url = head.map_or_else(|| data_head(media_type), Cow::into_owned);
+            url.push_str(bytes);
+            Some(url.into())
+        }
+        Source::Text { .. } | Source::File { .. } => None,
+    }
+}
+
+/// A text part.
+pub(super) fn text_part(text: &str) -> Part<'_> {
+    Part { kind: Some("text".into()), text: Some(text.into()), ..Part::default() }
+}
+
+/// Whether this text is a refusal that stood, or would stand, in the message's own field.
+pub(super) fn is_refusal_field(block: &Text) -> bool {
+    block.is_refusal() && !shape(&block.provider_data).flag(IN_PART)
+}
+
+/// Writes a block as a part; `None` where this dialect has no part for it.
+pub(super) fn encode(block: &Block, side: Side, state: StateUse) -> Option<Item<'_, Part<'_>>> {
+    let mut part = match block {
+        Block::Text(text) if text.is_refusal() => {
+            Part { kind: Some("refusal".into()), refusal: Some(text.text.as_str().into()), ..Part::default() }
+        }
+        Block::Text(text) => text_part(&text.text),
+        Block::Image(image) => {
+            let url = url_of(&image.source, &image.provider_data)?;
+            let image_url = if shape(&image.provider_data).flag(PLAIN) {
+                Inner::Plain(url)
+            } else {
+                Inner::Object(Box::new(Medium { url: Some(url), ..medium(&image.provider_data, side, "image_url") }))
+            };
+            Part { kind: Some("image_url".into()), image_url, ..Part::default() }
+        }
+        Block::Audio(audio) => {
+            Part { kind: Some("input_audio".into()), input_audio: write_audio(audio, side)?, ..Part::default() }
+        }
+        Block::Document(document) => write_document(document, side)?,
+        Block::Thinking(thinking) => write_thinking(thinking),
+        Block::Other(other) if other.dialect == DIALECT => return Some(Item::Odd(Cow::Borrowed(other.data.raw()))),
+        Block::Other(_) | Block::ToolCall(_) | Block::ToolResult(_) => return None,
+    };
+    if let Some(data) = block.provider_data() {
+        let of = if matches!(block, Block::Thinking(_)) { Side::Request } else { side };
+        let extra = notes::extra(data, of);
+        part.rest = extra.as_rest();
+        // A cache mark only while it still says what the block says.
+        if cache_hint(extra).as_ref() != block.cache() {
+            part.rest.retain(|(name, _)| !is_cache_field(name));
+        }
+    }
+    if let (Block::Thinking(thinking), StateUse::Own) = (block, state)
+        && let Some(signature) = thinking.provider_data.part(DIALECT, crate::Part::State).get(SIGNATURE)
+    {
+        part.rest.push((Cow::Borrowed(SIGNATURE), Cow::Borrowed(signature.raw())));
+    }
+    Some(Item::Fits(part))
+}
+
+/// The inner object of a medium, as far as it is unknown.
+fn medium<'a>(data: &'a ProviderData, side: Side, name: &str) -> Medium<'a> {
+    notes::extra(data, side).get(name).and_then(|fields| read_raw(fields.raw())).unwrap_or_default()
+}
+
+fn write_audio(audio: &Audio, side: Side) -> Option<Inner<'_>> {
+    let shape = shape(&audio.provider_data);
+    let is_plain = shape.flag(PLAIN);
+    match &audio.source {
+        Source::Base64 { data, .. } if is_plain && shape.flag(BARE) => Some(Inner::Plain(data.as_str().into())),
+        Source::Base64 { .. } | Source::Url { .. } if is_plain => {
+            url_of(&audio.source, &audio.provider_data).map(Inner::Plain)
+        }
+        Source::Base64 { media_type, data } => {
+            let format = match shape.get(FORMAT) {
+                Some(format) if format.is_null() => None,
+                Some(format) => format.as_str().filter(|format| audio_type(format) == *media_type).map(WireText),
+                None => None,
+            };
+            let silent = shape.get(FORMAT).is_some_and(Json::is_null);
+            let format = format.or_else(|| (!silent).then(|| audio_format(media_type).into()));
+            let inner = medium(&audio.provider_data, side, "input_audio");
+            Some(Inner::Object(Box::new(Medium { data: Some(data.as_str().into()), format, ..inner })))
+        }
+        Source::Url { .. } | Source::Text { .. } | Source::File { .. } => None,
+    }
+}
+
+fn write_document(document: &Document, side: Side) -> Option<Part<'_>> {
+    let data = &document.provider_data;
+    let shape = shape(data);
+    let name = document.name.as_deref().map(WireText::from);
+    if shape.flag(DOCUMENT_URL) {
+        return Some(Part {
+            kind: Some("document_url".into()),
+            document_url: Some(url_of(&document.source, data)?),
+            document_name: name,
+            ..Part::default()
+        });
+    }
+    let mut inner = medium(data, side, "file");
+    inner.filename = name;
+    match &document.source {
+        Source::File { id, .. } => inner.file_id = Some(id.as_str().into()),
+        Source::Base64 { data: bytes, .. } if shape.flag(BARE) => inner.file_data = Some(bytes.as_str().into()),
+        // Only those who sent an address here are known to take one.
+        Source::Url { .. } if !shape.flag(FILE_URL) => return None,
+        source @ (Source::Base64 { .. } | Source::Url { .. }) => inner.file_data = Some(url_of(source, data)?),
+        Source::Text { .. } => return None,
+    }
+    Some(Part { kind: Some("file".into()), file: Inner::Object(Box::new(inner)), ..Part::default() })
+}
+
+/// A `thinking` part, in the chunks that it came in while they still say the same.
+fn write_thinking(block: &ThinkingBlock) -> Part<'_> {
+    let shape = shape(&block.provider_data);
+    let chunks = shape.get(CHUNKS).filter(|chunks| chunk_text(chunks.text()).as_ref() == Some(&block.text));
+    let thinking = match chunks {
+        _ if shape.flag(PLAIN) => Raw::of(&block.text),
+        Some(chunks) => Raw::from(chunks),
+        None => chunk_of(&block.text),
+    };
+    Part { kind: Some("thinking".into()), thinking: Some(thinking), ..Part::default() }
+}
+
+/// Whether nothing on this block asks for the form of a part.
+pub(super) fn is_bare_text(block: &Block, side: Side) -> bool {
+    match block {
+        Block::Text(text) => {
+            text.cache.is_none() && !text.is_refusal() && notes::extra(&text.provider_data, side).is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// The media type of an audio format's name.
+fn audio_type(format: &str) -> String {
+    match format {
+        "wav" => "audio/wav".to_owned(),
+        "mp3" => "audio/mpeg".to_owned(),
+        other => format!("audio/{other}"),
+    }
+}
+
+/// The name of an audio format by its media type.
+fn audio_format(media_type: &str) -> &str {
+    match media_type {
+        "audio/wav" | "audio/x-wav" | "audio/wave" | "audio/vnd.wave" => "wav",
+        "audio/mpeg" | "audio/mp3" => "mp3",
+        other => other.strip_prefix("audio/").unwrap_or(other),
+    }
+}
+
+/// The media type that the first bytes show.
+pub(super) fn sniffed(base64: &str) -> Option<&'static str> {
+    // A multiple of four characters, so that they decode by themselves.
+    let head = base64.get(..base64.len().min(512) / 4 * 4)?;
+    infer::get(&STANDARD.decode(head).ok()?).map(|kind| kind.mime_type())
+}

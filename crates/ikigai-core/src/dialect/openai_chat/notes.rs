@@ -1,0 +1,145 @@
+//! What this dialect leaves in `provider_data`, and how it is found again.
+
+use std::borrow::Cow;
+
+use crate::{Dialect, Fields, Json, Part, ProviderData};
+
+pub(super) const DIALECT: Dialect = Dialect::OpenaiChat;
+
+/// Shape: how `content` was written, where that does not follow from the blocks: one of [`ContentShape`]'s words.
+pub(super) const CONTENT: &str = "content";
+/// Shape: the field that reasoning came in.
+pub(super) const REASONING_FIELD: &str = "reasoning_field";
+/// Shape: the second field that said the same.
+pub(super) const REASONING_ALSO: &str = "reasoning_also";
+/// State: `reasoning_details`, whole.
+pub(super) const REASONING_DETAILS: &str = "reasoning_details";
+/// State: Google's slot for thought signatures, on a call or a message.
+pub(super) const EXTRA_CONTENT: &str = "extra_content";
+/// State: the signature of a `thinking` part.
+pub(super) const SIGNATURE: &str = "signature";
+/// State: the id by which the next request names speech of the model.
+pub(super) const ID: &str = "id";
+/// Shape: the text is a refusal.
+pub(super) const REFUSAL: &str = "refusal";
+/// Shape: the call had no id, this one is ours.
+pub(super) const ID_GENERATED: &str = "id_generated";
+/// Shape: notes on the answer that a message was before. They are not followed when it is sent in a request.
+pub(super) const ANSWER: &str = "answer";
+
+/// Whose document is read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Request,
+    Response,
+}
+
+impl Side {
+    /// The part that holds fields of this side that the format does not know.
+    pub(super) fn unknown(self) -> Part {
+        match self {
+            Side::Request => Part::Extra,
+            Side::Response => Part::Answer,
+        }
+    }
+}
+
+/// What is noted about one object while it is read.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    pub(super) state: Fields,
+    pub(super) shape: Fields,
+    pub(super) extra: Fields,
+}
+
+impl Notes {
+    /// The unknown fields of an object, and nothing else yet.
+    pub(super) fn of(extra: Fields) -> Self {
+        Notes { extra, ..Notes::default() }
+    }
+
+    /// Sets a mark about the spelling.
+    pub(super) fn mark(&mut self, name: &str) {
+        self.shape.set(name, true);
+    }
+
+    /// Keeps unknown fields of an inner object under its name.
+    pub(super) fn keep_inner(&mut self, name: &str, fields: Fields) {
+        if !fields.is_empty() {
+            self.extra.push(name, Json::from(fields));
+        }
+    }
+
+    pub(super) fn into_data(self, side: Side) -> ProviderData {
+        let mut data = ProviderData::default();
+        data.extend_part(DIALECT, Part::State, self.state);
+        data.extend_part(DIALECT, side.unknown(), self.extra);
+        data.extend_part(DIALECT, Part::Shape, self.shape);
+        data
+    }
+
+    /// As [`into_data`](Notes::into_data), for spelling that is only right in the document it was found in: an answer's
+    /// is not followed in a request.
+    pub(super) fn into_bound_data(mut self, side: Side) -> ProviderData {
+        if side == Side::Response && !self.shape.is_empty() {
+            let shape = std::mem::take(&mut self.shape);
+            self.shape.set(ANSWER, Json::from(shape));
+        }
+        self.into_data(side)
+    }
+}
+
+/// How something was spelled.
+pub(super) fn shape(data: &ProviderData) -> &Fields {
+    data.part(DIALECT, Part::Shape)
+}
+
+/// How something was spelled in the document of one side, where the two are told apart.
+pub(super) fn bound_shape(data: &ProviderData, side: Side) -> Cow<'_, Fields> {
+    let shape = shape(data);
+    match side {
+        Side::Request => Cow::Borrowed(shape),
+        Side::Response => Cow::Owned(shape.get(ANSWER).and_then(|notes| notes.to().ok()).unwrap_or_default()),
+    }
+}
+
+/// Unknown fields to write again.
+pub(super) fn extra(data: &ProviderData, side: Side) -> &Fields {
+    data.part(DIALECT, side.unknown())
+}
+
+/// How `content` was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ContentShape {
+    /// A list of parts, where a text would have done.
+    Parts,
+    /// `null`.
+    Null,
+    /// Not at all.
+    Absent,
+    /// An empty text.
+    Empty,
+}
+
+impl ContentShape {
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            ContentShape::Parts => "parts",
+            ContentShape::Null => "null",
+            ContentShape::Absent => "absent",
+            ContentShape::Empty => "empty",
+        }
+    }
+
+    /// The shape that notes name.
+    pub(super) fn read(shape: &Fields) -> Option<Self> {
+        [ContentShape::Parts, ContentShape::Null, ContentShape::Absent, ContentShape::Empty]
+            .into_iter()
+            .find(|known| shape.str(CONTENT).is_some_and(|word| word == known.as_str()))
+    }
+
+    /// Notes the shape.
+    pub(super) fn note(self, shape: &mut Fields) {
+        shape.set(CONTENT, self.as_str());
+    }
+}

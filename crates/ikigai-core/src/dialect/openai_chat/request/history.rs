@@ -1,0 +1,476 @@
+//! Our messages to the wire.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::shape;
+use super::tools::cache_control;
+use crate::dialect::openai_chat::assistant::{GAP, Join, Saying, details_of, field_of};
+use crate::dialect::openai_chat::content::{self, FIELD_CONTENT, is_cache_field};
+use crate::dialect::openai_chat::notes::{self, ContentShape, DIALECT, EXTRA_CONTENT, REASONING_DETAILS, Side};
+use crate::dialect::openai_chat::wire::{self, Content, Message, Part};
+use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
+use crate::json::loose::{Item, Loose as _};
+use crate::json::wire::Raw;
+use crate::{
+    Block, Document, Fields, Loss, LossCode, Part as DataPart, ProviderData, ReasoningField, ReplayReasoning, Role,
+    Source, SystemRole, ThinkingBlock, ToolResult,
+};
+
+/// Writes the messages of one request.
+pub(super) struct History<'f> {
+    fitted: &'f Fitted<'f>,
+    losses: Vec<Loss>,
+    out: Vec<Item<'f, Message<'f>>>,
+    /// Pictures and documents of tool results, which only a user can show here.
+    moved: Vec<Item<'f, Part<'f>>>,
+    after_tool: bool,
+}
+
+impl<'f> History<'f> {
+    pub(super) fn new(fitted: &'f Fitted<'f>) -> Self {
+        History { fitted, losses: Vec::new(), out: Vec::new(), moved: Vec::new(), after_tool: false }
+    }
+
+    /// All messages, and what they cost.
+    pub(super) fn all(mut self) -> (Vec<Item<'f, Message<'f>>>, Vec<Loss>) {
+        self.system();
+        let fitted = self.fitted;
+        for message in &fitted.messages {
+            if message.role != Role::Tool {
+                self.flush_moved();
+            }
+            match message.role {
+                Role::User => self.user(message),
+                Role::System => self.instructions(message),
+                Role::Assistant => self.assistant(message),
+                Role::Tool => self.results(message),
+            }
+        }
+        self.flush_moved();
+        (self.out, self.losses)
+    }
+
+    fn is_ours(&self) -> bool {
+        self.fitted.spelling == Spelling::Ours
+    }
+
+    /// How something was spelled, where that is followed.
+    fn shape(&self, data: &'f ProviderData) -> &'f Fields {
+        if self.is_ours() { Fields::NONE } else { notes::shape(data) }
+    }
+
+    fn push(&mut self, role: &'f str, mut message: Message<'f>) {
+        self.after_tool = role == "tool";
+        message.role = Some(role.into());
+        self.out.push(Item::Fits(message));
+    }
+
+    fn lose(&mut self, code: LossCode, what: &str, place: impl ToString, why: &str) {
+        self.losses.push(Loss::new(code, what, place.to_string(), why));
+    }
+
+    /// The system prompt, in the messages that it came in, else as one.
+    fn system(&mut self) {
+        let fitted = self.fitted;
+        if self.system_as_it_came() {
+            return;
+        }
+        let parts: Vec<Item<'_, Part<'_>>> = fitted.system.iter().filter_map(|block| self.text_part(block)).collect();
+        if parts.is_empty() {
+            return;
+        }
+        let is_marked = parts.iter().any(|item| match item {
+            Item::Fits(part) => part.rest.iter().any(|(name, _)| is_cache_field(name)),
+            Item::Odd(_) => true,
+        });
+        let content = if is_marked { Content::Parts(parts) } else { Content::Text(joined(&parts).into()) };
+        self.push(self.system_role(), Message { content, ..Message::default() });
+    }
+
+    fn system_role(&self) -> &'static str {
+        match self.fitted.target.quirks.chat.system_role {
+            SystemRole::System => "system",
+            SystemRole::Developer => "developer",
+        }
+    }
+
+    /// Cuts the system prompt as it was cut, if it still has as many blocks.
+    fn system_as_it_came(&mut self) -> bool {
+        let fitted = self.fitted;
+        let shape = self.shape(&fitted.request.provider_data);
+        let Some(messages) = shape.get(shape::SYSTEM).and_then(|shapes| shapes.to::<Vec<Fields>>().ok()) else {
+            return false;
+        };
+        let count = |shape: &Fields| shape.get(shape::BLOCKS).and_then(|count| count.to::<usize>().ok()).unwrap_or(0);
+        if messages.iter().map(count).fold(0, usize::saturating_add) != fitted.system.len() {
+            return false;
+        }
+        let mut blocks = fitted.system.as_slice();
+        for shape in messages {
+            let Some((own, rest)) = blocks.split_at_checked(count(&shape)) else { return true };
+            blocks = rest;
+            let mut message = Message { content: self.content(own, &shape), ..Message::default() };
+            put_null(&mut message, &shape);
+            let extra: Fields = shape.get(shape::EXTRA).and_then(|extra| extra.to().ok()).unwrap_or_default();
+            let owned = |(name, value): (String, crate::Json)| (Cow::Owned(name), Cow::Owned(value.raw().to_owned()));
+            message.rest.extend(extra.into_iter().map(owned));
+            let is_developer = shape.str(shape::ROLE).is_some_and(|role| role == "developer");
+            self.push(if is_developer { "developer" } else { "system" }, message);
+        }
+        true
+    }
+
+    fn user(&mut self, message: &'f FittedMessage<'f>) {
+        // Other dialects have results in user messages; here they come first.
+        let (results, rest): (Vec<&FittedBlock<'_>>, Vec<&FittedBlock<'_>>) =
+            message.content.iter().partition(|block| block.block.as_tool_result().is_some());
+        for block in &results {
+            self.result(block);
+        }
+        self.flush_moved();
+        if rest.is_empty() && !results.is_empty() {
+            return;
+        }
+        let data = &message.message.provider_data;
+        let shape = if results.is_empty() { self.shape(data) } else { Fields::NONE };
+        let mut wire = Message { content: self.content(rest, shape), ..Message::default() };
+        put_null(&mut wire, shape);
+        wire.rest.extend(notes::extra(data, Side::Request).as_rest());
+        self.push_user(wire);
+    }
+
+    /// A user message; some refuse one directly after a tool's.
+    fn push_user(&mut self, message: Message<'f>) {
+        if self.after_tool && self.is_ours() && self.fitted.target.quirks.chat.no_user_after_tool {
+            let content = Content::Text("I have the results.".into());
+            self.push("assistant", Message { content, ..Message::default() });
+            let why = "this provider refuses a user message after a tool's; a short assistant message stands between";
+            self.losses.push(Loss::info(LossCode::RefusedByProvider, "messages", "messages", why));
+        }
+        self.push("user", message);
+    }
+
+    /// Instructions in the middle of a conversation.
+    fn instructions(&mut self, message: &'f FittedMessage<'f>) {
+        let data = &message.message.provider_data;
+        let shape = self.shape(data);
+        let role = if self.is_ours() {
+            self.system_role()
+        } else if shape.str(shape::ROLE).is_some_and(|role| role == "developer") {
+            "developer"
+        } else {
+            "system"
+        };
+        let mut wire = Message { content: self.content(&message.content, shape), ..Message::default() };
+        put_null(&mut wire, shape);
+        wire.rest.extend(notes::extra(data, Side::Request).as_rest());
+        self.push(role, wire);
+    }
+
+    /// `content` in the shape that it had, else as short as it can be.
+    fn content(&mut self, blocks: impl IntoIterator<Item = &'f FittedBlock<'f>>, shape: &Fields) -> Content<'f> {
+        let parts = blocks.into_iter().filter_map(|block| self.part(&block.block, block.place, block.state)).collect();
+        shaped(parts, shape)
+    }
+
+    fn results(&mut self, message: &'f FittedMessage<'f>) {
+        for block in &message.content {
+            if block.block.as_tool_result().is_some() {
+                self.result(block);
+            } else {
+                let moved = self.part(&block.block, block.place, block.state);
+                self.moved.extend(moved);
+            }
+        }
+    }
+
+    /// One result is one message.
+    fn result(&mut self, block: &'f FittedBlock<'f>) {
+        let Block::ToolResult(result) = block.block.as_ref() else { return };
+        let shape = self.shape(&result.provider_data);
+        let mut wire = Message::default();
+        if !shape.flag(shape::NO_ID) {
+            wire.tool_call_id = Some(result.tool_call_id.as_str().into());
+        }
+        if self.is_ours() || result.is_error {
+            wire.content = Content::Text(self.result_text(result, block.place).into());
+        } else {
+            let inner = result.content.iter().enumerate();
+            let parts = inner.filter_map(|(index, inner)| self.part(inner, block.place.inner(index), block.state));
+            wire.content = shaped(parts.collect(), shape);
+            put_null(&mut wire, shape);
+        }
+        wire.rest.extend(notes::extra(&result.provider_data, Side::Request).as_rest());
+        let is_older = shape.str(shape::ROLE).is_some_and(|role| role == "function");
+        self.push(if is_older { "function" } else { "tool" }, wire);
+    }
+
+    /// A result's text. Pictures and documents move behind the results.
+    fn result_text(&mut self, result: &'f ToolResult, place: Place) -> String {
+        let mut texts: Vec<Cow<'f, str>> = Vec::new();
+        let before = self.moved.len();
+        for (index, block) in result.content.iter().enumerate() {
+            let place = place.inner(index);
+            match self.part(block, place, StateUse::Own) {
+                Some(Item::Fits(Part { text: Some(text), .. })) => texts.push(text.0),
+                Some(part) => {
+                    let why = "a tool's message takes text alone; it moved into a user message behind the results";
+                    self.lose(LossCode::Media, block.kind().as_str(), place, why);
+                    self.moved.push(part);
+                }
+                None => {}
+            }
+        }
+        if texts.is_empty() && self.moved.len() > before {
+            texts.push("(see attached image)".into());
+        }
+        let mut text = texts.join(GAP);
+        if result.is_error {
+            let says_so = text.get(..5).is_some_and(|head| head.eq_ignore_ascii_case("error"));
+            if !says_so {
+                text.insert_str(0, "Error: ");
+            }
+            let why = "this API has no mark for a failed tool; the text says so";
+            self.lose(LossCode::NotInDialect, "is_error", format!("{place}.is_error"), why);
+        }
+        text
+    }
+
+    fn flush_moved(&mut self) {
+        if !self.moved.is_empty() {
+            let content = Content::Parts(std::mem::take(&mut self.moved));
+            self.push_user(Message { content, ..Message::default() });
+        }
+    }
+
+    /// What the assistant said before, as the target wants to hear it again.
+    fn assistant(&mut self, message: &'f FittedMessage<'f>) {
+        let data = &message.message.provider_data;
+        let quirks = self.fitted.target.quirks;
+        let mut saying = Saying::new(Side::Request, Join::Gap, self.fitted.spelling, Cow::Borrowed(self.shape(data)));
+        let mut text_after_call = false;
+        for block in &message.content {
+            let field = match block.block.as_ref() {
+                Block::Thinking(thinking) => self.reasoning_field(thinking, message),
+                _ => Cow::Borrowed(""),
+            };
+            if matches!(*block.block, Block::Text(_)) && saying.has_calls() && !text_after_call {
+                text_after_call = true;
+                let why = "text stands before the calls here; that it came after one is lost";
+                self.lose(LossCode::Changed, "text", block.place, why);
+            }
+            if !saying.say(&block.block, block.state, &field) {
+                let (code, why) = match block.block.as_ref() {
+                    Block::ToolResult(_) => {
+                        (LossCode::NotInDialect, "the assistant gives no results of tools; it is left out")
+                    }
+                    _ => (LossCode::Media, "the assistant cannot show it here; it is left out"),
+                };
+                self.lose(code, block.block.kind().as_str(), block.place, why);
+            }
+        }
+        let (is_silent, has_calls) = (saying.is_silent(), saying.has_calls());
+        let mut wire = saying.into_message();
+        if let Some(state) = data.part(DIALECT, DataPart::State).get(EXTRA_CONTENT)
+            && message.state == StateUse::Own
+        {
+            wire.extra_content = Some(Raw::from(state));
+        }
+        let extra = notes::extra(data, Side::Request).as_rest();
+        if !self.is_ours() {
+            wire.rest.extend(extra);
+            return self.push("assistant", wire);
+        }
+        // Reasoning goes back as the target wants it, not as it came.
+        let is_reasoning = |name: &str| matches!(name, "reasoning" | "reasoning_content" | "reasoning_details");
+        wire.rest.extend(extra.into_iter().filter(|(name, _)| !is_reasoning(name)));
+        let has_reasoning =
+            !(wire.details.is_empty() && wire.reasoning.is_absent() && wire.reasoning_content.is_absent());
+        // The `content: null` that stands for nothing said does not count.
+        if is_silent && !has_reasoning && wire.extra_content.is_none() && wire.rest.len() < 2 {
+            let why = "nothing of this message can be said here; it is left out";
+            let place = Place::Message(message.index).to_string();
+            return self.losses.push(Loss::info(LossCode::Changed, "messages", place, why));
+        }
+        if wire.content.is_absent() && (quirks.chat.no_null_content || !has_calls) {
+            wire::take(&mut wire.rest, "content");
+            wire.content = Content::Text("".into());
+        }
+        // Some want the field on every turn of a thinking conversation, be it empty.
+        let is_due = self.fitted.thinking.thinks
+            && quirks.chat.reasoning_field == ReasoningField::ReasoningContent
+            && quirks.chat.replay_reasoning == ReplayReasoning::Always;
+        if is_due && !has_reasoning && !is_silent {
+            wire::put(&mut wire.rest, "reasoning_content", "");
+        }
+        self.push("assistant", wire);
+    }
+
+    /// The field that thinking goes back in: the one that this very provider gave it in, else the usual one.
+    fn reasoning_field(&self, thinking: &'f ThinkingBlock, message: &FittedMessage<'_>) -> Cow<'f, str> {
+        let usual = match self.fitted.target.quirks.chat.reasoning_field {
+            ReasoningField::Nothing | ReasoningField::ReasoningContent => "reasoning_content",
+            ReasoningField::Reasoning => "reasoning",
+            ReasoningField::ContentPart => FIELD_CONTENT,
+        };
+        let own = field_of(thinking);
+        if !self.is_ours() {
+            return own.unwrap_or(Cow::Borrowed(usual));
+        }
+        let is_issuer = message.message.provider.as_deref() == Some(self.fitted.target.provider);
+        let has_details = !details_of(&thinking.provider_data).is_empty();
+        match own.filter(|_| is_issuer) {
+            Some(own) if own == FIELD_CONTENT => own,
+            // Whole details say everything.
+            _ if has_details && usual != FIELD_CONTENT => Cow::Borrowed(REASONING_DETAILS),
+            Some(own) if own != REASONING_DETAILS => own,
+            Some(_) | None => Cow::Borrowed(usual),
+        }
+    }
+
+    /// The part for a block, if any.
+    fn part(&mut self, block: &'f Block, place: Place, state: StateUse) -> Option<Item<'f, Part<'f>>> {
+        let kind = block.kind().as_str();
+        let why = match block {
+            Block::Document(document) if self.is_ours() => return self.document(document, block, place),
+            Block::Thinking(_) if self.is_ours() => Some("only the assistant thinks; it is left out"),
+            Block::ToolCall(_) => Some("only the assistant calls tools; it is left out"),
+            Block::ToolResult(_) => Some("a result cannot stand inside another; it is left out"),
+            // Those of other dialects are noted already.
+            Block::Other(other) if other.dialect != DIALECT => return None,
+            Block::Text(_)
+            | Block::Image(_)
+            | Block::Audio(_)
+            | Block::Document(_)
+            | Block::Thinking(_)
+            | Block::Other(_) => None,
+        };
+        if let Some(why) = why {
+            self.lose(LossCode::NotInDialect, kind, place, why);
+            return None;
+        }
+        let Some(mut part) = content::encode(block, Side::Request, state) else {
+            let why = "this API takes it only as data inside the message; it is left out";
+            self.lose(LossCode::Media, kind, place, why);
+            return None;
+        };
+        self.mark(&mut part, block, place);
+        Some(part)
+    }
+
+    /// A part of text alone, for system prompts.
+    fn text_part(&mut self, block: &'f FittedBlock<'f>) -> Option<Item<'f, Part<'f>>> {
+        match block.block.as_ref() {
+            Block::Text(_) | Block::Document(_) | Block::Other(_) => {
+                let part = self.part(&block.block, block.place, block.state)?;
+                if matches!(&part, Item::Fits(part) if part.text.is_some()) || matches!(&part, Item::Odd(_)) {
+                    return Some(part);
+                }
+            }
+            Block::Image(_) | Block::Audio(_) | Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) => {}
+        }
+        self.lose(
+            LossCode::NotInDialect,
+            block.block.kind().as_str(),
+            block.place,
+            "a system prompt is text; it is left out",
+        );
+        None
+    }
+
+    /// PDFs and files go as they are, text goes as text, and an address can only be told.
+    fn document(&mut self, document: &'f Document, block: &'f Block, place: Place) -> Option<Item<'f, Part<'f>>> {
+        let name = document.name.as_deref();
+        let text = match &document.source {
+            Source::Text { text, .. } => Some(text.clone()),
+            Source::Base64 { media_type, data } if media_type.starts_with("text/") => {
+                STANDARD.decode(data).ok().and_then(|bytes| String::from_utf8(bytes).ok())
+            }
+            Source::Base64 { .. } | Source::Url { .. } | Source::File { .. } => None,
+        };
+        let mut part = if let Some(text) = text {
+            let why = "this API takes no text documents; it stands in the message as text, below its name";
+            self.losses.push(Loss::info(LossCode::Changed, "document", place.to_string(), why));
+            let titled = name.map_or_else(|| text.clone(), |name| format!("{name}\n\n{text}"));
+            Item::Fits(Part { kind: Some("text".into()), text: Some(titled.into()), ..Part::default() })
+        } else if let Some(mut part) = content::encode(block, Side::Request, StateUse::Own) {
+            if let Source::Base64 { media_type, .. } = &document.source {
+                if media_type != "application/pdf" && !media_type.is_empty() {
+                    let why = format!("this API takes no documents of type {media_type}; it is left out");
+                    self.lose(LossCode::Media, "document", place, &why);
+                    return None;
+                }
+                if let (None, Item::Fits(Part { file: wire::Inner::Object(file), .. })) = (name, &mut part) {
+                    file.filename = Some("document.pdf".into());
+                }
+            }
+            part
+        } else if let Source::Url { url, .. } = &document.source {
+            let why = "this API fetches no documents; the model is only told the address";
+            self.lose(LossCode::Media, "document", place, why);
+            let told = name.map_or_else(|| url.clone(), |name| format!("{name}: {url}"));
+            return Some(Item::Fits(Part { kind: Some("text".into()), text: Some(told.into()), ..Part::default() }));
+        } else {
+            let why = "this API takes it only as data inside the message; it is left out";
+            self.lose(LossCode::Media, "document", place, why);
+            return None;
+        };
+        self.mark(&mut part, block, place);
+        Some(part)
+    }
+
+    /// Marks a part for the cache where a mark is sent, and only there.
+    fn mark(&mut self, part: &mut Item<'f, Part<'f>>, block: &Block, place: Place) {
+        let Item::Fits(part) = part else { return };
+        let Some(hint) = self.fitted.marks.at(place, block.cache()) else {
+            part.rest.retain(|(name, _)| !is_cache_field(name));
+            return;
+        };
+        let quirk = self.fitted.target.quirks.chat.cache_control;
+        if !self.is_ours() && part.rest.iter().any(|(name, _)| is_cache_field(name)) {
+            return;
+        }
+        part.rest.retain(|(name, _)| !is_cache_field(name));
+        if quirk {
+            part.rest.push((Cow::Borrowed("cache_control"), cache_control(hint).0));
+        } else if self.is_ours() {
+            wire::put(&mut part.rest, "prompt_cache_breakpoint", &serde_json::json!({"mode": "explicit"}));
+        } else {
+            let why = "this API caches by itself and has no marks for it; it is left out";
+            self.losses.push(Loss::info(LossCode::NotInDialect, "cache", place.to_string(), why));
+        }
+    }
+}
+
+/// Parts in the shape that they had, else as short as they can be.
+fn shaped<'a>(mut parts: Vec<Item<'a, Part<'a>>>, shape: &Fields) -> Content<'a> {
+    match (ContentShape::read(shape), parts.as_mut_slice()) {
+        (Some(ContentShape::Parts), _) => Content::Parts(parts),
+        (Some(ContentShape::Null | ContentShape::Absent), []) => Content::Absent,
+        (_, []) => Content::Text("".into()),
+        // The text alone where there is nothing else to say.
+        (_, [Item::Fits(only)]) if only.rest.is_empty() && only.text.is_some() => {
+            only.text.take().map_or_else(|| Content::Parts(Vec::new()), Content::Text)
+        }
+        (_, _) => Content::Parts(parts),
+    }
+}
+
+/// Writes `null` for content that was so.
+fn put_null(message: &mut Message<'_>, shape: &Fields) {
+    if message.content.is_absent() && ContentShape::read(shape) == Some(ContentShape::Null) {
+        wire::put(&mut message.rest, "content", &());
+    }
+}
+
+/// The texts of parts, with a gap between.
+fn joined(parts: &[Item<'_, Part<'_>>]) -> String {
+    let texts = parts.iter().filter_map(|item| match item {
+        Item::Fits(part) => part.text.as_ref().map(|text| text.as_str()),
+        Item::Odd(_) => None,
+    });
+    texts.collect::<Vec<_>>().join(GAP)
+}

@@ -1,0 +1,189 @@
+//! State of another dialect, carried through a client of this one.
+//!
+//! It rides in `reasoning_details`, in the form that relays use for encrypted reasoning and that clients send back
+//! whole. Each item says inside which block it belongs to: its kind, its place, and how long its text was. A signature
+//! over a text that came back changed is worth nothing, so it is restored only where the text still has that length.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::notes::DIALECT;
+use super::wire::{Detail, Message};
+use crate::dialect::Reply;
+use crate::dialect::seal::Sealed;
+use crate::json::loose::read_raw;
+use crate::json::wire::Raw;
+use crate::{Block, BlockKind, Json, Part, ProviderData, Text, ThinkingBlock};
+
+const FORMAT: &str = "ikigai-v1";
+/// Notes to ourselves inside the sealed record.
+const OF: &str = "of";
+const LENGTH: &str = "length";
+
+/// An item of `reasoning_details` with sealed state in it.
+#[derive(Debug, Serialize)]
+pub(super) struct SealedItem {
+    r#type: &'static str,
+    data: String,
+    id: String,
+    format: &'static str,
+    index: usize,
+}
+
+/// Which block state belongs to.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Owner<'a> {
+    /// With the length of its text.
+    Thinking(usize),
+    Text(usize),
+    /// With its id.
+    Call(&'a str),
+}
+
+/// The item for one block's state of other dialects; `None` if it has no such state.
+pub(super) fn seal(index: usize, block: &Block, reply: &Reply, model: &str) -> Option<SealedItem> {
+    let owner = match block {
+        Block::Thinking(thinking) => Owner::Thinking(thinking.text.len()),
+        Block::Text(text) => Owner::Text(text.text.len()),
+        Block::ToolCall(call) => Owner::Call(&call.id),
+        Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) | Block::Other(_) => return None,
+    };
+    seal_parts(index, owner, block.provider_data()?, reply, model)
+}
+
+/// The same for a block that is known only by its parts, as in a stream.
+pub(super) fn seal_parts(
+    index: usize,
+    owner: Owner<'_>,
+    data: &ProviderData,
+    reply: &Reply,
+    model: &str,
+) -> Option<SealedItem> {
+    let (kind, of, id, length) = match owner {
+        Owner::Thinking(length) => (BlockKind::Thinking, "thinking", format!("thinking_{index}"), length),
+        Owner::Text(length) => (BlockKind::Text, "text", format!("text_{index}"), length),
+        Owner::Call(id) => (BlockKind::ToolCall, "call", id.to_owned(), 0),
+    };
+    let mut sealed = Sealed::of(data, kind, DIALECT, reply.provider.as_deref(), Some(model))?;
+    sealed.data.set_part(DIALECT, Part::Shape, OF, of);
+    sealed.data.set_part(DIALECT, Part::Shape, LENGTH, Json::of(&length).unwrap_or_default());
+    Some(SealedItem { r#type: "reasoning.encrypted", data: sealed.to_text(), id, format: FORMAT, index })
+}
+
+/// A sealed item that came back.
+#[derive(Debug)]
+pub(super) struct Opened {
+    index: usize,
+    id: String,
+    of: String,
+    length: usize,
+    record: Sealed,
+}
+
+/// Takes our own items out of a message's `reasoning_details`; foreign ones stay.
+pub(super) fn take_sealed(message: &mut Message<'_>) -> Vec<Opened> {
+    let mut items = Vec::new();
+    message.details.retain(|detail| match open(detail) {
+        Some(item) => {
+            items.push(item);
+            false
+        }
+        None => true,
+    });
+    items.sort_by_key(|item: &Opened| item.index);
+    items
+}
+
+fn open(detail: &Raw<'_>) -> Option<Opened> {
+    let detail: Detail<'_> = read_raw(&detail.0)?;
+    let mut record = Sealed::from_text(detail.data?.as_str())?;
+    let notes = record.data.take_part(DIALECT, Part::Shape);
+    Some(Opened {
+        index: detail.index.and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX),
+        id: detail.id.map(|id| id.into_string()).unwrap_or_default(),
+        of: notes.str(OF)?.into_owned(),
+        length: notes.get(LENGTH)?.to().ok()?,
+        record,
+    })
+}
+
+/// Gives the state back to the blocks that it belongs to, and says who issued it: provider and model.
+pub(super) fn unseal(content: &mut Vec<Block>, items: Vec<Opened>) -> (Option<String>, Option<String>) {
+    let issuer = items.iter().find_map(|item| item.record.provider.clone());
+    let model = items.iter().find_map(|item| item.record.model.clone());
+    let (thinking, rest): (Vec<Opened>, Vec<Opened>) = items.into_iter().partition(|item| item.of == "thinking");
+    let mut placed = restore_thinking(content, thinking);
+    let mut calls: HashMap<String, ProviderData> = HashMap::new();
+    let mut texts = Vec::new();
+    for item in rest {
+        match item.of.as_str() {
+            "call" => calls.entry(item.id).or_default().merge(item.record.data),
+            // Nothing was said in it; the client has no trace of it.
+            "text" if item.length == 0 => {
+                let block = Text { provider_data: item.record.data, ..Text::default() };
+                placed.push((item.index, Block::Text(block)));
+            }
+            "text" => texts.push(item),
+            _ => {}
+        }
+    }
+    for block in content.iter_mut() {
+        if let Block::ToolCall(call) = block
+            && let Some(data) = calls.remove(&call.id)
+        {
+            call.provider_data.merge(data);
+        }
+    }
+    let mut spoken = content.iter_mut().filter(|block| block.as_text().is_some());
+    if let (Some(Block::Text(text)), None) = (spoken.next(), spoken.next()) {
+        let length = text.text.len();
+        for item in texts.into_iter().filter(|item| item.length == length) {
+            text.provider_data.merge(item.record.data);
+        }
+    }
+    place(content, placed);
+    (issuer, model)
+}
+
+/// Puts blocks into their places among the others.
+fn place(content: &mut Vec<Block>, mut placed: Vec<(usize, Block)>) {
+    placed.sort_by_key(|(index, _)| *index);
+    let mut merged = Vec::with_capacity(content.len() + placed.len());
+    let mut others = std::mem::take(content).into_iter();
+    for (index, block) in placed {
+        merged.extend(others.by_ref().take(index.saturating_sub(merged.len())));
+        merged.push(block);
+    }
+    merged.extend(others);
+    *content = merged;
+}
+
+/// The thinking blocks with their places, cut out of the one text that the client knows.
+fn restore_thinking(content: &mut Vec<Block>, items: Vec<Opened>) -> Vec<(usize, Block)> {
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let texts = content.iter().filter_map(|block| match block {
+        Block::Thinking(thinking) => Some(thinking.text.as_str()),
+        _ => None,
+    });
+    let whole: String = texts.collect();
+    let mut rest = whole.as_str();
+    let mut blocks = Vec::new();
+    for item in items {
+        let Some((text, tail)) = rest.split_at_checked(item.length) else { return Vec::new() };
+        rest = tail;
+        let block = ThinkingBlock { text: text.to_owned(), provider_data: item.record.data };
+        blocks.push((item.index, Block::Thinking(block)));
+    }
+    // Either every text is accounted for, or the state spoke of no text at all.
+    let silent = rest.len() == whole.len();
+    if !rest.is_empty() && !silent {
+        return Vec::new();
+    }
+    if !silent || whole.is_empty() {
+        content.retain(|block| !matches!(block, Block::Thinking(_)));
+    }
+    blocks
+}

@@ -1,0 +1,392 @@
+//! The system prompt and the messages to the list of items.
+
+use crate::dialect::openai_responses::content::{self, INPUT, Keep, OUTPUT, is_bare_text};
+use crate::dialect::openai_responses::wire::{self, Any, Content, Item, Loose, Object};
+use crate::dialect::openai_responses::{DIALECT, items};
+use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
+use crate::json::wire::Rest;
+use crate::{Block, Fields, Loss, LossCode, Other, Part, ProviderData, Role, Source, Text, ThinkingBlock, ToolResult};
+
+/// Writes items.
+#[derive(Debug)]
+pub(super) struct Writer<'a> {
+    fitted: &'a Fitted<'a>,
+    /// The caller keeps the conversation on the server.
+    stored: Stored,
+    lines: Vec<Line<'a>>,
+    /// The model's message that more parts may join: its first text, its parts, and what is kept of it.
+    open: Option<(&'a Text, Vec<wire::Part<'a>>, Keep)>,
+    pub(super) losses: Vec<Loss>,
+}
+
+/// Whether the server keeps the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stored {
+    Yes,
+    No,
+}
+
+/// An item and whose it is.
+#[derive(Debug)]
+struct Line<'a> {
+    item: Object<'a, Item<'a>>,
+    origin: Origin,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Client,
+    Model,
+    /// Reasoning of the model, which must stand before what it led to.
+    Reasoning(Place),
+}
+
+/// What became of the system prompt and the messages.
+#[derive(Debug, Default)]
+pub(super) struct Written<'a> {
+    pub(super) instructions: Option<String>,
+    pub(super) items: Vec<Object<'a, Item<'a>>>,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(fitted: &'a Fitted<'a>, stored: Stored) -> Self {
+        let lines = Vec::with_capacity(fitted.messages.len());
+        Writer { fitted, stored, lines, open: None, losses: Vec::new() }
+    }
+
+    pub(super) fn write(&mut self) -> Written<'a> {
+        let fitted = self.fitted;
+        let instructions = self.system();
+        for message in &fitted.messages {
+            match message.role {
+                Role::Assistant => self.of_model(message),
+                Role::User | Role::Tool => self.of_client(message, "user"),
+                Role::System => {
+                    let role = shape(&message.message.provider_data).str("role");
+                    self.of_client(message, if role.as_deref() == Some("system") { "system" } else { "developer" });
+                }
+            }
+        }
+        if fitted.spelling == Spelling::Ours {
+            self.drop_reasoning_that_led_nowhere();
+        }
+        let lines = std::mem::take(&mut self.lines);
+        Written { instructions, items: lines.into_iter().map(|line| line.item).collect() }
+    }
+
+    fn keep(&self, state: StateUse) -> Keep {
+        match (state, self.fitted.spelling) {
+            (StateUse::Foreign, _) => Keep::Nothing,
+            (StateUse::Own, Spelling::AsItCame) => Keep::Everything,
+            (StateUse::Own, Spelling::Ours) => Keep::Fields,
+        }
+    }
+
+    fn push(&mut self, item: Item<'a>, origin: Origin) {
+        self.lines.push(Line { item: Any::Object(item), origin });
+    }
+
+    fn lose(&mut self, code: LossCode, what: &str, place: Place, why: &str) {
+        self.losses.push(Loss::new(code, what, place.to_string(), why));
+    }
+
+    /// The system prompt: `instructions`, and the messages that it was read from.
+    fn system(&mut self) -> Option<String> {
+        let mut plain: Vec<&'a FittedBlock<'a>> = Vec::new();
+        let mut leads: Vec<(&'a ProviderData, Vec<wire::Part<'a>>)> = Vec::new();
+        for block in &self.fitted.system {
+            let data = block.block.provider_data().filter(|data| shape(data).get("role").is_some());
+            let Some(data) = data else {
+                plain.push(block);
+                continue;
+            };
+            if leads.is_empty() || shape(data).get("item").is_some() {
+                leads.push((data, Vec::new()));
+            }
+            let part = self.part(block.block.as_ref(), block.place, self.keep(block.state));
+            if let Some((_, parts)) = leads.last_mut() {
+                parts.extend(part.and_then(into_object));
+            }
+        }
+        let instructions = self.instructions(&plain);
+        for (data, parts) in leads {
+            let role = if shape(data).str("role").as_deref() == Some("system") { "system" } else { "developer" };
+            let extra = data.part(DIALECT, Part::Extra).get("item").and_then(|item| item.to::<Fields>().ok());
+            let rest = extra.map(items::owned_rest).unwrap_or_default();
+            self.message(role, shape(data), parts.into_iter().map(Any::Object).collect(), rest);
+        }
+        instructions
+    }
+
+    /// The part of the system prompt that no message item held. It goes into `instructions`, unless only a message can
+    /// hold it.
+    fn instructions(&mut self, blocks: &[&'a FittedBlock<'a>]) -> Option<String> {
+        if blocks.is_empty() {
+            return None;
+        }
+        let marked = |block: &FittedBlock<'_>| self.fitted.marks.at(block.place, block.block.cache()).is_some();
+        let texts: Option<Vec<&str>> =
+            blocks.iter().map(|block| block.block.as_text().filter(|_| !marked(block))).collect();
+        if let Some(texts) = texts {
+            return Some(texts.join("\n\n"));
+        }
+        let parts = blocks.iter().filter_map(|block| {
+            let keep = self.keep(block.state);
+            self.part(block.block.as_ref(), block.place, keep)
+        });
+        let parts = parts.collect();
+        self.message("developer", Fields::NONE, parts, Rest::new());
+        None
+    }
+
+    /// A message of the user or of the system, or the results of tools.
+    fn of_client(&mut self, message: &'a FittedMessage<'a>, role: &'static str) {
+        let data = &message.message.provider_data;
+        let mut parts = Vec::new();
+        for block in &message.content {
+            match block.block.as_ref() {
+                Block::ToolResult(result) => {
+                    self.flush(role, message, &mut parts);
+                    self.result(result, block.place, block.state);
+                }
+                Block::Other(other) if is_item(other) && !shape(data).flag("parts") => {
+                    self.flush(role, message, &mut parts);
+                    self.lines.push(Line { item: Any::Other(other.data.clone()), origin: Origin::Client });
+                }
+                inner => parts.extend(self.part(inner, block.place, self.keep(block.state))),
+            }
+        }
+        let empty = message.content.is_empty() && message.role != Role::Tool;
+        if empty {
+            let rest = self.keep(message.state).extra(data);
+            self.message(role, self.shape(message), parts, rest);
+        } else {
+            self.flush(role, message, &mut parts);
+        }
+    }
+
+    fn shape(&self, message: &'a FittedMessage<'a>) -> &'a Fields {
+        self.keep(message.state).shape(&message.message.provider_data)
+    }
+
+    fn flush(
+        &mut self,
+        role: &'static str,
+        message: &'a FittedMessage<'a>,
+        parts: &mut Vec<Object<'a, wire::Part<'a>>>,
+    ) {
+        if !parts.is_empty() {
+            let rest = self.keep(message.state).extra(&message.message.provider_data);
+            self.message(role, self.shape(message), std::mem::take(parts), rest);
+        }
+    }
+
+    fn message(&mut self, role: &'a str, shape: &Fields, parts: Vec<Object<'a, wire::Part<'a>>>, rest: Rest<'a>) {
+        let head = shape.get("item").and_then(|item| item.to::<Fields>().ok()).unwrap_or_default();
+        let item = Item {
+            kind: (!shape.flag("easy")).then(|| Any::text("message")),
+            id: items::shaped(&head, "id"),
+            status: items::shaped(&head, "status"),
+            role: Some(Any::text(role)),
+            content: Some(one_text_or_parts(parts, shape.flag("string"))),
+            rest,
+            ..Item::default()
+        };
+        self.push(item, Origin::Client);
+    }
+
+    /// One part of a message of the client's side, or of a result.
+    fn part(&mut self, block: &'a Block, place: Place, keep: Keep) -> Option<Object<'a, wire::Part<'a>>> {
+        let mut part = match block {
+            Block::Text(text) => content::encode_text(text, INPUT, keep),
+            Block::Image(image) => match content::encode_image(image, keep) {
+                Some(part) => part,
+                None => {
+                    self.lose(LossCode::Media, "image", place, "a text is not a picture; it is left out");
+                    return None;
+                }
+            },
+            Block::Document(document) => {
+                let part = content::encode_file(document, keep);
+                let linked = matches!(document.source, Source::Url { .. } | Source::File { .. });
+                if document.name.is_some() && linked && part.filename.is_none() {
+                    let why = "a file that is not sent along has no name here";
+                    self.losses.push(Loss::info(LossCode::NotInDialect, "document.name", place.to_string(), why));
+                }
+                part
+            }
+            Block::Other(other) if other.dialect == DIALECT => return Some(Any::Other(other.data.clone())),
+            // Noted already.
+            Block::Other(_) => return None,
+            Block::Audio(_) => {
+                self.lose(LossCode::Media, "audio", place, "this API takes no sound; it is left out");
+                return None;
+            }
+            Block::Thinking(_) | Block::ToolCall(_) | Block::ToolResult(_) => {
+                let why = "it cannot stand in this place; it is left out";
+                self.lose(LossCode::NotInDialect, block.kind().as_str(), place, why);
+                return None;
+            }
+        };
+        if let Some(data) = block.provider_data()
+            && self.fitted.marks.at(place, block.cache()).is_some()
+        {
+            part.prompt_cache_breakpoint = Some(content::encode_breakpoint(data, keep));
+        }
+        Some(Any::Object(part))
+    }
+
+    /// The result of a call. There is no flag for failures, so the text says it.
+    fn result(&mut self, result: &'a ToolResult, place: Place, state: StateUse) {
+        self.close();
+        let keep = self.keep(state);
+        let shape = keep.shape(&result.provider_data);
+        let blocks = result.content.iter().enumerate();
+        let mut parts: Vec<Object<'a, wire::Part<'a>>> =
+            blocks.filter_map(|(index, block)| self.part(block, place.inner(index), keep)).collect();
+        if result.is_error {
+            say_error(&mut parts);
+            let why = "results have no flag for failures here; the text begins with `Error: `";
+            self.losses.push(Loss::info(LossCode::Changed, "is_error", place.to_string(), why));
+        }
+        let item = Item {
+            kind: Some(Any::text("function_call_output")),
+            id: items::shaped(shape, "id"),
+            status: items::shaped(shape, "status"),
+            call_id: Some(Any::text(result.tool_call_id.as_str())),
+            output: Some(match parts.is_empty() && shape.get("output").is_none() {
+                true => Any::text(""),
+                false => one_text_or_parts(parts, shape.get("output").is_none()),
+            }),
+            rest: keep.extra(&result.provider_data),
+            ..Item::default()
+        };
+        self.push(item, Origin::Client);
+    }
+
+    /// A message of the model: one item or several.
+    fn of_model(&mut self, message: &'a FittedMessage<'a>) {
+        for block in &message.content {
+            let (place, keep) = (block.place, self.keep(block.state));
+            if let Block::Text(text) = block.block.as_ref() {
+                if items::begins_item(text) {
+                    self.close();
+                }
+                let part = content::encode_text(text, OUTPUT, keep);
+                self.open.get_or_insert_with(|| (text, Vec::new(), keep)).1.push(part);
+                continue;
+            }
+            self.close();
+            match block.block.as_ref() {
+                Block::Thinking(thinking) => self.thinking(thinking, place, keep),
+                Block::ToolCall(call) => {
+                    self.push(items::encode_call(call, &call.id, &call.name, keep), Origin::Model);
+                }
+                Block::ToolResult(result) => self.result(result, place, block.state),
+                Block::Other(other) => self.item_of_model(other, place),
+                Block::Image(_) | Block::Document(_) | Block::Audio(_) => {
+                    let why = "the model's own messages hold text alone here; it is left out";
+                    self.lose(LossCode::Media, block.block.kind().as_str(), place, why);
+                }
+                Block::Text(_) => {}
+            }
+        }
+        self.close();
+    }
+
+    fn close(&mut self) {
+        if let Some((first, parts, keep)) = self.open.take() {
+            let mut item = items::open_message(first, keep);
+            items::close_message(&mut item, parts, first, keep);
+            self.push(item, Origin::Model);
+        }
+    }
+
+    fn item_of_model(&mut self, other: &Other, place: Place) {
+        let kind = other.data.to::<wire::Tool<'_>>().ok().and_then(|item| item.kind);
+        let is_reference = wire::is(&kind, "item_reference");
+        if is_reference && self.fitted.spelling == Spelling::Ours && self.stored == Stored::No {
+            let why = "a reference to an item that the server has not stored is refused; it is left out";
+            return self.lose(LossCode::Conflict, "other", place, why);
+        }
+        self.lines.push(Line { item: Any::Other(other.data.clone()), origin: Origin::Model });
+    }
+
+    /// Reasoning goes back as it was encrypted, by its id where it is stored, or in words to models that give words.
+    fn thinking(&mut self, block: &'a ThinkingBlock, place: Place, keep: Keep) {
+        let data = &block.provider_data;
+        let state = data.part(DIALECT, Part::State);
+        let goes = keep == Keep::Everything
+            || state.get("encrypted_content").is_some()
+            || (state.get("id").is_some() && self.stored == Stored::Yes)
+            || (shape(data).get("content").is_some() && self.fitted.target.quirks.responses.no_store);
+        if goes {
+            self.push(items::encode_reasoning(block, keep), Origin::Reasoning(place));
+        } else {
+            let why = "reasoning goes back only as the provider encrypted it, and this has none; it is left out";
+            self.lose(LossCode::NotInDialect, "thinking", place, why);
+        }
+    }
+
+    /// Reasoning must stand before what it led to. Where that never came, as in an answer that was cut off, it is refused.
+    fn drop_reasoning_that_led_nowhere(&mut self) {
+        let mut led = false;
+        let mut kept: Vec<Line<'a>> = Vec::with_capacity(self.lines.len());
+        for line in std::mem::take(&mut self.lines).into_iter().rev() {
+            match line.origin {
+                Origin::Reasoning(place) if !led => {
+                    let why = "reasoning without the item that it led to is refused; it is left out";
+                    self.lose(LossCode::Conflict, "thinking", place, why);
+                    continue;
+                }
+                Origin::Reasoning(_) | Origin::Model => led = true,
+                Origin::Client => led = false,
+            }
+            kept.push(line);
+        }
+        kept.reverse();
+        self.lines = kept;
+    }
+}
+
+/// How something was spelled, in whichever way the request is written.
+fn shape(data: &ProviderData) -> &Fields {
+    data.part(DIALECT, Part::Shape)
+}
+
+fn into_object<'a>(part: Object<'a, wire::Part<'a>>) -> Option<wire::Part<'a>> {
+    match part {
+        Any::Object(part) => Some(part),
+        Any::Text(_) | Any::List(_) | Any::Other(_) => None,
+    }
+}
+
+/// Whether this is an item of its own and not a part of the message that it is in.
+fn is_item(other: &Other) -> bool {
+    let kind: Option<Loose<'_>> = other.data.to::<wire::Tool<'_>>().ok().and_then(|item| item.kind);
+    !kind.as_ref().and_then(Any::as_str).unwrap_or_default().starts_with("input_")
+}
+
+fn one_text_or_parts<'a>(mut parts: Vec<Object<'a, wire::Part<'a>>>, as_text: bool) -> Content<'a> {
+    if let [Any::Object(part)] = parts.as_mut_slice()
+        && as_text
+        && is_bare_text(part, INPUT)
+        && let Some(text) = wire::take_text(&mut part.text)
+    {
+        return Any::Text(text);
+    }
+    Any::List(parts)
+}
+
+fn say_error<'a>(parts: &mut Vec<Object<'a, wire::Part<'a>>>) {
+    const PREFIX: &str = "Error: ";
+    let first = parts.iter_mut().find_map(|part| match part {
+        Any::Object(part) => part.text.as_mut(),
+        Any::Text(_) | Any::List(_) | Any::Other(_) => None,
+    });
+    match first {
+        Some(text) if text.as_str().is_some_and(|text| text.starts_with(PREFIX)) => {}
+        Some(text) => *text = Any::text(format!("{PREFIX}{}", text.as_str().unwrap_or_default())),
+        None => parts.insert(0, Any::Object(wire::Part::text(INPUT, "Error: the tool failed"))),
+    }
+}

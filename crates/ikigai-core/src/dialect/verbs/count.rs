@@ -1,0 +1,71 @@
+//! How many tokens a prompt has, by the provider's own count.
+
+use serde_json::Value;
+
+use crate::{Dialect, Error, Fields, Json, WireRequest};
+
+/// What Anthropic's count accepts of a request.
+const ANTHROPIC: [&str; 9] = [
+    "messages",
+    "model",
+    "system",
+    "thinking",
+    "tool_choice",
+    "tools",
+    "cache_control",
+    "output_config",
+    "mcp_servers",
+];
+
+/// What OpenAI's count accepts of a request.
+const RESPONSES: [&str; 9] = [
+    "model",
+    "input",
+    "instructions",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "reasoning",
+    "text",
+    "truncation",
+];
+
+impl Dialect {
+    /// The request that counts the tokens of an encoded request; `None` if the API cannot count.
+    pub fn count_request(self, encoded: &WireRequest) -> Option<WireRequest> {
+        let mut fields: Fields = serde_json::from_slice(&encoded.body).ok()?;
+        let (path, body) = match self {
+            Dialect::Anthropic => {
+                fields.retain(|name, _| ANTHROPIC.contains(&name));
+                (format!("{}/count_tokens", encoded.path), fields)
+            }
+            Dialect::OpenaiResponses => {
+                fields.retain(|name, _| RESPONSES.contains(&name));
+                (format!("{}/input_tokens", encoded.path), fields)
+            }
+            Dialect::Gemini => {
+                let (model, _) = encoded.path.rsplit_once(':')?;
+                fields.set("model", model.trim_start_matches('/'));
+                let mut outer = Fields::default();
+                outer.set("generateContentRequest", Json::from(fields));
+                (format!("{model}:countTokens"), outer)
+            }
+            Dialect::OpenaiChat => return None,
+        };
+        let body = serde_json::to_vec(&body).ok()?;
+        Some(WireRequest { path, body, losses: Vec::new(), ..encoded.clone() })
+    }
+
+    /// The tokens in the answer to a [`count_request`](Dialect::count_request); `None` if it does not say.
+    ///
+    /// # Errors
+    /// If the answer is not JSON.
+    pub fn decode_count(self, body: &[u8]) -> Result<Option<u64>, Error> {
+        let answer = super::read(body)?;
+        let count = match self {
+            Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses => answer.get("input_tokens"),
+            Dialect::Gemini => answer.get("totalTokens"),
+        };
+        Ok(count.and_then(Value::as_u64))
+    }
+}

@@ -1,0 +1,36 @@
+//! What an API can do besides writing answers: count the tokens of a prompt, turn texts into vectors, list its models.
+//!
+//! Each is one small request and one small answer, so each stands here once for all dialects.
+
+mod count;
+mod embed;
+mod list;
+
+use serde_json::Value;
+
+use crate::Error;
+
+pub use embed::Vectors;
+pub use list::ListedModel;
+
+/// A small answer as JSON.
+fn read(body: &[u8]) -> Result<Value, Error> {
+    serde_json::from_slice(body).map_err(|fault| Error::protocol(format!("the answer is not valid JSON: {fault}")))
+}
+
+/// A name as a part of a path or a query: what would end it or mean something else there is escaped.
+fn segment(name: &str) -> String {
+    let mut escaped = String::with_capacity(name.len());
+    for byte in name.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~@:".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+#[path = "verbs_tests.rs"]
+mod tests;

@@ -1,0 +1,240 @@
+//! Cache keys, and marks for the cache on single parts.
+
+use std::borrow::Cow;
+
+use super::abilities::{AutomaticTaken, CacheMarks, MarkRule, MarkTtl};
+use super::ids::fnv;
+use super::{Fitting, Place};
+use crate::{Block, CacheHint, Loss, LossCode, Role, Tool};
+
+/// What becomes of the cache hints of a request.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Marks {
+    /// All go on the wire as they are.
+    AsAsked,
+    /// Only these few.
+    Chosen(Vec<(Place, CacheHint)>),
+}
+
+impl Marks {
+    /// The mark of one place, which asked for `hint`.
+    pub(crate) fn at<'m>(&'m self, place: Place, hint: Option<&'m CacheHint>) -> Option<&'m CacheHint> {
+        match self {
+            Marks::AsAsked => hint,
+            Marks::Chosen(marks) => hint.and(marks.iter().find(|(at, _)| *at == place).map(|(_, hint)| hint)),
+        }
+    }
+
+    /// Whether a request has marks.
+    pub(crate) fn any(&self) -> bool {
+        match self {
+            Marks::AsAsked => false,
+            Marks::Chosen(marks) => !marks.is_empty(),
+        }
+    }
+}
+
+/// A hint that was found.
+struct Found<'a> {
+    place: Place,
+    hint: &'a CacheHint,
+    /// A mark can stand there.
+    fits: bool,
+}
+
+impl<'a> Fitting<'a> {
+    /// The key of the prompt cache.
+    pub(super) fn cache_key(&mut self) -> Option<Cow<'a, str>> {
+        let key = self.request.cache.as_ref()?.key.as_deref()?;
+        let Some(longest) = self.abilities.longest_cache_key else {
+            let why = "this API has no cache keys: it finds its caches by the content";
+            self.losses.push(Loss::info(LossCode::NotInDialect, "cache", "cache.key", why));
+            return None;
+        };
+        if key.chars().count() <= longest {
+            return Some(Cow::Borrowed(key));
+        }
+        let why = format!("keys have up to {longest} characters here; a shortened one is sent");
+        self.losses.push(Loss::info(LossCode::Changed, "cache", "cache.key", why));
+        let begin: String = key.chars().take(longest.saturating_sub(17)).collect();
+        Some(Cow::Owned(format!("{begin}-{:016x}", fnv(key))))
+    }
+
+    /// The hint for the whole prompt.
+    pub(super) fn automatic_cache(&mut self, marks: &Marks) -> Option<CacheHint> {
+        let hint = self.request.cache.as_ref()?.automatic.as_ref()?;
+        let place = "cache.automatic";
+        let by_itself = "prompts are cached by themselves here; nothing is sent about it";
+        let Some(ability) = self.abilities.automatic_cache else {
+            self.losses.push(Loss::info(LossCode::NotInDialect, "cache", place, by_itself));
+            return None;
+        };
+        match (ability.taken, hint.ttl.as_deref()) {
+            (AutomaticTaken::AsMark, _) => {
+                let mut has_short = match marks {
+                    Marks::AsAsked => false,
+                    Marks::Chosen(marks) => marks.iter().any(|(_, hint)| hint.ttl.as_deref() != Some("1h")),
+                };
+                Some(self.lifetime(hint, place, &mut has_short))
+            }
+            (AutomaticTaken::Ttl, Some(ttl)) if self.rules.cache_breakpoints && ability.ttls.contains(&ttl) => {
+                Some(hint.clone())
+            }
+            (AutomaticTaken::Ttl, Some(_)) => {
+                let why = "how long a prompt is cached cannot be said so here; the provider decides";
+                self.losses.push(Loss::info(LossCode::NotInDialect, "cache", "cache.automatic.ttl", why));
+                None
+            }
+            (AutomaticTaken::Ttl, None) => {
+                self.losses.push(Loss::info(LossCode::NotInDialect, "cache", place, by_itself));
+                None
+            }
+        }
+    }
+
+    /// Chooses the hints that fit: the last one on the tools, the last one on the system prompt, the newest ones on the
+    /// messages.
+    pub(super) fn marks(&mut self) -> Marks {
+        let rule = match self.abilities.cache_marks {
+            CacheMarks::Never => None,
+            CacheMarks::Always(rule) => Some(rule),
+            CacheMarks::Model(rule) => self.rules.cache_breakpoints.then_some(rule),
+            CacheMarks::ProviderOrModel { provider, .. } if self.quirks.chat.cache_control => Some(provider),
+            CacheMarks::ProviderOrModel { model, .. } => self.rules.cache_breakpoints.then_some(model),
+        };
+        let (found, fixed) = self.hints(rule);
+        if found.iter().any(|found| !found.fits) {
+            self.note_hints(&found);
+        }
+        let Some(rule) = rule else { return Marks::Chosen(Vec::new()) };
+        let fitting: Vec<&Found<'_>> = found.iter().filter(|found| found.fits).collect();
+        let kept = newest(&fitting, rule.most.saturating_sub(fixed));
+        let mut chosen = Vec::new();
+        let mut has_short = false;
+        for (found, keep) in fitting.into_iter().zip(kept) {
+            let place = found.place;
+            if !keep {
+                let why = format!("a request has at most {} marks for the cache; this one is left out", rule.most);
+                self.losses.push(Loss::new(LossCode::OutOfRange, "cache", place.to_string(), why));
+                continue;
+            }
+            let hint = match (rule.ttl, &found.hint.ttl) {
+                (MarkTtl::LongFirst, _) => self.lifetime(found.hint, &place.to_string(), &mut has_short),
+                (MarkTtl::Any, _) | (MarkTtl::Unsaid, None) => found.hint.clone(),
+                (MarkTtl::Unsaid, Some(_)) => {
+                    let why = "how long a single part is cached cannot be said here";
+                    let at = format!("{place}.cache.ttl");
+                    self.losses.push(Loss::info(LossCode::NotInDialect, "cache", at, why));
+                    CacheHint::default()
+                }
+            };
+            chosen.push((place, hint));
+        }
+        Marks::Chosen(chosen)
+    }
+
+    /// Every hint of the request in the order of the prompt, and how many marks there are already.
+    fn hints(&self, rule: Option<MarkRule>) -> (Vec<Found<'a>>, usize) {
+        let request = self.request;
+        let takes_automatic =
+            self.abilities.automatic_cache.is_some_and(|ability| ability.taken == AutomaticTaken::AsMark);
+        let automatic = request.cache.as_ref().is_some_and(|cache| cache.automatic.is_some());
+        let mut fixed = usize::from(automatic && takes_automatic);
+        let mut found = Vec::new();
+        let marked = |other: &crate::Other| {
+            usize::from(other.dialect == self.dialect && other.data.text().contains("\"cache_control\""))
+        };
+        for (index, tool) in request.tools.iter().enumerate() {
+            match tool {
+                Tool::Function(function) => found.extend(function.cache.as_ref().map(|hint| Found {
+                    place: Place::Tool(index),
+                    hint,
+                    fits: rule.is_some_and(|rule| rule.tools.is_taken()),
+                })),
+                Tool::Other(tool) => fixed += marked(&tool.other),
+            }
+        }
+        for (index, block) in request.system.iter().enumerate() {
+            let place = Place::System(index);
+            found.extend(block.cache().map(|hint| Found { place, hint, fits: rule.is_some() }));
+        }
+        for (at, message) in request.messages.iter().enumerate() {
+            for (index, block) in message.content.iter().enumerate() {
+                let place = Place::Block(at, index);
+                if let Block::Other(other) = block {
+                    fixed += marked(other);
+                }
+                if let Block::ToolResult(result) = block {
+                    for (inner, block) in result.content.iter().enumerate() {
+                        let fits = rule.is_some_and(|rule| rule.inside_results.is_taken());
+                        let place = Place::Inner(at, index, inner);
+                        found.extend(block.cache().map(|hint| Found { place, hint, fits }));
+                    }
+                }
+                let is_turn =
+                    message.role == Role::Assistant || matches!(block, Block::ToolCall(_) | Block::ToolResult(_));
+                let fits = rule.is_some_and(|rule| !is_turn || rule.turns.is_taken());
+                found.extend(block.cache().map(|hint| Found { place, hint, fits }));
+            }
+        }
+        (found, fixed)
+    }
+
+    /// Tells once for each part of the request that hints on it are not sent.
+    fn note_hints(&mut self, found: &[Found<'_>]) {
+        let part = |place: Place| match place {
+            Place::Tool(_) => "tools",
+            Place::System(_) => "system",
+            Place::Message(_) | Place::Block(..) | Place::Inner(..) => "messages",
+        };
+        for name in ["tools", "system", "messages"] {
+            let left = found.iter().filter(|found| !found.fits && part(found.place) == name).count();
+            if left > 0 {
+                let why = format!("prompts are cached by themselves here; {left} of its cache hints are not sent");
+                self.losses.push(Loss::info(LossCode::NotInDialect, "cache", name, why));
+            }
+        }
+    }
+
+    /// The hint with a lifetime that is taken: `5m` or `1h`, and no `1h` behind a shorter one.
+    fn lifetime(&mut self, hint: &CacheHint, place: &str, has_short: &mut bool) -> CacheHint {
+        let why = match hint.ttl.as_deref() {
+            Some("1h") if *has_short => {
+                "a one-hour entry behind a five-minute one is refused; the default lifetime is sent"
+            }
+            Some("1h") => return hint.clone(),
+            None | Some("5m") => {
+                *has_short = true;
+                return hint.clone();
+            }
+            Some(_) => "entries last 5m or 1h here; the default lifetime is sent",
+        };
+        *has_short = true;
+        self.losses.push(Loss::new(LossCode::OutOfRange, "cache", format!("{place}.ttl"), why));
+        CacheHint::default()
+    }
+}
+
+/// Which of the hints are kept when there is room for so many.
+fn newest(found: &[&Found<'_>], mut room: usize) -> Vec<bool> {
+    if found.len() <= room {
+        return vec![true; found.len()];
+    }
+    let mut kept = vec![false; found.len()];
+    let last = |is: fn(&Place) -> bool| found.iter().rposition(|found| is(&found.place));
+    let firm = [last(|place| matches!(place, Place::Tool(_))), last(|place| matches!(place, Place::System(_)))];
+    let in_messages = found
+        .iter()
+        .enumerate()
+        .rev()
+        .filter(|(_, found)| matches!(found.place, Place::Message(_) | Place::Block(..) | Place::Inner(..)));
+    for index in firm.into_iter().flatten().chain(in_messages.map(|(index, _)| index)) {
+        if room > 0
+            && let Some(kept) = kept.get_mut(index)
+        {
+            *kept = true;
+            room -= 1;
+        }
+    }
+    kept
+}

@@ -1,0 +1,73 @@
+//! What other dialects and other providers left in a request, which stays behind.
+
+use std::fmt::Display;
+
+use super::issuer::Issuer;
+use super::{Fitting, StateUse};
+use crate::{Dialect, Fields, Loss, LossCode, Other, Part, ProviderData};
+
+impl Fitting<'_> {
+    /// Notes the wire fields that only other dialects know, once for each place.
+    pub(super) fn foreign_fields(&mut self, data: &ProviderData, place: impl Display) {
+        let mut known = Vec::new();
+        for (dialect, extra) in data.parts(Part::Extra).filter(|(name, _)| *name != self.dialect.as_str()) {
+            let names: Vec<&str> = extra.iter().filter(|(_, value)| !value.is_null()).map(|(name, _)| name).collect();
+            if !names.is_empty() {
+                known.push(format!("only {dialect} knows {}", names.join(", ")));
+            }
+        }
+        if !known.is_empty() {
+            let why = format!("{}; left out", known.join("; "));
+            self.losses.push(Loss::new(LossCode::ForeignContent, "provider_data", place.to_string(), why));
+        }
+    }
+
+    /// Whether the target may read the state in a place, with a loss if state stays behind there.
+    pub(super) fn state(&mut self, data: &ProviderData, place: impl Display, issuer: Issuer) -> StateUse {
+        let is_own = issuer.is_own();
+        let mut left: Vec<&str> = foreign_state(data, self.dialect).collect();
+        if !is_own && has_state(data.part(self.dialect, Part::State)) {
+            left.push(self.dialect.as_str());
+        }
+        if !left.is_empty() {
+            let why = match issuer {
+                Issuer::OtherModel => "thinking state that this model cannot read stays behind".to_owned(),
+                Issuer::Target | Issuer::Unknown | Issuer::OtherProvider => {
+                    format!("thinking state of another provider ({}) stays behind", left.join(", "))
+                }
+            };
+            self.losses.push(Loss::new(LossCode::ForeignState, "thinking", place.to_string(), why));
+        }
+        if is_own { StateUse::Own } else { StateUse::Foreign }
+    }
+
+    /// Whether an `other` block is one that the target knows; a loss if it is not.
+    pub(super) fn knows(&mut self, other: &Other, place: impl Display, issuer: Issuer) -> bool {
+        let why = if other.dialect != self.dialect {
+            format!("a block that only {} has; it is left out", other.dialect)
+        } else if issuer == Issuer::OtherProvider {
+            "a block that another provider made; it is left out".to_owned()
+        } else {
+            return true;
+        };
+        self.losses.push(Loss::new(LossCode::ForeignContent, "other", place.to_string(), why));
+        false
+    }
+}
+
+/// Whether there is more than the id of an item, which nobody wants back without the rest.
+fn has_state(state: &Fields) -> bool {
+    state.names().any(|name| name != "id")
+}
+
+/// The other dialects that left state.
+fn foreign_state(data: &ProviderData, own: Dialect) -> impl Iterator<Item = &str> {
+    let states = data.parts(Part::State).filter(move |(name, state)| *name != own.as_str() && has_state(state));
+    states.map(|(name, _)| name)
+}
+
+/// Whether another dialect left anything at all.
+pub(super) fn is_foreign(data: &ProviderData, own: Dialect) -> bool {
+    let parts = [Part::State, Part::Extra, Part::Answer, Part::Shape];
+    parts.into_iter().any(|part| data.parts(part).any(|(name, _)| name != own.as_str()))
+}

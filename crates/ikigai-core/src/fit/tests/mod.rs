@@ -1,0 +1,77 @@
+//! What becomes of requests on the way to a model, in every dialect.
+
+mod alike;
+mod conversation;
+mod parameters;
+mod table;
+mod tools;
+
+use super::*;
+use crate::{LossCode, Severity, Tool, rules_for};
+
+pub(super) const LIMITS: Limits = Limits::client();
+
+/// What a test wants to know of a fitted request.
+pub(super) fn with<T>(request: &Request, dialect: Dialect, quirks: &Quirks, see: impl FnOnce(&Fitted<'_>) -> T) -> T {
+    let target = Target { provider: "p", quirks, rules: rules_for(&request.model), facts: None };
+    see(&fit(request, &target, dialect, &LIMITS).expect("it can be fitted"))
+}
+
+/// The losses that say something about one field: how bad, why, where.
+pub(super) fn losses(request: &Request, dialect: Dialect, what: &str) -> Vec<(Severity, LossCode, String)> {
+    with(request, dialect, &Quirks::NONE, |fitted| {
+        let about = fitted.losses.iter().filter(|loss| loss.what == what);
+        about.map(|loss| (loss.severity, loss.code, loss.place.clone())).collect()
+    })
+}
+
+/// All losses, in short.
+pub(super) fn all(fitted: &Fitted<'_>) -> Vec<String> {
+    let mark = |loss: &Loss| if loss.severity == Severity::Info { "info " } else { "" };
+    fitted.losses.iter().map(|loss| format!("{}{:?} {}", mark(loss), loss.code, loss.place)).collect()
+}
+
+#[test]
+fn a_missing_or_blank_model_is_an_error_in_every_dialect() {
+    for model in ["", " ", "\t\n"] {
+        for dialect in Dialect::ALL {
+            let request = Request::new(model).user("Hello");
+            let target = Target { provider: "p", quirks: &Quirks::NONE, rules: rules_for(model), facts: None };
+            let error = fit(&request, &target, dialect, &LIMITS).expect_err("no model");
+            assert_eq!((error.kind, error.param.as_deref()), (ErrorKind::InvalidRequest, Some("model")));
+        }
+    }
+}
+
+#[test]
+fn a_request_that_still_names_its_model_goes_out_as_it_came() {
+    let mut request = Request::new("claude-opus-4-7").user("Hello");
+    request.temperature = Some(0.3);
+    request.max_output_tokens = Some(1 << 40);
+    request.stop = vec![" ".into(); 9];
+    request.tools = vec![Tool::new("a.b", "")];
+    for dialect in Dialect::ALL {
+        let mut came = request.clone();
+        came.provider_data.set_part(dialect, Part::Shape, "model", "claude-opus-4-7");
+        with(&came, dialect, &Quirks::NONE, |fitted| {
+            assert_eq!(fitted.spelling, Spelling::AsItCame);
+            assert_eq!((fitted.temperature, fitted.max_output_tokens), (Some(0.3), Some(1 << 40)));
+            assert_eq!((fitted.stop.len(), all(fitted)), (9, Vec::new()), "{dialect}");
+            assert!(
+                matches!(&fitted.tools[..], [FittedTool::Function { name, strict: Some(true), .. }] if name == "a.b")
+            );
+        });
+        came.model = "claude-opus-4-8".into();
+        with(&came, dialect, &Quirks::NONE, |fitted| assert_eq!(fitted.spelling, Spelling::Ours));
+    }
+}
+
+#[test]
+fn too_many_blocks_are_an_error_that_names_the_limit() {
+    let mut limits = Limits::client();
+    limits.blocks = 2;
+    let request = Request::new("m").system("s").user("a").user("b");
+    let target = Target { provider: "p", quirks: &Quirks::NONE, rules: rules_for("m"), facts: None };
+    let error = fit(&request, &target, Dialect::Gemini, &limits).expect_err("three blocks");
+    assert_eq!(error.code.as_deref(), Some("limit_reached"));
+}

@@ -1,0 +1,135 @@
+//! Thinking, and what cannot stand beside it.
+//!
+//! What a wish to think becomes is decided by [`ThinkingPlan`], for requests and for what people are told alike. Here it
+//! meets the rest of the request.
+
+use super::abilities::Restricted;
+use super::{FittedThinking, FittedTool, Fitting};
+use crate::{
+    Error, ForcedTools, Loss, LossCode, Off, ReasoningRequest, Severity, ThinkingPlan, ThinkingSetting, ToolChoice,
+    ToolsInChat,
+};
+
+/// Things in a request that cannot stand beside thinking.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Obstacles {
+    /// The tool turn that is going on does not begin with the model's own thinking.
+    pub(super) unsigned_tool_turn: bool,
+    /// The conversation ends with the beginning of the answer.
+    pub(super) prefill: bool,
+}
+
+impl Fitting<'_> {
+    /// What is sent about thinking. A forced tool may cost the thinking, or the thinking the forced tool.
+    pub(super) fn thinking(
+        &mut self,
+        tools: &[FittedTool<'_>],
+        choice: &mut Option<ToolChoice>,
+        obstacles: Obstacles,
+    ) -> Result<FittedThinking, Error> {
+        if let Some(asked) = self.request.max_output_tokens.filter(|tokens| *tokens == 0 || *tokens < -1) {
+            let why = format!("{asked} is not a limit; the provider's default holds");
+            self.losses.push(Loss::new(LossCode::OutOfRange, "max_output_tokens", "max_output_tokens", why));
+        }
+        let mut plan = ThinkingPlan::new(self.request, self.dialect, self.target);
+        if let Some(why) = self.forced_tool(&plan, choice) {
+            plan = self.without_thinking(plan, why);
+        }
+        if let Some(why) = self.tools_in_chat(&plan, tools)? {
+            plan = self.without_thinking(plan, why);
+        }
+        if let Some(why) = self.obstacle(&plan, obstacles) {
+            plan = self.without_thinking(plan, why);
+        }
+        self.losses.append(&mut plan.losses);
+        Ok(FittedThinking {
+            setting: plan.setting,
+            thinks: plan.thinks,
+            shown: plan.show,
+            kind: self.rules.thinking.kind,
+            limit: plan.max_output,
+            losses: Vec::new(),
+            must: false,
+        })
+    }
+
+    /// The plan without thinking. That is a loss only if the request asked for it.
+    fn without_thinking(&self, plan: ThinkingPlan, why: &str) -> ThinkingPlan {
+        let mut plan = plan.without_thinking(format!("{why}; thinking is off for this request"));
+        if self.request.thinking.is_none() {
+            for loss in plan.losses.iter_mut().filter(|loss| loss.code == LossCode::Conflict) {
+                loss.severity = Severity::Info;
+            }
+        }
+        plan
+    }
+
+    /// Why a forced tool costs the thinking. Where the model cannot be without thinking, it costs the choice.
+    fn forced_tool(&mut self, plan: &ThinkingPlan, choice: &mut Option<ToolChoice>) -> Option<&'static str> {
+        let Some(forced @ (ToolChoice::Required | ToolChoice::Specific(_))) = choice else { return None };
+        let beside_budget = self.abilities.thinking.forced_tool_beside_budget;
+        let refused = match self.rules.forced_tools {
+            ForcedTools::Taken => plan.budget().is_some() && !beside_budget.is_taken(),
+            ForcedTools::NotWhileThinking => plan.thinks,
+            ForcedTools::Refused => true,
+        };
+        if !refused {
+            return None;
+        }
+        if self.rules.forced_tools != ForcedTools::Refused && self.rules.thinking.off != Off::Impossible {
+            return Some("this model cannot be forced to use a tool while it thinks");
+        }
+        let (code, why) = match self.rules.forced_tools {
+            ForcedTools::Taken => {
+                (LossCode::NotInDialect, "a tool cannot be forced beside a thinking budget here; auto is sent")
+            }
+            ForcedTools::NotWhileThinking | ForcedTools::Refused => {
+                (LossCode::RefusedByModel, "this model cannot be forced to use a tool; auto is sent")
+            }
+        };
+        self.losses.push(Loss::new(code, "tool_choice", "tool_choice", why));
+        *forced = ToolChoice::Auto;
+        None
+    }
+
+    /// Why tools cost the thinking: some models take no functions in Chat Completions while they think.
+    fn tools_in_chat(&self, plan: &ThinkingPlan, tools: &[FittedTool<'_>]) -> Result<Option<&'static str>, Error> {
+        let has_functions = tools.iter().any(|tool| matches!(tool, FittedTool::Function { .. }));
+        // A relay with its own parameter for reasoning finds its own way.
+        let applies = self.abilities.thinking.restricted == Restricted::AsInChat
+            && self.quirks.chat.reasoning_request == ReasoningRequest::Effort;
+        let conflict = match self.rules.tools_in_chat {
+            ToolsInChat::Taken => false,
+            ToolsInChat::NotWithEffort => {
+                matches!(plan.setting, ThinkingSetting::Level(_) | ThinkingSetting::Budget(_) | ThinkingSetting::On)
+            }
+            ToolsInChat::NotWhileThinking => plan.thinks,
+        };
+        if !has_functions || !applies || !conflict {
+            return Ok(None);
+        }
+        if self.rules.thinking.off == Off::Word {
+            return Ok(Some("this model takes no tools in Chat Completions while it thinks"));
+        }
+        let model = &self.request.model;
+        let mut error = Error::invalid_request(format!(
+            "{model} takes no tools in Chat Completions, because it always thinks; use the Responses API for it, or \
+             leave out the tools"
+        ));
+        error.param = Some("tools".to_owned());
+        Err(error)
+    }
+
+    /// Why the conversation costs the thinking.
+    fn obstacle(&self, plan: &ThinkingPlan, obstacles: Obstacles) -> Option<&'static str> {
+        if plan.budget().is_none() || self.rules.thinking.off == Off::Impossible {
+            None
+        } else if obstacles.unsigned_tool_turn && !self.abilities.thinking.budget_in_unsigned_turn.is_taken() {
+            Some("the tool turn that is going on did not begin with this model's thinking, which it then demands")
+        } else if obstacles.prefill && !self.abilities.prefill.beside_budget.is_taken() {
+            Some("this model refuses thinking when the conversation ends with the assistant")
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,463 @@
+//! Wire structs for JSON that may have any form.
+//!
+//! The servers of one family differ in small things: a text where others have a list, `null`, an empty list, a number
+//! in quotation marks. A loose struct takes the values that fit its fields. Everything else stays in `rest` as it was
+//! written, so nothing is refused and nothing is lost. Values are read straight into their places, in one pass.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::Serializer;
+use serde_json::value::RawValue;
+
+use super::Fields;
+use super::wire::{Raw, Rest, Text};
+
+/// A value that did not fit its place, as it was written; `None` if it did.
+pub(crate) type Odd<'a> = Option<Cow<'a, RawValue>>;
+
+/// A place that is filled from any JSON value. What does not fit is given back and changes nothing.
+pub(crate) trait Loose<'de>: Sized {
+    fn string(&mut self, text: Cow<'de, str>) -> Odd<'de> {
+        Some(raw(&text))
+    }
+
+    fn whole_number(&mut self, number: u64) -> Odd<'de> {
+        Some(raw(&number))
+    }
+
+    fn flag(&mut self, flag: bool) -> Odd<'de> {
+        Some(raw(&flag))
+    }
+
+    fn object<A: MapAccess<'de>>(&mut self, map: A) -> Result<Odd<'de>, A::Error> {
+        raw_object(map).map(Some)
+    }
+
+    fn list<A: SeqAccess<'de>>(&mut self, list: A) -> Result<Odd<'de>, A::Error> {
+        raw_list(list).map(Some)
+    }
+
+    /// Reads the next value into this place.
+    fn fill<D: Deserializer<'de>>(&mut self, deserializer: D) -> Result<Odd<'de>, D::Error> {
+        deserializer.deserialize_any(Fill(self))
+    }
+
+    /// Whether nothing was found that fits.
+    fn is_absent(&self) -> bool;
+
+    /// Everything that is still here, to be kept: what was not taken out, and the rest.
+    fn leftovers(self) -> Fields {
+        Fields::default()
+    }
+}
+
+/// Reads a document into a loose struct; gives it back if it is not an object.
+pub(crate) fn read<'a, T: Loose<'a>>(text: &'a str, into: &mut T) -> Result<Odd<'a>, serde_json::Error> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let odd = into.fill(&mut reader)?;
+    reader.end()?;
+    Ok(odd)
+}
+
+/// Reads raw text as a loose value; `None` if it has another form.
+pub(crate) fn read_raw<'a, T: Loose<'a> + Default>(raw: &'a RawValue) -> Option<T> {
+    let mut into = T::default();
+    matches!(read(raw.get(), &mut into), Ok(None)).then_some(into)
+}
+
+/// Raw text of something that has a JSON form.
+pub(crate) fn raw<T: Serialize + ?Sized>(value: &T) -> Cow<'static, RawValue> {
+    Cow::Owned(serde_json::value::to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
+}
+
+/// The raw text of an object, its values untouched.
+pub(crate) fn raw_object<'de, A: MapAccess<'de>>(mut map: A) -> Result<Cow<'de, RawValue>, A::Error> {
+    let mut fields = Rest::new();
+    while let Some((key, value)) = map.next_entry::<Text<'de>, &'de RawValue>()? {
+        fields.push((key.0, Cow::Borrowed(value)));
+    }
+    Ok(raw(&Pairs(&fields)))
+}
+
+fn raw_list<'de, A: SeqAccess<'de>>(mut list: A) -> Result<Cow<'de, RawValue>, A::Error> {
+    let mut items = Vec::new();
+    while let Some(item) = list.next_element::<&'de RawValue>()? {
+        items.push(item);
+    }
+    Ok(raw(&items))
+}
+
+/// Named values, written as an object.
+pub(crate) struct Pairs<'p, 'a>(pub(crate) &'p [(Cow<'a, str>, Cow<'a, RawValue>)]);
+
+impl Serialize for Pairs<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// The place that is filled.
+pub(crate) struct Fill<'p, T>(pub(crate) &'p mut T);
+
+impl<'de, T: Loose<'de>> DeserializeSeed<'de> for Fill<'_, T> {
+    type Value = Odd<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Odd<'de>, D::Error> {
+        self.0.fill(deserializer)
+    }
+}
+
+impl<'de, T: Loose<'de>> Visitor<'de> for Fill<'_, T> {
+    type Value = Odd<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Odd<'de>, E> {
+        Ok(self.0.string(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Odd<'de>, E> {
+        Ok(self.0.string(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Odd<'de>, E> {
+        Ok(self.0.whole_number(number))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Odd<'de>, E> {
+        Ok(Some(raw(&number)))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Odd<'de>, E> {
+        Ok(Some(raw(&number)))
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<Odd<'de>, E> {
+        Ok(self.0.flag(flag))
+    }
+
+    fn visit_unit<E>(self) -> Result<Odd<'de>, E> {
+        Ok(Some(Cow::Borrowed(RawValue::NULL)))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Odd<'de>, A::Error> {
+        self.0.object(map)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Odd<'de>, A::Error> {
+        self.0.list(list)
+    }
+}
+
+impl<'a> Loose<'a> for Option<Text<'a>> {
+    fn string(&mut self, text: Cow<'a, str>) -> Odd<'a> {
+        *self = Some(Text(text));
+        None
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+/// A text that says something: an empty one does not fit.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Words<'a>(pub(crate) Option<Text<'a>>);
+
+impl<'a> Words<'a> {
+    pub(crate) fn as_deref(&self) -> Option<&str> {
+        self.0.as_ref().map(Text::as_str)
+    }
+
+    pub(crate) fn take(&mut self) -> Option<Cow<'a, str>> {
+        self.0.take().map(|text| text.0)
+    }
+}
+
+impl<'a> Loose<'a> for Words<'a> {
+    fn string(&mut self, text: Cow<'a, str>) -> Odd<'a> {
+        if text.is_empty() {
+            return Some(raw(&text));
+        }
+        self.0 = Some(Text(text));
+        None
+    }
+
+    fn is_absent(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+impl<'a> Loose<'a> for Option<u64> {
+    fn whole_number(&mut self, number: u64) -> Odd<'a> {
+        *self = Some(number);
+        None
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<'a> Loose<'a> for Option<bool> {
+    fn flag(&mut self, flag: bool) -> Odd<'a> {
+        *self = Some(flag);
+        None
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+/// Anything but `null`.
+impl<'a> Loose<'a> for Option<Raw<'a>> {
+    fn fill<D: Deserializer<'a>>(&mut self, deserializer: D) -> Result<Odd<'a>, D::Error> {
+        let raw = <&'a RawValue as serde::Deserialize>::deserialize(deserializer)?;
+        if raw.get() == "null" {
+            return Ok(Some(Cow::Borrowed(raw)));
+        }
+        *self = Some(Raw(Cow::Borrowed(raw)));
+        Ok(None)
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl<'a, T: Loose<'a> + Default> Loose<'a> for Option<Box<T>> {
+    fn object<A: MapAccess<'a>>(&mut self, map: A) -> Result<Odd<'a>, A::Error> {
+        self.get_or_insert_default().object(map)
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+/// An item of a list: an object of the expected kind, or anything else as it was written.
+#[derive(Debug, Clone)]
+pub(crate) enum Item<'a, T> {
+    Fits(T),
+    Odd(Cow<'a, RawValue>),
+}
+
+impl<T> Default for Item<'_, T> {
+    fn default() -> Self {
+        Item::Odd(Cow::Borrowed(RawValue::NULL))
+    }
+}
+
+impl<'a, T: Loose<'a> + Default> Loose<'a> for Item<'a, T> {
+    fn object<A: MapAccess<'a>>(&mut self, map: A) -> Result<Odd<'a>, A::Error> {
+        *self = Item::Fits(T::default());
+        match self {
+            Item::Fits(item) => item.object(map),
+            Item::Odd(_) => Ok(None),
+        }
+    }
+
+    fn is_absent(&self) -> bool {
+        false
+    }
+}
+
+impl<T: Serialize> Serialize for Item<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Item::Fits(item) => item.serialize(serializer),
+            Item::Odd(raw) => raw.serialize(serializer),
+        }
+    }
+}
+
+/// A list with something in it: an empty one does not fit.
+impl<'a, T: Loose<'a> + Default> Loose<'a> for Vec<Item<'a, T>> {
+    fn list<A: SeqAccess<'a>>(&mut self, mut list: A) -> Result<Odd<'a>, A::Error> {
+        loop {
+            let mut item = Item::default();
+            match list.next_element_seed(Fill(&mut item))? {
+                None if self.is_empty() => return Ok(Some(raw::<[u8]>(&[]))),
+                None => return Ok(None),
+                Some(None) => self.push(item),
+                Some(Some(odd)) => self.push(Item::Odd(odd)),
+            }
+        }
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+/// A list of anything, with something in it.
+impl<'a> Loose<'a> for Vec<Raw<'a>> {
+    fn list<A: SeqAccess<'a>>(&mut self, mut list: A) -> Result<Odd<'a>, A::Error> {
+        while let Some(item) = list.next_element::<&'a RawValue>()? {
+            self.push(Raw(Cow::Borrowed(item)));
+        }
+        Ok(self.is_empty().then(|| raw::<[u8]>(&[])))
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+/// The next key of a map.
+pub(crate) fn key<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Cow<'de, str>>, A::Error> {
+    Ok(map.next_key::<Text<'de>>()?.map(|key| key.0))
+}
+
+/// Writes a wire struct that takes any JSON object: fields that fit are taken, the others stay in `rest`.
+///
+/// ```text
+/// loose! {
+///     /// A message.
+///     pub(super) struct Message<'a> {
+///         role "role": Option<Text<'a>>,
+///         tool_calls "tool_calls": Vec<Item<'a, Call<'a>>>,
+///     }
+/// }
+/// ```
+///
+/// A field that stands twice is an error. Written are the fields that are there, in the struct's order, and then `rest`
+/// without those.
+macro_rules! loose {
+    ($(
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident<$lt:lifetime> {
+            $( $(#[$about:meta])* $field:ident $wire:literal : $kind:ty ),* $(,)?
+        }
+    )*) => {$(
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default)]
+        $vis struct $name<$lt> {
+            $( $(#[$about])* $vis $field: $kind, )*
+            /// The other fields, and those whose values have another form.
+            $vis rest: $crate::json::wire::Rest<$lt>,
+        }
+
+        impl<$lt> $crate::json::loose::Loose<$lt> for $name<$lt> {
+            fn object<A: serde::de::MapAccess<$lt>>(
+                &mut self,
+                mut map: A,
+            ) -> Result<$crate::json::loose::Odd<$lt>, A::Error> {
+                $( let mut $field = false; )*
+                while let Some(key) = $crate::json::loose::key(&mut map)? {
+                    match key.as_ref() {
+                        $( $wire => {
+                            if std::mem::replace(&mut $field, true) {
+                                return Err(serde::de::Error::duplicate_field($wire));
+                            }
+                            if let Some(odd) = map.next_value_seed($crate::json::loose::Fill(&mut self.$field))? {
+                                self.rest.push((key, odd));
+                            }
+                        } )*
+                        _ => {
+                            let raw: &$lt serde_json::value::RawValue = map.next_value()?;
+                            self.rest.push((key, std::borrow::Cow::Borrowed(raw)));
+                        }
+                    }
+                }
+                Ok(None)
+            }
+
+            fn is_absent(&self) -> bool {
+                false
+            }
+
+            fn leftovers(self) -> $crate::Fields {
+                let mut fields = $crate::Fields::default();
+                $( let $field = !self.$field.is_absent();
+                if $field && let Ok(json) = $crate::Json::of(&self.$field) {
+                    fields.push($wire, json);
+                } )*
+                for (name, raw) in self.rest {
+                    let written = match name.as_ref() {
+                        $( $wire => $field, )*
+                        _ => false,
+                    };
+                    if !written {
+                        fields.push(name, $crate::Json::copy(&raw));
+                    }
+                }
+                fields
+            }
+        }
+
+        impl serde::Serialize for $name<'_> {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                use serde::ser::SerializeMap as _;
+                use $crate::json::loose::Loose as _;
+                let mut map = serializer.serialize_map(None)?;
+                $( if !self.$field.is_absent() {
+                    map.serialize_entry($wire, &self.$field)?;
+                } )*
+                for (name, raw) in &self.rest {
+                    let written = match name.as_ref() {
+                        $( $wire => !self.$field.is_absent(), )*
+                        _ => false,
+                    };
+                    if !written {
+                        map.serialize_entry(name, raw)?;
+                    }
+                }
+                map.end()
+            }
+        }
+    )*};
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    loose! {
+        struct Thing<'a> {
+            name "name": Option<Text<'a>>,
+            said "said": Words<'a>,
+            inner "inner": Option<Box<Thing<'a>>>,
+            list "list": Vec<Item<'a, Thing<'a>>>,
+            any "any": Option<Raw<'a>>,
+        }
+    }
+
+    fn again(text: &str) -> String {
+        let mut thing = Thing::default();
+        assert!(read(text, &mut thing).unwrap().is_none());
+        serde_json::to_string(&thing).unwrap()
+    }
+
+    #[test]
+    fn what_fits_is_taken_and_the_rest_stays_as_it_was_written() {
+        let text = r#"{"name":"n","said":"s","inner":{"name":"i"},"list":[{"name":"l"},7,null],"any":1e400}"#;
+        assert_eq!(again(text), text);
+        let odd = r#"{"x":1e2,"name":5,"said":"","inner":[1e400,{"b": 1.10}],"list":[],"any":null,"x":2}"#;
+        assert_eq!(
+            again(odd),
+            r#"{"x":1e2,"name":5,"said":"","inner":[1e400,{"b": 1.10}],"list":[],"any":null,"x":2}"#
+        );
+        let mut thing = Thing::default();
+        read(odd, &mut thing).unwrap();
+        assert!(thing.name.is_none() && thing.said.is_absent() && thing.inner.is_none() && thing.list.is_empty());
+    }
+
+    #[test]
+    fn what_is_not_an_object_is_given_back() {
+        for text in [r#""x""#, "[1e2]", "null", "true", "-1"] {
+            let odd = read(text, &mut Thing::default()).unwrap();
+            assert_eq!(odd.map(|raw| raw.get().to_owned()).as_deref(), Some(text));
+        }
+        assert!(read(r#"{"name":"a","name":"b"}"#, &mut Thing::default()).is_err());
+        assert!(read(r#"{"name""#, &mut Thing::default()).is_err());
+    }
+}

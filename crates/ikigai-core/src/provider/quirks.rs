@@ -1,0 +1,231 @@
+//! How a provider's API differs from its dialect's own.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+/// How a provider's API differs from its dialect's own, by dialect. The default is the dialect as its inventor serves it.
+///
+/// In files: `quirks.chat = { top_k = true }`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Quirks {
+    /// OpenAI Chat Completions.
+    pub chat: ChatQuirks,
+    /// OpenAI Responses.
+    pub responses: ResponsesQuirks,
+    /// Gemini.
+    pub gemini: GeminiQuirks,
+    /// Anthropic Messages.
+    pub anthropic: AnthropicQuirks,
+}
+
+/// How an API differs from OpenAI's Chat Completions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChatQuirks {
+    /// The name of the output limit.
+    pub max_tokens: MaxTokensField,
+    /// The role of the system prompt.
+    pub system_role: SystemRole,
+    /// `stream_options` is refused.
+    pub no_stream_options: bool,
+    /// `strict` on tools is refused.
+    pub no_strict_tools: bool,
+    /// `response_format` of type `json_schema` is refused; `json_object` is sent with the schema in the prompt.
+    pub no_json_schema: bool,
+    /// How `required` is spelled in `tool_choice`.
+    pub tool_choice_required: RequiredWord,
+    /// `tool_choice` cannot name a tool.
+    pub no_specific_tool: bool,
+    /// Tools beside `tool_choice: none` are called anyway; they are left out.
+    pub no_tools_on_none: bool,
+    /// `additionalProperties: false` in a tool's schema is refused; it is left out.
+    pub no_closed_schemas: bool,
+    /// How thinking is asked for.
+    pub reasoning_request: ReasoningRequest,
+    /// The field that holds thinking, in answers and in the history.
+    pub reasoning_field: ReasoningField,
+    /// When thinking is sent back.
+    pub replay_reasoning: ReplayReasoning,
+    /// Tool call ids have exactly nine letters and digits.
+    pub tool_ids_of_nine: bool,
+    /// `content: null` is refused; an empty text is sent.
+    pub no_null_content: bool,
+    /// The name of the seed.
+    pub seed: SeedField,
+    /// A user message directly after a tool message is refused.
+    pub no_user_after_tool: bool,
+    /// `cache_control` marks on parts are understood.
+    pub cache_control: bool,
+    /// `top_k` is understood.
+    pub top_k: bool,
+}
+
+/// How an API differs from OpenAI's Responses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ResponsesQuirks {
+    /// Stored items and `store` are unknown.
+    pub no_store: bool,
+}
+
+/// How an API differs from Google's Gemini API.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct GeminiQuirks {
+    /// Function call ids are refused.
+    pub no_call_ids: bool,
+    /// `parametersJsonSchema` is unknown; the OpenAPI subset is sent.
+    pub openapi_schemas: bool,
+}
+
+/// How an API differs from Anthropic's Messages.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AnthropicQuirks {
+    /// The model is part of the URL, and this is sent in the body as `anthropic_version` (Bedrock, Vertex).
+    pub version: Option<Cow<'static, str>>,
+    /// Models are reached over Amazon's Converse, except for those with one of these parts in their id.
+    pub converse_except: Option<Cow<'static, [Cow<'static, str>]>>,
+}
+
+impl Quirks {
+    /// The default, for tables that are built at compile time.
+    pub(crate) const NONE: Quirks = Quirks {
+        chat: ChatQuirks {
+            max_tokens: MaxTokensField::MaxCompletionTokens,
+            system_role: SystemRole::System,
+            no_stream_options: false,
+            no_strict_tools: false,
+            no_json_schema: false,
+            tool_choice_required: RequiredWord::Required,
+            no_specific_tool: false,
+            no_tools_on_none: false,
+            no_closed_schemas: false,
+            reasoning_request: ReasoningRequest::Effort,
+            reasoning_field: ReasoningField::Nothing,
+            replay_reasoning: ReplayReasoning::Never,
+            tool_ids_of_nine: false,
+            no_null_content: false,
+            seed: SeedField::Seed,
+            no_user_after_tool: false,
+            cache_control: false,
+            top_k: false,
+        },
+        responses: ResponsesQuirks { no_store: false },
+        gemini: GeminiQuirks { no_call_ids: false, openapi_schemas: false },
+        anthropic: AnthropicQuirks { version: None, converse_except: None },
+    };
+
+    /// Is the model reached over Amazon's Converse, where the dialect is Anthropic's?
+    ///
+    /// ```
+    /// use ikigai_core::Providers;
+    ///
+    /// let bedrock = &Providers::shared().find("bedrock").unwrap().quirks;
+    /// assert!(bedrock.has_converse("us.amazon.nova-lite-v1:0"));
+    /// assert!(!bedrock.has_converse("us.anthropic.claude-sonnet-4-6"));
+    /// ```
+    pub fn has_converse(&self, model: &str) -> bool {
+        let except = |parts: &Cow<'_, [Cow<'_, str>]>| parts.iter().any(|part| model.contains(part.as_ref()));
+        self.anthropic.converse_except.as_ref().is_some_and(|parts| !except(parts))
+    }
+}
+
+/// The name of the output limit in Chat Completions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MaxTokensField {
+    /// `max_completion_tokens`, as OpenAI has it today.
+    #[default]
+    MaxCompletionTokens,
+    /// `max_tokens`, the only spelling that many others know.
+    MaxTokens,
+}
+
+/// The role of the system prompt in Chat Completions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SystemRole {
+    /// `system`.
+    #[default]
+    System,
+    /// `developer`.
+    Developer,
+}
+
+/// How `required` is spelled in `tool_choice`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequiredWord {
+    /// `required`.
+    #[default]
+    Required,
+    /// `any`.
+    Any,
+    /// Not supported: `auto` is sent.
+    Refused,
+}
+
+/// How thinking is asked for in Chat Completions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningRequest {
+    /// `reasoning_effort: "low"`.
+    #[default]
+    Effort,
+    /// `reasoning_effort: "low"`, and `reasoning_format` says whether thinking comes in its own field or not at all.
+    EffortAndFormat,
+    /// `reasoning: {"effort": …, "max_tokens": …, "exclude": …}`.
+    ReasoningObject,
+    /// `thinking: {"type": "enabled" | "disabled"}`.
+    ThinkingType,
+    /// `thinking: {"type": …}` and `reasoning_effort` together.
+    ThinkingTypeAndEffort,
+    /// `chat_template_kwargs: {"enable_thinking": …}`.
+    ChatTemplate,
+    /// There is no parameter for it.
+    Nothing,
+}
+
+/// The field that thinking comes in and goes back in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningField {
+    /// None: thinking is not visible.
+    #[default]
+    Nothing,
+    /// `reasoning_content`.
+    ReasoningContent,
+    /// `reasoning`.
+    Reasoning,
+    /// A `thinking` part inside `content`.
+    ContentPart,
+}
+
+/// When thinking goes back to the provider.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplayReasoning {
+    /// Never.
+    #[default]
+    Never,
+    /// On every assistant message.
+    Always,
+    /// On the assistant messages after the last user message.
+    ToolLoop,
+}
+
+/// The name of the seed in Chat Completions.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SeedField {
+    /// `seed`.
+    #[default]
+    Seed,
+    /// `random_seed`.
+    RandomSeed,
+    /// Not supported.
+    Nothing,
+}

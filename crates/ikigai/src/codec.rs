@@ -1,0 +1,122 @@
+//! The dialect of one model: the only place in this crate where requests are encoded and answers decoded.
+
+use std::borrow::Cow;
+
+use http::{HeaderMap, HeaderValue};
+use ikigai_core::{Dialect, Error, Ids, Limits, Request, Response, Route, StreamDecoder, WireRequest};
+
+use crate::converse::Converse;
+use crate::error::Reason;
+use crate::redact::Secrets;
+use crate::transport::Body;
+use crate::upstream::Wanted;
+
+/// The type of a stream in Amazon's frames.
+const FRAMES: &str = "application/vnd.amazon.eventstream";
+const EVENTS: &str = "text/event-stream";
+
+/// How much of an answer that makes no sense is shown.
+const EXCERPT: usize = 200;
+
+/// The dialect of one model, and Amazon's Converse around it where that is how the model is reached.
+#[derive(Debug, Clone)]
+pub(crate) struct Codec {
+    dialect: Dialect,
+    converse: Option<Converse>,
+}
+
+impl Codec {
+    pub(crate) fn new(route: &Route<'_>) -> Self {
+        Codec { dialect: route.dialect, converse: Converse::on(route) }
+    }
+
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// Are the bytes on the wire those of another API than the dialect's?
+    pub(crate) fn is_converse(&self) -> bool {
+        self.converse.is_some()
+    }
+
+    /// The media type to ask for.
+    pub(crate) fn accept(&self, wanted: Wanted) -> HeaderValue {
+        HeaderValue::from_static(match (wanted, &self.converse) {
+            (Wanted::Whole, _) => "application/json",
+            (Wanted::Stream, None) => EVENTS,
+            (Wanted::Stream, Some(_)) => FRAMES,
+        })
+    }
+
+    pub(crate) fn encode_request(&self, request: &Request, route: &Route<'_>) -> Result<WireRequest, Error> {
+        match &self.converse {
+            Some(converse) => converse.encode_request(request, route),
+            None => self.dialect.encode_request(request, &route.target(), &Limits::client()),
+        }
+    }
+
+    /// A whole answer. What makes no sense is quoted, without secrets.
+    pub(crate) fn decode_response(&self, body: &[u8], secrets: &Secrets) -> Result<Response, Error> {
+        let body = match &self.converse {
+            Some(converse) => {
+                let rewritten = converse.rewrite_response(json(body, secrets)?);
+                Cow::Owned(serde_json::to_vec(&rewritten).unwrap_or_default())
+            }
+            None => Cow::Borrowed(body),
+        };
+        let mut response = self.dialect.decode_response(&body, &mut ids(), &Limits::client());
+        if let Err(error) = &mut response {
+            secrets.redact_provider_error(error);
+        }
+        response
+    }
+
+    /// A failure, whatever is in its body.
+    pub(crate) fn decode_error(&self, status: u16, headers: &HeaderMap, body: &[u8]) -> Error {
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let headers: Vec<(String, String)> =
+            headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+        self.dialect.decode_error(Some(status), &headers, &String::from_utf8_lossy(body))
+    }
+
+    pub(crate) fn stream_decoder(&self) -> StreamDecoder {
+        StreamDecoder::new(self.dialect, ids(), &Limits::client())
+    }
+
+    /// A body as the dialect has it: out of Amazon's frames when it came in them. The headers say what it is afterwards.
+    pub(crate) fn unframe(&self, body: Body, headers: &mut HeaderMap) -> Result<Body, Reason> {
+        let media_type = headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if !media_type.is_some_and(|media_type| media_type.starts_with(FRAMES)) {
+            return Ok(body);
+        }
+        headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(EVENTS));
+        headers.remove(http::header::CONTENT_LENGTH);
+        self.unframed(body)
+    }
+
+    #[cfg(feature = "bedrock")]
+    fn unframed(&self, body: Body) -> Result<Body, Reason> {
+        use crate::transport::eventstream::{Inside, unframed};
+        let inside = self.converse.as_ref().map_or(Inside::Events, |converse| Inside::Converse(converse.reader()));
+        Ok(unframed(body, inside))
+    }
+
+    #[cfg(not(feature = "bedrock"))]
+    fn unframed(&self, _: Body) -> Result<Body, Reason> {
+        let told = "the answer comes in Amazon's frames, which this build cannot read (feature `bedrock`)";
+        Err(Reason::Unsupported(told.to_owned()))
+    }
+}
+
+/// An answer as JSON. What is none is quoted, without secrets.
+pub(crate) fn json(body: &[u8], secrets: &Secrets) -> Result<serde_json::Value, Error> {
+    serde_json::from_slice(body).map_err(|fault| {
+        let excerpt = secrets.excerpt(body, EXCERPT);
+        Error::protocol(format!("the answer is not JSON ({fault}); it begins: {}", excerpt.trim()))
+    })
+}
+
+/// Ids for what the wire leaves without one, from the system's randomness: no two answers share one.
+fn ids() -> Ids {
+    Ids::seeded(rand::random())
+}

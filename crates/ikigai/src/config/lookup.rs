@@ -1,0 +1,172 @@
+//! A provider's key and base URL, from the first place that has them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use ikigai_core::{Dialect, Provider, ProviderError};
+
+use super::{Credentials, CredentialsError, Environment, Key, dotenv};
+
+/// A key, and where it was found.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Found {
+    /// The key.
+    pub key: Key,
+    /// Where it was found.
+    pub from: KeySource,
+}
+
+/// Where a key was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeySource {
+    /// It was given with the call.
+    Argument,
+    /// It was given to the client.
+    Memory,
+    /// In an environment variable.
+    Variable(String),
+    /// In a file of keys.
+    File(PathBuf),
+    /// In a `.env` file, as the value of a variable.
+    DotEnv {
+        /// The file.
+        file: PathBuf,
+        /// The variable.
+        variable: String,
+    },
+}
+
+impl std::fmt::Display for KeySource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            KeySource::Argument => f.write_str("given with the call"),
+            KeySource::Memory => f.write_str("given to the client"),
+            KeySource::Variable(name) => write!(f, "the variable {name}"),
+            KeySource::File(file) => write!(f, "{}", file.display()),
+            KeySource::DotEnv { file, variable } => write!(f, "{variable} in {}", file.display()),
+        }
+    }
+}
+
+/// There is no key: what to set, where to write it down, where to get one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MissingKey {
+    /// The provider's name for people.
+    pub provider: String,
+    /// The provider's id, as it stands in a file of keys.
+    pub id: String,
+    /// The variables that may hold a key, first one first.
+    pub variables: Vec<String>,
+    /// The file that it can be written down in; none when there is no settings folder.
+    pub file: Option<PathBuf>,
+    /// The page where a person gets one, where it is known.
+    pub page: Option<String>,
+}
+
+impl std::fmt::Display for MissingKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "there is no key for {}: ", self.provider)?;
+        match (self.variables.as_slice(), &self.file) {
+            ([], None) => f.write_str("give one to the client")?,
+            ([], Some(file)) => write!(f, "write `{} = \"…\"` into {}", self.id, file.display())?,
+            (variables, None) => write!(f, "set {}", variables.join(" or "))?,
+            (variables, Some(file)) => {
+                write!(f, "set {}, or write `{} = \"…\"` into {}", variables.join(" or "), self.id, file.display())?;
+            }
+        }
+        match &self.page {
+            Some(page) => write!(f, "; get one at {page}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for MissingKey {}
+
+/// Where a client finds keys and base URLs. Every key is looked up once, and `.env` is read once: a client that is made
+/// anew sees what has changed.
+#[derive(Debug)]
+pub(crate) struct Lookup {
+    environment: Environment,
+    dotenv: OnceLock<Vec<(String, String)>>,
+    /// By the provider's id.
+    keys: Mutex<BTreeMap<String, Option<Found>>>,
+}
+
+impl Lookup {
+    pub(crate) fn new(environment: Environment) -> Self {
+        Lookup { environment, dotenv: OnceLock::new(), keys: Mutex::default() }
+    }
+
+    pub(crate) fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// The key of a provider from the environment, the files of keys or `.env`; `None` if none of them has one.
+    pub(crate) fn key(&self, provider: &Provider) -> Result<Option<Found>, CredentialsError> {
+        if let Some(known) = self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(provider.id.as_ref()) {
+            return Ok(known.clone());
+        }
+        // Without the lock: files may be slow.
+        let found = self.search(provider)?;
+        // A key that is missing stops the request; it is looked for again when there is another one.
+        if found.is_some() || !provider.needs_key() {
+            let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+            keys.insert(provider.id.to_string(), found.clone());
+        }
+        Ok(found)
+    }
+
+    fn search(&self, provider: &Provider) -> Result<Option<Found>, CredentialsError> {
+        for name in provider.key_env.iter() {
+            if let Some(value) = self.environment.variable(name) {
+                return Ok(Some(Found { key: Key::from(value), from: KeySource::Variable(name.to_string()) }));
+            }
+        }
+        if let Some(folder) = self.environment.settings()
+            && let Some((key, file)) = Credentials::load(folder)?.find(provider)
+        {
+            return Ok(Some(Found { key: key.clone(), from: KeySource::File(file.to_owned()) }));
+        }
+        let found = provider.key_env.iter().find_map(|name| Some((name.to_string(), self.in_dotenv(name)?)));
+        Ok(found.map(|(variable, value)| {
+            let file = self.environment.dotenv().cloned().unwrap_or_default();
+            Found { key: Key::from(value), from: KeySource::DotEnv { file, variable } }
+        }))
+    }
+
+    /// The base URL for a dialect. `.env` may set it only for a key of its own, or where there is no key to lose.
+    pub(crate) fn base_url(
+        &self,
+        provider: &Provider,
+        dialect: Dialect,
+        key: Option<&KeySource>,
+    ) -> Result<String, ProviderError> {
+        let trusted = matches!(key, None | Some(KeySource::DotEnv { .. }));
+        provider.base_url_for(dialect, |name| {
+            self.environment.variable(name).or_else(|| trusted.then(|| self.in_dotenv(name)).flatten())
+        })
+    }
+
+    /// What a person is told who has no key.
+    pub(crate) fn missing(&self, provider: &Provider) -> MissingKey {
+        MissingKey {
+            provider: provider.name.to_string(),
+            id: provider.id.to_string(),
+            variables: provider.key_env.iter().map(ToString::to_string).collect(),
+            file: self.environment.settings().map(|folder| Credentials::file(folder)),
+            page: Some(provider.key_page().to_owned()).filter(|page| !page.is_empty()),
+        }
+    }
+
+    fn in_dotenv(&self, name: &str) -> Option<String> {
+        let file = self.environment.dotenv()?;
+        let assignments = self.dotenv.get_or_init(|| dotenv::read(file));
+        let value = assignments.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        value.filter(|value| !value.trim().is_empty())
+    }
+}

@@ -1,0 +1,127 @@
+//! What comes back: the head of an answer, and its body as it arrives.
+
+use std::fmt;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, StatusCode, header};
+
+use super::rate_limits::RateLimits;
+use crate::error::{Attempt, Error};
+use crate::redact::Secrets;
+use crate::transport::Body;
+
+/// How an answer is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Wanted {
+    /// In one piece. The provider writes it before it sends the head, so that may take
+    /// [`first_byte`](crate::transport::Timeouts::first_byte).
+    Whole,
+    /// As it is written, uncompressed. Its first bytes may take
+    /// [`first_event`](crate::transport::Timeouts::first_event).
+    Stream,
+}
+
+/// An answer with a status of success: its head, and its body as it arrives.
+///
+/// Dropping it ends the request and frees its connection.
+#[non_exhaustive]
+pub struct Exchange {
+    /// The status, from 200 to 299.
+    pub status: StatusCode,
+    /// The headers that concern the answer and not its connection: rate limits, ids, the type. Cookies are left off.
+    pub headers: HeaderMap,
+    /// The provider's id of the request, for its support.
+    pub request_id: Option<String>,
+    /// What the provider said about its rate limits.
+    pub limits: RateLimits,
+    /// The body, out of any compression and framing. Nothing is read ahead of what is asked for; its silences and its
+    /// length are limited.
+    pub body: Body,
+    /// The tries that failed before.
+    pub attempts: Vec<Attempt>,
+    pub(super) secrets: Secrets,
+}
+
+impl Exchange {
+    /// The whole body.
+    ///
+    /// # Errors
+    /// When the connection breaks or is silent for too long, or the body is too long.
+    pub async fn bytes(self) -> Result<Bytes, Error> {
+        Ok(self.body.read(usize::MAX).await?)
+    }
+
+    /// What is worth keeping of the head while the body is read.
+    pub(crate) fn into_parts(self) -> (Head, Body) {
+        (Head { request_id: self.request_id, limits: self.limits, secrets: self.secrets }, self.body)
+    }
+}
+
+impl fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exchange")
+            .field("status", &self.status)
+            .field("headers", &self.headers)
+            .field("attempts", &self.attempts)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What is worth keeping of an answer's head.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Head {
+    pub(crate) request_id: Option<String>,
+    pub(crate) limits: RateLimits,
+    pub(crate) secrets: Secrets,
+}
+
+impl Head {
+    /// A failure that came in a good answer, with what its head says and without secrets.
+    pub(crate) fn failure(&self, mut error: ikigai_core::Error) -> Error {
+        error.request_id = error.request_id.or_else(|| self.request_id.clone());
+        self.secrets.redact_error(Error::new(error).limited(self.limits.clone()))
+    }
+}
+
+/// The provider's id of the request, under the names that providers use.
+pub(super) fn request_id(headers: &HeaderMap) -> Option<String> {
+    const NAMES: [&str; 6] = [
+        "request-id",
+        "x-request-id",
+        "apim-request-id",
+        "x-amzn-requestid",
+        "x-goog-request-id",
+        "mistral-correlation-id",
+    ];
+    let value = NAMES.iter().find_map(|name| headers.get(*name))?;
+    value.to_str().ok().filter(|id| !id.is_empty()).map(str::to_owned)
+}
+
+/// Takes off what concerns one connection and nobody behind it.
+pub(super) fn end_to_end(headers: &mut HeaderMap) {
+    if !headers.is_empty() {
+        let named: Vec<HeaderName> = headers
+            .get_all(header::CONNECTION)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|names| names.split(','))
+            .filter_map(|name| HeaderName::try_from(name.trim()).ok())
+            .collect();
+        for name in named.iter().chain(&HOP_BY_HOP) {
+            headers.remove(name);
+        }
+    }
+}
+
+const HOP_BY_HOP: [HeaderName; 9] = [
+    header::CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    HeaderName::from_static("proxy-connection"),
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+];

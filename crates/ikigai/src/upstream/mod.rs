@@ -1,0 +1,279 @@
+//! The way to one model of one provider: the client's lower half.
+
+mod address;
+mod exchange;
+mod rate_limits;
+mod request;
+mod retry;
+mod send;
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method};
+use ikigai_core::{Dialect, Facts, ModelName, Provider, Route, Rules, Target};
+
+use crate::auth::{Signing, authorize};
+use crate::client::Client;
+use crate::codec::Codec;
+use crate::config::{Found, KeySource};
+use crate::error::{Error, Reason};
+use crate::model::Model;
+use crate::settings::Settings;
+use crate::transport::Timeouts;
+
+pub(crate) use address::{percent_encoded, segment};
+pub(crate) use exchange::Head;
+pub use exchange::{Exchange, Wanted};
+pub use rate_limits::{RateLimit, RateLimits};
+pub(crate) use request::header_map;
+pub use retry::Retry;
+
+/// The way to one model of one provider: bytes go out in its dialect, and bytes come back.
+///
+/// Everything that [`Model`] does goes through here; servers and proxies use it by themselves. Provider, key and address
+/// are found once. Requests get the key, are tried again where that is worth it until the first byte of an answer has
+/// come, and have the client's [`Timeouts`]. Cheap to clone; clones share everything.
+///
+/// ```no_run
+/// use bytes::Bytes;
+/// use http::HeaderMap;
+/// use ikigai::{Client, Dialect, Wanted};
+///
+/// # async fn f() -> Result<(), ikigai::Error> {
+/// let upstream = Client::new()?.upstream_in("openai:gpt-5.4", Dialect::OpenaiChat)?;
+/// let body = Bytes::from(r#"{"model": "gpt-5.4", "stream": true, "messages": [{"role": "user", "content": "Hi"}]}"#);
+/// match upstream.send("/v1/chat/completions", &HeaderMap::new(), body, Wanted::Stream).await {
+///     Ok(mut exchange) => {
+///         println!("{} {:?} {:?}", exchange.status, exchange.request_id, exchange.limits);
+///         while let Some(bytes) = exchange.body.next().await {
+///             println!("{} bytes", bytes?.len());
+///         }
+///     }
+///     // The provider's own words, for a client that speaks the same dialect.
+///     Err(error) => match error.response() {
+///         Some(failed) => println!("{} {:?}", failed.status, failed.body),
+///         None => return Err(error),
+///     },
+/// }
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Dropping the future or the [`Exchange`] cancels the request. No key is in an error, in what the provider's headers say,
+/// or in `Debug`, even when the provider repeats it. [`Hook::before_request`](crate::Hook::before_request) is not called:
+/// there is no request in the canonical form.
+#[derive(Clone)]
+pub struct Upstream {
+    client: Client,
+    resolved: Arc<Resolved>,
+}
+
+/// What is found once.
+struct Resolved {
+    name: ModelName,
+    provider: Provider,
+    facts: Option<Facts>,
+    rules: Rules,
+    codec: Codec,
+    base_url: String,
+    /// Sent with every request: the provider's, the client's, the model's, the key.
+    headers: HeaderMap,
+    signing: Signing,
+    timeouts: Timeouts,
+    retry: Retry,
+}
+
+impl Client {
+    /// The way to a model, `[provider:]model[/level]`, in the dialect that is best for it.
+    ///
+    /// # Errors
+    /// When the name means no model, or the provider's key or address is missing.
+    pub fn upstream(&self, name: &str) -> Result<Upstream, Error> {
+        self.model(name)?.upstream()
+    }
+
+    /// The way to a model in a dialect that the caller speaks already.
+    ///
+    /// # Errors
+    /// As [`upstream`](Client::upstream), and when the provider does not speak the dialect.
+    pub fn upstream_in(&self, name: &str, dialect: Dialect) -> Result<Upstream, Error> {
+        self.model(name)?.dialect(dialect).upstream()
+    }
+}
+
+impl Model {
+    /// The way to this model, with its own key, base URL, dialect, headers, timeouts and retries.
+    ///
+    /// # Errors
+    /// When the provider's key or address is missing, or it does not speak the dialect.
+    pub fn upstream(&self) -> Result<Upstream, Error> {
+        Upstream::find(&self.client, &self.plan.name, &self.plan.settings)
+    }
+}
+
+impl Upstream {
+    /// Finds provider, key and address, each from the first place that has it.
+    pub(crate) fn find(client: &Client, name: &ModelName, settings: &Settings) -> Result<Self, Error> {
+        let route = route(client, name, settings)?;
+        let provider = route.provider;
+        let found = match settings.key.as_ref().or_else(|| client.key_in_memory(&provider.id)) {
+            Some(key) => {
+                let from = if settings.key.is_some() { KeySource::Argument } else { KeySource::Memory };
+                Some(Found { key: key.clone(), from })
+            }
+            None => client.lookup().key(provider)?,
+        };
+        let found = found.filter(|found| !found.key.is_empty());
+        let mut headers = request::own_headers(provider, client, settings)?;
+        let signing = match authorize(client, provider, found.as_ref(), &mut headers)? {
+            Some(signing) => signing,
+            None if provider.needs_key() => return Err(client.lookup().missing(provider).into()),
+            None => Signing::Done,
+        };
+        let base_url = base_url(client, &route, found.as_ref(), settings)?;
+        let resolved = Resolved {
+            name: name.clone(),
+            provider: provider.clone(),
+            facts: route.facts.cloned(),
+            rules: route.rules.clone(),
+            codec: Codec::new(&route),
+            base_url,
+            headers,
+            signing,
+            timeouts: settings.timeouts,
+            retry: settings.retry.clone(),
+        };
+        Ok(Upstream { client: client.clone(), resolved: Arc::new(resolved) })
+    }
+
+    /// Sends bytes to a path of the API, and gives the answer as soon as its first bytes are there.
+    ///
+    /// The path is what clients of the dialect write, with the version or without it, and with a query:
+    /// `/v1/chat/completions`. The headers may be a client's own. What concerns the client's connection or lets it in
+    /// (`host`, `authorization`, `x-api-key`, `cookie` …) is not passed on, neither is a key in the query.
+    ///
+    /// # Errors
+    /// When there is no answer with a good status after all tries. [`Error::response`] has what the provider sent;
+    /// [`Error::canonical`] is there to be encoded for a client of another dialect.
+    pub async fn send(&self, path: &str, headers: &HeaderMap, body: Bytes, wanted: Wanted) -> Result<Exchange, Error> {
+        self.pass(Method::POST, path, headers, body, wanted).await
+    }
+
+    /// Reads a path of the API, such as the list of models. Otherwise as [`send`](Upstream::send).
+    ///
+    /// # Errors
+    /// As [`send`](Upstream::send).
+    pub async fn get(&self, path: &str, headers: &HeaderMap) -> Result<Exchange, Error> {
+        self.pass(Method::GET, path, headers, Bytes::new(), Wanted::Whole).await
+    }
+
+    async fn pass(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &HeaderMap,
+        body: Bytes,
+        wanted: Wanted,
+    ) -> Result<Exchange, Error> {
+        if self.resolved.codec.is_converse() {
+            let told = format!("{} is reached over Converse, whose bytes cannot be passed through", self.resolved.name);
+            return Err(Reason::Unsupported(told).into());
+        }
+        let request = self.request(method, path, headers, body, wanted)?;
+        let mut attempts = Vec::new();
+        let begin = |mut exchange: Exchange| async {
+            exchange.body.begin().await?;
+            Ok(exchange)
+        };
+        match self.attempt(&request, wanted, &mut attempts, begin).await {
+            Ok(exchange) => Ok(Exchange { attempts, ..exchange }),
+            Err(error) => Err(error.after_attempts(attempts)),
+        }
+    }
+
+    /// The dialect that the bytes are in.
+    pub fn dialect(&self) -> Dialect {
+        self.resolved.codec.dialect()
+    }
+
+    /// The provider.
+    pub fn provider(&self) -> &Provider {
+        &self.resolved.provider
+    }
+
+    /// The model. Its `id` is the name that the provider knows it by.
+    pub fn model(&self) -> &ModelName {
+        &self.resolved.name
+    }
+
+    /// What is known about the model: limits and prices.
+    pub fn facts(&self) -> Option<&Facts> {
+        self.resolved.facts.as_ref()
+    }
+
+    /// What the codecs have to know to encode a request for this model.
+    pub fn target(&self) -> Target<'_> {
+        let Resolved { provider, facts, rules, .. } = self.resolved.as_ref();
+        Target { provider: &provider.id, quirks: &provider.quirks, rules, facts: facts.as_ref() }
+    }
+
+    pub(crate) fn route(&self) -> Route<'_> {
+        let Resolved { provider, facts, rules, name, .. } = self.resolved.as_ref();
+        Route { provider, dialect: self.dialect(), model: name.id.clone(), facts: facts.as_ref(), rules }
+    }
+
+    pub(crate) fn codec(&self) -> &Codec {
+        &self.resolved.codec
+    }
+
+    /// The host and the port, for traces.
+    pub(crate) fn host(&self) -> Option<(String, u16)> {
+        address::host(&self.resolved.base_url)
+    }
+}
+
+/// The way to a model, apart from key and address.
+pub(crate) fn route<'a>(client: &'a Client, name: &ModelName, settings: &Settings) -> Result<Route<'a>, Error> {
+    Ok(match settings.dialect {
+        Some(dialect) => client.registry().route_in(name, dialect)?,
+        None => client.registry().route(name)?,
+    })
+}
+
+/// Where the provider's API begins.
+fn base_url(client: &Client, route: &Route<'_>, found: Option<&Found>, settings: &Settings) -> Result<String, Error> {
+    let (provider, dialect) = (route.provider, route.dialect);
+    let base_url = match settings.base_url.as_deref().or_else(|| client.base_url_in_memory(&provider.id)) {
+        Some(given) => {
+            // As if it stood in the provider's own variable: written with or without the version.
+            let variables = provider.base_url_variables();
+            provider.base_url_for(dialect, |name| {
+                let own = variables.iter().any(|variable| variable == name);
+                if own { Some(given.to_owned()) } else { client.environment().variable(name) }
+            })?
+        }
+        None => client.lookup().base_url(provider, dialect, found.map(|found| &found.from))?,
+    };
+    // Azure's deployments are part of the address.
+    Ok(base_url.replace("{model}", &segment(&route.model)))
+}
+
+impl fmt::Debug for Upstream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Of the address only the host: the rest may hold a password or a key.
+        f.debug_struct("Upstream")
+            .field("model", &self.resolved.name.to_string())
+            .field("dialect", &self.dialect())
+            .field("host", &self.host().map(|(host, port)| format!("{host}:{port}")))
+            .field("timeouts", &self.resolved.timeouts)
+            .field("retry", &self.resolved.retry)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod redaction_tests;
+#[cfg(test)]
+mod upstream_tests;

@@ -1,0 +1,108 @@
+//! Requests: what a caller gives, with what is ours over it.
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use ikigai_core::Provider;
+
+use super::Upstream;
+use super::address::address;
+use super::exchange::{Wanted, end_to_end};
+use crate::client::Client;
+use crate::error::{Error, Reason};
+use crate::redact::names_a_secret;
+use crate::settings::Settings;
+
+/// Headers of a caller that are not for the provider: about its own connection, or what lets it in here.
+const NOT_PASSED: [HeaderName; 12] = [
+    header::HOST,
+    header::CONTENT_LENGTH,
+    header::ACCEPT_ENCODING,
+    header::EXPECT,
+    header::AUTHORIZATION,
+    header::COOKIE,
+    HeaderName::from_static("x-api-key"),
+    HeaderName::from_static("x-goog-api-key"),
+    HeaderName::from_static("api-key"),
+    HeaderName::from_static("x-amz-date"),
+    HeaderName::from_static("x-amz-security-token"),
+    HeaderName::from_static("x-amz-content-sha256"),
+];
+
+/// Features of the Anthropic dialect that are asked for, with commas between them.
+const LIST: &str = "anthropic-beta";
+
+impl Upstream {
+    /// A request to a path of the API, as it is before it is signed.
+    pub(crate) fn request(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &HeaderMap,
+        body: Bytes,
+        wanted: Wanted,
+    ) -> Result<http::Request<Bytes>, Error> {
+        let mut headers = passed_on(headers);
+        if !body.is_empty() {
+            headers.entry(header::CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+        }
+        // The caller's own go over the dialect's, but for a list of wishes, which is made longer.
+        for (name, value) in &self.resolved.headers {
+            let longer = headers.get(name).filter(|_| name == LIST).and_then(|before| join(before, value));
+            headers.insert(name, longer.unwrap_or_else(|| value.clone()));
+        }
+        headers.entry(header::ACCEPT).or_insert_with(|| self.resolved.codec.accept(wanted));
+        match wanted {
+            // A stream that is compressed on its way comes in lumps.
+            Wanted::Stream => _ = headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity")),
+            Wanted::Whole => {}
+        }
+        let mut request = http::Request::new(body);
+        *request.method_mut() = method;
+        *request.uri_mut() = address(&self.resolved.base_url, self.dialect(), path)?;
+        *request.headers_mut() = headers;
+        Ok(request)
+    }
+}
+
+/// The headers of every request: the provider's, the client's and the model's. The key comes on top of them.
+pub(super) fn own_headers(provider: &Provider, client: &Client, settings: &Settings) -> Result<HeaderMap, Reason> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in provider.headers.iter() {
+        insert(&mut headers, name, value)?;
+    }
+    for (name, value) in client.headers().iter().chain(&settings.headers) {
+        insert(&mut headers, name, value)?;
+    }
+    Ok(headers)
+}
+
+/// A dialect's headers, which come as texts.
+pub(crate) fn header_map(pairs: &[(String, String)]) -> Result<HeaderMap, Reason> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in pairs {
+        insert(&mut headers, name, value)?;
+    }
+    Ok(headers)
+}
+
+fn passed_on(headers: &HeaderMap) -> HeaderMap {
+    let mut headers = headers.clone();
+    end_to_end(&mut headers);
+    for name in &NOT_PASSED {
+        headers.remove(name);
+    }
+    headers
+}
+
+fn join(one: &HeaderValue, other: &HeaderValue) -> Option<HeaderValue> {
+    HeaderValue::try_from(format!("{},{}", one.to_str().ok()?, other.to_str().ok()?)).ok()
+}
+
+fn insert(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), Reason> {
+    let broken = || Reason::from(ikigai_core::Error::invalid_request(format!("`{name}` cannot be sent as a header")));
+    let key = HeaderName::try_from(name).map_err(|_| broken())?;
+    let mut value = HeaderValue::try_from(value).map_err(|_| broken())?;
+    value.set_sensitive(names_a_secret(name));
+    headers.insert(key, value);
+    Ok(())
+}
