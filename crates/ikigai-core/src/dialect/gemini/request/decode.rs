@@ -8,7 +8,7 @@ use crate::json::wire::{Raw, Text, read_request};
 use crate::{Block, Error, ErrorKind, Fields, Incoming, Json, Limits, Part, Request};
 
 /// In the shape: the model as asked for. While the request still names it, the request is written as it was.
-const MODEL: &str = "model";
+pub(super) const MODEL: &str = "model";
 /// In the shape: the body named the model, in these words.
 pub(super) const BODY_MODEL: &str = "body_model";
 /// In the shape: `contents` was `one` object in place of a list, or an `empty` list.

@@ -14,8 +14,8 @@ use crate::dialect::foreign;
 use crate::fit::Spelling;
 use crate::json::wire::{Raw, Rest, Text, write};
 use crate::{
-    Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Loss, LossCode, Other, Part as DataPart, ProviderData, Reply,
-    Response, ToolCall, Usage, WireResponse,
+    Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Loss, LossCode, Other, Part as DataPart, ProviderData,
+    Reply, Response, ToolCall, Usage, WireResponse,
 };
 
 /// Writes a whole answer.
@@ -173,7 +173,8 @@ impl Parts<'_> {
     /// A call as a part, without its signature; `None` if it cannot be run.
     fn call<'b>(&mut self, call: &'b ToolCall, place: &str) -> Option<Part<'b>> {
         if !call.is_complete() {
-            let why = "the arguments are cut off, and a client would run the call without them; left out";
+            let why =
+                "the arguments of the function call are cut off, and a client would run it without them; left out";
             self.losses.push(Loss::new(LossCode::NotInDialect, "tool_call", place, why));
             return None;
         }

@@ -74,7 +74,7 @@ fn thoughts_and_text_are_deltas_of_their_blocks() {
             {"type": "text_delta", "index": 1, "text": "sunny."},
             {"type": "block_done", "index": 1},
             {"type": "done", "finish_reason": "stop", "provider_data": {"gemini": {
-                "response": {"finish_reason": "STOP", "index": 0}, "shape": {"candidate": ["index"]}}}},
+                "response": {"finish_reason": "STOP", "index": 0, "candidate": ["index"]}}}},
         ]),
     );
 }
@@ -177,7 +177,7 @@ fn of_several_finish_reasons_the_last_holds() {
             ],
             "finish_reason": "length",
             "provider_data": {"gemini": {
-                "response": {"finish_reason": "MAX_TOKENS", "finishMessage": "enough"}, "shape": {"candidate": ["finishMessage"]}}},
+                "response": {"finish_reason": "MAX_TOKENS", "finishMessage": "enough", "candidate": ["finishMessage"]}}},
         }),
     );
 }
