@@ -10,7 +10,7 @@ use super::super::wire::{Answer, Candidate, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, error, usage};
 use super::{CANDIDATES, keep_candidate};
 use crate::dialect::ReadFrames as _;
-use crate::json::wire::{Raw, keep, read_answer};
+use crate::json::wire::{Raw, Text, keep, read_answer};
 use crate::{
     Block, Collector, Error, ErrorKind, Fields, FinishReason, Ids, Json, Limits, Loss, LossCode, Part as DataPart,
     Response,
@@ -62,9 +62,11 @@ fn whole(mut answer: Answer<'_>, ids: &mut Ids, limits: &Limits) -> Result<Respo
     if let Some(fault) = answer.error {
         return Err(error::decode_error(None, &[], &format!(r#"{{"error":{}}}"#, fault.text())));
     }
-    let mut response = Response::default();
-    response.model = answer.model.map(|model| model.into_string()).unwrap_or_default();
-    response.id = answer.id.map(|id| id.into_string());
+    let mut response = Response {
+        model: answer.model.map(Text::into_string).unwrap_or_default(),
+        id: answer.id.map(Text::into_string),
+        ..Response::default()
+    };
     if let Some(counts) = answer.usage {
         response.usage = usage::decode(&counts);
         if response.usage.is_none() {

@@ -12,7 +12,7 @@ use super::decode::{CONTENT, EMPTY, FINISH, finish, is_blocked};
 use super::{CANDIDATES, kept_fields};
 use crate::dialect::foreign;
 use crate::fit::Spelling;
-use crate::json::wire::{Raw, Rest, Text, write};
+use crate::json::wire::{Raw, Text, write};
 use crate::{
     Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Loss, LossCode, Other, Part as DataPart, ProviderData,
     Reply, Response, ToolCall, Usage, WireResponse,
