@@ -41,7 +41,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
         }
         candidates.push(candidate);
         let further: Option<Vec<Candidate<'_>>> = kept.get(CANDIDATES).and_then(|further| further.to().ok());
-        candidates.extend(further.into_iter().flatten());
+        candidates.extend(further.unwrap_or_default());
     }
     let model = Some(response.model.as_str()).filter(|model| !model.is_empty()).or(reply.model.as_deref());
     let fresh = || kept.is_empty().then(|| Cow::Owned(reply.ids.clone().next_id()));
@@ -49,7 +49,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
         rest.push((Cow::Borrowed(CANDIDATES), Cow::Borrowed(candidates.raw())));
     }
     let answer = Answer {
-        candidates: (!candidates.is_empty()).then_some(candidates),
+        candidates: (!candidates.is_empty()).then_some(OneOrMany::Many(candidates)),
         usage: response.usage.as_ref().map(|usage| usage::encode(usage, &Usage::default())),
         model: model.map(Text::from),
         id: response.id.as_deref().map(Cow::Borrowed).or_else(fresh).map(Text),

@@ -260,7 +260,7 @@ fn frames_that_make_no_sense_end_it_with_an_excerpt() {
         ),
         ("hello", "expected value at line 1 column 1"),
         ("5", "invalid type: integer `5`, expected an object at line 1 column 1"),
-        (r#"{"candidates": 5}"#, "candidates: invalid type: integer `5`, expected a sequence at line 1 column 16"),
+        (r#"{"candidates": 5}"#, "candidates: invalid type: integer `5`, expected a list or an object at line 1 column 16"),
         (
             r#"{"candidates": [{"content": {"parts": [{"text": 5}]}}]}"#,
             "candidates[0].content.parts[0].text: invalid type: integer `5`, expected a string at line 1 column 49",
