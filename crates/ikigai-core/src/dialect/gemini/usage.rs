@@ -4,17 +4,102 @@
 //! absent is 0, and int64 counts may be written as texts.
 
 use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::ser::{SerializeMap as _, Serializer};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::DIALECT;
-use super::leftovers::owned;
-use super::wire::Open;
-use crate::json::wire::{Raw, Rest};
-use crate::{Fields, Json, Part, Usage};
+use super::wire::OneOrMany;
+use crate::json::wire::{Raw, Rest, Text};
+use crate::{Fields, Json, Part, ProviderData, Usage};
 
 /// In the shape: the counts as the wire had them, where our own writing would differ: a 0 left out, a total that is not
 /// the sum.
 const COUNTS: &str = "counts";
 const TOOL_USE: &str = "toolUsePromptTokenCount";
+
+type Field<'a> = (Cow<'a, str>, Cow<'a, RawValue>);
+
+/// What an answer says about tokens. In a stream it comes with every frame, so that reading it takes no memory.
+#[derive(Debug, Clone)]
+pub(super) struct UsageMetadata<'a> {
+    pub(super) counts: Counts,
+    /// Counts that are not written as plain numbers.
+    odd: Rest<'a>,
+    /// What is not a count.
+    pub(super) details: OneOrMany<Field<'a>>,
+}
+
+impl<'a> UsageMetadata<'a> {
+    pub(super) fn new(counts: Counts, details: Rest<'a>) -> Self {
+        UsageMetadata { counts, odd: Rest::default(), details: OneOrMany::Many(details) }
+    }
+
+    /// The counts alone, as they were written.
+    fn counted(&self) -> Fields {
+        let plain = self.counts.named().filter(|(name, _)| !self.odd.iter().any(|(odd, _)| odd == name));
+        let plain = plain.map(|(name, count)| (name.to_owned(), Raw::of(&count).to_json()));
+        plain.chain(self.odd.iter().map(|(name, raw)| (name.to_string(), Json::copy(raw)))).collect()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for UsageMetadata<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = UsageMetadata<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<UsageMetadata<'de>, A::Error> {
+                let mut usage = UsageMetadata::new(Counts::default(), Rest::default());
+                let mut first = None;
+                let mut details = Vec::new();
+                while let Some((name, Raw(raw))) = map.next_entry::<Text<'de>, Raw<'de>>()? {
+                    match usage.counts.slot(name.as_str()) {
+                        Some(slot) => {
+                            *slot = number(raw.get());
+                            if raw.get().parse::<u64>().is_err() {
+                                usage.odd.push((name.0, raw));
+                            }
+                        }
+                        None if first.is_none() => first = Some((name.0, raw)),
+                        None => details.push((name.0, raw)),
+                    }
+                }
+                usage.details = match first {
+                    Some(only) if details.is_empty() => OneOrMany::Single(only),
+                    first => {
+                        details.splice(..0, first);
+                        OneOrMany::Many(details)
+                    }
+                };
+                Ok(usage)
+            }
+        }
+        deserializer.deserialize_map(Object)
+    }
+}
+
+impl Serialize for UsageMetadata<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, count) in self.counts.named() {
+            if !self.odd.iter().any(|(odd, _)| odd == name) {
+                map.serialize_entry(name, &count)?;
+            }
+        }
+        for (name, raw) in self.odd.iter().chain(self.details.iter()) {
+            map.serialize_entry(name, raw)?;
+        }
+        map.end()
+    }
+}
 
 /// The counts of one `usageMetadata`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,24 +126,18 @@ impl Counts {
         }
     }
 
-    fn read<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
-        let mut counts = Counts::default();
-        for (name, value) in fields {
-            if let Some(slot) = counts.slot(name) {
-                *slot = number(value);
-            }
-        }
-        counts
-    }
-
-    /// The counts in an object.
-    pub(super) fn of(object: &Open<'_>) -> Self {
-        Counts::read(object.rest.iter().map(|(name, value)| (name.as_ref(), value.get())))
-    }
-
-    /// Is any token counted?
-    fn any(&self) -> bool {
-        *self != Counts::default()
+    /// The counts by their names on the wire.
+    fn named(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+        [
+            ("promptTokenCount", self.prompt),
+            ("candidatesTokenCount", self.candidates),
+            ("thoughtsTokenCount", self.thoughts),
+            ("cachedContentTokenCount", self.cached),
+            (TOOL_USE, self.tool_use),
+            ("totalTokenCount", self.total),
+        ]
+        .into_iter()
+        .filter_map(|(name, count)| Some((name, count?)))
     }
 
     /// These counts in a stream, after earlier ones. A frame may leave out what an earlier one told; but a total that
@@ -93,24 +172,20 @@ impl Counts {
         }
     }
 
-    /// The counts by their names on the wire.
-    pub(super) fn named(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        [
-            ("promptTokenCount", self.prompt),
-            ("candidatesTokenCount", self.candidates),
-            ("thoughtsTokenCount", self.thoughts),
-            ("cachedContentTokenCount", self.cached),
-            (TOOL_USE, self.tool_use),
-            ("totalTokenCount", self.total),
-        ]
-        .into_iter()
-        .filter_map(|(name, count)| Some((name, count?)))
+    /// The counts as we write them. As protobuf does, and Google with it, a count of nothing is left out.
+    fn of(usage: &Usage) -> Self {
+        let tool_use = usage.provider_data.part(DIALECT, Part::Answer).get(TOOL_USE);
+        let tool_use = tool_use.and_then(|count| number(count.text()));
+        let some = |count: u64| (count > 0).then_some(count);
+        Counts {
+            prompt: Some(usage.prompt_tokens().saturating_sub(tool_use.unwrap_or_default())),
+            candidates: some(usage.output_tokens),
+            thoughts: some(usage.thinking_tokens),
+            cached: some(usage.cache_read_tokens),
+            tool_use,
+            total: Some(usage.total_tokens()),
+        }
     }
-}
-
-/// Whether a field is a count.
-pub(super) fn is_count(name: &str) -> bool {
-    Counts::default().slot(name).is_some()
 }
 
 fn number(value: &str) -> Option<u64> {
@@ -118,87 +193,55 @@ fn number(value: &str) -> Option<u64> {
 }
 
 /// The usage in a `usageMetadata`; `None` if nothing is counted in it.
-pub(super) fn decode(object: &Open<'_>) -> Option<Usage> {
-    let counts = Counts::of(object);
-    if !counts.any() {
+pub(super) fn decode(metadata: &UsageMetadata<'_>) -> Option<Usage> {
+    if metadata.counts == Counts::default() {
         return None;
     }
-    let mut usage = counts.usage();
-    let (mut counted, mut details) = (Fields::default(), Fields::default());
-    for (name, value) in &object.rest {
-        let fields = if is_count(name) { &mut counted } else { &mut details };
-        fields.push(name.as_ref(), Json::copy(value));
-    }
-    if let Some(tool_use) = counted.get(TOOL_USE) {
-        details.push(TOOL_USE, tool_use.clone());
+    let mut usage = metadata.counts.usage();
+    let mut details: Fields = metadata.details.iter().map(|(name, raw)| (name.to_string(), Json::copy(raw))).collect();
+    if let Some(tool_use) = metadata.counts.tool_use {
+        details.push(TOOL_USE, Raw::of(&tool_use).to_json());
     }
     usage.provider_data.extend_part(DIALECT, Part::Answer, details);
-    let own = own_counts(&usage);
-    let same = own.len() == counted.len()
-        && own.iter().all(|(name, count)| counted.get(name).is_some_and(|own| own.text() == count.get()));
-    if !same {
-        usage.provider_data.set_part(DIALECT, Part::Shape, COUNTS, counted);
+    if !metadata.odd.is_empty() || metadata.counts != Counts::of(&usage) {
+        usage.provider_data.set_part(DIALECT, Part::Shape, COUNTS, metadata.counted());
     }
     Some(usage)
 }
 
 /// The counts as the wire had them, where they were kept.
-fn kept_counts(usage: &Usage) -> Option<Fields> {
+fn kept_counts(usage: &Usage) -> Option<UsageMetadata<'_>> {
     usage.provider_data.part(DIALECT, Part::Shape).get(COUNTS)?.to().ok()
-}
-
-fn counts_of(fields: &Fields) -> Counts {
-    Counts::read(fields.iter().map(|(name, value)| (name, value.text())))
 }
 
 /// The total of the wire, where it is not the sum of the counts.
 pub(super) fn odd_total(usage: &Usage) -> Option<u64> {
-    counts_of(&kept_counts(usage)?).total.filter(|&total| total != usage.total_tokens())
+    kept_counts(usage)?.counts.total.filter(|&total| total != usage.total_tokens())
 }
 
 /// A usage as `usageMetadata`. In a stream, a count that was told `before` and is nothing now has to be said: readers keep
 /// the last one that they saw.
-pub(super) fn encode<'a>(usage: &'a Usage, before: &Usage) -> Open<'a> {
-    let numbers = |usage: &Usage| Usage { provider_data: crate::ProviderData::default(), ..usage.clone() };
-    let kept = kept_counts(usage).filter(|kept| counts_of(kept).usage() == numbers(usage));
-    let mut rest = match kept {
-        Some(kept) => owned(kept),
-        None => own_counts(usage),
-    };
-    for (name, value) in usage.provider_data.part(DIALECT, Part::Answer).iter() {
-        if !is_count(name) {
-            rest.push((name.into(), Cow::Borrowed(value.raw())));
+pub(super) fn encode<'a>(usage: &'a Usage, before: &Usage) -> UsageMetadata<'a> {
+    let numbers = || Usage { provider_data: ProviderData::default(), ..usage.clone() };
+    let kept = kept_counts(usage).filter(|kept| kept.counts.usage() == numbers());
+    let mut metadata = kept.unwrap_or_else(|| UsageMetadata::new(Counts::of(usage), Rest::default()));
+    let details = usage.provider_data.part(DIALECT, Part::Answer);
+    if !details.is_empty() {
+        let mut rest = details.as_rest();
+        rest.retain(|(name, _)| Counts::default().slot(name).is_none());
+        metadata.details = OneOrMany::Many(rest);
+    }
+    let counts = &mut metadata.counts;
+    for (count, before, now) in [
+        (&mut counts.candidates, before.output_tokens, usage.output_tokens),
+        (&mut counts.thoughts, before.thinking_tokens, usage.thinking_tokens),
+        (&mut counts.cached, before.cache_read_tokens, usage.cache_read_tokens),
+    ] {
+        if before > 0 && now == 0 {
+            count.get_or_insert(0);
         }
     }
-    let taken_back = [
-        ("candidatesTokenCount", before.output_tokens, usage.output_tokens),
-        ("thoughtsTokenCount", before.thinking_tokens, usage.thinking_tokens),
-        ("cachedContentTokenCount", before.cache_read_tokens, usage.cache_read_tokens),
-    ];
-    for (name, before, now) in taken_back {
-        if before > 0 && now == 0 && !rest.iter().any(|(known, _)| known == name) {
-            rest.push((name.into(), Raw::of(&0).0));
-        }
-    }
-    Open { rest }
-}
-
-/// The counts as we write them. As protobuf does, and Google with it, a count of nothing is left out.
-fn own_counts(usage: &Usage) -> Rest<'_> {
-    let tool_use = usage.provider_data.part(DIALECT, Part::Answer).get(TOOL_USE);
-    let outside = tool_use.and_then(|count| number(count.text())).unwrap_or_default();
-    let always = |name: &str| name == "promptTokenCount" || name == "totalTokenCount";
-    let counts = [
-        ("promptTokenCount", usage.prompt_tokens().saturating_sub(outside)),
-        ("candidatesTokenCount", usage.output_tokens),
-        ("thoughtsTokenCount", usage.thinking_tokens),
-        ("cachedContentTokenCount", usage.cache_read_tokens),
-        ("totalTokenCount", usage.total_tokens()),
-    ];
-    let counts = counts.into_iter().filter(|(name, count)| *count > 0 || always(name));
-    let mut rest: Rest<'_> = counts.map(|(name, count)| (Cow::Borrowed(name), Raw::of(&count).0)).collect();
-    rest.extend(tool_use.map(|count| (Cow::Borrowed(TOOL_USE), Cow::Borrowed(count.raw()))));
-    rest
+    metadata
 }
 
 #[cfg(test)]

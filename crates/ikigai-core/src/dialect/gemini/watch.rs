@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use super::error::decode_error;
 use super::response::finish;
-use super::usage::{self, Counts, is_count};
-use super::wire::Open;
+use super::usage::{self, Counts, UsageMetadata};
 use crate::dialect::watch::{self, Frame, LARGE_ERROR, Rest};
 use crate::server::alike::{Alike, Holes};
 use crate::server::picks::{Flow, Picks, Shape, Take};
@@ -194,9 +193,9 @@ impl RunningCounts {
     }
 
     fn merge(&mut self) {
-        let Ok(object) = serde_json::from_str::<Open<'_>>(&self.last) else { return };
-        self.counts = Counts::of(&object).after(self.counts);
-        for (name, value) in object.rest.iter().filter(|(name, value)| !is_count(name) && value.get() != "null") {
+        let Ok(metadata) = serde_json::from_str::<UsageMetadata<'_>>(&self.last) else { return };
+        self.counts = metadata.counts.after(self.counts);
+        for (name, value) in metadata.details.iter().filter(|(_, value)| value.get() != "null") {
             if self.rest.len() < MOST_FIELDS || self.rest.get(name).is_some() {
                 self.rest.set(name.as_ref(), Json::copy(value));
             }
@@ -206,10 +205,7 @@ impl RunningCounts {
     /// The counts of an answer that came to its end, with what is said beside them.
     fn whole(mut self) -> Option<Usage> {
         self.merge();
-        let mut fields: Fields =
-            self.counts.named().map(|(name, count)| (name.to_owned(), Json::from(Value::from(count)))).collect();
-        fields.merge(self.rest);
-        usage::decode(&Open { rest: fields.as_rest() })
+        usage::decode(&UsageMetadata::new(self.counts, self.rest.as_rest()))
     }
 
     /// The bare counts, of an answer that broke.
@@ -319,7 +315,7 @@ impl Watcher {
         (self.seen.id, self.seen.model) = (self.frame.id.take(), self.frame.model.take());
         self.seen.has_output = self.frame.candidate.as_ref().is_some_and(|candidate| candidate.says);
         self.seen.finish_reason = Some(reason);
-        let object = serde_json::from_str::<Open<'_>>(&self.frame.usage).ok();
+        let object = serde_json::from_str::<UsageMetadata<'_>>(&self.frame.usage).ok();
         self.seen.usage = object.as_ref().and_then(usage::decode);
     }
 

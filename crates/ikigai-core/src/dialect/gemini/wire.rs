@@ -5,11 +5,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
+use super::usage::UsageMetadata;
 use crate::json::wire::{Raw, Text};
 
 wire! {
@@ -143,8 +144,8 @@ wire! {
 
     /// An answer, or one frame of a stream.
     pub(super) struct Answer<'a> {
-        candidates "candidates": Vec<Candidate<'a>>,
-        usage "usageMetadata": Open<'a>,
+        candidates "candidates": OneOrMany<Candidate<'a>>,
+        usage "usageMetadata": UsageMetadata<'a>,
         model "modelVersion": Text<'a>,
         id "responseId": Text<'a>,
         error "error": Raw<'a>,
@@ -169,6 +170,8 @@ impl Candidate<'_> {
 #[derive(Debug, Clone)]
 pub(super) enum OneOrMany<T> {
     One(T),
+    /// A list with one item in it, which needs no memory of its own: mostly there is one.
+    Single(T),
     Many(Vec<T>),
 }
 
@@ -177,11 +180,32 @@ impl<T> OneOrMany<T> {
         matches!(self, OneOrMany::One(_))
     }
 
-    pub(super) fn into_vec(self) -> Vec<T> {
+    pub(super) fn len(&self) -> usize {
         match self {
-            OneOrMany::One(item) => vec![item],
-            OneOrMany::Many(items) => items,
+            OneOrMany::One(_) | OneOrMany::Single(_) => 1,
+            OneOrMany::Many(items) => items.len(),
         }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        let (first, more) = match self {
+            OneOrMany::One(item) | OneOrMany::Single(item) => (Some(item), [].as_slice()),
+            OneOrMany::Many(items) => (None, items.as_slice()),
+        };
+        first.into_iter().chain(more)
+    }
+}
+
+impl<T> IntoIterator for OneOrMany<T> {
+    type Item = T;
+    type IntoIter = std::iter::Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let (first, more) = match self {
+            OneOrMany::One(item) | OneOrMany::Single(item) => (Some(item), Vec::new()),
+            OneOrMany::Many(items) => (None, items),
+        };
+        first.into_iter().chain(more)
     }
 }
 
@@ -189,6 +213,7 @@ impl<T: Serialize> Serialize for OneOrMany<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             OneOrMany::One(item) => item.serialize(serializer),
+            OneOrMany::Single(item) => [item].serialize(serializer),
             OneOrMany::Many(items) => items.serialize(serializer),
         }
     }
@@ -208,8 +233,14 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
                 T::deserialize(MapAccessDeserializer::new(map)).map(OneOrMany::One)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<OneOrMany<T>, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(OneOrMany::Many)
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<OneOrMany<T>, A::Error> {
+                let Some(first) = seq.next_element()? else { return Ok(OneOrMany::Many(Vec::new())) };
+                let Some(second) = seq.next_element()? else { return Ok(OneOrMany::Single(first)) };
+                let mut items = vec![first, second];
+                while let Some(item) = seq.next_element()? {
+                    items.push(item);
+                }
+                Ok(OneOrMany::Many(items))
             }
         }
         deserializer.deserialize_any(Items(PhantomData))

@@ -1,14 +1,14 @@
 //! A client's request to a [`Request`].
 
 use super::super::leftovers::Leftovers;
-use super::super::wire::{Body, OneOrMany, System};
+use super::super::wire::{Body, System};
 use super::super::{DIALECT, state};
 use super::{config, messages, pairing, tools};
 use crate::json::wire::{Raw, Text, read_request};
 use crate::{Block, Error, ErrorKind, Fields, Incoming, Json, Limits, Part, Request};
 
 /// In the shape: the model as asked for. While the request still names it, the request is written as it was.
-const MODEL: &str = "model";
+pub(super) const MODEL: &str = "model";
 /// In the shape: the body named the model, in these words.
 pub(super) const BODY_MODEL: &str = "body_model";
 /// In the shape: `contents` was `one` object in place of a list, or an `empty` list.
@@ -28,12 +28,12 @@ pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<
         read_system(system, &mut request, &mut shape, &mut left)?;
     }
     match body.contents.take() {
-        Some(OneOrMany::Many(contents)) if contents.is_empty() => shape.push(CONTENTS, "empty"),
+        Some(contents) if contents.len() == 0 => shape.push(CONTENTS, "empty"),
         Some(contents) => {
             if contents.is_one() {
                 shape.push(CONTENTS, "one");
             }
-            request.messages = messages::decode(contents.into_vec(), limits)?;
+            request.messages = messages::decode(contents, limits)?;
             pairing::name_calls(&mut request.messages);
             state::restore(&mut request.messages);
         }
@@ -119,12 +119,7 @@ fn read_system(
         }
         System::Content(content) => content,
     };
-    let has_parts = match &content.parts {
-        Some(OneOrMany::Many(parts)) => !parts.is_empty(),
-        Some(OneOrMany::One(_)) => true,
-        None => false,
-    };
-    if !has_parts {
+    if content.parts.as_ref().is_none_or(|parts| parts.len() == 0) {
         shape.push(SYSTEM, Json::of(&content).unwrap_or_default());
         return Ok(());
     }
@@ -132,7 +127,7 @@ fn read_system(
         if parts.is_one() {
             shape.push(SYSTEM, "one");
         }
-        for (index, part) in parts.into_vec().into_iter().enumerate() {
+        for (index, part) in parts.into_iter().enumerate() {
             request.system.push(messages::block(part, format_args!("systemInstruction.parts[{index}]"))?);
         }
     }

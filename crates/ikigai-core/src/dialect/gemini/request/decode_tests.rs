@@ -469,8 +469,7 @@ fn numbers_and_unknown_fields_come_back_as_they_were_written() {
 fn many_blocks_reach_the_limit() {
     let body = json!({"contents": [{"parts": [{"text": "a"}, {"text": "b"}]}, {"parts": [{"text": "c"}]}]}).to_string();
     let incoming = crate::Incoming { path: None, body: body.as_bytes() };
-    let mut limits = crate::Limits::default();
-    limits.blocks = 2;
+    let limits = crate::Limits { blocks: 2, ..crate::Limits::default() };
     let error = crate::Dialect::Gemini.decode_request(incoming, &limits).unwrap_err();
     assert_eq!(error.code.as_deref(), Some("limit_reached"));
 }

@@ -3,10 +3,10 @@
 use super::super::leftovers::Kept;
 use super::super::wire::{Body, Content, OneOrMany, Part, System, ToolConfig};
 use super::super::{DIALECT, content};
-use super::decode::{BODY_MODEL, CONTENTS, SYSTEM};
+use super::decode::{BODY_MODEL, CONTENTS, MODEL, SYSTEM};
 use super::{config, messages, refuse, tools};
 use crate::fit::{Fitted, Spelling};
-use crate::json::wire::{Text, write};
+use crate::json::wire::{Rest, Text, write};
 use crate::{Block, BlockKind, Error, Limits, Loss, LossCode, Part as DataPart, Request, ToolNames, WireRequest};
 
 /// The objects inside a request whose unknown fields are kept below their names.
@@ -38,7 +38,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, limits: &Limits) -> Result<Wir
         ..Body::default()
     };
     if !as_it_came {
-        use_cache(&mut body, &mut rest, shape.get("model").is_some(), &mut losses);
+        use_cache(fitted, &mut body, &mut rest, &mut losses);
         unsaid(request, &mut losses);
     }
     body.tool_config.take_if(|config| config.calling.is_none() && config.rest.is_empty());
@@ -120,16 +120,12 @@ fn system<'a>(fitted: &'a Fitted<'_>, kept: &Kept<'a>, losses: &mut Vec<Loss>) -
 }
 
 /// An explicit cache: what is in it must not be in the request as well. One that was made for another model is of no use.
-fn use_cache(
-    body: &mut Body<'_>,
-    rest: &mut crate::json::wire::Rest<'_>,
-    of_another_model: bool,
-    losses: &mut Vec<Loss>,
-) {
+fn use_cache(fitted: &Fitted<'_>, body: &mut Body<'_>, rest: &mut Rest<'_>, losses: &mut Vec<Loss>) {
     let Some(place) = rest.iter().position(|(name, _)| name == "cachedContent" || name == "cached_content") else {
         return;
     };
-    if of_another_model {
+    // A request that was read, and that does not go out as it came, was written for another model.
+    if fitted.request.provider_data.part(DIALECT, DataPart::Shape).get(MODEL).is_some() {
         rest.remove(place);
         let why = "a cache belongs to the model that it was made for; it is left out";
         losses.push(Loss::new(LossCode::RefusedByModel, "cache", "provider_data.gemini.extra.cachedContent", why));

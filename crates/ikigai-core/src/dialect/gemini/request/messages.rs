@@ -25,7 +25,7 @@ const ROLE: &str = "role";
 const PARTS: &str = "parts";
 
 /// Reads the contents.
-pub(super) fn decode(contents: Vec<Content<'_>>, limits: &Limits) -> Result<Vec<Message>, Error> {
+pub(super) fn decode(contents: OneOrMany<Content<'_>>, limits: &Limits) -> Result<Vec<Message>, Error> {
     let mut blocks = 0;
     let mut messages = Vec::with_capacity(contents.len());
     for (index, content) in contents.into_iter().enumerate() {
@@ -43,15 +43,14 @@ fn message(mut content: Content<'_>, index: usize) -> Result<Message, Error> {
     let mut shape = |key, value: &str| data.set_part(DIALECT, DataPart::Shape, key, value);
     let mut blocks = Vec::new();
     match content.parts.take() {
-        Some(OneOrMany::Many(parts)) => {
+        Some(parts) => {
+            if parts.is_one() {
+                shape(PARTS, "one");
+            }
             blocks.reserve(parts.len());
             for (inner, part) in parts.into_iter().enumerate() {
                 blocks.push(block(part, format_args!("{place}.parts[{inner}]"))?);
             }
-        }
-        Some(OneOrMany::One(part)) => {
-            blocks.push(block(part, format_args!("{place}.parts"))?);
-            shape(PARTS, "one");
         }
         None => match flat(&mut content.rest) {
             Some(part) => {

@@ -93,11 +93,9 @@ pub(super) fn decode(
     request: &mut Request,
     shape: &mut Fields,
 ) -> Result<(), Error> {
-    let is_one = entries.is_one();
-    let entries = entries.into_vec();
-    if is_one {
+    if entries.is_one() {
         shape.push(TOOLS, "one");
-    } else if entries.is_empty() {
+    } else if entries.len() == 0 {
         shape.push(TOOLS, "empty");
     }
     let calling = shape.get(CALLING).cloned();

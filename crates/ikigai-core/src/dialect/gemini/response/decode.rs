@@ -10,7 +10,7 @@ use super::super::wire::{Answer, Candidate, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, error, usage};
 use super::{CANDIDATES, keep_candidate};
 use crate::dialect::ReadFrames as _;
-use crate::json::wire::{Raw, keep, read_answer};
+use crate::json::wire::{Raw, Text, keep, read_answer};
 use crate::{
     Block, Collector, Error, ErrorKind, Fields, FinishReason, Ids, Json, Limits, Loss, LossCode, Part as DataPart,
     Response,
@@ -62,9 +62,11 @@ fn whole(mut answer: Answer<'_>, ids: &mut Ids, limits: &Limits) -> Result<Respo
     if let Some(fault) = answer.error {
         return Err(error::decode_error(None, &[], &format!(r#"{{"error":{}}}"#, fault.text())));
     }
-    let mut response = Response::default();
-    response.model = answer.model.map(|model| model.into_string()).unwrap_or_default();
-    response.id = answer.id.map(|id| id.into_string());
+    let mut response = Response {
+        model: answer.model.map(Text::into_string).unwrap_or_default(),
+        id: answer.id.map(Text::into_string),
+        ..Response::default()
+    };
     if let Some(counts) = answer.usage {
         response.usage = usage::decode(&counts);
         if response.usage.is_none() {
@@ -79,7 +81,7 @@ fn whole(mut answer: Answer<'_>, ids: &mut Ids, limits: &Limits) -> Result<Respo
     let is_blocked = is_blocked(&kept);
     response.provider_data.extend_part(DIALECT, DataPart::Answer, kept);
     let had_candidates = answer.candidates.is_some();
-    let mut candidates = answer.candidates.unwrap_or_default();
+    let mut candidates: Vec<Candidate<'_>> = answer.candidates.into_iter().flatten().collect();
     // The one with the number 0, or else the first.
     let place = candidates.iter().position(Candidate::is_first).unwrap_or_default();
     if place < candidates.len() {
@@ -114,18 +116,19 @@ fn read_candidate(
     let usual = content.as_ref().is_some_and(|content| is_usual(content));
     match content {
         Some(mut content) => {
-            let parts = content.parts.take().map(OneOrMany::into_vec);
-            if parts.as_ref().is_some_and(Vec::is_empty) {
+            let parts = content.parts.take();
+            if parts.as_ref().is_some_and(|parts| parts.len() == 0) {
                 content.rest.push((Cow::Borrowed("parts"), Raw::of(&[(); 0]).0));
             }
             if !usual || content.rest.iter().any(|(name, _)| name == "parts") {
                 shape.push(CONTENT, Json::of(&content).unwrap_or_default());
             }
-            let parts = parts.unwrap_or_default();
-            limits.check_blocks(parts.len(), ErrorKind::Protocol)?;
-            let empty = read_parts(parts, response, ids);
-            if !empty.is_empty() {
-                shape.push(EMPTY, Json::of(&empty).unwrap_or_default());
+            if let Some(parts) = parts {
+                limits.check_blocks(parts.len(), ErrorKind::Protocol)?;
+                let empty = read_parts(parts, response, ids);
+                if !empty.is_empty() {
+                    shape.push(EMPTY, Json::of(&empty).unwrap_or_default());
+                }
             }
         }
         None => shape.push(CONTENT, Json::null()),
@@ -150,7 +153,7 @@ fn is_usual(content: &Content<'_>) -> bool {
 
 /// Reads the blocks of an answer, and gives its empty parts with their places. Text parts side by side are one block as
 /// long as they are plain: a signature or any other sibling belongs to its part alone.
-fn read_parts(parts: Vec<Part<'_>>, response: &mut Response, ids: &mut Ids) -> Vec<serde_json::Value> {
+fn read_parts(parts: OneOrMany<Part<'_>>, response: &mut Response, ids: &mut Ids) -> Vec<serde_json::Value> {
     let (mut blocks, mut empty) = (Vec::<Block>::with_capacity(parts.len()), Vec::new());
     // The lengths of the plain texts that the last block is made of.
     let mut lengths = Vec::new();

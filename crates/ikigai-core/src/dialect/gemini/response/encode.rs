@@ -12,7 +12,7 @@ use super::decode::{CONTENT, EMPTY, FINISH, finish, is_blocked};
 use super::{CANDIDATES, kept_fields};
 use crate::dialect::foreign;
 use crate::fit::Spelling;
-use crate::json::wire::{Raw, Rest, Text, write};
+use crate::json::wire::{Raw, Text, write};
 use crate::{
     Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Loss, LossCode, Other, Part as DataPart, ProviderData,
     Reply, Response, ToolCall, Usage, WireResponse,
@@ -41,7 +41,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
         }
         candidates.push(candidate);
         let further: Option<Vec<Candidate<'_>>> = kept.get(CANDIDATES).and_then(|further| further.to().ok());
-        candidates.extend(further.into_iter().flatten());
+        candidates.extend(further.unwrap_or_default());
     }
     let model = Some(response.model.as_str()).filter(|model| !model.is_empty()).or(reply.model.as_deref());
     let fresh = || kept.is_empty().then(|| Cow::Owned(reply.ids.clone().next_id()));
@@ -49,7 +49,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
         rest.push((Cow::Borrowed(CANDIDATES), Cow::Borrowed(candidates.raw())));
     }
     let answer = Answer {
-        candidates: (!candidates.is_empty()).then_some(candidates),
+        candidates: (!candidates.is_empty()).then_some(OneOrMany::Many(candidates)),
         usage: response.usage.as_ref().map(|usage| usage::encode(usage, &Usage::default())),
         model: model.map(Text::from),
         id: response.id.as_deref().map(Cow::Borrowed).or_else(fresh).map(Text),
@@ -173,7 +173,8 @@ impl Parts<'_> {
     /// A call as a part, without its signature; `None` if it cannot be run.
     fn call<'b>(&mut self, call: &'b ToolCall, place: &str) -> Option<Part<'b>> {
         if !call.is_complete() {
-            let why = "the arguments are cut off, and a client would run the call without them; left out";
+            let why =
+                "the arguments of the function call are cut off, and a client would run it without them; left out";
             self.losses.push(Loss::new(LossCode::NotInDialect, "tool_call", place, why));
             return None;
         }

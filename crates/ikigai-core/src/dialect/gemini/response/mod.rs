@@ -1,9 +1,9 @@
 //! Whole answers.
 //!
 //! `candidates[0]` is the answer. What the format has no field for is kept in [`Part::Answer`]: the fields of the answer and
-//! of its candidate side by side, `finish_reason` (the provider's word) and `candidates` (the further ones). How the
-//! answer was spelled is in the shape: `candidate` (which of the fields are the candidate's), `content` (the content object
-//! where it was not the usual one) and `empty` (text parts without text or signature, which are not blocks).
+//! of its candidate side by side, `candidate` (the names of those that are the candidate's), `finish_reason` (the
+//! provider's word) and `candidates` (the further ones). How the answer was spelled is in the shape: `content` (the content
+//! object where it was not the usual one) and `empty` (text parts without text or signature, which are not blocks).
 
 mod decode;
 mod encode;
@@ -21,7 +21,7 @@ pub(super) use decode::{FINISH, finish, is_blocked};
 pub(crate) use encode::encode_response;
 pub(super) use encode::{Parts, failure, finish_word};
 
-/// In the shape: the names of the fields that are the candidate's.
+/// In the answer: the names of the fields that are the candidate's.
 const CANDIDATE: &str = "candidate";
 /// What stands before the name of a candidate's field if the answer has one of the same name.
 const PREFIX: &str = "candidate.";
@@ -30,26 +30,28 @@ const CANDIDATES: &str = "candidates";
 
 /// Keeps the fields of the candidate beside those of the answer.
 pub(super) fn keep_candidate(data: &mut ProviderData, fields: Fields) {
+    let mut all = data.take_part(DIALECT, Part::Answer);
+    let taken: HashSet<String> = all.names().map(str::to_owned).collect();
     let mut names = Vec::with_capacity(fields.len());
     for (name, value) in fields {
-        let taken = data.part(DIALECT, Part::Answer).get(&name).is_some();
-        let name = if taken { format!("{PREFIX}{name}") } else { name };
-        data.set_part(DIALECT, Part::Answer, name.as_str(), value);
-        names.push(name);
+        let name = if taken.contains(&name) { format!("{PREFIX}{name}") } else { name };
+        names.push(name.clone());
+        all.push(name, value);
     }
     if !names.is_empty() {
-        data.set_part(DIALECT, Part::Shape, CANDIDATE, Json::of(&names).unwrap_or_default());
+        all.push(CANDIDATE, Json::of(&names).unwrap_or_default());
     }
+    data.extend_part(DIALECT, Part::Answer, all);
 }
 
 /// The fields of the answer and those of its candidate.
 pub(super) fn kept_fields(data: &ProviderData) -> (Rest<'_>, Candidate<'_>) {
-    let names = data.part(DIALECT, Part::Shape).get(CANDIDATE).and_then(|names| names.to::<Vec<Cow<'_, str>>>().ok());
+    let names = data.part(DIALECT, Part::Answer).get(CANDIDATE).and_then(|names| names.to::<Vec<Cow<'_, str>>>().ok());
     let names: HashSet<Cow<'_, str>> = names.unwrap_or_default().into_iter().collect();
     let (mut rest, mut candidate) = (Rest::default(), Candidate::default());
     for (name, raw) in data.part(DIALECT, Part::Answer).as_rest() {
         match name.as_ref() {
-            FINISH | CANDIDATES => {}
+            FINISH | CANDIDATE | CANDIDATES => {}
             own if !names.contains(own) => rest.push((name, raw)),
             "index" => candidate.index = Some(Raw(raw)),
             own => candidate.rest.push((own.strip_prefix(PREFIX).unwrap_or(own).to_owned().into(), raw)),

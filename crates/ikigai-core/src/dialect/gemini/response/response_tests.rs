@@ -77,12 +77,13 @@ fn an_answer_with_everything() {
                 "cache_write_tokens": 0, "total_tokens": 848, "provider_data": {"gemini": {"response": {"serviceTier": "standard"}}},
             },
             "provider_data": {"gemini": {
-                "shape": {"empty": [{"at": 5, "thought": false}], "candidate": ["index", "groundingMetadata"]},
+                "shape": {"empty": [{"at": 5, "thought": false}]},
                 "response": {
                     "createTime": "2026-05-04T20:01:02Z",
                     "finish_reason": "STOP",
                     "index": 0,
                     "groundingMetadata": {"webSearchQueries": ["x"]},
+                    "candidate": ["index", "groundingMetadata"],
                     "candidates": [{"content": {"parts": [{"text": "Or so."}], "role": "model"}, "finishReason": "STOP", "index": 1}],
                 },
             }},

@@ -1,15 +1,18 @@
 //! Frames to events.
 
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::super::content::{self, GENERATED, SIGNATURE};
 use super::super::response::{FINISH, finish, is_blocked, keep_candidate};
-use super::super::wire::{Answer, Candidate, FunctionCall, OneOrMany, Open, Part};
+use super::super::usage::UsageMetadata;
+use super::super::wire::{Answer, Candidate, FunctionCall, OneOrMany, Part};
 use super::super::{DIALECT, error, usage};
 use super::args::PartialArgs;
 use crate::dialect::ReadFrames;
-use crate::json::wire::{Raw, Rest, Text, read};
+use crate::json::wire::{Raw, Text, read};
 use crate::{
     Arguments, Block, BlockKind, Error, Event, Fields, FinishReason, Ids, Json, Part as DataPart, ProviderData,
 };
@@ -46,7 +49,10 @@ pub(crate) struct Decoder {
 }
 
 /// Keeps fields by name. A field that a later frame leaves out stays, and `null` is as good as absent.
-fn keep(kept: &mut Fields, fields: Rest<'_>) -> Result<(), String> {
+fn keep<'a>(
+    kept: &mut Fields,
+    fields: impl IntoIterator<Item = (Cow<'a, str>, Cow<'a, RawValue>)>,
+) -> Result<(), String> {
     for (name, value) in fields {
         match kept.get(&name) {
             // Mostly the same again.
@@ -97,10 +103,11 @@ impl ReadFrames for Decoder {
         };
         self.close(out);
         let mut kept = std::mem::take(&mut self.top);
-        let counts = self.usage_fields();
-        match usage::decode(&Open { rest: counts.as_rest() }) {
+        let details = std::mem::take(&mut self.details);
+        let usage = UsageMetadata::new(self.counts, details.as_rest());
+        match usage::decode(&usage) {
             Some(usage) => out.push(Event::Usage { usage }),
-            None if !counts.is_empty() => kept.push("usageMetadata", counts),
+            None if !details.is_empty() => kept.push("usageMetadata", Raw::of(&usage).to_json()),
             None => {}
         }
         if let Some(word) = word {
@@ -168,7 +175,7 @@ impl Decoder {
             }
         }
         if !others.is_empty() {
-            let frame = Answer { candidates: Some(others), ..Answer::default() };
+            let frame = Answer { candidates: Some(OneOrMany::Many(others)), ..Answer::default() };
             out.push(Event::Other { index: None, dialect: DIALECT, data: Raw::of(&frame).to_json() });
         }
         if let Some(candidate) = first
@@ -181,10 +188,9 @@ impl Decoder {
     /// Takes the counts, and what stands beside the content.
     fn totals(&mut self, answer: &mut Answer<'_>) -> Result<(), String> {
         keep(&mut self.top, std::mem::take(&mut answer.rest))?;
-        let Some(mut counts) = answer.usage.take() else { return Ok(()) };
-        self.counts = usage::Counts::of(&counts).after(self.counts);
-        counts.rest.retain(|(name, _)| !usage::is_count(name));
-        keep(&mut self.details, counts.rest)
+        let Some(usage) = answer.usage.take() else { return Ok(()) };
+        self.counts = usage.counts.after(self.counts);
+        keep(&mut self.details, usage.details)
     }
 
     fn candidate(&mut self, candidate: Candidate<'_>, out: &mut Vec<Event>) -> Result<(), String> {
@@ -194,8 +200,7 @@ impl Decoder {
             self.candidate.set("index", index.to_json());
         }
         keep(&mut self.candidate, candidate.rest)?;
-        let parts = candidate.content.and_then(|content| content.parts).map(OneOrMany::into_vec);
-        for part in parts.into_iter().flatten() {
+        for part in candidate.content.and_then(|content| content.parts).into_iter().flatten() {
             self.part(part, out);
             if self.over {
                 return Ok(());
@@ -343,16 +348,6 @@ impl Decoder {
             text.pop();
         }
         finish_call(index, Arguments::from_text(text), out);
-    }
-
-    /// The counts and what stands beside them, as one whole answer would have had them.
-    fn usage_fields(&mut self) -> Fields {
-        let mut fields = Fields::default();
-        for (name, count) in self.counts.named() {
-            fields.push(name, Raw::of(&count).to_json());
-        }
-        fields.merge(std::mem::take(&mut self.details));
-        fields
     }
 
     fn broken(&mut self, fault: &str, data: &str, out: &mut Vec<Event>) {

@@ -74,7 +74,7 @@ fn thoughts_and_text_are_deltas_of_their_blocks() {
             {"type": "text_delta", "index": 1, "text": "sunny."},
             {"type": "block_done", "index": 1},
             {"type": "done", "finish_reason": "stop", "provider_data": {"gemini": {
-                "response": {"finish_reason": "STOP", "index": 0}, "shape": {"candidate": ["index"]}}}},
+                "response": {"finish_reason": "STOP", "index": 0, "candidate": ["index"]}}}},
         ]),
     );
 }
@@ -177,7 +177,7 @@ fn of_several_finish_reasons_the_last_holds() {
             ],
             "finish_reason": "length",
             "provider_data": {"gemini": {
-                "response": {"finish_reason": "MAX_TOKENS", "finishMessage": "enough"}, "shape": {"candidate": ["finishMessage"]}}},
+                "response": {"finish_reason": "MAX_TOKENS", "finishMessage": "enough", "candidate": ["finishMessage"]}}},
         }),
     );
 }
@@ -260,7 +260,10 @@ fn frames_that_make_no_sense_end_it_with_an_excerpt() {
         ),
         ("hello", "expected value at line 1 column 1"),
         ("5", "invalid type: integer `5`, expected an object at line 1 column 1"),
-        (r#"{"candidates": 5}"#, "candidates: invalid type: integer `5`, expected a sequence at line 1 column 16"),
+        (
+            r#"{"candidates": 5}"#,
+            "candidates: invalid type: integer `5`, expected a list or an object at line 1 column 16",
+        ),
         (
             r#"{"candidates": [{"content": {"parts": [{"text": 5}]}}]}"#,
             "candidates[0].content.parts[0].text: invalid type: integer `5`, expected a string at line 1 column 49",
