@@ -223,7 +223,7 @@ fn what_goes_wrong_is_told_with_the_way_out() {
     terminal.wait("2+2 = 4");
     // Unknown models and files.
     terminal.line("/model cluade-sonnet-4-5");
-    terminal.wait("the nearest are claude-sonnet-4-5");
+    terminal.wait("did you mean claude-sonnet-4-5");
     terminal.line("/attach nowhere.png");
     terminal.wait("cannot attach");
     terminal.press("C-d");
