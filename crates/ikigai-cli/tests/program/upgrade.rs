@@ -67,7 +67,7 @@ fn last_request(simulator: &Simulator) -> String {
 /// Goes on with every conversation, and looks at what the provider gets.
 fn goes_on(home: &Home, simulator: &Simulator) {
     for kept in KEPT {
-        let said = home.said(&["ask", "-m", kept.model, "--resume", kept.id, "And what is 3+4?"]);
+        let said = home.said(&["ask", "-m", kept.model, "--cid", kept.id, "And what is 3+4?"]);
         assert_eq!((said.code, said.stdout.trim()), (Some(0), "3+4 = 7"), "{}: {}", kept.model, said.stderr);
         let body = last_request(simulator);
         for state in kept.state {
