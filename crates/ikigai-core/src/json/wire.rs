@@ -281,6 +281,8 @@ macro_rules! wire {
         impl $crate::json::wire::Leftovers for $name<'_> {
             fn leftovers(self) -> $crate::Fields {
                 let mut rest = self.rest;
+                // In a struct without fields nothing else would change it.
+                let _ = &mut rest;
                 $( if let Some(value) = &self.$field {
                     rest.push((std::borrow::Cow::Borrowed($wire), $crate::json::wire::Raw::of(value).0));
                 } )*
