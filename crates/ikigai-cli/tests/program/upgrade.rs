@@ -61,7 +61,8 @@ fn last_request(simulator: &Simulator) -> String {
     stream.read_to_string(&mut answer).unwrap();
     let (_, body) = answer.split_once("\r\n\r\n").unwrap();
     let received: Value = serde_json::from_str(body).unwrap();
-    received["requests"].as_array().unwrap().last().unwrap()["body"].to_string()
+    let last = received.get("requests").and_then(Value::as_array).and_then(|requests| requests.last()).unwrap();
+    last.get("body").unwrap().to_string()
 }
 
 /// Goes on with every conversation, and looks at what the provider gets.
