@@ -175,7 +175,7 @@ mod tests {
         let metadata = json!({
             "response_id": "msg_1",
             "error": {"kind": "network", "message": "connection reset"},
-            "warnings": [{"what": "top_k", "where": "top_k", "why": "this API has no such parameter"}],
+            "warnings": [{"code": "not_in_dialect", "what": "top_k", "where": "top_k", "why": "this API has no such parameter"}],
         });
         let expected = Entry {
             state: State::Cut,

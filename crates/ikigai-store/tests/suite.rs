@@ -52,7 +52,7 @@ cases! {
     conversations: made_opened_changed listed_newest_first_page_by_page found_by_a_part_of_the_id settings_are_json
         prompts_are_remembered;
     messages: everything_comes_back_as_it_was positions_and_times the_first_question_is_the_title
-        attachments_are_kept_once too_deep_is_refused several_at_once_or_none unknown_ids_are_told;
+        attachments_are_kept_once deep_arguments_come_back several_at_once_or_none unknown_ids_are_told;
     answers: grows_and_is_finished is_whole_at_every_moment is_settled_when_its_writer_is_gone
         a_recording_keeps_what_was_pushed a_recording_is_cut a_dropped_recording_stays_partial
         a_settled_recording_still_finishes growing_survives_odd_streams;

@@ -93,16 +93,15 @@ fn a_full_request_has_its_path_and_headers_and_no_key() {
     assert_snapshot!(wire("encode --dialect gemini --kind request --full", canonical).stdout, @r#"
     {
       "path": "/models/gemini-2.5-pro:generateContent",
-      "headers": [],
       "body": {
         "contents": [
           {
-            "role": "user",
             "parts": [
               {
                 "text": "Hi"
               }
-            ]
+            ],
+            "role": "user"
           }
         ]
       }

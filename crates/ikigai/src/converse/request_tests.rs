@@ -225,7 +225,7 @@ fn calls_need_their_tools() {
     request.parallel_tool_calls = None;
     let wire = encode(LLAMA, request);
     assert_eq!(read(&wire)["toolConfig"], json!({"tools": [spec]}));
-    assert!(told(&wire).join("").contains("the choice is left to the model"), "{:?}", wire.losses);
+    assert!(told(&wire).join("").contains("auto is sent"), "{:?}", wire.losses);
 }
 
 #[test]

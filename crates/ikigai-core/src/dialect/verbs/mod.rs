@@ -15,7 +15,7 @@ pub use list::ListedModel;
 
 /// A small answer as JSON.
 fn read(body: &[u8]) -> Result<Value, Error> {
-    serde_json::from_slice(body).map_err(|fault| Error::protocol(format!("the answer is not valid JSON: {fault}")))
+    crate::json::wire::read_answer(body)
 }
 
 /// JSON that is not the answer that was asked for; it would be no other the next time.
