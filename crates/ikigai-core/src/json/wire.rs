@@ -143,7 +143,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
 
 /// Reads a wire document. A fault names its place: `messages[3].content: …`.
 pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
-    serde_json::from_slice(bytes).map_err(|fault| {
+    // Checking all of it at once is quicker than checking string by string.
+    let read = match std::str::from_utf8(bytes) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(bytes),
+    };
+    read.map_err(|fault| {
         // Keeping track of the place costs time, so it is done only when there is a fault to tell of.
         let mut again = serde_json::Deserializer::from_slice(bytes);
         match serde_path_to_error::deserialize::<_, T>(&mut again) {

@@ -69,12 +69,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for UsageMetadata<'a> {
                         }
                         continue;
                     };
-                    match map.next_value()? {
-                        Count::Plain(count) => *slot = Some(count),
-                        Count::Odd(raw) => {
-                            *slot = number(raw.get());
-                            usage.odd.push((name.0, raw));
-                        }
+                    let count: Count = map.next_value()?;
+                    *slot = count.number();
+                    if let Count::Odd(raw) = count {
+                        usage.odd.push((name.0, raw));
                     }
                 }
                 usage.details = match first {
@@ -92,10 +90,19 @@ impl<'de: 'a, 'a> Deserialize<'de> for UsageMetadata<'a> {
 }
 
 /// A count as it is written.
-enum Count {
+pub(super) enum Count {
     Plain(u64),
     /// A text, or something that counts nothing.
     Odd(Cow<'static, RawValue>),
+}
+
+impl Count {
+    pub(super) fn number(&self) -> Option<u64> {
+        match self {
+            Count::Plain(count) => Some(*count),
+            Count::Odd(raw) => number(raw.get()),
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Count {
@@ -197,6 +204,10 @@ impl Counts {
             tool_use: self.tool_use.or(earlier.tool_use),
             total: self.total.or(earlier.total),
         };
+        // Mostly a frame leaves nothing out.
+        if both == self {
+            return self;
+        }
         let adds_up = |counts: &Counts| counts.total == Some(counts.usage().total_tokens());
         if self.total.is_some() && !adds_up(&both) && adds_up(&self) { self } else { both }
     }

@@ -143,31 +143,29 @@ impl Decoder {
         if self.over {
             return;
         }
-        let frame = match Frame::read(data) {
-            Ok(frame) => frame,
-            Err(fault) => {
-                // Reads it again, to tell the place.
-                let fault = read::<Answer<'_>>(data.as_bytes()).err().unwrap_or_else(|| fault.to_string());
-                return self.broken(&fault, data, out);
-            }
-        };
+        let mut frame = Frame::default();
+        if let Err(fault) = frame.read(data) {
+            // Reads it again, to tell the place.
+            let fault = read::<Answer<'_>>(data.as_bytes()).err().unwrap_or_else(|| fault.to_string());
+            return self.broken(&fault, data, out);
+        }
         if frame.error.is_some() {
             return self.fail(error::decode_error(None, &[], data), out);
         }
-        if let Err(fault) = self.read(frame, out) {
+        if let Err(fault) = self.read(&mut frame, out) {
             self.broken(&fault, data, out);
         }
     }
 
-    fn read(&mut self, frame: Frame<'_>, out: &mut Vec<Event>) -> Result<(), String> {
-        keep(&mut self.top, frame.rest)?;
-        if let Some(usage) = frame.usage {
+    fn read(&mut self, frame: &mut Frame<'_>, out: &mut Vec<Event>) -> Result<(), String> {
+        keep(&mut self.top, frame.rest.drain(..))?;
+        if let Some(usage) = frame.usage.take() {
             self.counts = usage.counts.after(self.counts);
             keep(&mut self.details, usage.details)?;
         }
         if !self.started {
             self.started = true;
-            let (id, model) = (frame.id.map(Text::into_string), frame.model.map(Text::into_string));
+            let (id, model) = (frame.id.take().map(Text::into_string), frame.model.take().map(Text::into_string));
             out.push(Event::Start { id, model, provider_data: ProviderData::default() });
         }
         // Before the content: another dialect may want the prompt's count at its start.
@@ -176,28 +174,29 @@ impl Decoder {
             out.push(Event::Usage { usage: self.told.usage() });
         }
         if !frame.others.is_empty() {
-            let frame = Answer { candidates: Some(OneOrMany::Many(frame.others)), ..Answer::default() };
+            let frame =
+                Answer { candidates: Some(OneOrMany::Many(std::mem::take(&mut frame.others))), ..Answer::default() };
             out.push(Event::Other { index: None, dialect: DIALECT, data: Raw::of(&frame).to_json() });
         }
-        if let Some(index) = &frame.index
+        if let Some(index) = frame.index
             && self.candidate.get("index").is_none()
         {
-            self.candidate.set("index", index.to_json());
+            self.candidate.set("index", Raw::of(&index).to_json());
         }
-        keep(&mut self.candidate, frame.candidate)?;
-        for part in frame.part.into_iter().chain(frame.more) {
+        keep(&mut self.candidate, frame.candidate.drain(..))?;
+        for part in frame.part.iter_mut().chain(&mut frame.more) {
             self.part(part, out);
             if self.over {
                 return Ok(());
             }
         }
-        if let Some(word) = frame.finish {
+        if let Some(word) = frame.finish.take() {
             self.finish = Some(word.into_string());
         }
         Ok(())
     }
 
-    fn part(&mut self, mut part: Part<'_>, out: &mut Vec<Event>) {
+    fn part(&mut self, part: &mut Part<'_>, out: &mut Vec<Event>) {
         part.rest.retain(|(_, value)| value.get() != "null");
         let plain = part.signature.as_ref().is_none_or(|signature| signature.as_str().is_empty())
             && part.rest.is_empty()
@@ -211,8 +210,8 @@ impl Decoder {
                 self.plain(text.into_string(), kind, out);
             }
             None => match part.call.take_if(|call| self.partial.is_some() && call.name.is_none() || is_piece(call)) {
-                Some(call) => self.piece(*call, part.signature, out),
-                None => self.other(part, out),
+                Some(call) => self.piece(*call, part.signature.take(), out),
+                None => self.other(std::mem::take(part), out),
             },
         }
     }

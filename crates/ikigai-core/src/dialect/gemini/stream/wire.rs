@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::super::usage::UsageMetadata;
+use super::super::usage::{Count, UsageMetadata};
 use super::super::wire::{Candidate, Content, OneOrMany, Part};
 use crate::json::wire::{Raw, Rest, Text};
 
@@ -18,7 +18,7 @@ pub(super) struct Frame<'a> {
     pub(super) part: Option<Part<'a>>,
     pub(super) more: Vec<Part<'a>>,
     pub(super) finish: Option<Text<'a>>,
-    pub(super) index: Option<Raw<'a>>,
+    pub(super) index: Option<u64>,
     /// What else the candidate says.
     pub(super) candidate: Rest<'a>,
     /// The other candidates.
@@ -32,24 +32,23 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    pub(super) fn read(data: &'a str) -> Result<Self, serde_json::Error> {
-        let mut frame = Frame::default();
+    /// Reads a frame into this one, which is empty.
+    pub(super) fn read(&mut self, data: &'a str) -> Result<(), serde_json::Error> {
         let mut deserializer = serde_json::Deserializer::from_str(data);
-        At { frame: &mut frame, level: Level::Frame }.deserialize(&mut deserializer)?;
-        deserializer.end()?;
-        Ok(frame)
+        At { frame: self, level: Level::Frame }.deserialize(&mut deserializer)?;
+        deserializer.end()
     }
 
     /// Puts the candidate that was just read aside, if it is not the one that counts.
     fn set_aside(&mut self) -> bool {
-        if self.index.as_ref().is_none_or(|index| index.text() == "0") {
+        if self.index.unwrap_or_default() == 0 {
             return false;
         }
         let parts = self.part.take().into_iter().chain(self.more.drain(..)).collect();
         self.others.push(Candidate {
             content: Some(Content { parts: Some(OneOrMany::Many(parts)), ..Content::default() }),
             finish: self.finish.take(),
-            index: self.index.take(),
+            index: self.index.take().map(|index| Raw::of(&index)),
             rest: std::mem::take(&mut self.candidate),
         });
         true
@@ -92,7 +91,7 @@ impl<'de> At<'_, 'de> {
             (Level::Frame, _) => frame.rest.push((name.0, map.next_value::<Raw<'de>>()?.0)),
             (Level::Candidate, "content") => map.next_value_seed(At { frame, level: Level::Content })?,
             (Level::Candidate, "finishReason") => frame.finish = map.next_value()?,
-            (Level::Candidate, "index") => frame.index = map.next_value()?,
+            (Level::Candidate, "index") => frame.index = map.next_value::<Count>()?.number(),
             (Level::Content, "parts") => map.next_value_seed(At { frame, level: Level::Parts })?,
             // It is always the model's.
             (Level::Content, "role") => drop(map.next_value::<serde::de::IgnoredAny>()?),
