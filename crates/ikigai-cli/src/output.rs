@@ -57,9 +57,9 @@ impl Out {
 
     /// Writes a value as JSON for people, and a line end.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        let mut text = serde_json::to_vec_pretty(value).map_err(unprintable)?;
-        text.push(b'\n');
-        self.data(&text)
+        let mut text = indented(&serde_json::to_string(value).map_err(unprintable)?);
+        text.push('\n');
+        self.data(text.as_bytes())
     }
 
     /// Writes a value as one line of JSON.
@@ -164,6 +164,56 @@ impl Color {
     }
 }
 
+/// JSON text with a line for each value. Its numbers and strings stay as they are written: some of it is raw text, which
+/// serde_json would print on one line.
+fn indented(json: &str) -> String {
+    let mut text = String::with_capacity(json.len() * 2);
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    let mut rest = json.chars().peekable();
+    let line = |text: &mut String, depth: usize| {
+        text.push('\n');
+        text.extend(std::iter::repeat_n("  ", depth));
+    };
+    while let Some(c) = rest.next() {
+        if quoted {
+            text.push(c);
+            quoted = escaped || c != '"';
+            escaped = !escaped && c == '\\';
+            continue;
+        }
+        match c {
+            '"' => {
+                quoted = true;
+                text.push(c);
+            }
+            '{' | '[' => {
+                text.push(c);
+                while rest.next_if(|next| next.is_ascii_whitespace()).is_some() {}
+                match rest.next_if(|next| matches!(next, '}' | ']')) {
+                    Some(end) => text.push(end),
+                    None => {
+                        depth += 1;
+                        line(&mut text, depth);
+                    }
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                line(&mut text, depth);
+                text.push(c);
+            }
+            ',' => {
+                text.push(c);
+                line(&mut text, depth);
+            }
+            ':' => text.push_str(": "),
+            c if c.is_ascii_whitespace() => {}
+            c => text.push(c),
+        }
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,5 +228,18 @@ mod tests {
         assert_eq!(choice(&["ikigai", "--color"]), Color::Auto);
         assert_eq!(choice(&["ikigai", "--color=pink"]), Color::Auto);
         assert_eq!(choice(&["ikigai", "--", "--color=never"]), Color::Auto);
+    }
+
+    #[test]
+    fn raw_json_is_indented_as_serde_json_would_and_keeps_its_digits() {
+        for value in [
+            serde_json::json!({"a": [1, {"b": "x, {y}: \\\""}, [], {}], "": null, "c": {"d": true}}),
+            serde_json::json!([]),
+            serde_json::json!("a\\"),
+            serde_json::json!(5),
+        ] {
+            assert_eq!(super::indented(&value.to_string()), serde_json::to_string_pretty(&value).unwrap());
+        }
+        assert_eq!(super::indented(r#"{"n" : 1e400, "n":1.10}"#), "{\n  \"n\": 1e400,\n  \"n\": 1.10\n}");
     }
 }

@@ -87,16 +87,6 @@ impl Loss {
     pub fn info(code: LossCode, what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) -> Self {
         Loss { severity: Severity::Info, ..Loss::new(code, what, place, why) }
     }
-
-    /// As [`new`](Loss::new), for code that does not say what happened yet.
-    pub(crate) fn uncoded(what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) -> Self {
-        Loss::new(LossCode::Other, what, place, why)
-    }
-
-    /// As [`info`](Loss::info), for code that does not say what happened yet.
-    pub(crate) fn uncoded_info(what: impl Into<String>, place: impl Into<String>, why: impl Into<String>) -> Self {
-        Loss::info(LossCode::Other, what, place, why)
-    }
 }
 
 impl std::fmt::Display for Loss {

@@ -61,13 +61,14 @@ fn last_request(simulator: &Simulator) -> String {
     stream.read_to_string(&mut answer).unwrap();
     let (_, body) = answer.split_once("\r\n\r\n").unwrap();
     let received: Value = serde_json::from_str(body).unwrap();
-    received["requests"].as_array().unwrap().last().unwrap()["body"].to_string()
+    let last = received.get("requests").and_then(Value::as_array).and_then(|requests| requests.last()).unwrap();
+    last.get("body").unwrap().to_string()
 }
 
 /// Goes on with every conversation, and looks at what the provider gets.
 fn goes_on(home: &Home, simulator: &Simulator) {
     for kept in KEPT {
-        let said = home.said(&["ask", "-m", kept.model, "--resume", kept.id, "And what is 3+4?"]);
+        let said = home.said(&["ask", "-m", kept.model, "--cid", kept.id, "And what is 3+4?"]);
         assert_eq!((said.code, said.stdout.trim()), (Some(0), "3+4 = 7"), "{}: {}", kept.model, said.stderr);
         let body = last_request(simulator);
         for state in kept.state {

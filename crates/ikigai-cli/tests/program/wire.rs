@@ -289,7 +289,7 @@ fn input_that_makes_no_sense_is_told_with_its_place() {
         (
             "decode --dialect gemini --kind request",
             "{\n  \"contents\": x",
-            "the input is no JSON: expected value at line 2 column 15",
+            "the request body cannot be read: contents: expected value at line 2 column 15",
         ),
         (
             "encode --dialect gemini --kind request",

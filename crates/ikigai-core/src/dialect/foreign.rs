@@ -27,13 +27,3 @@ pub(super) fn block_loss(other: &Other, place: impl Into<String>) -> Loss {
     let why = format!("a block that only {} has ({named}); it is left out", other.dialect);
     Loss::new(LossCode::ForeignContent, "other", place, why)
 }
-
-/// Notes sealed state of other dialects that has no slot in this place.
-pub(super) fn note_state(data: &ProviderData, own: Dialect, place: &str, losses: &mut Vec<Loss>) {
-    for dialect in Dialect::ALL.into_iter().filter(|dialect| *dialect != own) {
-        if !data.part(dialect, Part::State).is_empty() {
-            let why = format!("state of {dialect} has no place here; left out");
-            losses.push(Loss::new(LossCode::ForeignState, "provider_data", place, why));
-        }
-    }
-}

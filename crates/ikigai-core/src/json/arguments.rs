@@ -27,7 +27,7 @@ use super::Json;
 pub struct Arguments {
     text: Cow<'static, str>,
     /// The parsed object, made when it is first asked for; empty where the text is not an object.
-    object: OnceLock<Map<String, Value>>,
+    object: OnceLock<Box<Map<String, Value>>>,
 }
 
 impl Arguments {
@@ -45,7 +45,7 @@ impl Arguments {
     /// for.
     pub fn object(&self) -> &Map<String, Value> {
         self.object.get_or_init(|| match self.text.as_ref() {
-            "{}" => Map::new(),
+            "{}" => Box::default(),
             text => serde_json::from_str(text).unwrap_or_default(),
         })
     }

@@ -1,3 +1,4 @@
+use super::scan::TooDeep;
 use super::wire::{Raw, Text, read};
 use super::*;
 use proptest::prelude::*;

@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 
 pub use arguments::Arguments;
 pub use fields::Fields;
-pub(crate) use scan::{TooDeep, check_depth};
+pub(crate) use scan::check_depth;
 
 /// The name by which serde_json knows that raw text is wanted.
 const RAW: &str = "$serde_json::private::RawValue";

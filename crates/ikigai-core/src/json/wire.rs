@@ -165,9 +165,15 @@ pub(crate) fn read_request<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T,
     read(bytes).map_err(|fault| Error::invalid_request(format!("the request body cannot be read: {fault}")))
 }
 
+/// How much of an answer that cannot be read is quoted, in bytes.
+const EXCERPT: usize = 200;
+
 /// Reads an answer that a provider sent.
 pub(crate) fn read_answer<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
-    read(bytes).map_err(|fault| Error::protocol(format!("the answer cannot be read: {fault}")))
+    read(bytes).map_err(|fault| {
+        let beginning = String::from_utf8_lossy(bytes.get(..EXCERPT).unwrap_or(bytes));
+        Error::protocol(format!("the answer cannot be read: {fault}; it begins: {}", beginning.trim()))
+    })
 }
 
 /// A wire struct, out of which the fields that mean something have been taken.

@@ -157,13 +157,13 @@ impl ProviderData {
     }
 
     /// Only one part of all dialects.
+    #[cfg(test)]
     pub(crate) fn only(&self, part: Part) -> ProviderData {
-        let entries = self.entries.iter().filter(|entry| !entry.part(part).is_empty()).map(|entry| {
-            let mut only = Entry { dialect: entry.dialect.clone(), ..Entry::default() };
-            *only.part_mut(part) = entry.part(part).clone();
-            only
-        });
-        ProviderData { entries: entries.collect() }
+        let mut only = self.clone();
+        for other in [Part::State, Part::Extra, Part::Answer, Part::Shape].into_iter().filter(|other| *other != part) {
+            only.without(other);
+        }
+        only
     }
 
     /// Drops one part of all dialects.

@@ -157,13 +157,8 @@ impl<W: Watcher> Follower<W> {
     }
 
     fn hold_json(&mut self, part: &[u8]) {
-        if self.json_lost || !(self.picker.is_open() || part.contains(&b'{') || !self.json.is_empty()) {
-            return;
-        }
-        let part = match (self.json.is_empty(), memchr::memchr(b'{', part)) {
-            (true, Some(start)) => part.get(start..).unwrap_or_default(),
-            _ => part,
-        };
+        let start = if self.json.is_empty() { memchr::memchr(b'{', part) } else { Some(0) };
+        let Some(part) = start.filter(|_| !self.json_lost).and_then(|start| part.get(start..)) else { return };
         if self.json.len() + part.len() > HELD {
             self.json_lost = true;
             self.json.clear();

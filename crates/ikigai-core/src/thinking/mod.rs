@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Block, Dialect, Loss, Response, ThinkingDetail, ThinkingKind, ThinkingRule};
 
 pub use fit::{ShowThinking, ThinkingPlan, ThinkingSetting};
-pub(crate) use plan::{Setting, nearest_level, plan};
+pub(crate) use plan::nearest_level;
 pub use table::{LevelValue, thinking_budget, thinking_levels, thinking_table};
 
 /// How hard a model should think.

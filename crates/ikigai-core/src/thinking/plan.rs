@@ -33,17 +33,6 @@ pub(crate) enum Setting {
     On,
 }
 
-impl Plan {
-    /// Will the model think?
-    pub(crate) fn thinks(&self, rule: &ThinkingRule) -> bool {
-        match self.setting {
-            Setting::Unsaid => rule.thinks_by_default(),
-            Setting::Off => false,
-            Setting::Budget(_) | Setting::Level(_) | Setting::On => true,
-        }
-    }
-}
-
 /// What to send for a wish. `max_output` is the longest answer of the model, where that is known: it bounds explicit
 /// budgets, and tells how great a part of it a budget is where only efforts are taken.
 pub(crate) fn plan(thinking: &Thinking, rule: &ThinkingRule, max_output: Option<u32>) -> Plan {

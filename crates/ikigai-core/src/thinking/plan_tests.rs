@@ -350,21 +350,3 @@ fn the_nearest_level_of_a_budget() {
         assert_eq!(nearest_level(&rules_for(model).thinking, budget), expected, "{model} with {budget}");
     }
 }
-
-#[test]
-fn whether_the_model_will_think() {
-    let thinks = |model: &str, thinking: Thinking| {
-        let rules = rules_for(model);
-        plan(&thinking, &rules.thinking, rules.max_output).thinks(&rules.thinking)
-    };
-    let unsaid = Thinking { level: None, budget: None, include_summary: true };
-    assert!(!thinks("claude-sonnet-4-5", unsaid.clone()));
-    assert!(thinks("claude-sonnet-5", unsaid.clone()));
-    assert!(thinks("gemini-2.5-pro", unsaid.clone()));
-    assert!(!thinks("gemini-2.5-flash-lite", unsaid.clone()));
-    assert!(!thinks("gpt-5.1", unsaid.clone()));
-    assert!(!thinks("gpt-4o", unsaid));
-    assert!(!thinks("gpt-5.1", Level::None.into()));
-    assert!(thinks("o3", Level::None.into()));
-    assert!(thinks("gpt-5.1", Level::Low.into()));
-}

@@ -297,7 +297,6 @@ impl Make<'_, '_> {
             arguments: self.choices.object(3).into(),
             cache: self.maybe(8, Make::cache_hint),
             provider_data: self.provider_data(),
-            ..ToolCall::default()
         };
         match self.choices.below(6) {
             // As a model that likes white space writes it.

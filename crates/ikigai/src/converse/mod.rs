@@ -64,7 +64,10 @@ impl Converse {
         };
         let target = Target { rules: &rules, ..route.target() };
         let whole = media::keep_papers(request);
-        let wire = route.dialect.encode_request(&whole, &target, &Limits::default())?;
+        let mut wire = route.dialect.encode_request(&whole, &target, &Limits::default())?;
+        // Unlike the dialect's own API, this one has room for both.
+        let carried = ["output_format.json_schema.name", "output_format.json_schema.description"];
+        wire.losses.retain(|loss| !carried.contains(&loss.place.as_str()));
         Ok(request::rewrite(wire, request, &rules))
     }
 

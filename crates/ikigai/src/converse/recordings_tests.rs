@@ -80,7 +80,7 @@ async fn answer(exchange: &Value) -> Result<Response, Error> {
 /// An answer in the words of `expected.jsonl`.
 fn summary(response: &Response) -> Value {
     let calls: Vec<Value> =
-        response.tool_calls().map(|call| json!({"name": call.name, "arguments": call.arguments})).collect();
+        response.tool_calls().map(|call| json!({"name": call.name, "arguments": call.arguments.object()})).collect();
     let usage = response.usage.as_ref().map(|usage| {
         json!({
             "input": usage.prompt_tokens(), "output": usage.output_tokens, "thinking": usage.thinking_tokens,

@@ -207,7 +207,7 @@ fn calls_need_their_tools() {
     request.tools.clear();
     let wire = encode(NOVA, request.clone());
     assert_eq!(read(&wire)["toolConfig"], json!({"tools": [spec]}));
-    assert_eq!(told(&wire).len(), 1, "{:?}", wire.losses);
+    assert_eq!(told(&wire).len(), 2, "{:?}", wire.losses);
 
     // Without calls, tools that must not be called need not be there.
     request.messages.truncate(1);

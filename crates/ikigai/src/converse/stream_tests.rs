@@ -80,7 +80,7 @@ fn citations_go_with_their_text() {
     let response = answer(&[delta(0, json!({"text": "Yes."})), delta(0, json!({"citation": citation})), stop(0)]);
     assert_eq!(response.text(), "Yes.");
     let data = serde_json::to_value(&response.content[0]).unwrap();
-    assert_eq!(data["provider_data"]["anthropic"]["citations"], json!([citation]));
+    assert_eq!(data["provider_data"]["anthropic"]["extra"]["citations"], json!([citation]));
 }
 
 #[test]

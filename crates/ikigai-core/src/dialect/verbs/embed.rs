@@ -66,7 +66,7 @@ impl Dialect {
         };
         let found = vectors.as_ref().map_or(0, Vec::len);
         if found != texts {
-            return Err(Error::protocol(format!("expected {texts} embeddings, got {found}")));
+            return Err(super::unexpected(format!("expected {texts} embeddings, got {found}")));
         }
         let tokens =
             answer.pointer("/usage/prompt_tokens").or_else(|| answer.pointer("/usageMetadata/promptTokenCount"));

@@ -46,7 +46,7 @@ impl Dialect {
         let answer = super::read(body)?;
         // Some copies of the API answer with the list itself.
         let list = answer.get("data").or_else(|| answer.get("models")).unwrap_or(&answer).as_array();
-        let list = list.ok_or_else(|| Error::protocol("the answer is not a list of models"))?;
+        let list = list.ok_or_else(|| super::unexpected("the answer is not a list of models"))?;
         let models: Vec<ListedModel> = list.iter().filter_map(model).collect();
         let text =
             |key: &str| answer.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);

@@ -18,6 +18,13 @@ fn read(body: &[u8]) -> Result<Value, Error> {
     serde_json::from_slice(body).map_err(|fault| Error::protocol(format!("the answer is not valid JSON: {fault}")))
 }
 
+/// JSON that is not the answer that was asked for; it would be no other the next time.
+fn unexpected(message: impl Into<String>) -> Error {
+    let mut error = Error::protocol(message);
+    error.retryable = Some(false);
+    error
+}
+
 /// A name as a part of a path or a query: what would end it or mean something else there is escaped.
 fn segment(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());

@@ -269,7 +269,7 @@ impl Encoder {
         let is_blocked = self.blocks == 0 && is_blocked(data.part(DIALECT, DataPart::Answer));
         self.open_frame(out);
         let answer = Answer {
-            candidates: (!is_blocked).then(|| OneOrMany::Single(candidate)),
+            candidates: (!is_blocked).then_some(OneOrMany::Single(candidate)),
             usage: self.usage.as_ref().map(|usage| usage::encode(usage, &self.told)),
             model: self.model.as_deref().map(Text::from),
             id: self.id.as_deref().map(Text::from),
