@@ -41,8 +41,9 @@ enum Kind {
 impl Surrogates {
     /// The data of an event with each lone half as a private character.
     pub(super) fn mark<'a>(&mut self, data: &'a str) -> Cow<'a, str> {
-        let suspect =
-            memmem::find(data.as_bytes(), b"\\ud").is_some() || memmem::find(data.as_bytes(), b"\\uD").is_some();
+        // Most events have no escape at all, which one quick look tells.
+        let suspect = memchr::memchr(b'\\', data.as_bytes()).is_some()
+            && (memmem::find(data.as_bytes(), b"\\ud").is_some() || memmem::find(data.as_bytes(), b"\\uD").is_some());
         match suspect.then(|| mark_lone_halves(data)).flatten() {
             Some(marked) => {
                 self.seen = true;

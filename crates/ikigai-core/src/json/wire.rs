@@ -143,7 +143,12 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
 
 /// Reads a wire document. A fault names its place: `messages[3].content: …`.
 pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
-    serde_json::from_slice(bytes).map_err(|fault| {
+    // Checking all of it at once is quicker than checking string by string.
+    let read = match std::str::from_utf8(bytes) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(bytes),
+    };
+    read.map_err(|fault| {
         // Keeping track of the place costs time, so it is done only when there is a fault to tell of.
         let mut again = serde_json::Deserializer::from_slice(bytes);
         match serde_path_to_error::deserialize::<_, T>(&mut again) {
@@ -219,6 +224,33 @@ macro_rules! wire {
         }
 
         impl<$lt> $name<$lt> {
+            /// Reads all fields in place, which saves copies where the struct is large and read often.
+            $vis fn fill<'de: $lt, A: serde::de::MapAccess<'de>>(&mut self, map: &mut A) -> Result<(), A::Error> {
+                // Both are unused in a struct without fields.
+                let _ = ($name::read_as, $name::written_as);
+                while let Some(key) = map.next_key::<$crate::json::wire::Text<$lt>>()? {
+                    match key.as_str() {
+                        $( $wire $(| $alias)* => {
+                            if self.$field.is_some() {
+                                return Err(serde::de::Error::duplicate_field($wire));
+                            }
+                            self.$field = map.next_value()?;
+                            if self.$field.is_none() {
+                                let null = std::borrow::Cow::Borrowed(serde_json::value::RawValue::NULL);
+                                self.rest.push((key.0, null));
+                            } else {
+                                self.read_as(key.0, $wire);
+                            }
+                        } )*
+                        _ => {
+                            let raw: &'de serde_json::value::RawValue = map.next_value()?;
+                            self.rest.push((key.0, std::borrow::Cow::Borrowed(raw)));
+                        }
+                    }
+                }
+                Ok(())
+            }
+
             /// Remembers a name that is not the usual one.
             fn read_as(&mut self, name: std::borrow::Cow<$lt, str>, usual: &str) {
                 let _ = (&name, usual);
@@ -249,28 +281,7 @@ macro_rules! wire {
 
                     fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                         let mut object = $name::default();
-                        // Both are unused in a struct without fields.
-                        let _ = ($name::read_as, $name::written_as);
-                        while let Some(key) = map.next_key::<$crate::json::wire::Text<$lt>>()? {
-                            match key.as_str() {
-                                $( $wire $(| $alias)* => {
-                                    if object.$field.is_some() {
-                                        return Err(serde::de::Error::duplicate_field($wire));
-                                    }
-                                    object.$field = map.next_value()?;
-                                    if object.$field.is_none() {
-                                        let null = std::borrow::Cow::Borrowed(serde_json::value::RawValue::NULL);
-                                        object.rest.push((key.0, null));
-                                    } else {
-                                        object.read_as(key.0, $wire);
-                                    }
-                                } )*
-                                _ => {
-                                    let raw: &'de serde_json::value::RawValue = map.next_value()?;
-                                    object.rest.push((key.0, std::borrow::Cow::Borrowed(raw)));
-                                }
-                            }
-                        }
+                        object.fill(&mut map)?;
                         Ok(object)
                     }
                 }

@@ -67,7 +67,7 @@ fn decode_stream(text: &str) -> Vec<Event> {
         decoder.frame(None, &frame, &mut events);
     }
     decoder.end(&mut events);
-    super::stream::grammar::check_grammar(&events);
+    crate::EventChecker::check(&events).unwrap();
     events
 }
 

@@ -60,16 +60,19 @@ impl<'de: 'a, 'a> Deserialize<'de> for UsageMetadata<'a> {
                 let mut usage = UsageMetadata::new(Counts::default(), Rest::default());
                 let mut first = None;
                 let mut details = Vec::new();
-                while let Some((name, Raw(raw))) = map.next_entry::<Text<'de>, Raw<'de>>()? {
-                    match usage.counts.slot(name.as_str()) {
-                        Some(slot) => {
-                            *slot = number(raw.get());
-                            if raw.get().parse::<u64>().is_err() {
-                                usage.odd.push((name.0, raw));
-                            }
+                while let Some(name) = map.next_key::<Text<'de>>()? {
+                    let Some(slot) = usage.counts.slot(name.as_str()) else {
+                        let Raw(raw) = map.next_value()?;
+                        match first {
+                            None => first = Some((name.0, raw)),
+                            Some(_) => details.push((name.0, raw)),
                         }
-                        None if first.is_none() => first = Some((name.0, raw)),
-                        None => details.push((name.0, raw)),
+                        continue;
+                    };
+                    let count: Count = map.next_value()?;
+                    *slot = count.number();
+                    if let Count::Odd(raw) = count {
+                        usage.odd.push((name.0, raw));
                     }
                 }
                 usage.details = match first {
@@ -83,6 +86,56 @@ impl<'de: 'a, 'a> Deserialize<'de> for UsageMetadata<'a> {
             }
         }
         deserializer.deserialize_map(Object)
+    }
+}
+
+/// A count as it is written.
+pub(super) enum Count {
+    Plain(u64),
+    /// A text, or something that counts nothing.
+    Odd(Cow<'static, RawValue>),
+}
+
+impl Count {
+    pub(super) fn number(&self) -> Option<u64> {
+        match self {
+            Count::Plain(count) => Some(*count),
+            Count::Odd(raw) => number(raw.get()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+        impl Visitor<'_> for Number {
+            type Value = Count;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a count")
+            }
+
+            fn visit_u64<E>(self, count: u64) -> Result<Count, E> {
+                Ok(Count::Plain(count))
+            }
+
+            fn visit_i64<E>(self, count: i64) -> Result<Count, E> {
+                Ok(Count::Odd(Raw::of(&count).0))
+            }
+
+            fn visit_f64<E>(self, count: f64) -> Result<Count, E> {
+                Ok(Count::Odd(Raw::of(&count).0))
+            }
+
+            fn visit_str<E>(self, count: &str) -> Result<Count, E> {
+                Ok(Count::Odd(Raw::of(count).0))
+            }
+
+            fn visit_unit<E>(self) -> Result<Count, E> {
+                Ok(Count::Odd(Cow::Borrowed(RawValue::NULL)))
+            }
+        }
+        deserializer.deserialize_any(Number)
     }
 }
 
@@ -151,6 +204,10 @@ impl Counts {
             tool_use: self.tool_use.or(earlier.tool_use),
             total: self.total.or(earlier.total),
         };
+        // Mostly a frame leaves nothing out.
+        if both == self {
+            return self;
+        }
         let adds_up = |counts: &Counts| counts.total == Some(counts.usage().total_tokens());
         if self.total.is_some() && !adds_up(&both) && adds_up(&self) { self } else { both }
     }

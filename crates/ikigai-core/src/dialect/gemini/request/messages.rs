@@ -9,14 +9,13 @@ use std::fmt::Display;
 
 use super::super::leftovers::{Kept, Leftovers, owned};
 use super::super::wire::{Content, OneOrMany, Part};
-use super::super::{DIALECT, content, result, state};
+use super::super::{DIALECT, content, state};
 use super::decode::check_blocks;
 use super::refuse;
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
 use crate::json::wire::{Rest, Text};
 use crate::{
     Block, BlockKind, Error, Json, Limits, Loss, LossCode, Message, Part as DataPart, ProviderData, Role, ToolCall,
-    ToolResult,
 };
 
 /// In a message's shape: the role as written, `null` where there was none.
@@ -124,20 +123,20 @@ pub(super) fn encode<'a>(fitted: &'a Fitted<'_>, losses: &mut Vec<Loss>) -> Resu
     }
 }
 
-struct Writer<'a, 'l> {
-    fitted: &'a Fitted<'a>,
-    losses: &'l mut Vec<Loss>,
+pub(super) struct Writer<'a, 'l> {
+    pub(super) fitted: &'a Fitted<'a>,
+    pub(super) losses: &'l mut Vec<Loss>,
     /// The calls so far, by id.
-    calls: HashMap<&'a str, Called<'a>>,
+    pub(super) calls: HashMap<&'a str, Called<'a>>,
 }
 
 #[derive(Clone, Copy)]
-struct Called<'a> {
-    name: &'a str,
+pub(super) struct Called<'a> {
+    pub(super) name: &'a str,
     /// Its id as it is on the wire.
-    id: Option<&'a str>,
+    pub(super) id: Option<&'a str>,
     /// Its place among all calls.
-    order: usize,
+    pub(super) order: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -233,7 +232,7 @@ impl<'a> Writer<'a, '_> {
         Ok(turns.into_iter().map(Turn::content).collect())
     }
 
-    fn lost(&mut self, code: LossCode, what: &str, place: Place, why: &str) {
+    pub(super) fn lost(&mut self, code: LossCode, what: &str, place: Place, why: &str) {
         self.losses.push(Loss::new(code, what, place.to_string(), why));
     }
 
@@ -282,7 +281,7 @@ impl<'a> Writer<'a, '_> {
     }
 
     /// The signature that goes with a block.
-    fn signature(&self, fitted: &'a FittedBlock<'a>) -> Option<std::borrow::Cow<'a, str>> {
+    pub(super) fn signature(&self, fitted: &'a FittedBlock<'a>) -> Option<std::borrow::Cow<'a, str>> {
         let data = fitted.block.provider_data()?;
         let own = state::own_signature(data).filter(|_| fitted.state == StateUse::Own);
         own.or_else(|| match self.fitted.spelling {
@@ -302,91 +301,7 @@ impl<'a> Writer<'a, '_> {
         content::call(call, &call.name, id)
     }
 
-    /// A result as a part. Pictures and documents go inside where the model takes that, else into `moved`.
-    fn result(
-        &mut self,
-        result: &'a ToolResult,
-        fitted: &'a FittedBlock<'a>,
-        moved: &mut Vec<Part<'a>>,
-    ) -> Result<(usize, Part<'a>), Error> {
-        let (place, spelling) = (fitted.place, self.fitted.spelling);
-        let called = self.calls.get(result.tool_call_id.as_str()).copied();
-        let shape = result.provider_data.part(DIALECT, DataPart::Shape);
-        let kept = shape.str(result::NAME);
-        let found = called.map(|called| called.name.into());
-        let name = match spelling {
-            Spelling::AsItCame => kept.or(found),
-            Spelling::Ours => found.or(kept),
-        };
-        let Some(name) = name else {
-            let id = &result.tool_call_id;
-            let fault =
-                format!("no call with the id `{id}` comes before this result, and the API wants the tool's name");
-            return Err(refuse(place, &fault));
-        };
-        let own_id = || {
-            let id = result.tool_call_id.as_str();
-            Some(id).filter(|id| !id.is_empty() && !shape.flag(content::GENERATED) && self.fitted.takes.call_ids)
-        };
-        let id = match called {
-            // In the client's own writing each of the two says for itself.
-            Some(called) if spelling == Spelling::Ours => called.id,
-            _ => own_id(),
-        };
-        let (media, texts) = self.inside(result, place, moved);
-        if texts > 1 {
-            let why = "a result is one value here; its texts are joined by blank lines";
-            self.losses.push(Loss::info(LossCode::Changed, "tool_result", place.to_string(), why));
-        }
-        let mut part = result::encode(result, name, id, media);
-        part.signature = self.signature(fitted).map(Text);
-        content::dress(&mut part, &result.provider_data, spelling);
-        Ok((called.map_or(usize::MAX, |called| called.order), part))
-    }
-
-    /// The parts inside a result that are not text, and how many texts there are.
-    fn inside(&mut self, result: &'a ToolResult, place: Place, moved: &mut Vec<Part<'a>>) -> (Vec<Part<'a>>, usize) {
-        let spelling = self.fitted.spelling;
-        let (mut media, mut texts) = (Vec::new(), 0);
-        for (index, block) in result.content.iter().enumerate() {
-            let place = place.inner(index);
-            let parts = match block {
-                Block::Text(_) => {
-                    texts += 1;
-                    continue;
-                }
-                Block::Image(_) | Block::Audio(_) | Block::Document(_) => self.media(block, place),
-                Block::Other(other) if other.dialect == DIALECT => content::whole(other).into_iter().collect(),
-                // Noted already.
-                Block::Other(_) => continue,
-                Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) => {
-                    self.lost(
-                        LossCode::NotInDialect,
-                        "tool_result",
-                        place,
-                        "a result cannot hold this; it is left out",
-                    );
-                    continue;
-                }
-            };
-            for mut part in parts {
-                if let Some(data) = block.provider_data() {
-                    content::dress(&mut part, data, spelling);
-                }
-                let inside = self.fitted.takes.media_in_results && fits_in_result(&part);
-                if spelling == Spelling::AsItCame || inside {
-                    media.push(part);
-                } else {
-                    let why = "this model does not take it inside a result; it follows the results as the user's";
-                    self.lost(LossCode::Media, "tool_result", place, why);
-                    moved.push(part);
-                }
-            }
-        }
-        (media, texts)
-    }
-
-    fn media(&mut self, block: &'a Block, place: Place) -> Vec<Part<'a>> {
+    pub(super) fn media(&mut self, block: &'a Block, place: Place) -> Vec<Part<'a>> {
         let spelling = self.fitted.spelling;
         if spelling == Spelling::Ours && matches!(block, Block::Document(document) if document.name.is_some()) {
             self.lost(LossCode::NotInDialect, "name", place, "the API takes no names of documents; it is left out");
@@ -414,14 +329,6 @@ impl<'a> Writer<'a, '_> {
             }
         }
     }
-}
-
-/// Does the API take media of this type inside a result? Where the type is not known it is worth a try.
-fn fits_in_result(part: &Part<'_>) -> bool {
-    let media = part.inline_data.as_ref().or(part.file_data.as_ref());
-    let mime_type = media.and_then(|media| media.mime_type.as_ref()).map(|mime| mime.as_str());
-    mime_type
-        .is_none_or(|mime| matches!(mime, "image/png" | "image/jpeg" | "image/webp" | "application/pdf" | "text/plain"))
 }
 
 /// Adds parts to the conversation. The model's messages in a row are one turn, and so are results.

@@ -1,6 +1,7 @@
 //! Requests.
 //!
-//! `messages.rs` has the contents and `pairing.rs` gives calls and results without ids theirs, `tools.rs` has the tools
+//! `messages.rs` has the contents and `results.rs` the tool results in them, `pairing.rs` gives calls and results without
+//! ids theirs, `tools.rs` has the tools
 //! and the choice among them, `config.rs` the generation settings.
 
 mod config;
@@ -8,6 +9,7 @@ mod decode;
 mod encode;
 mod messages;
 mod pairing;
+mod results;
 mod tools;
 
 use std::fmt::Display;

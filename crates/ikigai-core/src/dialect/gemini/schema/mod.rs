@@ -4,6 +4,7 @@
 //! and `responseSchema` take a subset of OpenAPI's: [`raised`] reads it, [`lower`] writes it and says what it lost.
 
 mod lower;
+mod lowered;
 
 use serde_json::{Map, Value, json};
 

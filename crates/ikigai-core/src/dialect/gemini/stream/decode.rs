@@ -8,9 +8,10 @@ use serde_json::{Map, Value};
 use super::super::content::{self, GENERATED, SIGNATURE};
 use super::super::response::{FINISH, finish, is_blocked, keep_candidate};
 use super::super::usage::UsageMetadata;
-use super::super::wire::{Answer, Candidate, FunctionCall, OneOrMany, Part};
+use super::super::wire::{Answer, FunctionCall, OneOrMany, Part};
 use super::super::{DIALECT, error, usage};
 use super::args::PartialArgs;
+use super::wire::Frame;
 use crate::dialect::ReadFrames;
 use crate::json::wire::{Raw, Text, read};
 use crate::{
@@ -142,23 +143,29 @@ impl Decoder {
         if self.over {
             return;
         }
-        let mut answer: Answer<'_> = match serde_json::from_str(data) {
-            Ok(answer) => answer,
-            Err(fault) => {
-                // Reads it again, to tell the place.
-                let fault = read::<Answer<'_>>(data.as_bytes()).err().unwrap_or_else(|| fault.to_string());
-                return self.broken(&fault, data, out);
-            }
-        };
-        if answer.error.is_some() {
+        let mut frame = Frame::default();
+        if let Err(fault) = frame.read(data) {
+            // Reads it again, to tell the place.
+            let fault = read::<Answer<'_>>(data.as_bytes()).err().unwrap_or_else(|| fault.to_string());
+            return self.broken(&fault, data, out);
+        }
+        if frame.error.is_some() {
             return self.fail(error::decode_error(None, &[], data), out);
         }
-        if let Err(fault) = self.totals(&mut answer) {
-            return self.broken(&fault, data, out);
+        if let Err(fault) = self.read(&mut frame, out) {
+            self.broken(&fault, data, out);
+        }
+    }
+
+    fn read(&mut self, frame: &mut Frame<'_>, out: &mut Vec<Event>) -> Result<(), String> {
+        keep(&mut self.top, frame.rest.drain(..))?;
+        if let Some(usage) = frame.usage.take() {
+            self.counts = usage.counts.after(self.counts);
+            keep(&mut self.details, usage.details)?;
         }
         if !self.started {
             self.started = true;
-            let (id, model) = (answer.id.map(Text::into_string), answer.model.map(Text::into_string));
+            let (id, model) = (frame.id.take().map(Text::into_string), frame.model.take().map(Text::into_string));
             out.push(Event::Start { id, model, provider_data: ProviderData::default() });
         }
         // Before the content: another dialect may want the prompt's count at its start.
@@ -166,53 +173,30 @@ impl Decoder {
             self.told = self.counts;
             out.push(Event::Usage { usage: self.told.usage() });
         }
-        let (mut first, mut others) = (None, Vec::new());
-        for candidate in answer.candidates.into_iter().flatten() {
-            if first.is_none() && candidate.is_first() {
-                first = Some(candidate);
-            } else {
-                others.push(candidate);
-            }
-        }
-        if !others.is_empty() {
-            let frame = Answer { candidates: Some(OneOrMany::Many(others)), ..Answer::default() };
+        if !frame.others.is_empty() {
+            let frame =
+                Answer { candidates: Some(OneOrMany::Many(std::mem::take(&mut frame.others))), ..Answer::default() };
             out.push(Event::Other { index: None, dialect: DIALECT, data: Raw::of(&frame).to_json() });
         }
-        if let Some(candidate) = first
-            && let Err(fault) = self.candidate(candidate, out)
-        {
-            self.broken(&fault, data, out);
-        }
-    }
-
-    /// Takes the counts, and what stands beside the content.
-    fn totals(&mut self, answer: &mut Answer<'_>) -> Result<(), String> {
-        keep(&mut self.top, std::mem::take(&mut answer.rest))?;
-        let Some(usage) = answer.usage.take() else { return Ok(()) };
-        self.counts = usage.counts.after(self.counts);
-        keep(&mut self.details, usage.details)
-    }
-
-    fn candidate(&mut self, candidate: Candidate<'_>, out: &mut Vec<Event>) -> Result<(), String> {
-        if let Some(index) = &candidate.index
+        if let Some(index) = frame.index
             && self.candidate.get("index").is_none()
         {
-            self.candidate.set("index", index.to_json());
+            self.candidate.set("index", Raw::of(&index).to_json());
         }
-        keep(&mut self.candidate, candidate.rest)?;
-        for part in candidate.content.and_then(|content| content.parts).into_iter().flatten() {
+        keep(&mut self.candidate, frame.candidate.drain(..))?;
+        for part in frame.part.iter_mut().chain(&mut frame.more) {
             self.part(part, out);
             if self.over {
                 return Ok(());
             }
         }
-        if let Some(word) = candidate.finish {
+        if let Some(word) = frame.finish.take() {
             self.finish = Some(word.into_string());
         }
         Ok(())
     }
 
-    fn part(&mut self, mut part: Part<'_>, out: &mut Vec<Event>) {
+    fn part(&mut self, part: &mut Part<'_>, out: &mut Vec<Event>) {
         part.rest.retain(|(_, value)| value.get() != "null");
         let plain = part.signature.as_ref().is_none_or(|signature| signature.as_str().is_empty())
             && part.rest.is_empty()
@@ -226,8 +210,8 @@ impl Decoder {
                 self.plain(text.into_string(), kind, out);
             }
             None => match part.call.take_if(|call| self.partial.is_some() && call.name.is_none() || is_piece(call)) {
-                Some(call) => self.piece(*call, part.signature, out),
-                None => self.other(part, out),
+                Some(call) => self.piece(*call, part.signature.take(), out),
+                None => self.other(std::mem::take(part), out),
             },
         }
     }

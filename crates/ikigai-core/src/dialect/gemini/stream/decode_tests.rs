@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::super::testing::decode_response;
 use super::Decoder;
-use super::grammar::check_grammar;
 use crate::dialect::ReadFrames as _;
 use crate::{Block, Collector, Dialect, ErrorKind, Event, Ids, Part, Response};
 
@@ -15,7 +14,7 @@ fn decoded<T: AsRef<str>>(frames: &[T]) -> Vec<Event> {
         decoder.frame(None, frame.as_ref(), &mut events);
     }
     decoder.end(&mut events);
-    check_grammar(&events);
+    crate::EventChecker::check(&events).unwrap();
     events
 }
 

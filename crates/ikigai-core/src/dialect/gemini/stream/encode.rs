@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Writes the frames of a stream.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Encoder {
     reply: Reply,
     id: Option<String>,
@@ -117,35 +117,23 @@ impl WriteFrames for Encoder {
 
 impl Encoder {
     pub(crate) fn new(reply: Reply) -> Self {
-        let model = reply.model.clone();
-        let mut encoder = Encoder {
-            reply,
-            id: None,
-            model,
-            data: ProviderData::default(),
-            usage: None,
-            told: Usage::default(),
-            tail: Vec::new(),
-            open: Vec::new(),
-            blocks: 0,
-            calls: 0,
-            frames: 0,
-            over: false,
-            losses: Vec::new(),
-        };
+        let mut encoder = Encoder { model: reply.model.clone(), reply, ..Encoder::default() };
         encoder.make_tail();
         encoder
     }
 
     fn make_tail(&mut self) {
+        let mut tail = std::mem::take(&mut self.tail);
+        tail.clear();
         let usage = self.usage.as_ref().map(|usage| usage::encode(usage, &self.told));
         let (model, id) = (self.model.as_deref().map(Text::from), self.id.as_deref().map(Text::from));
-        let mut tail = Vec::new();
         json(&Answer { usage, model, id, ..Answer::default() }, &mut tail);
         // It goes on behind a candidate.
-        match tail.as_slice() {
-            b"{}" => tail = b"}".to_vec(),
-            _ => tail.splice(..1, [b',']).for_each(drop),
+        if tail == b"{}" {
+            tail.truncate(1);
+            tail.fill(b'}');
+        } else if let Some(first) = tail.first_mut() {
+            *first = b',';
         }
         self.tail = tail;
     }
@@ -210,20 +198,18 @@ impl Encoder {
     }
 
     fn text(&mut self, index: usize, text: &str, kind: BlockKind, out: &mut Vec<u8>) {
-        let mut open = self.take(index);
         let mut part = content::text(text, kind);
-        if let Some(open) = &mut open {
-            open.written += text.len();
-            // A signature of this dialect stands on its own part. Another's state covers the whole block, and waits.
-            if let Some(data) = open.block.provider_data().filter(|data| open.unsigned && is_own(data)) {
-                part.signature = own_signature(data).map(Text);
-                content::dress(&mut part, data, Spelling::Ours);
-                open.unsigned = false;
-            }
+        let Some(open) = self.open.iter_mut().find(|open| open.index == index) else { return self.part(&part, out) };
+        open.written += text.len();
+        // A signature of this dialect stands on its own part. Another's state covers the whole block, and waits.
+        if !open.unsigned || !open.block.provider_data().is_some_and(is_own) {
+            return self.part(&part, out);
         }
+        open.unsigned = false;
+        let data = open.block.provider_data().cloned().unwrap_or_default();
+        part.signature = own_signature(&data).map(Text);
+        content::dress(&mut part, &data, Spelling::Ours);
         self.part(&part, out);
-        drop(part);
-        self.open.extend(open);
     }
 
     /// Ends a block. A signature that came last stands on an empty part behind the text.
@@ -251,9 +237,12 @@ impl Encoder {
             return;
         }
         let signer = Signer::new(&self.reply, self.model.as_deref());
-        let Some(signature) = signer.signature(data, kind, open.written) else { return };
         let mut part = content::text("", kind);
-        part.signature = Some(signature.into());
+        part.signature = signer.signature(data, kind, open.written).map(Text::from);
+        let says_more = open.written == 0 && !data.part(DIALECT, DataPart::Extra).is_empty();
+        if part.signature.is_none() && !says_more {
+            return;
+        }
         if open.written == 0 {
             content::dress(&mut part, data, Spelling::AsItCame);
         }

@@ -2,7 +2,6 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::super::testing::{decode_request, told};
-use super::grammar::check_grammar;
 use super::{Decoder, Encoder};
 use crate::dialect::{ReadFrames as _, WriteFrames as _};
 use crate::{
@@ -11,7 +10,7 @@ use crate::{
 };
 
 fn written(reply: Reply, events: &[Event]) -> String {
-    check_grammar(events);
+    crate::EventChecker::check(events).unwrap();
     let mut encoder = Encoder::new(reply);
     let mut out = Vec::new();
     for event in events {
@@ -264,7 +263,7 @@ fn what_we_write_we_read() {
         decoder.frame(None, &frame.to_string(), &mut events);
     }
     decoder.end(&mut events);
-    check_grammar(&events);
+    crate::EventChecker::check(&events).unwrap();
     let collect = |events: Vec<Event>| -> Response {
         let mut collector = Collector::default();
         collector.extend(events);

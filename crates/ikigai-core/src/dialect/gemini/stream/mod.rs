@@ -1,11 +1,12 @@
 //! Answers as they arrive.
 //!
 //! Each frame is a whole answer object: a delta in its content, a snapshot in its usage. `args.rs` builds the arguments
-//! that Vertex sends piece by piece. The objects are those of whole answers, so there is no `wire.rs` of its own.
+//! that Vertex sends piece by piece.
 
 mod args;
 mod decode;
 mod encode;
+mod wire;
 
 pub(crate) use decode::Decoder;
 pub(crate) use encode::Encoder;
@@ -14,5 +15,3 @@ pub(crate) use encode::Encoder;
 mod decode_tests;
 #[cfg(test)]
 mod encode_tests;
-#[cfg(test)]
-pub(super) mod grammar;
