@@ -201,7 +201,7 @@ pub(super) fn begins_item(text: &Text) -> bool {
 pub(super) fn shaped(fields: &Fields, name: &str) -> Option<Loose<'static>> {
     fields.get(name).map(|value| match value.as_str() {
         Some(text) => Any::text(text.into_owned()),
-        None => Any::Other(value.clone()),
+        None => Any::other(value.clone()),
     })
 }
 

@@ -17,7 +17,7 @@ pub(super) enum Any<'a, L, O> {
     Text(Text<'a>),
     List(Vec<L>),
     Object(O),
-    Other(Json),
+    Other(Box<Json>),
 }
 
 /// A text, where anything else may stand in its place.
@@ -123,6 +123,10 @@ impl<'a, L, O> Any<'a, L, O> {
         Any::Text(text.into())
     }
 
+    pub(super) fn other(value: Json) -> Self {
+        Any::Other(Box::new(value))
+    }
+
     pub(super) fn as_str(&self) -> Option<&str> {
         match self {
             Any::Text(text) => Some(text.as_str()),
@@ -213,22 +217,22 @@ impl<'de: 'a, 'a, L: Deserialize<'de>, O: Deserialize<'de>> Visitor<'de> for Any
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok(Any::Other(Json::null()))
+        Ok(Any::other(Json::null()))
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(Any::Other(value.into()))
+        Ok(Any::other(value.into()))
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<Self::Value, E> {
-        Ok(Any::Other(serde_json::Value::from(number).into()))
+        Ok(Any::other(serde_json::Value::from(number).into()))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Self::Value, E> {
-        Ok(Any::Other(serde_json::Value::from(number).into()))
+        Ok(Any::other(serde_json::Value::from(number).into()))
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Self::Value, E> {
-        Ok(Any::Other(serde_json::Value::from(number).into()))
+        Ok(Any::other(serde_json::Value::from(number).into()))
     }
 }

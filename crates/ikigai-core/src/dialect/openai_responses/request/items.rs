@@ -152,7 +152,7 @@ impl<'a> Writer<'a> {
                 }
                 Block::Other(other) if is_item(other) && !shape(data).flag("parts") => {
                     self.flush(role, message, &mut parts);
-                    self.lines.push(Line { item: Any::Other(other.data.clone()), origin: Origin::Client });
+                    self.lines.push(Line { item: Any::other(other.data.clone()), origin: Origin::Client });
                 }
                 inner => parts.extend(self.part(inner, block.place, self.keep(block.state))),
             }
@@ -216,7 +216,7 @@ impl<'a> Writer<'a> {
                 }
                 part
             }
-            Block::Other(other) if other.dialect == DIALECT => return Some(Any::Other(other.data.clone())),
+            Block::Other(other) if other.dialect == DIALECT => return Some(Any::other(other.data.clone())),
             // Noted already.
             Block::Other(_) => return None,
             Block::Audio(_) => {
@@ -310,7 +310,7 @@ impl<'a> Writer<'a> {
             let why = "a reference to an item that the server has not stored is refused; it is left out";
             return self.lose(LossCode::Conflict, "other", place, why);
         }
-        self.lines.push(Line { item: Any::Other(other.data.clone()), origin: Origin::Model });
+        self.lines.push(Line { item: Any::other(other.data.clone()), origin: Origin::Model });
     }
 
     /// Reasoning goes back as it was encrypted, by its id where it is stored, or in words to models that give words.

@@ -75,12 +75,12 @@ fn decode_function(mut tool: wire::Tool<'_>) -> Option<Function> {
 /// Writes a tool.
 pub(super) fn encode<'a>(tool: &'a FittedTool<'a>, spelling: Spelling) -> Object<'a, wire::Tool<'a>> {
     let (function, name, parameters, mut strict) = match tool {
-        FittedTool::Own(other) => return Any::Other(other.data.clone()),
+        FittedTool::Own(other) => return Any::other(other.data.clone()),
         FittedTool::Function { function, name, parameters, strict, .. } => (function, name, parameters, *strict),
     };
     if spelling == Spelling::AsItCame {
         if let Some(raw) = as_it_was(function) {
-            return Any::Other(raw.clone());
+            return Any::other(raw.clone());
         }
         strict = strict.filter(|_| !is_unsaid(function));
     }

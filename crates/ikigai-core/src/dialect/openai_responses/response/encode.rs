@@ -217,7 +217,7 @@ impl<'a> Output<'a, '_> {
                 self.items.extend(self.seal.of_call(call, self.ids).map(Any::Object));
             }
             Block::Image(image) => self.items.extend(serve_image(image, self.ids).map(Any::Object)),
-            Block::Other(other) if other.dialect == DIALECT => self.items.push(Any::Other(other.data.clone())),
+            Block::Other(other) if other.dialect == DIALECT => self.items.push(Any::other(other.data.clone())),
             Block::Other(_) | Block::Text(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => {}
         }
     }

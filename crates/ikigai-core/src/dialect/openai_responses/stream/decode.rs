@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::open::{OpenBlock, OpenItem};
-use super::wire::{Frame, Kind};
+use super::wire::{Delta, Frame, Kind, PartPlace};
 use crate::dialect::openai_responses::content::{leftovers, other};
 use crate::dialect::openai_responses::response::{self, Asks};
 use crate::dialect::openai_responses::wire::{self, Any, Item, Object, is, take_text};
@@ -42,6 +42,10 @@ impl ReadFrames for Decoder {
             return;
         }
         self.frames = self.frames.saturating_add(1);
+        if let Some((delta, kind, piece)) = Delta::read(data) {
+            self.current = delta.output_index.unwrap_or(self.current);
+            return self.piece(self.current, kind, delta.part(), piece, out);
+        }
         match serde_json::from_str::<Frame<'_>>(data) {
             Ok(frame) => self.read(&frame, name, data, out),
             Err(fault) => {
@@ -76,10 +80,6 @@ impl Decoder {
 
     fn read(&mut self, frame: &Frame<'_>, name: Option<&str>, data: &str, out: &mut Vec<Event>) {
         let at = frame.output_index().unwrap_or(self.current);
-        if let Some((kind, piece)) = frame.delta() {
-            self.current = at;
-            return self.piece(at, kind, frame, piece, out);
-        }
         let kind = frame.kind.as_ref().map(Words::as_str).or(name).unwrap_or_default();
         match kind {
             "response.created" | "response.queued" | "response.in_progress" => self.begin(frame.response(), out),
@@ -92,10 +92,10 @@ impl Decoder {
                 self.item_done(at, Any::Object(frame.item()), out);
             }
             "response.content_part.added" => {
-                let part: wire::Part<'_> = frame.part();
+                let part: wire::Part<'_> = frame.content_part();
                 if is(&part.kind, "output_text") || is(&part.kind, "refusal") {
                     let kind = if is(&part.kind, "refusal") { Kind::Refusal } else { Kind::Text };
-                    self.text_block(at, frame.part_index(), kind, out);
+                    self.text_block(at, frame.part().content, kind, out);
                 }
             }
             "response.output_text.done" => self.whole_text(at, Kind::Text, frame, out),
@@ -104,7 +104,7 @@ impl Decoder {
             "response.reasoning_text.done" => {
                 let untold = self.items.get(&at).is_none_or(|item| item.source.is_none());
                 if let Some(whole) = frame.whole(Kind::Reasoning).filter(|_| untold) {
-                    self.piece(at, Kind::Reasoning, frame, whole.into_owned(), out);
+                    self.piece(at, Kind::Reasoning, frame.part(), whole.into_owned(), out);
                 }
             }
             "response.function_call_arguments.done" => {
@@ -129,17 +129,17 @@ impl Decoder {
             _ => {
                 self.start(out);
                 let item = frame.output_index().and_then(|at| self.items.get(&at));
-                let index = item.and_then(|item| item.blocks.get(&frame.part_index())).map(|open| open.index);
+                let index = item.and_then(|item| item.blocks.get(&frame.part().content)).map(|open| open.index);
                 out.push(Event::Other { index, dialect: DIALECT, data: Json::parse(data).unwrap_or_default() });
             }
         }
     }
 
     /// A piece of a text, of thinking or of arguments.
-    fn piece(&mut self, at: u64, kind: Kind, frame: &Frame<'_>, piece: String, out: &mut Vec<Event>) {
+    fn piece(&mut self, at: u64, kind: Kind, part: PartPlace, piece: String, out: &mut Vec<Event>) {
         match kind {
             Kind::Text | Kind::Refusal => {
-                if let Some(open) = self.text_block(at, frame.part_index(), kind, out) {
+                if let Some(open) = self.text_block(at, part.content, kind, out) {
                     open.say(piece, out);
                 }
             }
@@ -153,7 +153,7 @@ impl Decoder {
                     return;
                 }
                 if kind == Kind::Summary {
-                    item.summary_part = Some(frame.summary_index());
+                    item.summary_part = Some(part.summary);
                 }
                 if let Some(open) = item.only(BlockKind::Thinking) {
                     open.say(piece, out);
@@ -281,7 +281,7 @@ impl Decoder {
 
     fn whole_text(&mut self, at: u64, kind: Kind, frame: &Frame<'_>, out: &mut Vec<Event>) {
         if let Some(whole) = frame.whole(kind)
-            && let Some(open) = self.text_block(at, frame.part_index(), kind, out)
+            && let Some(open) = self.text_block(at, frame.part().content, kind, out)
         {
             open.reconcile(&whole, out);
         }
@@ -289,10 +289,10 @@ impl Decoder {
 
     /// A part of a summary that no delta brought.
     fn whole_summary(&mut self, at: u64, frame: &Frame<'_>, out: &mut Vec<Event>) {
-        let part = frame.summary_index();
+        let part = frame.part().summary;
         let told = self.items.get(&at).and_then(|item| item.summary_part).is_some_and(|last| last >= part);
         if let Some(whole) = frame.whole(Kind::Summary).filter(|_| !told) {
-            self.piece(at, Kind::Summary, frame, whole.into_owned(), out);
+            self.piece(at, Kind::Summary, frame.part(), whole.into_owned(), out);
         }
     }
 

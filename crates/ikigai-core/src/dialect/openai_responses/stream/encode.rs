@@ -376,7 +376,7 @@ impl Encoder {
         let end = End { finish, error, usage: self.usage.as_ref() };
         end.write(&self.data, self.asks, &mut body, &mut self.losses);
         let output = std::mem::take(&mut self.output).into_iter().flatten();
-        body.output = Some(Any::List(output.map(Any::Other).collect()));
+        body.output = Some(Any::List(output.map(Any::other).collect()));
         let event = match body.status.as_ref().and_then(Any::as_str) {
             Some("failed" | "cancelled") => "response.failed",
             Some("incomplete") => "response.incomplete",

@@ -23,8 +23,6 @@ pub(super) struct Frame<'a> {
     #[serde(borrow)]
     summary_index: Option<&'a RawValue>,
     #[serde(borrow)]
-    delta: Option<&'a RawValue>,
-    #[serde(borrow)]
     text: Option<&'a RawValue>,
     #[serde(borrow)]
     refusal: Option<&'a RawValue>,
@@ -38,6 +36,47 @@ pub(super) struct Frame<'a> {
     response: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
+}
+
+/// A frame that most of a stream consists of: a piece of a text.
+#[derive(Debug, Deserialize)]
+pub(super) struct Delta<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Option<&'a str>,
+    pub(super) output_index: Option<u64>,
+    content_index: Option<u64>,
+    summary_index: Option<u64>,
+    #[serde(borrow)]
+    delta: Option<&'a RawValue>,
+}
+
+impl<'a> Delta<'a> {
+    /// Reads a frame; `None` if it is not a piece of a text that we know.
+    pub(super) fn read(data: &'a str) -> Option<(Self, Kind, String)> {
+        let frame: Delta<'_> = serde_json::from_str(data).ok()?;
+        let kind = match frame.kind? {
+            "response.output_text.delta" => Kind::Text,
+            "response.reasoning_summary_text.delta" => Kind::Summary,
+            "response.function_call_arguments.delta" => Kind::Arguments,
+            "response.reasoning_text.delta" => Kind::Reasoning,
+            "response.refusal.delta" => Kind::Refusal,
+            _ => return None,
+        };
+        let text = words(frame.delta)?.into_owned();
+        Some((frame, kind, text))
+    }
+
+    /// The part that it is about.
+    pub(super) fn part(&self) -> PartPlace {
+        PartPlace { content: self.content_index.unwrap_or(0), summary: self.summary_index.unwrap_or(0) }
+    }
+}
+
+/// Which part of its item a frame is about.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PartPlace {
+    pub(super) content: u64,
+    pub(super) summary: u64,
 }
 
 /// What a piece is a piece of.
@@ -57,26 +96,8 @@ impl<'a> Frame<'a> {
     }
 
     /// The part that it is about.
-    pub(super) fn part_index(&self) -> u64 {
-        number(self.content_index).unwrap_or(0)
-    }
-
-    /// The part of a summary that it is about.
-    pub(super) fn summary_index(&self) -> u64 {
-        number(self.summary_index).unwrap_or(0)
-    }
-
-    /// The piece of text that it brings, and what it is a piece of.
-    pub(super) fn delta(&self) -> Option<(Kind, String)> {
-        let kind = match self.kind.as_ref()?.as_str() {
-            "response.output_text.delta" => Kind::Text,
-            "response.reasoning_summary_text.delta" => Kind::Summary,
-            "response.function_call_arguments.delta" => Kind::Arguments,
-            "response.reasoning_text.delta" => Kind::Reasoning,
-            "response.refusal.delta" => Kind::Refusal,
-            _ => return None,
-        };
-        words(self.delta).map(|text| (kind, text.into_owned()))
+    pub(super) fn part(&self) -> PartPlace {
+        PartPlace { content: number(self.content_index).unwrap_or(0), summary: number(self.summary_index).unwrap_or(0) }
     }
 
     /// The whole text that it brings, if there is any.
@@ -94,7 +115,7 @@ impl<'a> Frame<'a> {
         read(self.item)
     }
 
-    pub(super) fn part<T: Deserialize<'a> + Default>(&self) -> T {
+    pub(super) fn content_part<T: Deserialize<'a> + Default>(&self) -> T {
         read(self.part)
     }
 
