@@ -4,9 +4,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ikigai_core::{
-    Audio, Block, CacheHint, CacheOptions, Dialect, Document, Function, Image, Incoming, JsonSchemaFormat, Level,
-    Message, Other, OutputFormat, ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall,
-    ToolChoice, ToolResult, rules_for, thinking_budget,
+    Audio, Block, CacheHint, CacheOptions, Dialect, Document, Function, Image, JsonSchemaFormat, Level, Message, Other,
+    OutputFormat, ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
+    ToolResult, rules_for, thinking_budget,
 };
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};

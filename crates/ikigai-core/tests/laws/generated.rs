@@ -1,6 +1,6 @@
 //! Round trips of generated requests and answers.
 
-use ikigai_core::{Block, Dialect, EventChecker, Ids, Incoming, Request, Response, events};
+use ikigai_core::{Block, Dialect, EventChecker, Request, Response, events};
 use proptest::prelude::*;
 use serde_json::Value;
 

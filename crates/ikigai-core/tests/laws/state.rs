@@ -1,8 +1,8 @@
 //! Reasoning state survives: it comes back to the provider that issued it byte for byte, and goes to no other one.
 
 use ikigai_core::{
-    Dialect, Ids, Incoming, Quirks, ReasoningField, ReplayReasoning, Reply, Request, Response, Rules, Severity, Target,
-    Tool, events,
+    Dialect, Ids, Quirks, ReasoningField, ReplayReasoning, Reply, Request, Response, Rules, Severity, Target, Tool,
+    events,
 };
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Any bytes are survivable: no input makes a decoder panic or loop, and every stream ends.
 
-use ikigai_core::{Dialect, EventChecker, Ids, Incoming, Request, Response, events};
+use ikigai_core::{Dialect, EventChecker, Request, Response, events};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -29,13 +29,13 @@ fn is_the_providers_own(fault: &str) -> bool {
 /// Reads a document as everything that a document can be.
 fn documents_are_read_or_refused(document: &Value, path: &str) {
     for dialect in Dialect::ALL {
-        if let Ok(request) = dialect.read_request(Some(path), &document) {
+        if let Ok(request) = dialect.read_request(Some(path), document) {
             for to in Dialect::ALL {
                 let _ = to.write_request(&request, &target(to));
             }
         }
-        let _ = dialect.read_request(None, &document);
-        if let Ok(response) = dialect.read_response(&document) {
+        let _ = dialect.read_request(None, document);
+        if let Ok(response) = dialect.read_response(document) {
             for to in Dialect::ALL {
                 to.write_response(&response, &reply(dialect));
                 encode(to, dialect, &events(&response));

@@ -6,7 +6,7 @@ use crate::support::opaque::sealed;
 use crate::support::recordings::exchanges;
 use crate::support::summary::{Summary, summary};
 use crate::support::wire::{OfValues as _, collect, decode, encode, reply, target};
-use ikigai_core::{Block, Dialect, Event, FinishReason, Ids, Incoming, Request, Response};
+use ikigai_core::{Block, Dialect, Event, FinishReason, Request, Response};
 use serde_json::json;
 
 /// Every request can be sent in the other dialect, whose servers can read it; what does not arrive is in the losses.
