@@ -1,9 +1,10 @@
 //! What must hold for any bytes: no panic, no endless loop, no memory without bound, and the laws of the format.
 
-use ikigai_core::{
-    Collector, Dialect, Event, EventChecker, Ids, Incoming, Quirks, Reply, Rules, Sse, StreamDecoder, StreamEncoder,
-    Target, events,
-};
+use ikigai_core::{Collector, Dialect, Event, events};
+use ikigai_core::catalog::Rules;
+use ikigai_core::provider::Quirks;
+use ikigai_core::validate::EventChecker;
+use ikigai_core::wire::{Ids, Incoming, Reply, Sse, StreamDecoder, StreamEncoder, Target};
 use serde_json::Value;
 
 /// No frame of a fuzzed stream is larger; a decoder that holds more than a few of them leaks.

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use ikigai_core::{
-    Dialect, Level, Request, Route, Rules, Severity, Thinking, ThinkingDetail, ThinkingDisplay, ThinkingKind,
-    ThinkingPlan, ThinkingRule, ThinkingSetting,
-};
+use ikigai_core::catalog::{Rules, ThinkingDetail, ThinkingDisplay, ThinkingKind, ThinkingRule};
+use ikigai_core::provider::Route;
+use ikigai_core::thinking::{ThinkingPlan, ThinkingSetting};
+use ikigai_core::{Dialect, Level, Request, Severity, Thinking};
 
 use crate::table::thousands;
 

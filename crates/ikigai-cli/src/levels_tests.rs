@@ -1,4 +1,4 @@
-use ikigai_core::Registry;
+use ikigai_core::provider::Registry;
 use pretty_assertions::assert_eq;
 
 use super::*;
@@ -178,6 +178,6 @@ fn what_can_be_seen() {
         ("deepseek-r1", "all of it"),
         ("gpt-4o", "nothing: it does not think"),
     ] {
-        assert_eq!(visibility(&ikigai_core::rules_for(model).thinking), expected, "{model}");
+        assert_eq!(visibility(&ikigai_core::catalog::rules_for(model).thinking), expected, "{model}");
     }
 }

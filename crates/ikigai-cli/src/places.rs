@@ -4,7 +4,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
-use ikigai_core::{FileError, Registry};
+use ikigai_core::catalog::FileError;
+use ikigai_core::provider::Registry;
 
 use crate::exit::Failure;
 use crate::files::{self, Mode};

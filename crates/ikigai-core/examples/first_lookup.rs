@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use ikigai_core::{Catalog, ModelName, Registry};
+use ikigai_core::ModelName;
+use ikigai_core::catalog::Catalog;
+use ikigai_core::provider::Registry;
 
 #[expect(clippy::print_stdout, reason = "an example prints")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {

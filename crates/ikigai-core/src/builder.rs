@@ -1,7 +1,8 @@
 //! Builders for requests, messages and blocks.
 
+use crate::wire::Ids;
 use crate::{
-    Arguments, Audio, Block, CacheHint, Content, Dialect, Document, Ids, Image, Json, JsonSchemaFormat, Message,
+    Arguments, Audio, Block, CacheHint, Content, Dialect, Document, Image, Json, JsonSchemaFormat, Message,
     OutputFormat, ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
     ToolResult,
 };
@@ -277,7 +278,7 @@ impl Ids {
     /// A call of a tool, with a new id.
     ///
     /// ```
-    /// use ikigai_core::Ids;
+    /// use ikigai_core::wire::Ids;
     /// use serde_json::Map;
     ///
     /// let mut ids = Ids::seeded(7);

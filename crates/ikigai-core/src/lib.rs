@@ -2,6 +2,19 @@
 //! translations between it and each wire dialect that lose nothing in silence.
 //!
 //! This crate is data and functions: no I/O, no clock, no async, no randomness.
+//!
+//! The root holds the format itself: a [`Request`], its [`Message`]s and [`Block`]s, the [`Response`] and the [`Event`]s
+//! of a stream. Around it:
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`wire`] | what goes to a provider and comes back: encoders, decoders, frames |
+//! | [`catalog`] | what is known about models: limits, prices, what a family takes |
+//! | [`provider`] | who serves them, where, and how they differ |
+//! | [`thinking`] | levels and budgets, and what a model makes of them |
+//! | [`validate`] | the rules that requests, answers, events and arguments must meet |
+//! | [`server`] | what a program needs that serves these APIs itself |
+//! | [`near`] | the nearest of many names |
 
 #![forbid(unsafe_code)]
 
@@ -9,10 +22,9 @@
 mod json;
 
 mod builder;
-mod catalog;
+pub mod catalog;
 mod content;
 mod context;
-mod cost;
 mod dialect;
 mod error;
 mod fit;
@@ -20,62 +32,51 @@ mod limits;
 mod loss;
 mod message;
 mod model;
-mod money;
 pub mod near;
-mod provider;
+pub mod provider;
 mod provider_data;
-mod registry;
 mod request;
 mod response;
-mod rows;
 #[cfg(feature = "schema")]
 mod schema;
 pub mod server;
 mod sse;
 mod stream;
-mod thinking;
+pub mod thinking;
 mod tool;
 mod usage;
-mod validate;
+pub mod validate;
 
-pub use catalog::{
-    Catalog, ConverseFields, Facts, ForcedTools, Modality, Prices, Rules, Sampling, StateScope, Status, ThinkingDetail,
-    ThinkingDisplay, ThinkingKind, ThinkingOff, ThinkingRule, TierPrices, ToolsInChat, rules_for,
-};
 pub use content::{
     Audio, Block, BlockKind, CacheHint, Document, Image, Other, Source, Text, ThinkingBlock, ToolCall, ToolResult,
 };
 pub use context::{Context, assistant, system, tool_result, user};
-pub use cost::Cost;
-pub use dialect::{
-    Dialect, Ids, Incoming, ListedModel, Reply, StreamDecoder, StreamEncoder, Target, UnknownDialect, Vectors,
-    WireError, WireRequest, WireResponse, duration_ms,
-};
+pub use dialect::{Dialect, UnknownDialect};
 pub use error::{Error, ErrorKind};
-pub use fit::ToolNames;
 pub use json::{Arguments, Fields, Json};
 pub use limits::Limits;
 pub use loss::{Loss, LossCode, Severity};
 pub use message::{Content, Message, Role};
 pub use model::{ModelError, ModelName};
-pub use money::{Money, NotMoney};
-pub use provider::{
-    AnthropicQuirks, Auth, ChatQuirks, GeminiQuirks, MaxTokensField, Provider, ProviderError, Providers, Quirks,
-    ReasoningField, ReasoningRequest, ReplayReasoning, RequiredChoice, ResponsesQuirks, SeedField, SystemRole,
-};
 pub use provider_data::{Part, ProviderData};
-pub use registry::{Registry, Route};
 pub use request::{CacheOptions, JsonSchemaFormat, OutputFormat, Request};
 pub use response::{FinishReason, Response};
-pub use rows::FileError;
 #[cfg(feature = "schema")]
 pub use schema::{FORMAT_VERSION, schema};
-pub use sse::{Frame, Sse, SseError};
 pub use stream::{Chunk, Collector, Event, events};
-pub use thinking::{
-    Level, LevelValue, ShowThinking, Thinking, ThinkingPlan, ThinkingSetting, UnknownLevel, thinking_budget,
-    thinking_levels, thinking_table,
-};
+pub use thinking::{Level, Thinking, UnknownLevel};
 pub use tool::{Function, OtherTool, Tool, ToolChoice};
 pub use usage::Usage;
-pub use validate::{ArgumentChecker, EventChecker, Invalid, Problem};
+
+/// What goes over the wire: requests and answers in a [`Dialect`], streams and their frames.
+///
+/// The translations themselves are methods of [`Dialect`], [`StreamDecoder`](wire::StreamDecoder) and
+/// [`StreamEncoder`](wire::StreamEncoder).
+pub mod wire {
+    pub use crate::dialect::{
+        Ids, Incoming, ListedModel, Reply, StreamDecoder, StreamEncoder, Target, Vectors, WireError, WireRequest,
+        WireResponse, duration_ms,
+    };
+    pub use crate::fit::ToolNames;
+    pub use crate::sse::{Frame, Sse, SseError};
+}

@@ -4,7 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::catalog::Bare;
-use crate::{Catalog, Facts, Level, Provider, Providers, Registry, UnknownLevel};
+use crate::catalog::{Catalog, Facts};
+use crate::provider::{Provider, Providers, Registry};
+use crate::{Level, UnknownLevel};
 
 /// A model as a person names it: `[provider:]model[/level]`.
 ///

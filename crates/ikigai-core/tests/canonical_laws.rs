@@ -10,9 +10,9 @@ mod support {
 
 use std::collections::BTreeSet;
 
+use ikigai_core::validate::EventChecker;
 use ikigai_core::{
-    Block, Chunk, Collector, Error, ErrorKind, Event, EventChecker, FinishReason, Message, Request, Response, Role,
-    events,
+    Block, Chunk, Collector, Error, ErrorKind, Event, FinishReason, Message, Request, Response, Role, events,
 };
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;

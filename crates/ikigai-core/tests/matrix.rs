@@ -12,7 +12,9 @@ mod support {
 
 use std::path::{Path, PathBuf};
 
-use ikigai_core::{Collector, Dialect, Event, Request, Response, Target, rules_for};
+use ikigai_core::catalog::rules_for;
+use ikigai_core::wire::Target;
+use ikigai_core::{Collector, Dialect, Event, Request, Response};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use support::wire::{OfValues as _, collect, decode, encode, reply, target};

@@ -7,7 +7,8 @@ mod support {
     pub(crate) mod generate;
 }
 
-use ikigai_core::{EventChecker, Problem, events};
+use ikigai_core::events;
+use ikigai_core::validate::{EventChecker, Problem};
 use proptest::prelude::*;
 use support::generate::{Reach, request, response, streamed};
 

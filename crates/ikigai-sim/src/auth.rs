@@ -1,7 +1,8 @@
 //! Keys: checked as each provider does, and kept out of everything that is shown.
 
 use http::HeaderMap;
-use ikigai_core::{Dialect, ErrorKind, WireError};
+use ikigai_core::wire::WireError;
+use ikigai_core::{Dialect, ErrorKind};
 
 use crate::service::{Call, refuse, wire_error};
 

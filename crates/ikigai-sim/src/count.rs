@@ -1,6 +1,7 @@
 //! Token counts, in each provider's shape.
 
-use ikigai_core::{Dialect, ErrorKind, Incoming, Limits, WireError};
+use ikigai_core::wire::{Incoming, WireError};
+use ikigai_core::{Dialect, ErrorKind, Limits};
 use serde_json::{Value, json};
 
 use crate::deliver::Answer;

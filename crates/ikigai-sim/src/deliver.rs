@@ -9,7 +9,7 @@ use http::{HeaderName, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use hyper::body::Frame;
-use ikigai_core::WireError;
+use ikigai_core::wire::WireError;
 
 use crate::fault::{self, Fault, Pacing};
 use crate::net::Breaker;

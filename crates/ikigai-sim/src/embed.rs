@@ -2,7 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ikigai_core::{Dialect, ErrorKind, WireError};
+use ikigai_core::wire::WireError;
+use ikigai_core::{Dialect, ErrorKind};
 use serde_json::{Value, json};
 
 use crate::deliver::Answer;

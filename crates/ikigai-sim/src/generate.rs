@@ -3,10 +3,8 @@
 use std::hash::{Hash as _, Hasher as _};
 
 use ikigai_core::server::{Endpoint, Framing, Verb};
-use ikigai_core::{
-    Block, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Limits, Reply, Request, Response,
-    StreamEncoder, WireError, events,
-};
+use ikigai_core::wire::{Ids, Incoming, Reply, StreamEncoder, WireError};
+use ikigai_core::{Block, Dialect, Error, ErrorKind, Event, FinishReason, Limits, Request, Response, events};
 use serde_json::Value;
 
 use crate::deliver::Answer;

@@ -1,6 +1,7 @@
 //! Which models there are, and how each API lists them.
 
-use ikigai_core::{Catalog, Dialect, ErrorKind, Facts, Rules, rules_for};
+use ikigai_core::catalog::{Catalog, Facts, Rules, rules_for};
+use ikigai_core::{Dialect, ErrorKind};
 use serde_json::{Value, json};
 
 use crate::deliver::Answer;

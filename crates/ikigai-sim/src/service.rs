@@ -8,7 +8,8 @@ use http::{HeaderMap, Method, Request, Response};
 use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use ikigai_core::server::{Endpoint, Envelope, Verb};
-use ikigai_core::{Dialect, ErrorKind, WireError};
+use ikigai_core::wire::WireError;
+use ikigai_core::{Dialect, ErrorKind};
 use serde_json::{Value, json};
 
 use crate::control::Control;

@@ -1,6 +1,7 @@
 //! Answers that the Responses API keeps: read again, forgotten, gone on from.
 
-use ikigai_core::{Dialect, ErrorKind, WireError};
+use ikigai_core::wire::WireError;
+use ikigai_core::{Dialect, ErrorKind};
 use serde_json::{Value, json};
 
 use crate::deliver::Answer;

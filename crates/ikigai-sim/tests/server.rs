@@ -6,7 +6,8 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use ikigai_core::{Collector, Dialect, ErrorKind, Event, FinishReason, Ids, StreamDecoder};
+use ikigai_core::wire::{Ids, StreamDecoder};
+use ikigai_core::{Collector, Dialect, ErrorKind, Event, FinishReason};
 use ikigai_sim::{Config, Fault, FaultRule, Script, Sim};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! Statistics and health.
 
-use ikigai_core::{Money, Usage};
+use ikigai_core::Usage;
+use ikigai_core::catalog::Money;
 
 /// How much there is.
 #[derive(Debug, Clone, Default, PartialEq)]

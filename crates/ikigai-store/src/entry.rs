@@ -1,6 +1,7 @@
 //! Messages as they are kept.
 
-use ikigai_core::{FinishReason, Message, Money, Response, Usage};
+use ikigai_core::catalog::Money;
+use ikigai_core::{FinishReason, Message, Response, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

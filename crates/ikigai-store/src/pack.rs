@@ -1,6 +1,7 @@
 //! Messages to rows and back. No database is spoken to here.
 
-use ikigai_core::{Message, Money};
+use ikigai_core::Message;
+use ikigai_core::catalog::Money;
 use serde_json::{Map, Value};
 
 use crate::attachments::{self, Attachment, Part};

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use ikigai_core::{Block, Cost, FinishReason, Loss, Message, ModelName, Response, ToolCall, Usage};
+use ikigai_core::catalog::Cost;
+use ikigai_core::{Block, FinishReason, Loss, Message, ModelName, Response, ToolCall, Usage};
 use serde_json::Value;
 
 use crate::error::Attempt;

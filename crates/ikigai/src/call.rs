@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use http::Method;
-use ikigai_core::{Event, Loss, ModelName, Request, Response, StreamDecoder, ToolNames};
+use ikigai_core::wire::{StreamDecoder, ToolNames};
+use ikigai_core::{Event, Loss, ModelName, Request, Response};
 
 use crate::client::Client;
 use crate::error::{Attempt, Error};

@@ -1,6 +1,7 @@
 //! A conversation.
 
-use ikigai_core::{Block, Context, FinishReason, Message, Money, Response};
+use ikigai_core::catalog::Money;
+use ikigai_core::{Block, Context, FinishReason, Message, Response};
 
 use crate::answer::Answer;
 use crate::error::Error;

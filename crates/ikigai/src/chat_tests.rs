@@ -49,7 +49,7 @@ async fn a_conversation_grows_and_moves_between_models_with_its_state() {
     assert_eq!(by, ["anthropic", "openai", "anthropic"]);
     let levels: Vec<_> = chat.history().iter().skip(1).step_by(2).map(|message| message.thinking).collect();
     assert_eq!(levels, [Some(Level::Low), None, Some(Level::High)]);
-    assert!(chat.cost().unwrap() > ikigai_core::Money::ZERO);
+    assert!(chat.cost().unwrap() > ikigai_core::catalog::Money::ZERO);
 }
 
 #[tokio::test]

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use ikigai_core::{Context, ModelName, Registry};
+use ikigai_core::provider::Registry;
+use ikigai_core::{Context, ModelName};
 
 use crate::answer::Answer;
 use crate::config::{Environment, Found, Key, KeySource, Lookup};
@@ -142,7 +143,7 @@ impl Client {
     pub fn key_of(&self, provider: &str) -> Result<Option<Found>, Error> {
         let provider = self.registry().providers.find(provider).ok_or_else(|| {
             let nearest = self.registry().providers.nearest(provider).map(str::to_owned);
-            Reason::from(ikigai_core::ProviderError::Unknown { name: provider.to_owned(), nearest })
+            Reason::from(ikigai_core::provider::ProviderError::Unknown { name: provider.to_owned(), nearest })
         })?;
         match self.key_in_memory(&provider.id) {
             Some(key) => Ok(Some(Found { key: key.clone(), from: KeySource::Memory })),
@@ -373,7 +374,7 @@ fn by_id<T>(given: Vec<(String, T)>, registry: &Registry) -> Result<Vec<(String,
     for (name, value) in given.into_iter().rev() {
         let provider = registry.providers.find(&name).ok_or_else(|| {
             let nearest = registry.providers.nearest(&name).map(str::to_owned);
-            Reason::from(ikigai_core::ProviderError::Unknown { name, nearest })
+            Reason::from(ikigai_core::provider::ProviderError::Unknown { name, nearest })
         })?;
         known.push((provider.id.to_string(), value));
     }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use http::{HeaderMap, HeaderValue};
-use ikigai_core::{Dialect, Error, Ids, Limits, Request, Response, Route, StreamDecoder, WireRequest};
+use ikigai_core::provider::Route;
+use ikigai_core::wire::{Ids, StreamDecoder, WireRequest};
+use ikigai_core::{Dialect, Error, Limits, Request, Response};
 
 use crate::converse::Converse;
 use crate::error::Reason;

@@ -74,14 +74,15 @@ pub use client::{Client, ClientBuilder};
 pub use error::{Attempt, Error, FailedResponse, Mismatch, Reason, ServerFault};
 pub use extract::ObjectStream;
 pub use hook::Hook;
-pub use ikigai_core::ListedModel;
+pub use ikigai_core::catalog::{Catalog, Cost, Facts, FileError, Modality, Money, Prices, Status};
+pub use ikigai_core::provider::{Auth, Provider, ProviderError, Providers, Quirks, Registry};
+pub use ikigai_core::validate::{ArgumentChecker, Invalid, Problem};
+pub use ikigai_core::wire::ListedModel;
 pub use ikigai_core::{
-    ArgumentChecker, Audio, Auth, Block, BlockKind, CacheHint, CacheOptions, Catalog, Chunk, Collector, Content,
-    Context, Cost, Dialect, Document, ErrorKind, Event, Facts, FileError, FinishReason, Function, Image, Invalid,
-    JsonSchemaFormat, Level, Loss, Message, Modality, ModelError, ModelName, Money, Other, OtherTool, OutputFormat,
-    Prices, Problem, Provider, ProviderData, ProviderError, Providers, Quirks, Registry, Request, Response, Role,
-    Severity, Source, Status, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult, Usage, assistant,
-    system, tool_result, user,
+    Audio, Block, BlockKind, CacheHint, CacheOptions, Chunk, Collector, Content, Context, Dialect, Document, ErrorKind,
+    Event, FinishReason, Function, Image, JsonSchemaFormat, Level, Loss, Message, ModelError, ModelName, Other,
+    OtherTool, OutputFormat, ProviderData, Request, Response, Role, Severity, Source, Text, Thinking, ThinkingBlock,
+    Tool, ToolCall, ToolChoice, ToolResult, Usage, assistant, system, tool_result, user,
 };
 pub use model::Model;
 /// The crate that [`tool()`] and [`Model::extract`] read types with, in the version that they know.

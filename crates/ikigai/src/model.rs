@@ -4,7 +4,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ikigai_core::{Context, Dialect, Facts, Level, ModelName, Request, Role, Thinking, ToolCall, ToolChoice};
+use ikigai_core::catalog::Facts;
+use ikigai_core::{Context, Dialect, Level, ModelName, Request, Role, Thinking, ToolCall, ToolChoice};
 
 use crate::answer::Answer;
 use crate::chat::Chat;

@@ -141,7 +141,7 @@ impl Turn {
             && let Some(thinking) = &self.request.thinking
         {
             let tokens = crate::verbs::estimate(&self.request);
-            let rule = &ikigai_core::rules_for(&name.id).thinking;
+            let rule = &ikigai_core::catalog::rules_for(&name.id).thinking;
             if let Some((reduced, loss)) = thinking.reduced_for_context(tokens, rule) {
                 self.request.thinking = Some(reduced);
                 self.reduced = Some(loss);
@@ -194,7 +194,7 @@ impl Turn {
     /// Takes a complete answer into the turn, and says what follows.
     pub(crate) fn complete(&mut self, mut response: Response, head: Head, asked: Asked) -> Result<Next, Error> {
         response.warnings.splice(0..0, asked.losses);
-        response.note_thinking_type(&ikigai_core::rules_for(&asked.name.id).thinking);
+        response.note_thinking_type(&ikigai_core::catalog::rules_for(&asked.name.id).thinking);
         if response.finish_reason == FinishReason::Error {
             let error = response.error.as_deref().cloned();
             let error = error.unwrap_or_else(|| ikigai_core::Error::protocol("the model broke off its answer"));

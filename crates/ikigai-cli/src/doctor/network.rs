@@ -128,7 +128,7 @@ pub(super) fn variables() -> Vec<Finding> {
             });
         }
     }
-    for provider in ikigai_core::Providers::shared().iter() {
+    for provider in ikigai_core::provider::Providers::shared().iter() {
         for name in provider.base_url_variables() {
             if let Some(url) = value(&name) {
                 let what = format!("{name}={}: requests to {} go there", without_user(&url), provider.name);

@@ -1,9 +1,9 @@
 //! What there is to say about one model, for people and for programs.
 
-use ikigai_core::{
-    Dialect, Facts, Level, LevelValue, Modality, ModelName, Prices, Registry, Rules, Status, ThinkingKind,
-    ThinkingRule, rules_for, thinking_levels,
-};
+use ikigai_core::catalog::{Facts, Modality, Prices, Rules, Status, ThinkingKind, ThinkingRule, rules_for};
+use ikigai_core::provider::Registry;
+use ikigai_core::thinking::{LevelValue, thinking_levels};
+use ikigai_core::{Dialect, Level, ModelName};
 use serde::Serialize;
 
 use crate::levels;

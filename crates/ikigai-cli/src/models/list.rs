@@ -1,7 +1,8 @@
 //! `ikigai models list`.
 
 use clap::Args;
-use ikigai_core::{Facts, Registry};
+use ikigai_core::catalog::Facts;
+use ikigai_core::provider::Registry;
 
 use super::card::Card;
 use super::unknown_provider;

@@ -6,7 +6,8 @@ mod show;
 mod thinking;
 
 use clap::{Args, Subcommand};
-use ikigai_core::{ModelError, Registry};
+use ikigai_core::ModelError;
+use ikigai_core::provider::Registry;
 
 use crate::exit::Failure;
 use crate::output::Out;

@@ -1,7 +1,7 @@
 //! `ikigai models show`.
 
 use clap::Args;
-use ikigai_core::Registry;
+use ikigai_core::provider::Registry;
 
 use super::card::Card;
 use super::{no_such_model, unknown};

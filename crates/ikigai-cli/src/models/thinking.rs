@@ -1,7 +1,9 @@
 //! `ikigai models thinking`.
 
 use clap::Args;
-use ikigai_core::{Dialect, ModelError, Registry, Route, Rules, ThinkingKind, rules_for};
+use ikigai_core::catalog::{Rules, ThinkingKind, rules_for};
+use ikigai_core::provider::{Registry, Route};
+use ikigai_core::{Dialect, ModelError};
 
 use super::card::Levels;
 use super::unknown;

@@ -1,7 +1,8 @@
 //! `ikigai wire decode`: wire to canonical.
 
 use clap::Args;
-use ikigai_core::{Collector, Dialect, Error, Event, Incoming, Limits, StreamDecoder};
+use ikigai_core::wire::{Incoming, StreamDecoder};
+use ikigai_core::{Collector, Dialect, Error, Event, Limits};
 
 use super::args::{self, Http, Input, Kind};
 use super::item::{Canonical, Item, Outcome, Product};

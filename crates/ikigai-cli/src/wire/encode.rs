@@ -1,10 +1,8 @@
 //! `ikigai wire encode`: canonical to wire.
 
 use clap::Args;
-use ikigai_core::{
-    Collector, Dialect, Error, Event, FinishReason, Ids, Json, Limits, Loss, Reply, Request, Severity, StreamEncoder,
-    WireRequest, events,
-};
+use ikigai_core::wire::{Ids, Reply, StreamEncoder, WireRequest};
+use ikigai_core::{Collector, Dialect, Error, Event, FinishReason, Json, Limits, Loss, Request, Severity, events};
 use serde_json::Value;
 
 use super::args::{self, Input, Kind, Other};

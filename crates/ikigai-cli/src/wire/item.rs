@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use ikigai_core::{Error, Event, Ids, Json, Loss, Request, Response};
+use ikigai_core::wire::Ids;
+use ikigai_core::{Error, Event, Json, Loss, Request, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

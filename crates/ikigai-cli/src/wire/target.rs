@@ -1,6 +1,7 @@
 //! Who a request is encoded for: the provider whose ways are heeded, and the model.
 
-use ikigai_core::{Dialect, Error, ModelName, Registry, Request, Route, Thinking};
+use ikigai_core::provider::{Registry, Route};
+use ikigai_core::{Dialect, Error, ModelName, Request, Thinking};
 
 use super::args::Other;
 use crate::exit::Failure;
@@ -62,7 +63,7 @@ impl Targets {
     }
 }
 
-fn refused(error: &ikigai_core::ProviderError) -> Error {
+fn refused(error: &ikigai_core::provider::ProviderError) -> Error {
     Error::invalid_request(error.to_string())
 }
 

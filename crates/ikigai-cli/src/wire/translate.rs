@@ -3,7 +3,8 @@
 use std::io::Read;
 
 use clap::Args;
-use ikigai_core::{Dialect, Limits, StreamDecoder, StreamEncoder};
+use ikigai_core::wire::{StreamDecoder, StreamEncoder};
+use ikigai_core::{Dialect, Limits};
 
 use super::args::{self, Http, Input, Kind, Other};
 use super::encode::Writer;

@@ -2,7 +2,10 @@
 
 use std::fmt::Write as _;
 
-use ikigai_core::{Block, Dialect, Limits, Message, Quirks, Request, Role, Rules, Target, Tool};
+use ikigai_core::catalog::Rules;
+use ikigai_core::provider::Quirks;
+use ikigai_core::wire::Target;
+use ikigai_core::{Block, Dialect, Limits, Message, Request, Role, Tool};
 use serde_json::{Map, Value, json};
 
 /// How many text deltas a stream has.

@@ -1,7 +1,8 @@
 //! What is done to it: each step of the library, and the least that any program must do with the same bytes.
 
 use ikigai_core::server::{Delivery, Envelope, Seen, Watch};
-use ikigai_core::{Dialect, Event, Ids, Incoming, Limits, Reply, Request, StreamDecoder, StreamEncoder};
+use ikigai_core::wire::{Ids, Incoming, Reply, StreamDecoder, StreamEncoder};
+use ikigai_core::{Dialect, Event, Limits, Request};
 
 use super::inputs::{stream, with_target};
 

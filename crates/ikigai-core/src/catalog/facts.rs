@@ -80,11 +80,11 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// A model of a provider, of which nothing else is known yet; [`Catalog::with_model`](crate::Catalog::with_model) adds
+    /// A model of a provider, of which nothing else is known yet; [`Catalog::with_model`](crate::catalog::Catalog::with_model) adds
     /// it to a catalogue.
     ///
     /// ```
-    /// use ikigai_core::{Facts, Modality, Prices};
+    /// use ikigai_core::catalog::{Facts, Modality, Prices};
     ///
     /// let facts = Facts::new("home", "my-model")
     ///     .context(128_000)
@@ -163,7 +163,7 @@ impl Facts {
 /// In files and in JSON they are dollars a million tokens, as price lists have them:
 ///
 /// ```
-/// use ikigai_core::Prices;
+/// use ikigai_core::catalog::Prices;
 ///
 /// let prices: Prices = serde_json::from_str(r#"{"input": 3, "output": 15.0, "cache_read": 0.3}"#).unwrap();
 /// assert_eq!(prices.cache_read, Some(300_000));

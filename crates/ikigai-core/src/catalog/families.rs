@@ -19,7 +19,7 @@ static UNKNOWN: Rules = Rules::NONE;
 /// dashes in its version. A model that no row matches gets [`Rules::default`].
 ///
 /// ```
-/// use ikigai_core::{ThinkingKind, rules_for};
+/// use ikigai_core::catalog::{ThinkingKind, rules_for};
 ///
 /// assert_eq!(rules_for("us.anthropic.claude-sonnet-4-5-20250929-v1:0"), rules_for("anthropic/claude-sonnet-4.5"));
 /// assert_eq!(rules_for("a-model-of-my-own").thinking.kind, ThinkingKind::None);

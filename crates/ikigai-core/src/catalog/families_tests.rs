@@ -1,7 +1,8 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::{ForcedTools, Level, Sampling, StateScope, ThinkingKind, ThinkingOff, ToolsInChat};
+use crate::Level;
+use crate::catalog::{ForcedTools, Sampling, StateScope, ThinkingKind, ThinkingOff, ToolsInChat};
 
 // The parts of the build script that read the file.
 #[path = "../../build/code.rs"]
@@ -281,7 +282,7 @@ fn what_gemini_takes_by_generation() {
 
 #[test]
 fn the_catalogue_helps_where_no_family_is_known() {
-    let facts = |json: serde_json::Value| serde_json::from_value::<crate::Facts>(json).unwrap();
+    let facts = |json: serde_json::Value| serde_json::from_value::<crate::catalog::Facts>(json).unwrap();
     let mercury = facts(serde_json::json!({"thinking": true, "efforts": ["none", "high", "low"]}));
     let rule = &rules_for("mercury-2").with_facts(&mercury).thinking.clone();
     assert_eq!(
@@ -298,7 +299,7 @@ fn the_catalogue_helps_where_no_family_is_known() {
 
 #[test]
 fn only_models_that_think_are_said_to_think_always() {
-    let catalog = crate::Catalog::shared();
+    let catalog = crate::catalog::Catalog::shared();
     let kind = |provider: &str, id: &str| {
         let facts = catalog.find(Some(provider), id).unwrap();
         rules_for(id).with_facts(facts).thinking.kind
@@ -335,7 +336,7 @@ fn only_models_that_think_are_said_to_think_always() {
 
 #[test]
 fn a_family_that_does_not_think_is_believed_before_the_catalogue() {
-    let facts: crate::Facts = serde_json::from_value(serde_json::json!({"thinking": true})).unwrap();
+    let facts: crate::catalog::Facts = serde_json::from_value(serde_json::json!({"thinking": true})).unwrap();
     for model in ["qwen3-235b-a22b-instruct-2507", "grok-3", "kimi-k2-0905-preview"] {
         assert_eq!(rules_for(model).with_facts(&facts).thinking.kind, ThinkingKind::None, "{model}");
     }

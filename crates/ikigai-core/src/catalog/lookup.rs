@@ -6,8 +6,9 @@ use super::built_in::{self, MODELS};
 use super::facts::Facts;
 use super::models_dev::ApiJson;
 use super::row::Row;
-use crate::rows::{FileError, from_json, from_toml};
-use crate::{Providers, near};
+use crate::catalog::rows::{FileError, from_json, from_toml};
+use crate::near;
+use crate::provider::Providers;
 
 static SHARED: Catalog = Catalog::BUILT_IN;
 
@@ -16,7 +17,7 @@ static SHARED: Catalog = Catalog::BUILT_IN;
 /// The built-in data is part of the program: nothing is parsed, and a lookup is one hash.
 ///
 /// ```
-/// use ikigai_core::Catalog;
+/// use ikigai_core::catalog::Catalog;
 ///
 /// let sonnet = Catalog::shared().find(Some("anthropic"), "claude-sonnet-4-5-20250929").unwrap();
 /// assert_eq!((sonnet.name.as_ref(), sonnet.max_output), ("Claude Sonnet 4.5", Some(64_000)));
@@ -97,7 +98,7 @@ impl Catalog {
     /// The names closest to an unknown one, as they can be typed: `claude-sonnet-4-5`, `groq:llama-3.1-8b-instant`.
     ///
     /// ```
-    /// use ikigai_core::Catalog;
+    /// use ikigai_core::catalog::Catalog;
     ///
     /// assert_eq!(Catalog::shared().nearest("cluade-sonnet-4-5", 1), ["claude-sonnet-4-5"]);
     /// ```
@@ -148,7 +149,7 @@ impl Catalog {
     /// This catalogue with one model more, in place of what is known under the same id of the same provider.
     ///
     /// ```
-    /// use ikigai_core::{Catalog, Facts, Prices};
+    /// use ikigai_core::catalog::{Catalog, Facts, Prices};
     ///
     /// let facts = Facts::new("home", "my-model").prices(Prices::per_million(3.0, 15.0));
     /// let catalog = Catalog::shared().with_model(facts.clone());

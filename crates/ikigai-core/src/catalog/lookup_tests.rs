@@ -346,9 +346,9 @@ fn bedrock_has_the_models_of_every_maker() {
 
 #[test]
 fn a_model_from_values_takes_the_place_of_what_is_known() {
-    let facts = crate::Facts::new("claude", "x");
+    let facts = crate::catalog::Facts::new("claude", "x");
     assert_eq!(Catalog::shared().with_model(facts).find(Some("claude"), "x").unwrap().id, "x");
-    let facts = crate::Facts::new("aws-bedrock", "amazon.nova-lite-v1:0")
+    let facts = crate::catalog::Facts::new("aws-bedrock", "amazon.nova-lite-v1:0")
         .name("My Nova")
         .context(1000)
         .max_output(100)
@@ -356,6 +356,6 @@ fn a_model_from_values_takes_the_place_of_what_is_known() {
         .thinks([crate::Level::Low]);
     let catalog = Catalog::shared().with_model(facts.clone());
     let found = catalog.find(Some("bedrock"), "amazon.nova-lite-v1:0").unwrap();
-    assert_eq!(found, &crate::Facts { provider: "bedrock".into(), ..facts });
+    assert_eq!(found, &crate::catalog::Facts { provider: "bedrock".into(), ..facts });
     assert_eq!(found.prices, Prices { input: Some(1_500_000), ..Prices::default() });
 }

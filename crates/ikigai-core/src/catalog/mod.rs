@@ -1,18 +1,24 @@
 //! Facts about models: limits, prices, and what each family takes on the wire.
 
 mod built_in;
+mod cost;
 mod facts;
 mod families;
 mod hash;
 mod lookup;
 mod models_dev;
+mod money;
 mod row;
+pub(crate) mod rows;
 mod rules;
 
+pub use cost::Cost;
 pub use facts::{Facts, Modality, Prices, Status, TierPrices};
 pub use families::rules_for;
 pub(crate) use lookup::Bare;
 pub use lookup::Catalog;
+pub use money::{Money, NotMoney};
+pub use rows::FileError;
 pub use rules::{
     ConverseFields, ForcedTools, Rules, Sampling, StateScope, ThinkingDetail, ThinkingDisplay, ThinkingKind,
     ThinkingOff, ThinkingRule, ToolsInChat,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::facts::{Facts, Modality, Prices, Status, TierPrices};
-use crate::rows::list;
+use crate::catalog::rows::list;
 use crate::{Dialect, Level};
 
 type Text = Cow<'static, str>;

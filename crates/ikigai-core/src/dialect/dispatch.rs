@@ -6,7 +6,8 @@ use super::{
     Incoming, Reply, Target, WireError, WireRequest, WireResponse, anthropic, gemini, openai_chat, openai_responses,
 };
 use crate::fit::{Abilities, fit};
-use crate::{Dialect, Error, Ids, Limits, Loss, Request, Response, Severity};
+use crate::wire::Ids;
+use crate::{Dialect, Error, Limits, Loss, Request, Response, Severity};
 
 impl WireRequest {
     /// The request, or an error if something could not be carried.

@@ -8,7 +8,8 @@ use super::surrogates::Surrogates;
 use super::{ReadFrames, Reply, WriteFrames, anthropic, gemini, openai_chat, openai_responses};
 use crate::json::check_depth;
 use crate::limits::limit_reached;
-use crate::{Dialect, Error, Event, Frame, Ids, Limits, Loss, Sse, SseError};
+use crate::wire::{Frame, Ids, Sse, SseError};
+use crate::{Dialect, Error, Event, Limits, Loss};
 
 /// Decodes a stream of one dialect: bytes in, cut anywhere; canonical events out.
 ///
@@ -16,7 +17,8 @@ use crate::{Dialect, Error, Event, Frame, Ids, Limits, Loss, Sse, SseError};
 /// dialect's own end, become an error event.
 ///
 /// ```
-/// use ikigai_core::{Collector, Dialect, Ids, Limits, StreamDecoder};
+/// use ikigai_core::{Collector, Dialect, Limits};
+/// use ikigai_core::wire::{Ids, StreamDecoder};
 ///
 /// let bytes = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 /// let mut decoder = StreamDecoder::new(Dialect::OpenaiChat, Ids::default(), &Limits::default());

@@ -2,7 +2,7 @@
 //!
 //! A dialect is a pure translation: wire to canonical and back, for requests, responses, streams and errors. It knows
 //! no provider's name: what differs between providers of one dialect is a [`Quirks`] row, what differs between models
-//! is a [`Rules`](crate::Rules) row, and both come in with the [`Target`].
+//! is a [`Rules`](crate::catalog::Rules) row, and both come in with the [`Target`].
 
 mod anthropic;
 mod dispatch;
@@ -22,7 +22,10 @@ pub(crate) mod watch;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Event, Facts, Loss, Quirks, Rules, ToolNames};
+use crate::catalog::{Facts, Rules};
+use crate::provider::Quirks;
+use crate::wire::ToolNames;
+use crate::{Event, Loss};
 
 pub use driver::{StreamDecoder, StreamEncoder};
 pub use ids::Ids;

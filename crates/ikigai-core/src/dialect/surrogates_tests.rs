@@ -1,5 +1,6 @@
 use super::*;
-use crate::{Collector, Dialect, Ids, Limits, ProviderData, StreamDecoder};
+use crate::wire::{Ids, StreamDecoder};
+use crate::{Collector, Dialect, Limits, ProviderData};
 use pretty_assertions::assert_eq;
 
 fn marked(data: &str) -> String {

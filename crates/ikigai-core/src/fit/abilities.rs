@@ -1,6 +1,6 @@
 //! What a dialect can express, as data: one `ABILITIES` for each, in `dialect/<name>/abilities.rs`.
 //!
-//! A model's own limits are in [`Rules`](crate::Rules), a provider's in [`Quirks`](crate::Quirks); these are the wire
+//! A model's own limits are in [`Rules`](crate::catalog::Rules), a provider's in [`Quirks`](crate::provider::Quirks); these are the wire
 //! format's.
 
 use super::schema::Subset;

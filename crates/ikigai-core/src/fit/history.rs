@@ -7,10 +7,8 @@ use super::abilities::{Beginning, SystemMessages, ThinkingBack};
 use super::foreign::is_foreign;
 use super::issuer::Issuer;
 use super::{FittedBlock, FittedMessage, Fitting, Place, Spelling, StateUse};
-use crate::{
-    Block, Loss, LossCode, Message, Part, ProviderData, ReasoningField, ReplayReasoning, Role, Text, ThinkingBlock,
-    Tool,
-};
+use crate::provider::{ReasoningField, ReplayReasoning};
+use crate::{Block, Loss, LossCode, Message, Part, ProviderData, Role, Text, ThinkingBlock, Tool};
 
 /// What is said when a conversation may not end with the assistant.
 const GO_ON: &str = "Continue.";

@@ -1,7 +1,9 @@
 //! Who may read sealed state: decided once, for all dialects.
 
+use crate::Message;
 use crate::catalog::rules_for;
-use crate::{Message, Rules, StateScope, Target};
+use crate::catalog::{Rules, StateScope};
+use crate::wire::Target;
 
 /// Who issued the state of a message, as seen from the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -23,10 +23,13 @@ mod tools;
 
 use std::borrow::Cow;
 
+use crate::catalog::{Rules, ThinkingKind};
 use crate::dialect::Target;
+use crate::provider::Quirks;
+use crate::thinking::{ShowThinking, ThinkingSetting};
 use crate::{
     Block, CacheHint, Dialect, Error, ErrorKind, Function, Json, JsonSchemaFormat, Limits, Loss, Message, Other,
-    OutputFormat, Part, Quirks, Request, Role, Rules, ShowThinking, ThinkingKind, ThinkingSetting, ToolChoice,
+    OutputFormat, Part, Request, Role, ToolChoice,
 };
 
 pub(crate) use abilities::*;

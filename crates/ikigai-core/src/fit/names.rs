@@ -11,7 +11,7 @@ use crate::{Block, Dialect, Event, Request, Response, Tool, ToolChoice};
 /// The names of tools that were respelled for a request, to give the calls of its answer their own names again.
 ///
 /// ```
-/// use ikigai_core::ToolNames;
+/// use ikigai_core::wire::ToolNames;
 ///
 /// let names: ToolNames = serde_json::from_str(r#"{"fs_read": "fs.read"}"#).unwrap();
 /// assert_eq!(names.own("fs_read"), "fs.read");

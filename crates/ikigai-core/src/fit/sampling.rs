@@ -4,7 +4,9 @@ use std::borrow::Cow;
 
 use super::Fitting;
 use super::abilities::Seeds;
-use crate::{Loss, LossCode, Sampling, SeedField};
+use crate::catalog::Sampling;
+use crate::provider::SeedField;
+use crate::{Loss, LossCode};
 
 /// What is sent of the numbers that steer sampling.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]

@@ -5,10 +5,10 @@
 
 use super::abilities::Restricted;
 use super::{FittedThinking, FittedTool, Fitting};
-use crate::{
-    Error, ForcedTools, Loss, LossCode, ReasoningRequest, Severity, ThinkingOff, ThinkingPlan, ThinkingSetting,
-    ToolChoice, ToolsInChat,
-};
+use crate::catalog::{ForcedTools, ThinkingOff, ToolsInChat};
+use crate::provider::ReasoningRequest;
+use crate::thinking::{ThinkingPlan, ThinkingSetting};
+use crate::{Error, Loss, LossCode, Severity, ToolChoice};
 
 /// Things in a request that cannot stand beside thinking.
 #[derive(Debug, Clone, Copy, Default)]

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::abilities::{StrictTools, Unsaid};
 use super::schema::{Count, Parsed, Root};
 use super::{FittedTool, Fitting, Place};
-use crate::{Error, Function, Json, Loss, LossCode, Other, RequiredChoice, Tool, ToolChoice};
+use crate::provider::RequiredChoice;
+use crate::{Error, Function, Json, Loss, LossCode, Other, Tool, ToolChoice};
 
 impl<'a> Fitting<'a> {
     /// The tools that can be offered.

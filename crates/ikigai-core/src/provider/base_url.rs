@@ -1,13 +1,14 @@
 //! Where a provider's API begins: the row's template, the environment's variables, the user's own address.
 
 use super::ProviderError;
-use crate::{Dialect, Provider};
+use crate::Dialect;
+use crate::provider::Provider;
 
 impl Provider {
     /// The environment variables that may replace the base URL, first one first.
     ///
     /// ```
-    /// use ikigai_core::Providers;
+    /// use ikigai_core::provider::Providers;
     ///
     /// let variables = |id| Providers::shared().find(id).unwrap().base_url_variables();
     /// assert_eq!(variables("google"), ["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"]);
@@ -29,7 +30,8 @@ impl Provider {
     /// in any of the usual ways: with or without `/v1` or `/v1beta`, with or without a path and a slash at its end.
     ///
     /// ```
-    /// use ikigai_core::{Dialect, Providers};
+    /// use ikigai_core::Dialect;
+    /// use ikigai_core::provider::Providers;
     ///
     /// let openai = Providers::shared().find("openai").unwrap();
     /// let unset = |_: &str| None;

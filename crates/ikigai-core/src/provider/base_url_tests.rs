@@ -1,7 +1,7 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::Providers;
+use crate::provider::Providers;
 
 /// Where a request of a provider goes when its variable is set.
 fn with(id: &str, dialect: Dialect, configured: &str) -> String {

@@ -121,7 +121,7 @@ impl Quirks {
     /// Is the model reached over Amazon's Converse, where the dialect is Anthropic's?
     ///
     /// ```
-    /// use ikigai_core::Providers;
+    /// use ikigai_core::provider::Providers;
     ///
     /// let bedrock = &Providers::shared().find("bedrock").unwrap().quirks;
     /// assert!(bedrock.has_converse("us.amazon.nova-lite-v1:0"));

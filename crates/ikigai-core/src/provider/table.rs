@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::base_url::{Version, capitals, is_url, normal};
 use super::{Auth, Provider, Quirks};
-use crate::rows::{FileError, from_toml};
+use crate::catalog::rows::{FileError, from_toml};
 use crate::{Dialect, near};
 
 // `BUILT_IN`: the rows of data/providers.toml, by id. `NAMES`: every id and alias with the place of its row, in order.
@@ -21,7 +21,8 @@ static SHARED: Providers = Providers::BUILT_IN;
 /// what is different:
 ///
 /// ```
-/// use ikigai_core::{Dialect, Providers};
+/// use ikigai_core::Dialect;
+/// use ikigai_core::provider::Providers;
 ///
 /// let mine = r#"
 ///     [deepseek]
@@ -70,7 +71,7 @@ impl Providers {
     /// are asked first.
     ///
     /// ```
-    /// use ikigai_core::Providers;
+    /// use ikigai_core::provider::Providers;
     ///
     /// let maker = |model| Providers::shared().claimant(model).map(|provider| provider.id.as_ref());
     /// assert_eq!(maker("claude-opus-99"), Some("anthropic"));

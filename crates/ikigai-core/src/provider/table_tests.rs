@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 use super::super::base_url::variables;
 use super::super::{ChatQuirks, MaxTokensField, ProviderError, RequiredChoice, SeedField};
 use super::*;
-use crate::rows::from_toml;
+use crate::catalog::rows::from_toml;
 
 const FILE: &str = include_str!("../../data/providers.toml");
 

@@ -1,7 +1,8 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::{ErrorKind, Event, Ids, StreamDecoder};
+use crate::wire::{Ids, StreamDecoder};
+use crate::{ErrorKind, Event};
 
 fn watched<'a>(dialect: Dialect, delivery: Delivery, pieces: impl IntoIterator<Item = &'a [u8]>) -> Seen {
     let mut watch = Watch::new(dialect, delivery);

@@ -49,7 +49,7 @@ pub struct Frame<'a> {
 /// The parser.
 ///
 /// ```
-/// use ikigai_core::Sse;
+/// use ikigai_core::wire::Sse;
 ///
 /// let mut sse = Sse::default();
 /// let mut seen = Vec::new();

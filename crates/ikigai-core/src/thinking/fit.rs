@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use super::limit::{Chosen, LEAST_BUDGET, Limit, LimitKind};
 use super::plan::{Setting, clamped, least, plan};
 use super::{Level, Thinking};
+use crate::catalog::{Rules, ThinkingDisplay, ThinkingKind, ThinkingOff, ThinkingRule};
 use crate::fit::{AskedBy, OutputLimit, Restricted, ThinkingWire};
-use crate::{
-    Dialect, Loss, LossCode, Quirks, ReasoningRequest, Request, Rules, Target, ThinkingDisplay, ThinkingKind,
-    ThinkingOff, ThinkingRule,
-};
+use crate::provider::{Quirks, ReasoningRequest};
+use crate::wire::Target;
+use crate::{Dialect, Loss, LossCode, Request};
 
 /// Below this limit an answer of Anthropic may be cut off when the model thinks hard.
 const TIGHT_ANTHROPIC: i64 = 16_000;
@@ -22,7 +22,9 @@ const TIGHT_GEMINI: i64 = 8192;
 /// from it.
 ///
 /// ```
-/// use ikigai_core::{Level, Registry, Request, ThinkingPlan, ThinkingSetting};
+/// use ikigai_core::{Level, Request};
+/// use ikigai_core::provider::Registry;
+/// use ikigai_core::thinking::{ThinkingPlan, ThinkingSetting};
 ///
 /// let registry = Registry::shared();
 /// let route = registry.route(&registry.parse("claude-opus-4-1").unwrap()).unwrap();

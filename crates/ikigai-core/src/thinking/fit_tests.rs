@@ -2,7 +2,9 @@ use pretty_assertions::assert_eq;
 use serde_json::Value;
 
 use super::*;
-use crate::{ModelName, Registry, Severity, rules_for};
+use crate::catalog::rules_for;
+use crate::provider::Registry;
+use crate::{ModelName, Severity};
 
 /// What is sent for a request, in one line: the setting, the limit, and what was lost.
 fn told(plan: &ThinkingPlan) -> String {
@@ -204,7 +206,7 @@ fn a_model_that_takes_budgets_at_home_takes_what_its_host_takes() {
 #[test]
 fn an_api_without_a_word_for_thinking_says_so() {
     let quirks = Quirks {
-        chat: crate::ChatQuirks { reasoning_request: ReasoningRequest::Nothing, ..Default::default() },
+        chat: crate::provider::ChatQuirks { reasoning_request: ReasoningRequest::Nothing, ..Default::default() },
         ..Quirks::default()
     };
     let plan = |model: &str, level: Level| {
@@ -306,7 +308,7 @@ fn requests_say_what_the_plan_says() {
         .chain([Thinking { level: None, budget: None, include_summary: true }]);
     let wishes: Vec<Thinking> = wishes.collect();
     for name in ["anthropic", "google", "openai"] {
-        for facts in crate::Catalog::shared().models().filter(|facts| facts.provider == name) {
+        for facts in crate::catalog::Catalog::shared().models().filter(|facts| facts.provider == name) {
             let model = ModelName::new(name, facts.id.clone());
             let route = Registry::shared().route(&model).unwrap();
             for wish in &wishes {

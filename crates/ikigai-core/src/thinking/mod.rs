@@ -7,7 +7,8 @@ mod table;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Block, Dialect, Loss, Response, ThinkingDetail, ThinkingKind, ThinkingRule};
+use crate::catalog::{ThinkingDetail, ThinkingKind, ThinkingRule};
+use crate::{Block, Dialect, Loss, Response};
 
 pub use fit::{ShowThinking, ThinkingPlan, ThinkingSetting};
 pub(crate) use plan::nearest_level;
@@ -77,7 +78,8 @@ impl Thinking {
     /// given or comes from the level. Models without budgets keep their level.
     ///
     /// ```
-    /// use ikigai_core::{Level, Thinking, rules_for};
+    /// use ikigai_core::{Level, Thinking};
+    /// use ikigai_core::catalog::rules_for;
     ///
     /// let sonnet = &rules_for("claude-sonnet-4-5").thinking;
     /// assert_eq!(Thinking::from(Level::High).for_context(150_001, sonnet).budget, Some(10_000));
@@ -222,7 +224,8 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
-    use crate::{ThinkingBlock, rules_for};
+    use crate::ThinkingBlock;
+    use crate::catalog::rules_for;
 
     #[test]
     fn thinking_says_whether_it_is_whole() {

@@ -1,7 +1,8 @@
 //! What a wish to think becomes for one model.
 
 use super::table::thinking_budget;
-use crate::{Level, Loss, LossCode, Thinking, ThinkingKind, ThinkingOff, ThinkingRule};
+use crate::catalog::{ThinkingKind, ThinkingOff, ThinkingRule};
+use crate::{Level, Loss, LossCode, Thinking};
 
 /// Said when a model cannot be without thinking.
 const CANNOT_DISABLE: &str = "This model does not support disabling thinking";

@@ -1,7 +1,7 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::rules_for;
+use crate::catalog::rules_for;
 
 /// What is sent, in words, with a mark for what was lost on the way.
 fn sent(model: &str, thinking: Thinking) -> String {

@@ -3,15 +3,18 @@
 use serde::Serialize;
 
 use super::plan::{least, nearest};
-use crate::{Level, ThinkingKind, ThinkingOff, ThinkingRule, rules_for};
+use crate::Level;
+use crate::catalog::{ThinkingKind, ThinkingOff, ThinkingRule, rules_for};
 
 /// The budget of a level: `min + n * (max - min) / 3` in whole tokens, with n from 0 for none to 3 for high.
 ///
 /// Returns `None` if the model has no budgets. This is the formula, not what is sent: `none` is the smallest budget here,
-/// and off in a request if the model can be off. [`ThinkingPlan`](crate::ThinkingPlan) says what is sent.
+/// and off in a request if the model can be off. [`ThinkingPlan`](crate::thinking::ThinkingPlan) says what is sent.
 ///
 /// ```
-/// use ikigai_core::{Level, rules_for, thinking_budget};
+/// use ikigai_core::Level;
+/// use ikigai_core::catalog::rules_for;
+/// use ikigai_core::thinking::thinking_budget;
 ///
 /// let sonnet = &rules_for("claude-sonnet-4-5").thinking;
 /// assert_eq!(thinking_budget(sonnet, Level::Med), Some(43_008));
@@ -41,7 +44,8 @@ pub enum LevelValue {
 /// What the four levels mean for a model: a budget or a word each.
 ///
 /// ```
-/// use ikigai_core::{Level, LevelValue, thinking_table};
+/// use ikigai_core::Level;
+/// use ikigai_core::thinking::{LevelValue, thinking_table};
 ///
 /// assert_eq!(thinking_table("o3-mini")[0], (Level::None, LevelValue::Word("medium")));
 /// ```

@@ -10,7 +10,8 @@ use crate::{Arguments, Block, BlockKind, Event};
 /// what keeps it from going on.
 ///
 /// ```
-/// use ikigai_core::{Event, EventChecker};
+/// use ikigai_core::Event;
+/// use ikigai_core::validate::EventChecker;
 ///
 /// let mut checker = EventChecker::default();
 /// let early = checker.push(&Event::TextDelta { index: 0, text: "Hel".into() });

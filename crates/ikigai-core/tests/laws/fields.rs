@@ -3,10 +3,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ikigai_core::catalog::rules_for;
+use ikigai_core::thinking::thinking_budget;
 use ikigai_core::{
     Audio, Block, CacheHint, CacheOptions, Dialect, Document, Function, Image, JsonSchemaFormat, Level, Message, Other,
     OutputFormat, ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
-    ToolResult, rules_for, thinking_budget,
+    ToolResult,
 };
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};

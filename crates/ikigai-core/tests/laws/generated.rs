@@ -1,6 +1,7 @@
 //! Round trips of generated requests and answers.
 
-use ikigai_core::{Block, Dialect, EventChecker, Request, Response, events};
+use ikigai_core::validate::EventChecker;
+use ikigai_core::{Block, Dialect, Request, Response, events};
 use proptest::prelude::*;
 use serde_json::Value;
 

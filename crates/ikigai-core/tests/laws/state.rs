@@ -1,9 +1,9 @@
 //! Reasoning state survives: it comes back to the provider that issued it byte for byte, and goes to no other one.
 
-use ikigai_core::{
-    Dialect, Ids, Quirks, ReasoningField, ReplayReasoning, Reply, Request, Response, Rules, Severity, Target, Tool,
-    events,
-};
+use ikigai_core::catalog::Rules;
+use ikigai_core::provider::{Quirks, ReasoningField, ReplayReasoning};
+use ikigai_core::wire::{Ids, Reply, Target};
+use ikigai_core::{Dialect, Request, Response, Severity, Tool, events};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -84,7 +84,7 @@ fn answer(dialect: Dialect) -> (Value, Vec<&'static str>) {
 /// A provider that wants its thinking back, whatever its dialect.
 fn with_target<T>(provider: &str, action: impl FnOnce(&Target<'_>) -> T) -> T {
     let quirks = Quirks {
-        chat: ikigai_core::ChatQuirks {
+        chat: ikigai_core::provider::ChatQuirks {
             reasoning_field: ReasoningField::Reasoning,
             replay_reasoning: ReplayReasoning::Always,
             ..Default::default()
@@ -247,7 +247,7 @@ fn it_rides_through_a_client_that_streams() {
     for issued in Dialect::ALL {
         let (_, sealed) = answer(issued);
         for client in Dialect::ALL {
-            let mut encoder = ikigai_core::StreamEncoder::new(client, reply());
+            let mut encoder = ikigai_core::wire::StreamEncoder::new(client, reply());
             let mut bytes = Vec::new();
             for event in events(&decoded(issued)) {
                 encoder.push(&event, &mut bytes);

@@ -1,6 +1,7 @@
 //! Any bytes are survivable: no input makes a decoder panic or loop, and every stream ends.
 
-use ikigai_core::{Dialect, EventChecker, Request, Response, events};
+use ikigai_core::validate::EventChecker;
+use ikigai_core::{Dialect, Request, Response, events};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 

@@ -10,7 +10,8 @@ use crate::support::recordings::exchanges;
 use crate::support::wire::{OfValues as _, collect, decode, reply};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use ikigai_core::{Dialect, Event, Loss, LossCode, Response, StreamEncoder};
+use ikigai_core::wire::StreamEncoder;
+use ikigai_core::{Dialect, Event, Loss, LossCode, Response};
 use serde_json::Value;
 
 /// Names whose values are the frame of a document, not its content.

@@ -4,7 +4,8 @@ use crate::support::findings::{Findings, first_difference};
 use crate::support::recordings::{Answered, Exchange, Expected, exchanges, expected};
 use crate::support::summary::summary;
 use crate::support::wire::{OfValues as _, collect, decode, decode_pieces, encode, reply, target};
-use ikigai_core::{Block, Dialect, Event, EventChecker, FinishReason, Part, ProviderData, Response};
+use ikigai_core::validate::EventChecker;
+use ikigai_core::{Block, Dialect, Event, FinishReason, Part, ProviderData, Response};
 use serde_json::{Map, Value};
 
 /// What every answer decodes to. A failure is a response with the finish reason `error`.

@@ -1,7 +1,8 @@
 //! What a watch should see: what decoding the same bytes gives.
 
 use ikigai_core::server::{Delivery, Seen, Watch};
-use ikigai_core::{Dialect, Error, ErrorKind, Event, FinishReason, Ids, Response, Usage};
+use ikigai_core::wire::Ids;
+use ikigai_core::{Dialect, Error, ErrorKind, Event, FinishReason, Response, Usage};
 
 use super::wire::decode;
 

@@ -1,9 +1,9 @@
 //! Short ways through the codecs, as a provider's client and as a server would go.
 
-use ikigai_core::{
-    Collector, Dialect, Error, Event, Ids, Incoming, Limits, Loss, Quirks, Reply, Request, Response, Rules,
-    StreamDecoder, StreamEncoder, Target,
-};
+use ikigai_core::catalog::Rules;
+use ikigai_core::provider::Quirks;
+use ikigai_core::wire::{Ids, Incoming, Reply, StreamDecoder, StreamEncoder, Target};
+use ikigai_core::{Collector, Dialect, Error, Event, Limits, Loss, Request, Response};
 use serde_json::Value;
 
 /// A written document, as JSON.

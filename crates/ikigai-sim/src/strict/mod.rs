@@ -12,7 +12,8 @@ mod openai_responses;
 mod schema;
 
 use http::HeaderMap;
-use ikigai_core::{Dialect, WireError};
+use ikigai_core::Dialect;
+use ikigai_core::wire::WireError;
 use serde_json::{Map, Value};
 
 use crate::memory::Memory;

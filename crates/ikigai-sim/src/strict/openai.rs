@@ -1,6 +1,8 @@
 //! What both of OpenAI's APIs refuse, and how they say it.
 
-use ikigai_core::{Level, Rules, Sampling, ThinkingOff, WireError, rules_for};
+use ikigai_core::Level;
+use ikigai_core::catalog::{Rules, Sampling, ThinkingOff, rules_for};
+use ikigai_core::wire::WireError;
 use serde_json::{Value, json};
 
 use super::{Refusal, Rule, Wire, word};

@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 
 use http::{HeaderMap, HeaderValue};
-use ikigai_core::{Dialect, Incoming, ModelName, Registry};
+use ikigai_core::provider::Registry;
+use ikigai_core::wire::Incoming;
+use ikigai_core::{Dialect, ModelName};
 use serde_json::Value;
 
 use super::recordings_tests::folder;

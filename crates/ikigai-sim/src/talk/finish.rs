@@ -1,6 +1,8 @@
 //! The end of an answer: thinking put before it, limits kept, tokens counted.
 
-use ikigai_core::{Arguments, Block, Dialect, FinishReason, Ids, Json, Part, Request, Response, rules_for};
+use ikigai_core::catalog::rules_for;
+use ikigai_core::wire::Ids;
+use ikigai_core::{Arguments, Block, Dialect, FinishReason, Json, Part, Request, Response};
 
 use super::{Talk, thoughts, tokens};
 

@@ -11,7 +11,8 @@ mod thoughts;
 mod tokens;
 mod words;
 
-use ikigai_core::{Block, Dialect, FinishReason, Ids, OutputFormat, Request, Response, Role, ToolChoice};
+use ikigai_core::wire::Ids;
+use ikigai_core::{Block, Dialect, FinishReason, OutputFormat, Request, Response, Role, ToolChoice};
 
 use crate::memory::Memory;
 

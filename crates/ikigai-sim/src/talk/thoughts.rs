@@ -1,8 +1,8 @@
 //! Thinking, with the sealed state that each provider puts on it.
 
-use ikigai_core::{
-    Block, Dialect, Ids, Level, ProviderData, Request, ThinkingBlock, ThinkingKind, ThinkingOff, rules_for,
-};
+use ikigai_core::catalog::{ThinkingKind, ThinkingOff, rules_for};
+use ikigai_core::wire::Ids;
+use ikigai_core::{Block, Dialect, Level, ProviderData, Request, ThinkingBlock};
 
 use super::{Talk, prompt, tokens};
 use crate::seals::Purpose;
@@ -28,7 +28,7 @@ pub(super) fn about(request: &Request, content: &[Block], talk: &Talk<'_>) -> Th
     let tokens = tokens::of_text(&text);
     let shown = match &request.thinking {
         Some(thinking) => thinking.include_summary,
-        None => rules.thinking.display != ikigai_core::ThinkingDisplay::OnRequest,
+        None => rules.thinking.display != ikigai_core::catalog::ThinkingDisplay::OnRequest,
     };
     let visible = if shown { text.clone() } else { String::new() };
     let mut data = ProviderData::default();

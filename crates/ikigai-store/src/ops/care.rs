@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use ikigai_core::{Money, Usage};
+use ikigai_core::Usage;
+use ikigai_core::catalog::Money;
 
 use super::line::LINE;
 use super::messages::{self, THREAD};

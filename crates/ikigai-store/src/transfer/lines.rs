@@ -2,7 +2,8 @@
 //!
 //! A header, then each conversation followed by the messages that it owns. A fork comes after the one it hangs on.
 
-use ikigai_core::{Block, FinishReason, Message, Money, Usage};
+use ikigai_core::catalog::Money;
+use ikigai_core::{Block, FinishReason, Message, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

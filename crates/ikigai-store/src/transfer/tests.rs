@@ -1,6 +1,6 @@
+use ikigai_core::catalog::Money;
 use ikigai_core::{
-    Block, Document, FinishReason, Image, Level, Message, Money, Role, Source, ThinkingBlock, ToolCall, ToolResult,
-    Usage,
+    Block, Document, FinishReason, Image, Level, Message, Role, Source, ThinkingBlock, ToolCall, ToolResult, Usage,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;

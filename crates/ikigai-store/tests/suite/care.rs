@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use ikigai_core::{Money, Usage};
+use ikigai_core::Usage;
+use ikigai_core::catalog::Money;
 use ikigai_store::{ConversationId, Details, ErrorKind, Listing, Point, Stats, Store};
 use pretty_assertions::assert_eq;
 

@@ -2,8 +2,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use ikigai_core::catalog::Money;
 use ikigai_core::{
-    Block, CacheHint, Dialect, Document, Event, FinishReason, Image, Level, Message, Money, Other, Role, Source, Text,
+    Block, CacheHint, Dialect, Document, Event, FinishReason, Image, Level, Message, Other, Role, Source, Text,
     ThinkingBlock, ToolCall, ToolResult, Usage,
 };
 use ikigai_store::{Entry, State};

@@ -1,4 +1,4 @@
-use ikigai_core::Providers;
+use ikigai_core::provider::Providers;
 use pretty_assertions::assert_eq;
 
 use super::*;

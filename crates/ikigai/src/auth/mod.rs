@@ -10,7 +10,8 @@ mod google;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use ikigai_core::{Auth, ErrorKind, Provider};
+use ikigai_core::ErrorKind;
+use ikigai_core::provider::{Auth, Provider};
 
 use crate::client::Client;
 use crate::config::{Found, Key, KeySource};

@@ -25,6 +25,6 @@ fn client(variables: &[(&str, &str)]) -> Client {
 }
 
 fn whole(dialect: Dialect) -> String {
-    let wire = dialect.encode_response(&says("Hello."), &ikigai_core::Reply::default());
+    let wire = dialect.encode_response(&says("Hello."), &ikigai_core::wire::Reply::default());
     String::from_utf8(wire.body).unwrap()
 }

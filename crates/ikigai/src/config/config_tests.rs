@@ -1,6 +1,7 @@
 use std::path::Path;
 
-use ikigai_core::{Dialect, Provider, Providers};
+use ikigai_core::Dialect;
+use ikigai_core::provider::{Provider, Providers};
 use pretty_assertions::assert_eq;
 
 use super::*;

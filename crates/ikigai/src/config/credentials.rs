@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ikigai_core::Provider;
+use ikigai_core::provider::Provider;
 
 use super::Key;
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use ikigai_core::{Dialect, Provider, ProviderError};
+use ikigai_core::Dialect;
+use ikigai_core::provider::{Provider, ProviderError};
 
 use super::{Credentials, CredentialsError, Environment, Key, dotenv};
 

@@ -25,9 +25,10 @@ mod response;
 pub(crate) mod stream;
 mod tools;
 
-use ikigai_core::{
-    ConverseFields, Dialect, Error, ForcedTools, Limits, Request, Route, Rules, StateScope, Target, WireRequest,
-};
+use ikigai_core::catalog::{ConverseFields, ForcedTools, Rules, StateScope};
+use ikigai_core::provider::Route;
+use ikigai_core::wire::{Target, WireRequest};
+use ikigai_core::{Dialect, Error, Limits, Request};
 use serde_json::{Map, Value};
 
 type Fields = Map<String, Value>;

@@ -7,9 +7,11 @@ use std::task::Poll;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use ikigai_core::provider::Registry;
+use ikigai_core::wire::{Ids, Incoming, StreamDecoder};
 use ikigai_core::{
-    Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Incoming, Limits, Message, ModelName, Registry,
-    Request, Response, Role, StreamDecoder, user,
+    Collector, Dialect, Error, ErrorKind, Event, FinishReason, Limits, Message, ModelName, Request, Response, Role,
+    user,
 };
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,8 @@
 //! Requests: a body of Anthropic's Messages to one of Converse.
 
-use ikigai_core::{ConverseFields, Loss, LossCode, OutputFormat, Request, Rules, WireRequest};
+use ikigai_core::catalog::{ConverseFields, Rules};
+use ikigai_core::wire::WireRequest;
+use ikigai_core::{Loss, LossCode, OutputFormat, Request};
 use serde_json::{Map, Value, json};
 
 use super::messages::Messages;

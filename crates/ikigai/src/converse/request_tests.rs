@@ -1,9 +1,11 @@
 //! Requests as they are made, not as they were recorded: what goes where, and what is told.
 
+use ikigai_core::provider::Registry;
+use ikigai_core::wire::WireRequest;
 use ikigai_core::{
     Block, CacheHint, CacheOptions, Dialect, Document, Function, Image, JsonSchemaFormat, Level, Message, ModelName,
-    OutputFormat, ProviderData, Registry, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall,
-    ToolChoice, ToolResult, WireRequest, user,
+    OutputFormat, ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
+    ToolResult, user,
 };
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};

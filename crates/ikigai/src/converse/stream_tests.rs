@@ -1,6 +1,7 @@
 //! Streams that are odd.
 
-use ikigai_core::{Block, Collector, Dialect, ErrorKind, Event, FinishReason, Ids, Response, StreamDecoder};
+use ikigai_core::wire::{Ids, StreamDecoder};
+use ikigai_core::{Block, Collector, Dialect, ErrorKind, Event, FinishReason, Response};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 

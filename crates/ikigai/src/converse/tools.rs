@@ -1,6 +1,7 @@
 //! Tools and the choice among them.
 
-use ikigai_core::{ConverseFields, Loss, LossCode};
+use ikigai_core::catalog::ConverseFields;
+use ikigai_core::{Loss, LossCode};
 use serde_json::{Value, json};
 
 use super::request::{Caching, cache_point};

@@ -46,7 +46,7 @@ fn what_was_tried_is_told() {
 
 #[test]
 fn every_reason_has_a_kind() {
-    let registry = ikigai_core::Registry::shared();
+    let registry = ikigai_core::provider::Registry::shared();
     for (reason, kind) in [
         (Reason::from(registry.parse("no-such-model").unwrap_err()), ErrorKind::NotFound),
         (Reason::from(registry.parse("claude-sonnet-4-5/hihg").unwrap_err()), ErrorKind::InvalidRequest),

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use ikigai_core::{ErrorKind, FileError, Invalid, ModelError, ProviderError};
+use ikigai_core::catalog::FileError;
+use ikigai_core::provider::ProviderError;
+use ikigai_core::validate::Invalid;
+use ikigai_core::{ErrorKind, ModelError};
 
 use crate::config::{CredentialsError, MissingKey};
 use crate::transport::{Failure, TransportError};

@@ -7,9 +7,10 @@ mod partial;
 mod schema;
 mod stream;
 
+use ikigai_core::catalog::ForcedTools;
 use ikigai_core::{
-    Block, Context, ErrorKind, FinishReason, ForcedTools, JsonSchemaFormat, Message, OutputFormat, ProviderData, Role,
-    Tool, ToolCall, ToolChoice, user,
+    Block, Context, ErrorKind, FinishReason, JsonSchemaFormat, Message, OutputFormat, ProviderData, Role, Tool,
+    ToolCall, ToolChoice, user,
 };
 use serde_json::Value;
 

@@ -1,6 +1,7 @@
 //! The schema of a value that is asked for.
 
-use ikigai_core::{ArgumentChecker, Tool};
+use ikigai_core::Tool;
+use ikigai_core::validate::ArgumentChecker;
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;

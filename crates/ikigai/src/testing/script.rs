@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 use bytes::Bytes;
-use ikigai_core::{Block, Dialect, FinishReason, Response, StreamEncoder, Usage, events};
+use ikigai_core::wire::StreamEncoder;
+use ikigai_core::{Block, Dialect, FinishReason, Response, Usage, events};
 
 use crate::config::Environment;
 use crate::testing::TestClock;
@@ -33,7 +34,7 @@ impl Reply {
 
     /// A whole answer, as a provider of the dialect writes it.
     pub(crate) fn whole(dialect: Dialect, response: &Response) -> Self {
-        let body = dialect.encode_response(response, &ikigai_core::Reply::default());
+        let body = dialect.encode_response(response, &ikigai_core::wire::Reply::default());
         Reply::new(200, body.body)
     }
 
@@ -68,7 +69,7 @@ impl Reply {
 
 /// The bytes of a stream, one piece for each event that has any.
 pub(crate) fn frames(dialect: Dialect, response: &Response) -> Vec<Bytes> {
-    let reply = ikigai_core::Reply { stream_usage: true, ..ikigai_core::Reply::default() };
+    let reply = ikigai_core::wire::Reply { stream_usage: true, ..ikigai_core::wire::Reply::default() };
     let mut encoder = StreamEncoder::new(dialect, reply);
     let mut pieces = Vec::new();
     for event in events(response) {

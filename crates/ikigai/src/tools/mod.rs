@@ -10,7 +10,8 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ikigai_core::{ArgumentChecker, Tool, ToolCall};
+use ikigai_core::validate::ArgumentChecker;
+use ikigai_core::{Tool, ToolCall};
 use serde_json::{Map, Value};
 
 pub use hints::Hints;
@@ -116,7 +117,7 @@ where
 /// assert!(call.as_tool_call().is_some_and(|call| call.id.starts_with("call_")));
 /// ```
 pub fn tool_call(name: impl Into<String>, arguments: Map<String, Value>) -> ikigai_core::Block {
-    ikigai_core::Ids::seeded(rand::random()).tool_call(name, arguments)
+    ikigai_core::wire::Ids::seeded(rand::random()).tool_call(name, arguments)
 }
 
 impl Callable {
@@ -220,7 +221,7 @@ impl Callable {
         if !self.is_runnable() {
             return Err(ExecuteError::NotRunnable(name));
         }
-        let id = ikigai_core::Ids::seeded(rand::random()).next_id();
+        let id = ikigai_core::wire::Ids::seeded(rand::random()).next_id();
         let call = ToolCall { id, name: name.clone(), arguments: arguments.into(), ..ToolCall::default() };
         self.check(&call).map_err(|faults| ExecuteError::InvalidArguments { name, faults })?;
         Ok(run::timed(self.clone(), call, None, Arc::new(crate::time::SystemClock::default())).await)

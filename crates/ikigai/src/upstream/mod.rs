@@ -12,7 +12,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
-use ikigai_core::{Dialect, Facts, ModelName, Provider, Route, Rules, Target};
+use ikigai_core::catalog::{Facts, Rules};
+use ikigai_core::provider::{Provider, Route};
+use ikigai_core::wire::Target;
+use ikigai_core::{Dialect, ModelName};
 
 use crate::auth::{Signing, authorize};
 use crate::client::Client;

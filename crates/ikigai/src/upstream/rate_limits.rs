@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
-use ikigai_core::duration_ms;
+use ikigai_core::wire::duration_ms;
 
 /// What a provider said about its rate limits; what it did not say is absent.
 ///

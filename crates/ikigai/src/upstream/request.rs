@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use ikigai_core::Provider;
+use ikigai_core::provider::Provider;
 
 use super::Upstream;
 use super::address::address;

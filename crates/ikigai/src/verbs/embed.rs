@@ -2,7 +2,8 @@
 
 use futures_util::future::try_join_all;
 use http::Method;
-use ikigai_core::{Cost, ModelName, Usage};
+use ikigai_core::catalog::Cost;
+use ikigai_core::{ModelName, Usage};
 use tracing::Instrument as _;
 
 use crate::error::{Error, Reason};

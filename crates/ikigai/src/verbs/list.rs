@@ -2,7 +2,9 @@
 
 use bytes::Bytes;
 use http::Method;
-use ikigai_core::{ListedModel, ModelName, ProviderError};
+use ikigai_core::ModelName;
+use ikigai_core::provider::ProviderError;
+use ikigai_core::wire::ListedModel;
 
 use crate::client::Client;
 use crate::error::{Error, Reason};

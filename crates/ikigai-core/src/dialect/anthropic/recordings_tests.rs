@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 
 use super::testing::{check, events_of, frames_of, home, read_answer, read_request, wire_to, write_answer};
 use super::*;
+use crate::catalog::rules_for;
 use crate::dialect::Reply;
-use crate::{Collector, FinishReason, Ids, Quirks, Response, rules_for};
+use crate::provider::Quirks;
+use crate::wire::Ids;
+use crate::{Collector, FinishReason, Response};
 
 /// Exchanges whose expectation is wrong, with the proof.
 const WRONG: [(&str, &str); 0] = [];
@@ -200,7 +203,7 @@ fn every_stream_of_the_others_can_be_written_as_one_of_these() {
             let exchange: Value =
                 serde_json::from_str(&std::fs::read_to_string(entry.unwrap().path()).unwrap()).unwrap();
             let Some(sse) = exchange["response"]["sse"].as_str() else { continue };
-            let mut decoder = crate::StreamDecoder::new(dialect, Ids::seeded(7), &crate::Limits::default());
+            let mut decoder = crate::wire::StreamDecoder::new(dialect, Ids::seeded(7), &crate::Limits::default());
             let mut events = Vec::new();
             decoder.feed(sse.as_bytes(), &mut events);
             decoder.end(&mut events);
@@ -328,7 +331,7 @@ fn every_request_of_the_others_can_be_sent_to_this_api() {
                 continue;
             };
             let body = recorded["body"].to_string();
-            let incoming = crate::Incoming { path: recorded["path"].as_str(), body: body.as_bytes() };
+            let incoming = crate::wire::Incoming { path: recorded["path"].as_str(), body: body.as_bytes() };
             let Ok((mut request, _)) = dialect.decode_request(incoming, &crate::Limits::default()) else { continue };
             for model in ["claude-sonnet-4-5", "claude-opus-5-5"] {
                 request.model = model.to_owned();

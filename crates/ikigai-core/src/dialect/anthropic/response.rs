@@ -3,7 +3,8 @@
 use crate::dialect::losses::note_foreign;
 use crate::dialect::{Reply, WireResponse};
 use crate::json::wire::{Leftovers as _, Raw, Text, read_answer, write};
-use crate::{Block, Error, Fields, FinishReason, Ids, Json, Part, Response};
+use crate::wire::Ids;
+use crate::{Block, Error, Fields, FinishReason, Json, Part, Response};
 
 use super::answer::BlockWriter;
 use super::content::{self, Reading};

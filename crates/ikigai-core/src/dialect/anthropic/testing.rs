@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
+use crate::catalog::{Rules, rules_for};
 use crate::dialect::{Incoming, ReadFrames, Reply, Target, WriteFrames};
-use crate::{Block, Collector, Error, Event, Ids, Loss, Quirks, Request, Response, Rules, Sse, rules_for};
+use crate::provider::Quirks;
+use crate::wire::{Ids, Sse};
+use crate::{Block, Collector, Error, Event, Loss, Request, Response};
 
 use super::{Decoder, Encoder};
 

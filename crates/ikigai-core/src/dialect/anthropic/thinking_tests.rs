@@ -91,7 +91,7 @@ fn a_budget_is_never_below_the_least_nor_above_the_limit() {
 fn a_window_too_small_for_thinking_goes_without() {
     let mut rules = rules_for("claude-sonnet-4-5").clone();
     rules.max_output = Some(1500);
-    let quirks = crate::Quirks::default();
+    let quirks = crate::provider::Quirks::default();
     let request = Request::new("small").user("Hi").thinking(Level::High).max_output_tokens(1000);
     let wire = super::super::testing::wire_to(&request, &super::super::testing::home(&quirks, &rules)).unwrap();
     assert_eq!((&wire.body["thinking"], &wire.body["max_tokens"]), (&Value::Null, &json!(1000)));

@@ -14,8 +14,9 @@ use super::wire::{FunctionCall, Media, Open, Part};
 use super::{DIALECT, result};
 use crate::fit::Spelling;
 use crate::json::wire::{Raw, Text};
+use crate::wire::Ids;
 use crate::{
-    Arguments, Audio, Block, BlockKind, Document, Ids, Image, Json, Other, Part as DataPart, ProviderData, Source,
+    Arguments, Audio, Block, BlockKind, Document, Image, Json, Other, Part as DataPart, ProviderData, Source,
     ThinkingBlock, ToolCall,
 };
 

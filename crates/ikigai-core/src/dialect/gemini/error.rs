@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 use super::DIALECT;
 use crate::dialect::duration_ms;
 use crate::json::wire::write;
-use crate::{Error, ErrorKind, Fields, Part, WireError};
+use crate::wire::WireError;
+use crate::{Error, ErrorKind, Fields, Part};
 
 /// The provider's error object is kept up to this size, printed.
 const KEPT: usize = 4096;

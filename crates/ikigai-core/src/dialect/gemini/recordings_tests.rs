@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 
 use super::testing::{decode_request, decode_response, encode_request};
 use super::*;
+use crate::catalog::Rules;
 use crate::dialect::{ReadFrames as _, WriteFrames as _};
-use crate::{
-    Block, Collector, Dialect, Error, Event, FinishReason, Ids, Part, Quirks, Reply, Response, Rules, Sse, Target,
-    events,
-};
+use crate::provider::Quirks;
+use crate::wire::{Ids, Reply, Sse, Target};
+use crate::{Block, Collector, Dialect, Error, Event, FinishReason, Part, Response, events};
 
 /// The recordings of this dialect, and what is expected of each.
 struct Recordings {
@@ -67,7 +67,7 @@ fn decode_stream(text: &str) -> Vec<Event> {
         decoder.frame(None, &frame, &mut events);
     }
     decoder.end(&mut events);
-    crate::EventChecker::check(&events).unwrap();
+    crate::validate::EventChecker::check(&events).unwrap();
     events
 }
 
@@ -265,12 +265,16 @@ fn requests_of_other_dialects_become_ones_that_the_api_takes() {
                 continue;
             }
             let body = body.to_string().into_bytes();
-            let incoming = crate::Incoming { path, body: &body };
+            let incoming = crate::wire::Incoming { path, body: &body };
             let Ok((mut request, _)) = dialect.decode_request(incoming, &crate::Limits::default()) else { continue };
             for model in ["gemini-2.0-flash", "gemini-2.5-pro", "gemini-3-pro-preview"] {
                 request.model = model.to_owned();
-                let target =
-                    Target { provider: "google", quirks: &quirks, rules: crate::rules_for(model), facts: None };
+                let target = Target {
+                    provider: "google",
+                    quirks: &quirks,
+                    rules: crate::catalog::rules_for(model),
+                    facts: None,
+                };
                 let outcome = encode_request(&request, &target).map_err(|error| error.message);
                 if let Err(fault) = outcome.and_then(|wire| check_contents(&wire.body)) {
                     faults.push(format!("{id} for {model}: {fault}"));

@@ -12,7 +12,8 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::DIALECT;
 use super::content::SIGNATURE;
 use crate::dialect::seal::Sealed;
-use crate::{Block, BlockKind, Dialect, Message, Other, Part, ProviderData, Reply, Role};
+use crate::wire::Reply;
+use crate::{Block, BlockKind, Dialect, Message, Other, Part, ProviderData, Role};
 
 /// What stands for the signature of a call that has none; the API lets it pass.
 pub(super) const DUMMY: &str = "skip_thought_signature_validator";

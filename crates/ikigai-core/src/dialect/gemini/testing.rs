@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::DIALECT;
-use crate::{Error, Ids, Incoming, Limits, Loss, Reply, Request, Response, Severity, Target};
+use crate::wire::{Ids, Incoming, Reply, Target};
+use crate::{Error, Limits, Loss, Request, Response, Severity};
 
 /// A request as it goes out.
 #[derive(Debug)]

@@ -6,7 +6,8 @@
 use super::wire::ThinkingConfig;
 use crate::fit::{Fitted, Spelling};
 use crate::json::wire::Raw;
-use crate::{Json, Level, Loss, ShowThinking, Thinking, ThinkingSetting};
+use crate::thinking::{ShowThinking, ThinkingSetting};
+use crate::{Json, Level, Loss, Thinking};
 
 /// In the shape: a client's own `thinkingConfig`.
 pub(super) const CONFIG: &str = "thinking_config";

@@ -2,7 +2,10 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{Dialect, Limits, Quirks, Request, Target, rules_for};
+use crate::catalog::rules_for;
+use crate::provider::Quirks;
+use crate::wire::Target;
+use crate::{Dialect, Limits, Request};
 
 /// `thinkingConfig` and `maxOutputTokens`, and what was said about it.
 fn sent(model: &str, thinking: Thinking, room: Option<i64>) -> (Value, Option<i64>, Vec<String>) {

@@ -12,7 +12,8 @@ use super::wire::{self, Call, Content, Detail, Inner, Message, Part, Speech};
 use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _, Words, raw, read_raw};
 use crate::json::wire::{Raw, Text as WireText};
-use crate::{Audio, Block, Fields, Ids, Json, Part as DataPart, ProviderData, Source, Text, ThinkingBlock};
+use crate::wire::Ids;
+use crate::{Audio, Block, Fields, Json, Part as DataPart, ProviderData, Source, Text, ThinkingBlock};
 
 /// Shape: the picture stood in `images`.
 const IMAGES: &str = "images";

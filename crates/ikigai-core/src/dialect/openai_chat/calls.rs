@@ -9,7 +9,8 @@ use super::wire::{self, Call, Function, Message, Written};
 use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _, Words};
 use crate::json::wire::{Raw, Text};
-use crate::{Arguments, Block, Fields, Ids, Json, Part, ProviderData, ToolCall};
+use crate::wire::Ids;
+use crate::{Arguments, Block, Fields, Json, Part, ProviderData, ToolCall};
 
 /// Shape of calls, in the document that they were found in.
 const NO_TYPE: &str = "no_type";

@@ -4,7 +4,7 @@
 //! made of pieces of these. What is odd:
 //!
 //! - The copies differ in small things everywhere. What to *send* follows from the fitted request and the provider's
-//!   [`Quirks`](crate::Quirks). What *comes in* is read in every spelling that has been seen, whoever sent it.
+//!   [`Quirks`](crate::provider::Quirks). What *comes in* is read in every spelling that has been seen, whoever sent it.
 //! - Reasoning has four homes: `reasoning_content`, `reasoning`, `reasoning_details`, and `thinking` parts inside
 //!   `content`. The thinking block remembers where it came from, and goes back there.
 //! - `finish_reason` says `stop` beside tool calls, or nothing at all. The content decides.

@@ -12,8 +12,12 @@ use serde_json::{Map, Value, json};
 use super::notes::DIALECT;
 use super::testing::{Sent, decode_request, decode_response, encode_request, encode_response};
 use super::{Decoder, Encoder, content, decode_error, encode_error, notes};
+use crate::catalog::Rules;
 use crate::dialect::{ReadFrames, Reply, Target};
-use crate::{Collector, Event, EventChecker, FinishReason, Ids, Part, Quirks, Response, Rules, Sse};
+use crate::provider::Quirks;
+use crate::validate::EventChecker;
+use crate::wire::{Ids, Sse};
+use crate::{Collector, Event, FinishReason, Part, Response};
 
 /// Lines of `expected.jsonl` that are wrong, with the proof.
 const WRONG: &[(&str, &str)] = &[(

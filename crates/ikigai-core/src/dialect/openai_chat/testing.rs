@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use crate::dialect::{Incoming, Reply, Target};
-use crate::{Dialect, Error, Ids, Limits, Loss, Request, Response};
+use crate::wire::Ids;
+use crate::{Dialect, Error, Limits, Loss, Request, Response};
 
 /// A request as a client sends it.
 pub(super) struct Sent<'a> {

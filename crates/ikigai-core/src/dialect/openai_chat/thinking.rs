@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 use crate::fit::FittedThinking;
 use crate::json::loose::raw;
 use crate::json::wire::Rest;
-use crate::{Fields, Level, ReasoningRequest, ShowThinking, Thinking, ThinkingSetting};
+use crate::provider::ReasoningRequest;
+use crate::thinking::{ShowThinking, ThinkingSetting};
+use crate::{Fields, Level, Thinking};
 
 /// The request fields that speak of thinking, wherever they come from.
 pub(super) const FIELDS: [&str; 6] =

@@ -1,7 +1,7 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::ThinkingKind;
+use crate::catalog::ThinkingKind;
 
 fn sent(setting: ThinkingSetting, shown: ShowThinking, style: ReasoningRequest) -> Value {
     let thinks = matches!(setting, ThinkingSetting::Level(_) | ThinkingSetting::On | ThinkingSetting::Budget(_));

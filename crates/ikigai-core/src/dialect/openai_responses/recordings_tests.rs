@@ -9,8 +9,11 @@ use serde_json::{Value, json};
 
 use super::stream::{check_as_client, check_grammar, read_stream, write_stream};
 use super::*;
+use crate::catalog::Rules;
 use crate::dialect::{Incoming, Reply, Target};
-use crate::{Block, Error, FinishReason, Ids, Limits, Part, Quirks, Response, Rules, Usage};
+use crate::provider::Quirks;
+use crate::wire::Ids;
+use crate::{Block, Error, FinishReason, Limits, Part, Response, Usage};
 
 fn folder() -> Option<PathBuf> {
     let folder = match std::env::var_os("IKIGAI_RECORDINGS") {

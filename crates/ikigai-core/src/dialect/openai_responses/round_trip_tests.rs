@@ -4,8 +4,11 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::catalog::Rules;
 use crate::dialect::{Incoming, Reply, Target};
-use crate::{Ids, Limits, Quirks, Request, Rules};
+use crate::provider::Quirks;
+use crate::wire::Ids;
+use crate::{Limits, Request};
 
 fn read(body: &Value) -> Option<Request> {
     decode_request(Incoming { path: None, body: body.to_string().as_bytes() }).ok()

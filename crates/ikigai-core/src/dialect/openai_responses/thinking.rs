@@ -3,7 +3,8 @@
 use super::wire::{Any, Loose};
 use crate::fit::FittedThinking;
 use crate::json::wire::{Raw, keep};
-use crate::{Fields, Level, ShowThinking, Thinking, ThinkingSetting};
+use crate::thinking::{ShowThinking, ThinkingSetting};
+use crate::{Fields, Level, Thinking};
 
 wire! {
     /// What is said about reasoning.

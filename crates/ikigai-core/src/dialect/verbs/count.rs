@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::{Dialect, Error, Fields, Json, WireRequest};
+use crate::wire::WireRequest;
+use crate::{Dialect, Error, Fields, Json};
 
 /// What Anthropic's count accepts of a request.
 const ANTHROPIC: [&str; 9] = [

@@ -5,7 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::segment;
-use crate::{Dialect, Error, WireRequest};
+use crate::wire::WireRequest;
+use crate::{Dialect, Error};
 
 /// Texts as vectors.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::segment;
-use crate::{Dialect, Error, WireRequest};
+use crate::wire::WireRequest;
+use crate::{Dialect, Error};
 
 /// A model that a provider says it has.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 use super::*;
-use crate::{Dialect, WireRequest};
+use crate::Dialect;
+use crate::wire::WireRequest;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 

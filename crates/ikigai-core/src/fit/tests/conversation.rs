@@ -4,7 +4,8 @@ use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use super::*;
-use crate::{Level, ReasoningField, ReplayReasoning, Text, ThinkingBlock, ToolCall, ToolResult};
+use crate::provider::{ReasoningField, ReplayReasoning};
+use crate::{Level, Text, ThinkingBlock, ToolCall, ToolResult};
 
 /// The conversation in short: role and texts.
 fn said(fitted: &Fitted<'_>) -> Vec<String> {
@@ -205,7 +206,7 @@ fn thinking_without_a_seal_goes_back_as_text_where_that_is_wanted() {
         assert_eq!(sent(dialect, &Quirks::NONE), (1, vec![format!("{code} messages[1].content[0]")]));
     }
     let wanted = |replay_reasoning| Quirks {
-        chat: crate::ChatQuirks {
+        chat: crate::provider::ChatQuirks {
             replay_reasoning,
             reasoning_field: ReasoningField::ReasoningContent,
             ..Default::default()
@@ -288,7 +289,8 @@ fn ids_are_replaced_in_call_and_result() {
     let (id, losses) = ids(Dialect::Anthropic, &Quirks::NONE);
     assert!(id.starts_with("call_") && losses == ["info Renamed messages"]);
     assert_eq!(ids(Dialect::OpenaiChat, &Quirks::NONE), ("toolu.01/x".into(), vec![]));
-    let nine = Quirks { chat: crate::ChatQuirks { tool_ids_of_nine: true, ..Default::default() }, ..Quirks::NONE };
+    let nine =
+        Quirks { chat: crate::provider::ChatQuirks { tool_ids_of_nine: true, ..Default::default() }, ..Quirks::NONE };
     let (id, losses) = ids(Dialect::OpenaiChat, &nine);
     assert!(id.len() == 9 && losses == ["info Renamed messages"]);
 }

@@ -7,7 +7,8 @@ mod table;
 mod tools;
 
 use super::*;
-use crate::{LossCode, Severity, Tool, rules_for};
+use crate::catalog::rules_for;
+use crate::{LossCode, Severity, Tool};
 
 pub(super) const LIMITS: Limits = Limits::client();
 

@@ -3,7 +3,8 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::{CacheHint, CacheOptions, Level, SeedField, Thinking};
+use crate::provider::SeedField;
+use crate::{CacheHint, CacheOptions, Level, Thinking};
 
 fn asked() -> Request {
     Request::new("some-model").user("Hello")
@@ -77,7 +78,7 @@ fn stop_texts_are_counted_and_blank_ones_refused() {
 fn seeds_have_a_size_and_some_providers_have_none() {
     let seed = |seed: i64, dialect, field| {
         let request = Request { seed: Some(seed), ..asked() };
-        let quirks = Quirks { chat: crate::ChatQuirks { seed: field, ..Default::default() }, ..Quirks::NONE };
+        let quirks = Quirks { chat: crate::provider::ChatQuirks { seed: field, ..Default::default() }, ..Quirks::NONE };
         with(&request, dialect, &quirks, |fitted| (fitted.seed, all(fitted)))
     };
     assert_eq!(seed(1 << 40, Dialect::OpenaiChat, SeedField::Seed), (Some(1 << 40), vec![]));

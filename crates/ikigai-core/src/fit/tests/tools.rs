@@ -4,7 +4,8 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::{JsonSchemaFormat, Level, RequiredChoice};
+use crate::provider::RequiredChoice;
+use crate::{JsonSchemaFormat, Level};
 
 fn offering(model: &str, tools: Vec<Tool>) -> Request {
     Request { tools, ..Request::new(model).user("Hello") }
@@ -93,7 +94,7 @@ fn a_schema_that_is_not_an_object_is_told_in_every_dialect() {
 fn a_provider_may_refuse_closed_schemas() {
     let closed: Value = serde_json::from_str(CLOSED).unwrap();
     let quirks = Quirks {
-        chat: crate::ChatQuirks { no_closed_schemas: true, no_strict_tools: true, ..Default::default() },
+        chat: crate::provider::ChatQuirks { no_closed_schemas: true, no_strict_tools: true, ..Default::default() },
         ..Quirks::NONE
     };
     with(&offering("some-model", vec![tool(closed)]), Dialect::OpenaiChat, &quirks, |fitted| {
@@ -190,19 +191,21 @@ fn providers_have_their_own_ways_to_force_a_tool() {
             (fitted.tools.len(), fitted.tool_choice.clone(), all(fitted))
         })
     };
-    let no_name = Quirks { chat: crate::ChatQuirks { no_specific_tool: true, ..Default::default() }, ..Quirks::NONE };
+    let no_name =
+        Quirks { chat: crate::provider::ChatQuirks { no_specific_tool: true, ..Default::default() }, ..Quirks::NONE };
     request.tool_choice = Some(ToolChoice::Specific("g".into()));
     let lost = || vec!["RefusedByProvider tool_choice".to_owned()];
     assert_eq!(sent(&request, &no_name), (1, Some(ToolChoice::Required), lost()));
     let no_word = Quirks {
-        chat: crate::ChatQuirks { tool_choice_required: RequiredChoice::Refused, ..Default::default() },
+        chat: crate::provider::ChatQuirks { tool_choice_required: RequiredChoice::Refused, ..Default::default() },
         ..Quirks::NONE
     };
     assert_eq!(sent(&request, &no_word), (2, request.tool_choice.clone(), vec![]));
     request.tool_choice = Some(ToolChoice::Required);
     assert_eq!(sent(&request, &no_word), (2, Some(ToolChoice::Auto), lost()));
     request.tool_choice = Some(ToolChoice::None);
-    let withheld = Quirks { chat: crate::ChatQuirks { no_tools_on_none: true, ..Default::default() }, ..Quirks::NONE };
+    let withheld =
+        Quirks { chat: crate::provider::ChatQuirks { no_tools_on_none: true, ..Default::default() }, ..Quirks::NONE };
     assert_eq!(sent(&request, &withheld), (0, None, vec!["info RefusedByProvider tools".to_owned()]));
 }
 

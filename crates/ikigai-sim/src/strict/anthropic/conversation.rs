@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ikigai_core::rules_for;
+use ikigai_core::catalog::rules_for;
 use serde_json::Value;
 
 use super::{Refusal, Wire, invalid, model, word};

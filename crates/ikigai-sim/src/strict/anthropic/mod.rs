@@ -5,7 +5,7 @@ mod parameters;
 mod thinking;
 mod tools;
 
-use ikigai_core::WireError;
+use ikigai_core::wire::WireError;
 use serde_json::{Value, json};
 
 use super::{Refusal, Rule, Wire, list, word};

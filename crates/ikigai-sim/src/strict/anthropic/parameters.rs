@@ -1,6 +1,6 @@
 //! Headers, limits, sampling.
 
-use ikigai_core::{Sampling, rules_for};
+use ikigai_core::catalog::{Sampling, rules_for};
 use serde_json::{Value, json};
 
 use super::{Refusal, Wire, blocks, invalid, model};

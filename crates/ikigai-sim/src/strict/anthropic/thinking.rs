@@ -1,6 +1,7 @@
 //! Thinking, and what goes with it.
 
-use ikigai_core::{Level, ThinkingKind, ThinkingOff, rules_for};
+use ikigai_core::Level;
+use ikigai_core::catalog::{ThinkingKind, ThinkingOff, rules_for};
 use serde_json::Value;
 
 use super::{Refusal, Wire, blocks, invalid, model, thinking_type, word};

@@ -1,6 +1,6 @@
 //! Tools, tool choice, structured output.
 
-use ikigai_core::{ForcedTools, rules_for};
+use ikigai_core::catalog::{ForcedTools, rules_for};
 use serde_json::Value;
 
 use super::{Refusal, Wire, invalid, model, word};

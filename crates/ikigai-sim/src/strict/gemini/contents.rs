@@ -1,6 +1,6 @@
 //! Contents and their parts.
 
-use ikigai_core::rules_for;
+use ikigai_core::catalog::rules_for;
 use serde_json::Value;
 
 use super::{Refusal, Wire, invalid, member, members, model};

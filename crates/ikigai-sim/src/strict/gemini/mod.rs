@@ -3,7 +3,7 @@
 mod contents;
 mod parameters;
 
-use ikigai_core::WireError;
+use ikigai_core::wire::WireError;
 use serde_json::{Value, json};
 
 use super::{Refusal, Rule, Wire};

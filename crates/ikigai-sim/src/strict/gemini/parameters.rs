@@ -1,6 +1,7 @@
 //! Fields, limits, thinking, tools.
 
-use ikigai_core::{Level, ThinkingKind, ThinkingOff, rules_for};
+use ikigai_core::Level;
+use ikigai_core::catalog::{ThinkingKind, ThinkingOff, rules_for};
 use serde_json::Value;
 
 use super::{Refusal, Wire, invalid, member, members, model, model_and_method, snake};

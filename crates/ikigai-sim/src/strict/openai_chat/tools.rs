@@ -1,6 +1,7 @@
 //! Tools, tool choice, structured output.
 
-use ikigai_core::{Level, ToolsInChat};
+use ikigai_core::Level;
+use ikigai_core::catalog::ToolsInChat;
 use serde_json::Value;
 
 use super::{Refusal, Wire, invalid, openai};

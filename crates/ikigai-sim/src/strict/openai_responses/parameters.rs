@@ -1,6 +1,7 @@
 //! Limits, sampling, options.
 
-use ikigai_core::{Dialect, Providers, Registry};
+use ikigai_core::Dialect;
+use ikigai_core::provider::{Providers, Registry};
 use serde_json::Value;
 
 use super::{Refusal, Wire, invalid, openai};

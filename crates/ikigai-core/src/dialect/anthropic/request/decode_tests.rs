@@ -417,8 +417,8 @@ fn what_is_only_carried_keeps_its_spelling() {
         ),
         numbers
     );
-    let request = super::decode_request(crate::Incoming { path: None, body: text.as_bytes() }).unwrap();
-    let (quirks, rules) = (crate::Quirks::default(), crate::rules_for("m"));
+    let request = super::decode_request(crate::wire::Incoming { path: None, body: text.as_bytes() }).unwrap();
+    let (quirks, rules) = (crate::provider::Quirks::default(), crate::catalog::rules_for("m"));
     let target = super::super::testing::home(&quirks, rules);
     let wire = crate::Dialect::Anthropic.encode_request(&request, &target, &crate::Limits::default()).unwrap();
     assert_eq!(String::from_utf8(wire.body).unwrap(), text);

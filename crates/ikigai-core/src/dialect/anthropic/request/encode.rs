@@ -70,7 +70,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
         note_foreign_parameters(fitted, &mut losses);
     }
     let (path, headers) = envelope(fitted, path, &betas);
-    Ok(WireRequest { path, headers, body: write(&body), losses, names: crate::ToolNames::default() })
+    Ok(WireRequest { path, headers, body: write(&body), losses, names: crate::wire::ToolNames::default() })
 }
 
 /// The system prompt: a text when that is all there is, else blocks.

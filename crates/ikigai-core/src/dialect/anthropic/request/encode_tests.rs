@@ -2,7 +2,9 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::super::testing::{answer_of, home, losses, sse, wire, wire_to};
-use crate::{Block, Dialect, Level, Message, Other, Part, Quirks, Request, Role, Tool, ToolChoice, rules_for};
+use crate::catalog::rules_for;
+use crate::provider::Quirks;
+use crate::{Block, Dialect, Level, Message, Other, Part, Request, Role, Tool, ToolChoice};
 
 const SONNET: &str = "claude-sonnet-4-5";
 const OPUS: &str = "claude-opus-4-8";
@@ -239,7 +241,7 @@ fn a_provider_that_does_not_sign_gets_its_thinking_back() {
     let request = Request::new("m").user("Hi").message(from("minimax", "m", vec![block, Block::text("Yes")])).user("?");
     let (quirks, rules) = (Quirks::default(), rules_for("m"));
     let sent = |provider| {
-        let target = crate::Target { provider, ..home(&quirks, rules) };
+        let target = crate::wire::Target { provider, ..home(&quirks, rules) };
         wire_to(&request, &target).unwrap().body["messages"][1]["content"].clone()
     };
     assert_eq!(sent("anthropic"), "Yes");

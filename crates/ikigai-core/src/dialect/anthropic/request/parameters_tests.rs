@@ -2,9 +2,11 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::super::testing::{home, losses, wire, wire_to};
+use crate::catalog::rules_for;
+use crate::provider::Quirks;
 use crate::{
-    Block, CacheHint, CacheOptions, Dialect, JsonSchemaFormat, Level, Message, Other, OutputFormat, Part, Quirks,
-    Request, Source, Thinking, Tool, ToolCall, ToolChoice, rules_for,
+    Block, CacheHint, CacheOptions, Dialect, JsonSchemaFormat, Level, Message, Other, OutputFormat, Part, Request,
+    Source, Thinking, Tool, ToolCall, ToolChoice,
 };
 
 const SONNET: &str = "claude-sonnet-4-5";
@@ -387,7 +389,7 @@ fn the_clouds_have_the_model_in_the_path() {
     request.provider_data.set_part(Dialect::Anthropic, Part::Extra, "betas", json!(["a", "b"]));
     let at = |version: &'static str| {
         let quirks = Quirks {
-            anthropic: crate::AnthropicQuirks { version: Some(version.into()), ..Default::default() },
+            anthropic: crate::provider::AnthropicQuirks { version: Some(version.into()), ..Default::default() },
             ..Quirks::default()
         };
         let wire = wire_to(&request, &home(&quirks, rules_for(SONNET))).unwrap();

@@ -3,7 +3,8 @@ use serde_json::{Value, json};
 
 use super::super::super::testing::{answer_of, frames_of, read_request, write_answer};
 use super::*;
-use crate::{Collector, Dialect, Ids, Response, ThinkingBlock, ToolCall};
+use crate::wire::Ids;
+use crate::{Collector, Dialect, Response, ThinkingBlock, ToolCall};
 
 fn reply() -> Reply {
     Reply { provider: Some("google".into()), model: Some("asked".into()), ids: Ids::seeded(1), ..Reply::default() }

@@ -5,7 +5,8 @@ use super::super::wire::{Body, System};
 use super::super::{DIALECT, state};
 use super::{config, messages, pairing, tools};
 use crate::json::wire::{Raw, Text, read_request};
-use crate::{Block, Error, ErrorKind, Fields, Incoming, Json, Limits, Part, Request};
+use crate::wire::Incoming;
+use crate::{Block, Error, ErrorKind, Fields, Json, Limits, Part, Request};
 
 /// In the shape: the model as asked for. While the request still names it, the request is written as it was.
 pub(super) const MODEL: &str = "model";

@@ -3,7 +3,10 @@ use serde_json::{Value, json};
 
 use super::super::super::seal::Sealed;
 use super::super::testing::{Sent, decode_request, encode_request};
-use crate::{Error, Ids, Quirks, Request, Rules, Target};
+use crate::catalog::Rules;
+use crate::provider::Quirks;
+use crate::wire::{Ids, Target};
+use crate::{Error, Request};
 
 fn read(body: Value) -> Result<Request, Error> {
     decode_request(Some("/v1beta/models/m:generateContent"), &body)
@@ -457,7 +460,7 @@ fn numbers_and_unknown_fields_come_back_as_they_were_written() {
         "}",
     ]
     .concat();
-    let incoming = crate::Incoming { path: Some("/v1beta/models/m:generateContent"), body: body.as_bytes() };
+    let incoming = crate::wire::Incoming { path: Some("/v1beta/models/m:generateContent"), body: body.as_bytes() };
     let (request, _) = crate::Dialect::Gemini.decode_request(incoming, &crate::Limits::default()).unwrap();
     let (quirks, rules) = (Quirks::default(), Rules::default());
     let target = Target { provider: "google", quirks: &quirks, rules: &rules, facts: None };
@@ -468,7 +471,7 @@ fn numbers_and_unknown_fields_come_back_as_they_were_written() {
 #[test]
 fn many_blocks_reach_the_limit() {
     let body = json!({"contents": [{"parts": [{"text": "a"}, {"text": "b"}]}, {"parts": [{"text": "c"}]}]}).to_string();
-    let incoming = crate::Incoming { path: None, body: body.as_bytes() };
+    let incoming = crate::wire::Incoming { path: None, body: body.as_bytes() };
     let limits = crate::Limits { blocks: 2, ..crate::Limits::default() };
     let error = crate::Dialect::Gemini.decode_request(incoming, &limits).unwrap_err();
     assert_eq!(error.code.as_deref(), Some("limit_reached"));

@@ -7,7 +7,8 @@ use super::decode::{BODY_MODEL, CONTENTS, MODEL, SYSTEM};
 use super::{config, messages, refuse, tools};
 use crate::fit::{Fitted, Spelling};
 use crate::json::wire::{Rest, Text, write};
-use crate::{Block, BlockKind, Error, Limits, Loss, LossCode, Part as DataPart, Request, ToolNames, WireRequest};
+use crate::wire::{ToolNames, WireRequest};
+use crate::{Block, BlockKind, Error, Limits, Loss, LossCode, Part as DataPart, Request};
 
 /// The objects inside a request whose unknown fields are kept below their names.
 const OBJECTS: [&str; 3] = ["systemInstruction", "toolConfig", "generationConfig"];

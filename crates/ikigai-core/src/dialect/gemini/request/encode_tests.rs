@@ -2,15 +2,16 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::super::testing::{Sent, decode_request, decode_response, encode_request, told};
+use crate::catalog::rules_for;
+use crate::provider::Quirks;
 use crate::{
     Block, CacheHint, CacheOptions, Dialect, Document, Error, JsonSchemaFormat, Level, Message, Other, OutputFormat,
-    Part, ProviderData, Quirks, Request, Role, Source, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult,
-    rules_for,
+    Part, ProviderData, Request, Role, Source, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult,
 };
 
 fn encoded_with(request: &Request, quirks: &Quirks) -> Result<Sent, Error> {
     let rules = rules_for(&request.model);
-    encode_request(request, &crate::Target { provider: "google", quirks, rules, facts: None })
+    encode_request(request, &crate::wire::Target { provider: "google", quirks, rules, facts: None })
 }
 
 fn encoded(request: &Request) -> Sent {
@@ -171,8 +172,10 @@ fn ids_are_sent_where_they_are_taken_and_ours_never() {
     let given = Some(json!("given"));
     assert_eq!(ids(&encoded(&conversation(NEW)).body), [given.clone(), None, given, None]);
     assert_eq!(ids(&encoded(&conversation(OLD)).body), [None, None, None, None]);
-    let quirks =
-        Quirks { gemini: crate::GeminiQuirks { no_call_ids: true, ..Default::default() }, ..Quirks::default() };
+    let quirks = Quirks {
+        gemini: crate::provider::GeminiQuirks { no_call_ids: true, ..Default::default() },
+        ..Quirks::default()
+    };
     assert_eq!(ids(&encoded_with(&conversation(NEW), &quirks).unwrap().body), [None, None, None, None]);
 }
 
@@ -370,8 +373,10 @@ fn older_models_get_the_subset() {
     ]}]);
     let (body, losses) = sent(&Request::new("gemini-2.0-flash").user("x").tool(tool()));
     assert_eq!((&body["tools"], losses), (&lowered, vec![]));
-    let quirks =
-        Quirks { gemini: crate::GeminiQuirks { openapi_schemas: true, ..Default::default() }, ..Quirks::default() };
+    let quirks = Quirks {
+        gemini: crate::provider::GeminiQuirks { openapi_schemas: true, ..Default::default() },
+        ..Quirks::default()
+    };
     assert_eq!(encoded_with(&Request::new(NEW).user("x").tool(tool()), &quirks).unwrap().body["tools"], lowered);
     let format = Request::new("gemini-2.0-flash")
         .user("x")
@@ -614,7 +619,7 @@ fn an_answer_goes_back_as_it_came() {
         {"text": "", "thoughtSignature": "bGFzdA=="},
     ]);
     let body = json!({"candidates": [{"content": {"parts": parts, "role": "model"}, "finishReason": "STOP"}], "modelVersion": OLD});
-    let response = decode_response(&body, &mut crate::Ids::default()).unwrap();
+    let response = decode_response(&body, &mut crate::wire::Ids::default()).unwrap();
     let ids: Vec<String> = response.tool_calls().map(|call| call.id.clone()).collect();
     let request = Request::new(OLD)
         .user("Go")

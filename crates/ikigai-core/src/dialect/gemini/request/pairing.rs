@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::super::DIALECT;
 use super::super::content::GENERATED;
 use super::super::result::NAME;
-use crate::{Block, Ids, Message, Part, ProviderData, Role, ToolResult};
+use crate::wire::Ids;
+use crate::{Block, Message, Part, ProviderData, Role, ToolResult};
 
 /// Gives calls and results without an id one: results are paired with the calls of the turn before them, by name and
 /// order. The ids follow from the order alone, so that a conversation keeps them from turn to turn.

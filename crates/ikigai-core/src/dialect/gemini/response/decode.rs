@@ -11,9 +11,9 @@ use super::super::{DIALECT, content, error, usage};
 use super::{CANDIDATES, keep_candidate};
 use crate::dialect::ReadFrames as _;
 use crate::json::wire::{Raw, Text, keep, read_answer};
+use crate::wire::Ids;
 use crate::{
-    Block, Collector, Error, ErrorKind, Fields, FinishReason, Ids, Json, Limits, Loss, LossCode, Part as DataPart,
-    Response,
+    Block, Collector, Error, ErrorKind, Fields, FinishReason, Json, Limits, Loss, LossCode, Part as DataPart, Response,
 };
 
 /// In the answer: the provider's word for why the answer ended, `null` where it gave none.

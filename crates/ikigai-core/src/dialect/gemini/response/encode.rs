@@ -13,9 +13,10 @@ use super::{CANDIDATES, kept_fields};
 use crate::dialect::foreign;
 use crate::fit::Spelling;
 use crate::json::wire::{Raw, Text, write};
+use crate::wire::{Reply, WireResponse};
 use crate::{
     Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Loss, LossCode, Other, Part as DataPart, ProviderData,
-    Reply, Response, ToolCall, Usage, WireResponse,
+    Response, ToolCall, Usage,
 };
 
 /// Writes a whole answer.

@@ -3,9 +3,9 @@ use serde_json::{Value, json};
 
 use super::super::testing::{decode_response, encode_response};
 use crate::dialect::seal::Sealed;
+use crate::wire::{Ids, Reply};
 use crate::{
-    Block, Dialect, Error, ErrorKind, FinishReason, Ids, Other, Part, ProviderData, Reply, Response, ThinkingBlock,
-    ToolCall, Usage,
+    Block, Dialect, Error, ErrorKind, FinishReason, Other, Part, ProviderData, Response, ThinkingBlock, ToolCall, Usage,
 };
 
 fn answer(body: Value) -> Response {

@@ -14,9 +14,8 @@ use super::args::PartialArgs;
 use super::wire::Frame;
 use crate::dialect::ReadFrames;
 use crate::json::wire::{Raw, Text, read};
-use crate::{
-    Arguments, Block, BlockKind, Error, Event, Fields, FinishReason, Ids, Json, Part as DataPart, ProviderData,
-};
+use crate::wire::Ids;
+use crate::{Arguments, Block, BlockKind, Error, Event, Fields, FinishReason, Json, Part as DataPart, ProviderData};
 
 /// So many different fields of one object may come in a stream: later ones replace earlier ones by name.
 const MOST_FIELDS: usize = 64;

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::super::testing::decode_response;
 use super::Decoder;
 use crate::dialect::ReadFrames as _;
-use crate::{Block, Collector, Dialect, ErrorKind, Event, Ids, Part, Response};
+use crate::wire::Ids;
+use crate::{Block, Collector, Dialect, ErrorKind, Event, Part, Response};
 
 fn decoded<T: AsRef<str>>(frames: &[T]) -> Vec<Event> {
     let mut decoder = Decoder::new(Ids::default());
@@ -14,7 +15,7 @@ fn decoded<T: AsRef<str>>(frames: &[T]) -> Vec<Event> {
         decoder.frame(None, frame.as_ref(), &mut events);
     }
     decoder.end(&mut events);
-    crate::EventChecker::check(&events).unwrap();
+    crate::validate::EventChecker::check(&events).unwrap();
     events
 }
 

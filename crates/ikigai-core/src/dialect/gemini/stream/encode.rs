@@ -13,9 +13,9 @@ use super::super::{DIALECT, content, usage};
 use crate::dialect::{WriteFrames, foreign};
 use crate::fit::Spelling;
 use crate::json::wire::{Raw, Text};
+use crate::wire::Reply;
 use crate::{
-    Block, BlockKind, Error, Event, FinishReason, Loss, LossCode, Part as DataPart, ProviderData, Reply, ToolCall,
-    Usage,
+    Block, BlockKind, Error, Event, FinishReason, Loss, LossCode, Part as DataPart, ProviderData, ToolCall, Usage,
 };
 
 /// Writes the frames of a stream.

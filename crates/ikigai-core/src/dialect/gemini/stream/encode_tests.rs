@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 use super::super::testing::{decode_request, told};
 use super::{Decoder, Encoder};
 use crate::dialect::{ReadFrames as _, WriteFrames as _};
+use crate::wire::{Ids, Reply, Sse};
 use crate::{
-    Block, Collector, Dialect, Error, ErrorKind, Event, FinishReason, Ids, Other, Part, ProviderData, Reply, Response,
-    Sse, Usage,
+    Block, Collector, Dialect, Error, ErrorKind, Event, FinishReason, Other, Part, ProviderData, Response, Usage,
 };
 
 fn written(reply: Reply, events: &[Event]) -> String {
-    crate::EventChecker::check(events).unwrap();
+    crate::validate::EventChecker::check(events).unwrap();
     let mut encoder = Encoder::new(reply);
     let mut out = Vec::new();
     for event in events {
@@ -263,7 +263,7 @@ fn what_we_write_we_read() {
         decoder.frame(None, &frame.to_string(), &mut events);
     }
     decoder.end(&mut events);
-    crate::EventChecker::check(&events).unwrap();
+    crate::validate::EventChecker::check(&events).unwrap();
     let collect = |events: Vec<Event>| -> Response {
         let mut collector = Collector::default();
         collector.extend(events);
@@ -297,7 +297,7 @@ fn what_only_others_know_is_told_once_its_block_ends() {
         Event::Usage { usage: Usage { provider_data: foreign(Part::Answer, "details"), ..Usage::default() } },
         Event::Done { finish_reason: FinishReason::Stop, provider_data: foreign(Part::Answer, "service_tier") },
     ];
-    let mut encoder = crate::StreamEncoder::new(Dialect::Gemini, Reply::default());
+    let mut encoder = crate::wire::StreamEncoder::new(Dialect::Gemini, Reply::default());
     let mut out = Vec::new();
     events.iter().for_each(|event| encoder.push(event, &mut out));
     assert_eq!(

@@ -1,9 +1,11 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
+use crate::catalog::Rules;
 use crate::dialect::Target;
 use crate::dialect::openai_chat::testing::{Sent, decode_request, encode_request};
-use crate::{Block, CacheHint, Dialect, Level, Quirks, Request, Role, Rules, Source, Thinking, Tool, ToolChoice};
+use crate::provider::Quirks;
+use crate::{Block, CacheHint, Dialect, Level, Request, Role, Source, Thinking, Tool, ToolChoice};
 
 fn decode(body: Value) -> Request {
     decode_request(Sent { path: None, body }).unwrap()
@@ -452,7 +454,7 @@ mod any_request {
             body["messages"] = messages.into();
             let mut request = decode(body);
             request.model = "other".into();
-            let (quirks, rules) = (Quirks { chat: crate::ChatQuirks { tool_ids_of_nine: true, ..Default::default() }, ..Quirks::default() }, Rules::default());
+            let (quirks, rules) = (Quirks { chat: crate::provider::ChatQuirks { tool_ids_of_nine: true, ..Default::default() }, ..Quirks::default() }, Rules::default());
             let target = Target { provider: "here", quirks: &quirks, rules: &rules, facts: None };
             let _ = encode_request(&request, &target);
         }

@@ -15,7 +15,8 @@ use crate::dialect::openai_chat::wire::{Asked, Messages, put};
 use crate::fit::{Fitted, FittedFormat, FittedTool, Spelling, ToolNames};
 use crate::json::loose::{Item, Words, raw};
 use crate::json::wire::{Raw, Rest, Text, write};
-use crate::{Error, Fields, Json, Limits, Loss, LossCode, MaxTokensField, SeedField};
+use crate::provider::{MaxTokensField, SeedField};
+use crate::{Error, Fields, Json, Limits, Loss, LossCode};
 
 /// Writes a request.
 ///

@@ -1,12 +1,12 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Map, Value, json};
 
+use crate::catalog::{ForcedTools, Rules, Sampling, ThinkingKind, ThinkingOff, ThinkingRule, ToolsInChat};
 use crate::dialect::Target;
 use crate::dialect::openai_chat::testing::{Sent, decode_request, encode_request};
+use crate::provider::{MaxTokensField, Quirks, ReasoningRequest, RequiredChoice, SeedField, SystemRole};
 use crate::{
-    Block, Dialect, Error, ForcedTools, Level, Loss, MaxTokensField, Message, OutputFormat, Quirks, ReasoningRequest,
-    Request, RequiredChoice, Role, Rules, Sampling, SeedField, Source, SystemRole, Thinking, ThinkingKind, ThinkingOff,
-    ThinkingRule, Tool, ToolChoice, ToolsInChat,
+    Block, Dialect, Error, Level, Loss, Message, OutputFormat, Request, Role, Source, Thinking, Tool, ToolChoice,
 };
 
 pub(super) fn encode_for(request: &Request, quirks: &Quirks, rules: &Rules) -> Result<(Value, Vec<Loss>), Error> {
@@ -72,7 +72,7 @@ fn system_blocks_become_one_first_message() {
         json!([{"role": "system", "content": "You are helpful\n\nBe short"}, {"role": "user", "content": "Hello"}])
     );
     let quirks = Quirks {
-        chat: crate::ChatQuirks { system_role: SystemRole::Developer, ..Default::default() },
+        chat: crate::provider::ChatQuirks { system_role: SystemRole::Developer, ..Default::default() },
         ..Quirks::default()
     };
     assert_eq!(body_for(&request, &quirks)["messages"][0]["role"], "developer");
@@ -99,8 +99,10 @@ fn streaming_asks_for_usage_and_nothing_else_does() {
     request.stream = Some(true);
     let streamed = body(&request);
     assert_eq!((&streamed["stream"], &streamed["stream_options"]), (&json!(true), &json!({"include_usage": true})));
-    let quirks =
-        Quirks { chat: crate::ChatQuirks { no_stream_options: true, ..Default::default() }, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::provider::ChatQuirks { no_stream_options: true, ..Default::default() },
+        ..Quirks::default()
+    };
     assert_eq!(body_for(&request, &quirks).get("stream_options"), None);
     request.stream = Some(false);
     let whole = body(&request);
@@ -130,8 +132,10 @@ fn tools_are_strict_where_their_schema_allows_it() {
     assert_eq!(whats(&losses), [("strict", "tools[0].strict")]);
     assert_eq!(body(&Request::new("m").user("x").tool(optional.lenient()))["tools"][0]["function"]["strict"], false);
 
-    let quirks =
-        Quirks { chat: crate::ChatQuirks { no_strict_tools: true, ..Default::default() }, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::provider::ChatQuirks { no_strict_tools: true, ..Default::default() },
+        ..Quirks::default()
+    };
     let (without, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
     assert_eq!(without["tools"][0]["function"].get("strict"), None);
     assert_eq!((whats(&losses), losses[0].severity), (vec![("strict", "tools[0].strict")], crate::Severity::Info));
@@ -143,8 +147,10 @@ fn schemas_are_opened_where_closed_ones_are_refused() {
         "a": {"type": "array", "items": {"type": "object", "properties": {}, "additionalProperties": false}},
         "b": {"type": "object", "additionalProperties": {"type": "string"}}}});
     let request = Request::new("m").user("x").tool(Tool::new("t", "d").parameters(schema).lenient()).tool(weather());
-    let quirks =
-        Quirks { chat: crate::ChatQuirks { no_closed_schemas: true, ..Default::default() }, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::provider::ChatQuirks { no_closed_schemas: true, ..Default::default() },
+        ..Quirks::default()
+    };
     let (body, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
     let expected = json!({"type": "object", "required": ["a"], "properties": {
         "a": {"type": "array", "items": {"type": "object", "properties": {}}},
@@ -157,8 +163,10 @@ fn schemas_are_opened_where_closed_ones_are_refused() {
 #[test]
 fn tools_that_may_not_be_used_are_left_out_where_they_would_be() {
     let request = Request::new("m").user("x").tool(weather()).tool_choice(ToolChoice::None);
-    let quirks =
-        Quirks { chat: crate::ChatQuirks { no_tools_on_none: true, ..Default::default() }, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::provider::ChatQuirks { no_tools_on_none: true, ..Default::default() },
+        ..Quirks::default()
+    };
     let (body, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
     assert_eq!((body.get("tools"), body.get("tool_choice")), (None, None));
     assert_eq!((whats(&losses), losses[0].severity), (vec![("tools", "tools")], crate::Severity::Info));
@@ -179,7 +187,7 @@ fn every_tool_choice_has_its_word() {
         (json!({"type": "function", "function": {"name": "get_weather"}}), 2, 0)
     );
     let any = Quirks {
-        chat: crate::ChatQuirks {
+        chat: crate::provider::ChatQuirks {
             tool_choice_required: RequiredChoice::Any,
             no_specific_tool: true,
             ..Default::default()
@@ -189,7 +197,7 @@ fn every_tool_choice_has_its_word() {
     assert_eq!(choice(ToolChoice::Required, any.clone()), (json!("any"), 2, 0));
     assert_eq!(choice(specific(), any), (json!("any"), 1, 1));
     let refused = Quirks {
-        chat: crate::ChatQuirks { tool_choice_required: RequiredChoice::Refused, ..Default::default() },
+        chat: crate::provider::ChatQuirks { tool_choice_required: RequiredChoice::Refused, ..Default::default() },
         ..Quirks::default()
     };
     assert_eq!(choice(ToolChoice::Required, refused.clone()), (json!("auto"), 2, 1));
@@ -223,8 +231,10 @@ fn calls_and_every_result_of_them() {
             {"role": "tool", "tool_call_id": "call_2", "content": "sun\n\nwind"},
         ])
     );
-    let quirks =
-        Quirks { chat: crate::ChatQuirks { no_null_content: true, ..Default::default() }, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::provider::ChatQuirks { no_null_content: true, ..Default::default() },
+        ..Quirks::default()
+    };
     assert_eq!(body_for(&request, &quirks)["messages"][1]["content"], "");
 }
 
@@ -289,8 +299,10 @@ fn failed_tools_say_so_and_media_moves_behind_the_results() {
             ("image", "messages[2].content[2].content[0]"),
         ]
     );
-    let quirks =
-        Quirks { chat: crate::ChatQuirks { no_user_after_tool: true, ..Default::default() }, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::provider::ChatQuirks { no_user_after_tool: true, ..Default::default() },
+        ..Quirks::default()
+    };
     let roles: Vec<Value> =
         body_for(&request, &quirks)["messages"].as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "tool", "tool", "assistant", "user", "user"]);
@@ -370,7 +382,7 @@ fn fields_go_by_the_names_that_the_provider_knows() {
     assert_eq!((&wire["max_completion_tokens"], &wire["seed"]), (&json!(5), &json!(7)));
     assert_eq!(whats(&losses), [("top_k", "top_k")]);
     let quirks = Quirks {
-        chat: crate::ChatQuirks {
+        chat: crate::provider::ChatQuirks {
             max_tokens: MaxTokensField::MaxTokens,
             seed: SeedField::RandomSeed,
             top_k: true,
@@ -383,7 +395,7 @@ fn fields_go_by_the_names_that_the_provider_knows() {
         json!({"model": "m", "messages": [{"role": "user", "content": "x"}], "max_tokens": 5, "random_seed": 7, "top_k": 3})
     );
     let none = Quirks {
-        chat: crate::ChatQuirks { seed: SeedField::Nothing, top_k: true, ..Default::default() },
+        chat: crate::provider::ChatQuirks { seed: SeedField::Nothing, top_k: true, ..Default::default() },
         ..Quirks::default()
     };
     let (wire, losses) = encode_for(&request, &none, &Rules::default()).unwrap();
@@ -458,7 +470,10 @@ fn tools_beside_an_effort_are_fitted_or_refused() {
     assert!(error.message.contains("Responses API"), "{error}");
     // A relay finds its own way.
     let relay = Quirks {
-        chat: crate::ChatQuirks { reasoning_request: ReasoningRequest::ReasoningObject, ..Default::default() },
+        chat: crate::provider::ChatQuirks {
+            reasoning_request: ReasoningRequest::ReasoningObject,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     let (wire, _) = encode_for(&request, &relay, &always).unwrap();
@@ -470,7 +485,10 @@ fn a_forced_tool_beats_thinking() {
     let request = Request::new("m").user("x").tool(weather()).thinking(Level::High).tool_choice(ToolChoice::Required);
     let rules = Rules { forced_tools: ForcedTools::NotWhileThinking, ..effort_rule(ThinkingOff::Word) };
     let quirks = Quirks {
-        chat: crate::ChatQuirks { reasoning_request: ReasoningRequest::ThinkingTypeAndEffort, ..Default::default() },
+        chat: crate::provider::ChatQuirks {
+            reasoning_request: ReasoningRequest::ThinkingTypeAndEffort,
+            ..Default::default()
+        },
         ..Quirks::default()
     };
     let (wire, losses) = encode_for(&request, &quirks, &rules).unwrap();
@@ -496,7 +514,10 @@ fn the_form_of_the_answer() {
     );
     assert_eq!(whats(&losses), [("name", "output_format.json_schema.name")]);
 
-    let quirks = Quirks { chat: crate::ChatQuirks { no_json_schema: true, ..Default::default() }, ..Quirks::default() };
+    let quirks = Quirks {
+        chat: crate::provider::ChatQuirks { no_json_schema: true, ..Default::default() },
+        ..Quirks::default()
+    };
     let (wire, losses) = encode_for(&request, &quirks, &Rules::default()).unwrap();
     assert_eq!(wire["response_format"], json!({"type": "json_object"}));
     assert_eq!(
@@ -522,7 +543,8 @@ fn cache_hints_become_marks_where_marks_are_known() {
     let mut request =
         Request::new("m").system(Block::text("Long").cached()).user(Block::text("Hi").cached()).tool(tool);
     request.cache = Some(crate::CacheOptions { key: Some("k".into()), automatic: None });
-    let relay = Quirks { chat: crate::ChatQuirks { cache_control: true, ..Default::default() }, ..Quirks::default() };
+    let relay =
+        Quirks { chat: crate::provider::ChatQuirks { cache_control: true, ..Default::default() }, ..Quirks::default() };
     let wire = body_for(&request, &relay);
     assert_eq!(
         wire["messages"],

@@ -10,10 +10,8 @@ use crate::dialect::openai_chat::wire::{self, Content, Message, Part};
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _};
 use crate::json::wire::Raw;
-use crate::{
-    Block, Fields, Loss, LossCode, Part as DataPart, ProviderData, ReasoningField, ReplayReasoning, Role, SystemRole,
-    ThinkingBlock, ToolResult,
-};
+use crate::provider::{ReasoningField, ReplayReasoning, SystemRole};
+use crate::{Block, Fields, Loss, LossCode, Part as DataPart, ProviderData, Role, ThinkingBlock, ToolResult};
 
 /// Writes the messages of one request.
 pub(super) struct History<'f> {

@@ -4,10 +4,9 @@ use pretty_assertions::assert_eq;
 use serde_json::{Map, Value, json};
 
 use super::encode_tests::{body, body_for, effort_rule, encode, encode_for, whats};
-use crate::{
-    Block, Dialect, Level, Message, Part, ProviderData, Quirks, ReasoningField, ReasoningRequest, ReplayReasoning,
-    Request, Rules, ThinkingOff,
-};
+use crate::catalog::{Rules, ThinkingOff};
+use crate::provider::{Quirks, ReasoningField, ReasoningRequest, ReplayReasoning};
+use crate::{Block, Dialect, Level, Message, Part, ProviderData, Request};
 
 fn thought(text: &str, own: Value) -> Block {
     let mut block = Block::thinking(text);
@@ -43,7 +42,7 @@ fn thinking_goes_back_as_the_provider_wants_it() {
         (field(1), field(3), whats(&losses).len())
     };
     let quirks = |replay| Quirks {
-        chat: crate::ChatQuirks {
+        chat: crate::provider::ChatQuirks {
             reasoning_field: ReasoningField::Reasoning,
             replay_reasoning: replay,
             ..Default::default()
@@ -66,7 +65,7 @@ fn thinking_of_others_stays_behind_and_is_never_changed() {
         .message(said_by("here", thought("only", json!({"reasoning_field": "reasoning"}))));
     let before = request.clone();
     let quirks = Quirks {
-        chat: crate::ChatQuirks {
+        chat: crate::provider::ChatQuirks {
             reasoning_field: ReasoningField::Reasoning,
             replay_reasoning: ReplayReasoning::Never,
             ..Default::default()
@@ -94,7 +93,7 @@ fn details_go_back_whole_and_alone() {
     let block = thought("hm", json!({"reasoning_field": "reasoning", "reasoning_details": details}));
     let request = Request::new("m").message(said_by("here", [block, Block::text("A")]));
     let quirks = Quirks {
-        chat: crate::ChatQuirks {
+        chat: crate::provider::ChatQuirks {
             reasoning_field: ReasoningField::Reasoning,
             replay_reasoning: ReplayReasoning::Always,
             ..Default::default()
@@ -110,7 +109,7 @@ fn details_go_back_whole_and_alone() {
 #[test]
 fn a_thinking_conversation_has_the_field_on_every_turn() {
     let quirks = Quirks {
-        chat: crate::ChatQuirks {
+        chat: crate::provider::ChatQuirks {
             reasoning_field: ReasoningField::ReasoningContent,
             replay_reasoning: ReplayReasoning::Always,
             reasoning_request: ReasoningRequest::ThinkingTypeAndEffort,
@@ -129,7 +128,7 @@ fn a_thinking_conversation_has_the_field_on_every_turn() {
 #[test]
 fn thinking_parts_stand_before_the_text() {
     let quirks = Quirks {
-        chat: crate::ChatQuirks {
+        chat: crate::provider::ChatQuirks {
             reasoning_field: ReasoningField::ContentPart,
             replay_reasoning: ReplayReasoning::Always,
             ..Default::default()
@@ -180,8 +179,10 @@ fn ids_that_the_provider_refuses_are_replaced_alike_in_call_and_result() {
     let plain = ids(&Quirks::default());
     assert_eq!((&plain[0], plain[1].as_str()), (&plain[2], "abcdefghi"));
     assert!(plain[0].starts_with("call_") && plain[0].len() <= 40);
-    let nine =
-        ids(&Quirks { chat: crate::ChatQuirks { tool_ids_of_nine: true, ..Default::default() }, ..Quirks::default() });
+    let nine = ids(&Quirks {
+        chat: crate::provider::ChatQuirks { tool_ids_of_nine: true, ..Default::default() },
+        ..Quirks::default()
+    });
     assert_eq!((&nine[0], nine[1].as_str()), (&nine[2], "abcdefghi"));
     assert!(nine[0].len() == 9 && nine[0].bytes().all(|c| c.is_ascii_alphanumeric()));
 }
@@ -192,10 +193,11 @@ fn an_answer_goes_back_as_history() {
         "index": 0, "finish_reason": "tool_calls", "logprobs": null, "message": {
             "role": "assistant", "content": null, "refusal": null, "annotations": [], "reasoning": "hm",
             "tool_calls": [{"index": 0, "id": "c1", "type": "function", "function": {"name": "t", "arguments": "{\"a\": 1}"}}]}}]});
-    let response = crate::dialect::openai_chat::testing::decode_response(body, &mut crate::Ids::default()).unwrap();
+    let response =
+        crate::dialect::openai_chat::testing::decode_response(body, &mut crate::wire::Ids::default()).unwrap();
     let request = Request::new("m").user("x").message(response.into_message("here")).tool_result("c1", "1");
     let quirks = Quirks {
-        chat: crate::ChatQuirks {
+        chat: crate::provider::ChatQuirks {
             reasoning_field: ReasoningField::Reasoning,
             replay_reasoning: ReplayReasoning::ToolLoop,
             ..Default::default()
@@ -222,14 +224,14 @@ fn state_is_bound_to_its_model_where_the_family_says_so() {
         Request::new("acme-1").message(message)
     };
     let quirks = Quirks {
-        chat: crate::ChatQuirks {
+        chat: crate::provider::ChatQuirks {
             reasoning_field: ReasoningField::Reasoning,
             replay_reasoning: ReplayReasoning::Always,
             ..Default::default()
         },
         ..Quirks::default()
     };
-    let bound = Rules { bound_state: crate::StateScope::Model, ..Rules::default() };
+    let bound = Rules { bound_state: crate::catalog::StateScope::Model, ..Rules::default() };
     let sent = |request: &Request, rules: &Rules| {
         encode_for(request, &quirks, rules).unwrap().0["messages"][0].get("reasoning_details").is_some()
     };

@@ -9,7 +9,8 @@ use crate::dialect::openai_chat::wire::{self, Content, Message as WireMessage};
 use crate::dialect::openai_chat::{assistant, content, sealed};
 use crate::json::loose::{Item, Loose as _};
 use crate::json::wire::Text;
-use crate::{Block, Error, Fields, Ids, Json, Message, Request, Role, ToolResult};
+use crate::wire::Ids;
+use crate::{Block, Error, Fields, Json, Message, Request, Role, ToolResult};
 
 /// Reads all messages: the leading system messages into `system`, the rest in order, runs of tool messages as one.
 pub(super) fn decode(

@@ -11,7 +11,8 @@ use crate::dialect::openai_chat::notes::{self, DIALECT, Notes, Side};
 use crate::dialect::openai_chat::wire::{self, Asked, Function as WireFunction, Tool as WireTool};
 use crate::json::loose::{Item, Loose as _};
 use crate::json::wire::{Raw, Text};
-use crate::{CacheHint, Fields, Function, Json, Other, Request, RequiredChoice, Tool, ToolChoice};
+use crate::provider::RequiredChoice;
+use crate::{CacheHint, Fields, Function, Json, Other, Request, Tool, ToolChoice};
 
 const NO_TYPE: &str = "no_type";
 const NO_PARAMETERS: &str = "no_parameters";

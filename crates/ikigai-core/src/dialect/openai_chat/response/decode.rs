@@ -11,7 +11,8 @@ use crate::dialect::openai_chat::{assistant, usage};
 use crate::dialect::openai_error;
 use crate::json::loose::{self, Item, Loose as _};
 use crate::json::wire::{Raw, Rest, Text};
-use crate::{Error, ErrorKind, Fields, FinishReason, Ids, Json, Part, Response, Usage};
+use crate::wire::Ids;
+use crate::{Error, ErrorKind, Fields, FinishReason, Json, Part, Response, Usage};
 
 /// Reads an answer.
 ///

@@ -6,7 +6,8 @@ use super::*;
 use crate::dialect::Reply;
 use crate::dialect::openai_chat::notes::DIALECT;
 use crate::dialect::openai_chat::testing::{decode_response, encode_response};
-use crate::{Dialect, ErrorKind, Ids, Part, Response, Usage};
+use crate::wire::Ids;
+use crate::{Dialect, ErrorKind, Part, Response, Usage};
 
 fn answer(choice: Value) -> Value {
     json!({"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]})

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::dialect::openai_chat::testing::{decode_response, encode_response};
 use crate::dialect::{ReadFrames, Reply, WriteFrames};
-use crate::{
-    Block, Collector, Dialect, Error, ErrorKind, Event, EventChecker, FinishReason, Ids, Part, Response, Sse, Usage,
-};
+use crate::validate::EventChecker;
+use crate::wire::{Ids, Sse};
+use crate::{Block, Collector, Dialect, Error, ErrorKind, Event, FinishReason, Part, Response, Usage};
 
 /// The events of frames, checked against the grammar.
 fn read(frames: &[&str]) -> Vec<Event> {

@@ -2,9 +2,11 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::catalog::Rules;
 use crate::dialect::seal::Sealed;
 use crate::dialect::{Dialect, Target};
-use crate::{ErrorKind, Level, Limits, Message, Quirks, Role, Rules, Thinking, ToolChoice};
+use crate::provider::Quirks;
+use crate::{ErrorKind, Level, Limits, Message, Role, Thinking, ToolChoice};
 
 fn try_read(body: &Value) -> Result<Request, Error> {
     decode_request(Incoming { path: None, body: body.to_string().as_bytes() })

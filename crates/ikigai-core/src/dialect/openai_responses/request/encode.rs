@@ -12,7 +12,8 @@ use crate::dialect::openai_responses::wire::{self, Any, Item, Object};
 use crate::dialect::openai_responses::{DIALECT, thinking};
 use crate::fit::{Fitted, FittedFormat, Spelling};
 use crate::json::wire::{Raw, Rest, write};
-use crate::{Block, Error, Fields, Json, Limits, Loss, LossCode, Part, Role, ToolNames};
+use crate::wire::ToolNames;
+use crate::{Block, Error, Fields, Json, Limits, Loss, LossCode, Part, Role};
 
 /// Writes a request.
 ///

@@ -2,11 +2,13 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::catalog::{Facts, ForcedTools, Rules, Sampling, rules_for};
 use crate::dialect::openai_responses::decode_request;
 use crate::dialect::{Dialect, Incoming, Target};
+use crate::provider::Quirks;
 use crate::{
-    CacheHint, CacheOptions, Document, Facts, ForcedTools, Level, Message, Other, OutputFormat, ProviderData, Quirks,
-    Request, Rules, Sampling, Severity, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, rules_for,
+    CacheHint, CacheOptions, Document, Level, Message, Other, OutputFormat, ProviderData, Request, Severity, Source,
+    Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
 };
 
 type Object = Map<String, Value>;
@@ -111,7 +113,7 @@ fn the_caller_decides_about_storing_and_a_provider_without_a_store_hears_nothing
     );
     let body = send(&request).body;
     assert_eq!((&body["store"], &body["include"], &body["service_tier"]), (&json!(true), &json!([]), &json!("flex")));
-    let quirks = Quirks { responses: crate::ResponsesQuirks { no_store: true }, ..Quirks::default() };
+    let quirks = Quirks { responses: crate::provider::ResponsesQuirks { no_store: true }, ..Quirks::default() };
     let wire = send_with(&request, &Rules::default(), &quirks);
     assert_eq!(wire.body.get("store"), None);
     assert_eq!(losses(&wire), ["store at store: this provider stores nothing; it is left out"]);
@@ -216,7 +218,7 @@ fn reasoning_goes_back_only_to_who_issued_it() {
             ("thinking", "messages[1].content[0]")
         );
     }
-    let bound = Rules { bound_state: crate::StateScope::Model, ..Rules::default() };
+    let bound = Rules { bound_state: crate::catalog::StateScope::Model, ..Rules::default() };
     let kept = |model: &str| {
         send_with(&request("openai", model), &bound, &Quirks::default()).body["input"][1]["type"] == "reasoning"
     };
@@ -268,7 +270,7 @@ fn stored_reasoning_goes_by_its_id_and_open_models_get_their_words_back() {
     let open = send_with(
         &request,
         &Rules::default(),
-        &Quirks { responses: crate::ResponsesQuirks { no_store: true }, ..Quirks::default() },
+        &Quirks { responses: crate::provider::ResponsesQuirks { no_store: true }, ..Quirks::default() },
     );
     assert_eq!(
         open.body["input"][1],

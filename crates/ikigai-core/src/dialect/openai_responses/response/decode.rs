@@ -7,7 +7,8 @@ use crate::dialect::openai_responses::content::leftovers;
 use crate::dialect::openai_responses::wire::{self, Any, Item, Object, is, take_text};
 use crate::dialect::openai_responses::{DIALECT, error, items, usage};
 use crate::json::wire::{keep, read_answer};
-use crate::{Block, Error, Fields, FinishReason, Ids, Part, ProviderData, Response, Usage};
+use crate::wire::Ids;
+use crate::{Block, Error, Fields, FinishReason, Part, ProviderData, Response, Usage};
 
 /// Fields that repeat the request, or say when and how the server worked: nothing that was answered.
 const ECHOES: [&str; 28] = [

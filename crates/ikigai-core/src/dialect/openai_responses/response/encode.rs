@@ -10,9 +10,10 @@ use crate::dialect::openai_responses::{DIALECT, error, items, usage};
 use crate::dialect::seal::Sealed;
 use crate::dialect::{Reply, WireResponse};
 use crate::json::wire::{Raw, write};
+use crate::wire::Ids;
 use crate::{
-    Block, BlockKind, Dialect, Error, Fields, FinishReason, Ids, Image, Json, Loss, LossCode, Part, ProviderData,
-    Response, Source, Text, ThinkingBlock, ToolCall, Usage,
+    Block, BlockKind, Dialect, Error, Fields, FinishReason, Image, Json, Loss, LossCode, Part, ProviderData, Response,
+    Source, Text, ThinkingBlock, ToolCall, Usage,
 };
 
 /// Writes an answer for a client.

@@ -4,9 +4,10 @@ use serde_json::{Value, json};
 use super::*;
 use crate::dialect::openai_responses::{DIALECT, decode_request};
 use crate::dialect::{Dialect, Incoming, Reply};
+use crate::wire::Ids;
 use crate::{
-    Block, Error, ErrorKind, FinishReason, Ids, Image, Message, Part, ProviderData, Response, Source, Text,
-    ThinkingBlock, ToolCall, Usage,
+    Block, Error, ErrorKind, FinishReason, Image, Message, Part, ProviderData, Response, Source, Text, ThinkingBlock,
+    ToolCall, Usage,
 };
 
 fn try_read(body: &Value) -> Result<Response, Error> {
@@ -411,7 +412,7 @@ fn what_this_wire_cannot_hold_is_named() {
     assert_eq!(losses, expected);
     assert_eq!(serde_json::from_slice::<Value>(&wire.body).unwrap()["service_tier"], "flex");
     // A stream loses the same.
-    let mut encoder = crate::StreamEncoder::new(Dialect::OpenaiResponses, reply());
+    let mut encoder = crate::wire::StreamEncoder::new(Dialect::OpenaiResponses, reply());
     crate::events(&response).iter().for_each(|event| encoder.push(event, &mut Vec::new()));
     let streamed: Vec<String> = encoder.losses().iter().map(ToString::to_string).collect();
     assert_eq!(streamed, expected);

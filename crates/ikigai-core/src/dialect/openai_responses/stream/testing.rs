@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::{Decoder, Encoder};
 use crate::dialect::{ReadFrames, Reply, WriteFrames};
-use crate::{Block, Collector, Event, Ids, Response, Sse};
+use crate::wire::{Ids, Sse};
+use crate::{Block, Collector, Event, Response};
 
 /// The events of a whole stream.
 pub(in super::super) fn read_stream(sse: &str) -> Vec<Event> {

@@ -105,7 +105,8 @@ mod tests {
     use pretty_assertions::assert_eq;
     use proptest::prelude::*;
 
-    use crate::{Dialect, Event, Ids, Limits, StreamDecoder};
+    use crate::wire::{Ids, StreamDecoder};
+    use crate::{Dialect, Event, Limits};
 
     const START: &str = r#"{"id":"c1","created":7,"choices":[{"index":0,"delta":{"content":"#;
     const PLAIN: &str = r#"},"logprobs":null,"finish_reason":null}],"usage":null}"#;

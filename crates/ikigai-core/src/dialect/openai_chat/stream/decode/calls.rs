@@ -9,7 +9,8 @@ use crate::dialect::openai_chat::calls::Form;
 use crate::dialect::openai_chat::notes::{DIALECT, EXTRA_CONTENT};
 use crate::dialect::openai_chat::wire::{Call, Function, Written};
 use crate::json::wire::Text;
-use crate::{Arguments, Event, Ids, Json, Part, ProviderData};
+use crate::wire::Ids;
+use crate::{Arguments, Event, Json, Part, ProviderData};
 
 #[derive(Debug, Default)]
 pub(super) struct Calls {

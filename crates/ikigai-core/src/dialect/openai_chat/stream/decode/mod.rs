@@ -21,7 +21,8 @@ use crate::dialect::openai_chat::wire::{Answer, Call, Choice, Content, Function,
 use crate::dialect::openai_chat::{assistant, usage};
 use crate::json::loose::{self, Item};
 use crate::json::wire::Text;
-use crate::{Error, Event, FinishReason, Ids, ProviderData};
+use crate::wire::Ids;
+use crate::{Error, Event, FinishReason, ProviderData};
 
 use alike::{Alike, only_text};
 use blocks::Blocks;

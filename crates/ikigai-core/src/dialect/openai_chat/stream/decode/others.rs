@@ -4,7 +4,8 @@ use super::{Decoder, State};
 use crate::dialect::Reply;
 use crate::dialect::openai_chat::response::encode_other_choice;
 use crate::dialect::openai_chat::wire::Choice;
-use crate::{Collector, Ids, Json};
+use crate::wire::Ids;
+use crate::{Collector, Json};
 
 /// No provider gives more.
 const MOST: usize = 128;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::{Catalog, TierPrices};
+use crate::catalog::{Catalog, TierPrices};
 
 fn dollars(text: &str) -> Money {
     text.parse().unwrap()

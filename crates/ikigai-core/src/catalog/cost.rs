@@ -5,12 +5,14 @@ use std::ops::Add;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Dialect, Facts, Money, Part, Prices, Usage};
+use crate::catalog::{Facts, Money, Prices};
+use crate::{Dialect, Part, Usage};
 
 /// What an answer costs, by the kinds of tokens that [`Usage`] counts; exact.
 ///
 /// ```
-/// use ikigai_core::{Catalog, Usage};
+/// use ikigai_core::Usage;
+/// use ikigai_core::catalog::Catalog;
 ///
 /// let sonnet = Catalog::shared().find(None, "claude-sonnet-4-5").unwrap();
 /// let usage = Usage { input_tokens: 1000, output_tokens: 500, cache_read_tokens: 2000, ..Usage::default() };

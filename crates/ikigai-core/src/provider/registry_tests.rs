@@ -1,7 +1,7 @@
 use pretty_assertions::assert_eq;
 
 use super::*;
-use crate::Quirks;
+use crate::provider::Quirks;
 
 fn way(name: &str) -> (String, Dialect, String, bool) {
     let registry = Registry::shared();

@@ -13,7 +13,7 @@ use crate::near;
 /// A file of providers or models that cannot be read, and where. The tables stay as they were.
 ///
 /// ```
-/// use ikigai_core::Providers;
+/// use ikigai_core::provider::Providers;
 ///
 /// let error = Providers::shared().with_toml("providers.toml", "[mistral]\nbase_urls = \"https://localhost\"").unwrap_err();
 /// assert_eq!(

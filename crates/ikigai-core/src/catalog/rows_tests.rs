@@ -4,7 +4,8 @@ use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 
 use super::*;
-use crate::{Catalog, Prices, Provider, Providers};
+use crate::catalog::{Catalog, Prices};
+use crate::provider::{Provider, Providers};
 
 fn message(text: &str) -> String {
     from_toml::<BTreeMap<String, Provider>>("my.toml", text).unwrap_err().to_string()

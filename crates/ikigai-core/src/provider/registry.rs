@@ -1,17 +1,19 @@
 //! Providers and models together: which model a name means, and how to reach it.
 
 use crate::catalog::Bare;
+use crate::catalog::{Catalog, Facts, Rules, rules_for};
 use crate::model::Reader;
-use crate::{
-    Catalog, Dialect, Facts, ModelError, ModelName, Provider, ProviderError, Providers, Rules, Target, rules_for,
-};
+use crate::provider::{Provider, ProviderError, Providers};
+use crate::wire::Target;
+use crate::{Dialect, ModelError, ModelName};
 
 static SHARED: Registry = Registry { providers: Providers::BUILT_IN, catalog: Catalog::BUILT_IN };
 
 /// Providers and models together: which model a name means, and how to reach it.
 ///
 /// ```
-/// use ikigai_core::{Dialect, Registry};
+/// use ikigai_core::Dialect;
+/// use ikigai_core::provider::Registry;
 ///
 /// let registry = Registry::shared();
 /// let route = registry.route(&registry.parse("openrouter:anthropic/claude-sonnet-4.5/high").unwrap()).unwrap();
@@ -57,7 +59,8 @@ impl Registry {
     /// OpenAI's own models go to Responses, except for those that exist in Chat only:
     ///
     /// ```
-    /// use ikigai_core::{Dialect, ModelName, Registry};
+    /// use ikigai_core::{Dialect, ModelName};
+    /// use ikigai_core::provider::Registry;
     ///
     /// let dialect = |name| Registry::shared().route(&ModelName::parse(name).unwrap()).unwrap().dialect;
     /// assert_eq!(dialect("openai:gpt-5.4"), Dialect::OpenaiResponses);

@@ -2,6 +2,7 @@
 
 mod base_url;
 mod quirks;
+mod registry;
 mod table;
 
 use std::borrow::Cow;
@@ -9,12 +10,13 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::Dialect;
-use crate::rows::{list, pairs};
+use crate::catalog::rows::{list, pairs};
 
 pub use quirks::{
     AnthropicQuirks, ChatQuirks, GeminiQuirks, MaxTokensField, Quirks, ReasoningField, ReasoningRequest,
     ReplayReasoning, RequiredChoice, ResponsesQuirks, SeedField, SystemRole,
 };
+pub use registry::{Registry, Route};
 pub use table::Providers;
 
 /// A provider: its address, its dialects and how it differs from them.
@@ -100,7 +102,8 @@ impl Provider {
     /// Does it speak this dialect?
     ///
     /// ```
-    /// use ikigai_core::{Dialect, Providers};
+    /// use ikigai_core::Dialect;
+    /// use ikigai_core::provider::Providers;
     ///
     /// let openai = Providers::shared().find("openai").unwrap();
     /// assert_eq!(openai.dialect, Dialect::OpenaiResponses);

@@ -22,7 +22,7 @@ const MICRO: i128 = 1_000_000;
 /// a number can hold it exactly, and a decimal text where not.
 ///
 /// ```
-/// use ikigai_core::Money;
+/// use ikigai_core::catalog::Money;
 ///
 /// let money: Money = "0.00123456".parse().unwrap();
 /// assert_eq!(format!("{money} {money:.2} {money:#}"), "$0.001235 $0.00 $0.00123456");
