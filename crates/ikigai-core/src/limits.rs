@@ -28,8 +28,8 @@ pub struct Limits {
     pub depth: usize,
     /// Content blocks of an answer, and of all messages of a request together.
     pub blocks: usize,
-    /// Tool calls that may be open at the same time in a stream.
-    pub open_calls: usize,
+    /// Content blocks, tool calls among them, that may be open at the same time in a stream.
+    pub open_blocks: usize,
     /// Nodes of a JSON Schema that is rewritten for a provider.
     pub schema_nodes: usize,
 }
@@ -43,7 +43,7 @@ impl Limits {
             stream: 1 << 30,
             depth: 512,
             blocks: 1_000_000,
-            open_calls: 4096,
+            open_blocks: 4096,
             schema_nodes: 100_000,
         }
     }
@@ -56,7 +56,7 @@ impl Limits {
             stream: 256 << 20,
             depth: 128,
             blocks: 100_000,
-            open_calls: 1024,
+            open_blocks: 1024,
             schema_nodes: 20_000,
         }
     }
@@ -86,6 +86,20 @@ impl Limits {
     pub(crate) fn too_many_schema_nodes(&self) -> Error {
         let message = format!("a schema has more than {} parts, which is the limit", self.schema_nodes);
         reached(ErrorKind::InvalidRequest, message)
+    }
+
+    /// Checks how many content blocks a stream has brought.
+    pub(crate) fn check_answer_blocks(&self, blocks: usize) -> Result<(), Error> {
+        self.check_blocks(blocks, ErrorKind::Protocol)
+    }
+
+    /// Checks how many blocks of a stream are open at once.
+    pub(crate) fn check_open(&self, open: usize) -> Result<(), Error> {
+        if open <= self.open_blocks {
+            return Ok(());
+        }
+        let message = format!("more than {} content blocks are open at once, which is the limit", self.open_blocks);
+        Err(reached(ErrorKind::Protocol, message))
     }
 
     /// Checks how many content blocks there are.

@@ -1,15 +1,16 @@
 //! Bytes to events and events to bytes, over all dialects.
 //!
-//! The driver alone decides what happens to broken frames and to what comes after the end, so dialects cannot differ
-//! in that.
+//! The driver alone decides what happens to frames that are unknown, broken or cut off, and to what comes after the end,
+//! so dialects cannot differ in that: an unknown frame is passed on whole, a broken one ends the stream with an error, an
+//! answer that is cut off ends with an error of the code `truncated`, and nothing is read after the end.
 
 use super::lanes::{Lanes, Queue};
 use super::surrogates::Surrogates;
-use super::{ReadFrames, Reply, WriteFrames, anthropic, gemini, openai_chat, openai_responses};
+use super::{Fault, ReadFrames, Reply, Seen, WriteFrames, anthropic, gemini, openai_chat, openai_responses};
 use crate::json::check_depth;
 use crate::limits::limit_reached;
 use crate::wire::{Frame, Ids, Sse, SseError};
-use crate::{Dialect, Error, Event, Limits, Loss};
+use crate::{Dialect, Error, Event, Json, Limits, Loss};
 
 /// Decodes a stream of one dialect: bytes in, cut anywhere; canonical events out.
 ///
@@ -41,12 +42,23 @@ pub struct StreamDecoder {
 /// How far a stream is.
 #[derive(Debug)]
 struct Progress {
+    dialect: Dialect,
     limits: Limits,
     bytes: usize,
-    began: bool,
+    /// How many frames have come.
+    frames: u64,
+    started: bool,
     ended: bool,
+    /// Unknown frames from before the start, which comes first.
+    held: Vec<Event>,
+    /// How many blocks have begun, and how many of them have not ended.
+    blocks: usize,
+    open: usize,
     surrogates: Surrogates,
 }
+
+/// The longest excerpt of a frame in an error, in characters.
+const EXCERPT: usize = 200;
 
 #[derive(Debug)]
 enum Reader {
@@ -61,13 +73,23 @@ impl StreamDecoder {
     pub fn new(dialect: Dialect, ids: Ids, limits: &Limits) -> Self {
         let sse = Sse::with_limit(limits.event);
         let reader = match dialect {
-            Dialect::Anthropic => Reader::Anthropic(Box::new(anthropic::Decoder::new(ids))),
+            Dialect::Anthropic => Reader::Anthropic(Box::new(anthropic::Decoder::new(ids, limits))),
             Dialect::OpenaiChat => Reader::OpenaiChat(Box::new(openai_chat::Decoder::new(ids))),
             Dialect::OpenaiResponses => Reader::OpenaiResponses(Box::new(openai_responses::Decoder::new(ids))),
             Dialect::Gemini => Reader::Gemini(Box::new(gemini::Decoder::new(ids))),
         };
-        let surrogates = Surrogates::default();
-        let progress = Progress { limits: *limits, bytes: 0, began: false, ended: false, surrogates };
+        let progress = Progress {
+            dialect,
+            limits: *limits,
+            bytes: 0,
+            frames: 0,
+            started: false,
+            ended: false,
+            held: Vec::new(),
+            blocks: 0,
+            open: 0,
+            surrogates: Surrogates::default(),
+        };
         StreamDecoder { sse, reader, progress }
     }
 
@@ -79,7 +101,7 @@ impl StreamDecoder {
         self.progress.bytes = self.progress.bytes.saturating_add(bytes.len());
         if self.progress.bytes > self.progress.limits.stream {
             let most = self.progress.limits.stream;
-            return self.progress.fail(limit_reached(format!("the stream has more than {most} bytes")), out);
+            return self.fail(limit_reached(format!("the stream has more than {most} bytes")), out);
         }
         let (reader, progress) = (&mut self.reader, &mut self.progress);
         let outcome = self.sse.feed(bytes, |frame| progress.pass(reader, frame, out));
@@ -98,15 +120,11 @@ impl StreamDecoder {
             return;
         }
         let stray = self.sse.stray().trim_end();
-        if self.progress.began || stray.is_empty() {
-            let before = out.len();
-            self.reader.end(out);
-            self.progress.look_over(out, before);
-            self.progress.ended = true;
-        } else {
+        if self.progress.frames == 0 && !stray.is_empty() {
             let message = format!("the answer is not an event stream; it begins: {stray}");
-            self.progress.fail(Error::protocol(message), out);
+            return self.fail(Error::protocol(message), out);
         }
+        self.progress.finish(&mut self.reader, out);
     }
 
     /// Whether the stream has ended.
@@ -122,8 +140,12 @@ impl StreamDecoder {
                 SseError::TooLarge { .. } => limit_reached(fault.to_string()),
                 SseError::NotUtf8 { .. } => Error::protocol(fault.to_string()),
             };
-            self.progress.fail(error, out);
+            self.fail(error, out);
         }
+    }
+
+    fn fail(&mut self, error: Error, out: &mut Vec<Event>) {
+        self.progress.fail(&mut self.reader, error, out);
     }
 }
 
@@ -133,41 +155,115 @@ impl Progress {
         if self.ended {
             return;
         }
-        self.began = true;
+        self.frames += 1;
+        if frame.data.trim_ascii().is_empty() {
+            return;
+        }
         if let Err(deep) = check_depth(frame.data.as_bytes(), self.limits.depth) {
             let (most, at) = (self.limits.depth, deep.at);
             let message = format!("an event is nested more than {most} levels deep at byte {at} of its data");
-            return self.fail(limit_reached(message), out);
+            return self.fail(reader, limit_reached(message), out);
         }
         let data = self.surrogates.mark(frame.data);
         let before = out.len();
-        reader.frame(Frame { name: frame.name, data: &data }, out);
-        self.look_over(out, before);
+        let seen = reader.frame(Frame { name: frame.name, data: &data }, out);
+        self.look_over(reader, before, out);
+        match seen {
+            Ok(Seen::Known) => {}
+            Ok(Seen::Unknown(index)) => self.unknown(reader, index, &data, out),
+            Err(fault) => self.stop(reader, fault, &data, out),
+        }
+    }
+
+    /// The end of the bytes.
+    fn finish(&mut self, reader: &mut Reader, out: &mut Vec<Event>) {
+        let before = out.len();
+        let end = reader.end(out);
+        self.look_over(reader, before, out);
+        if let Err(fault) = end {
+            self.stop(reader, fault, "", out);
+        }
+        self.ended = true;
+    }
+
+    /// Passes a frame on whole, behind the start.
+    fn unknown(&mut self, reader: &mut Reader, index: Option<usize>, data: &str, out: &mut Vec<Event>) {
+        match Json::parse(data) {
+            Ok(data) => {
+                let event = Event::Other { index, dialect: self.dialect, data };
+                if self.started { out.push(event) } else { self.held.push(event) }
+            }
+            Err(fault) => self.stop(reader, Fault::Broken(fault.to_string()), data, out),
+        }
     }
 
     /// Looks at the events that were just read, which begin at `from`.
-    fn look_over(&mut self, out: &mut Vec<Event>, from: usize) {
+    fn look_over(&mut self, reader: &mut Reader, from: usize, out: &mut Vec<Event>) {
         self.surrogates.join(out, from);
-        for (place, event) in out.iter().enumerate().skip(from) {
-            if let Event::BlockStart { index, .. } | Event::ToolCallStart { index, .. } = event
-                && *index >= self.limits.blocks
-            {
-                let most = self.limits.blocks;
-                out.truncate(place);
-                return self.fail(limit_reached(format!("the answer has more than {most} blocks")), out);
-            }
+        if !self.started && matches!(out.get(from), Some(Event::Start { .. })) {
+            self.started = true;
+            out.splice(from + 1..from + 1, self.held.drain(..));
         }
-        self.ended = out.len() > from && out.last().is_some_and(Event::is_terminal);
+        let reached = (from..).zip(out.get(from..).unwrap_or_default()).find_map(|(place, event)| {
+            match event {
+                Event::BlockStart { .. } | Event::ToolCallStart { .. } => {
+                    self.blocks += 1;
+                    self.open += 1;
+                }
+                Event::BlockDone { .. } | Event::ToolCallDone { .. } => self.open = self.open.saturating_sub(1),
+                _ => return None,
+            }
+            let most = self.limits.check_answer_blocks(self.blocks).and_then(|()| self.limits.check_open(self.open));
+            most.err().map(|error| (place, error))
+        });
+        if let Some((place, error)) = reached {
+            out.truncate(place);
+            return self.fail(reader, error, out);
+        }
+        self.ended |= out.len() > from && out.last().is_some_and(Event::is_terminal);
     }
 
-    fn fail(&mut self, error: Error, out: &mut Vec<Event>) {
+    /// Ends the stream because of a fault in a frame with this data.
+    fn stop(&mut self, reader: &mut Reader, fault: Fault, data: &str, out: &mut Vec<Event>) {
+        if self.ended {
+            return;
+        }
+        let error = match fault {
+            Fault::Failed(error) => *error,
+            Fault::Broken(reason) => {
+                // The parser's own words may quote the frame as well.
+                let (number, reason, begins) = (self.frames, excerpt(&reason), excerpt(data));
+                Error::protocol(format!("event {number} of the stream cannot be read ({reason}); it begins: {begins}"))
+            }
+            Fault::CutOff => {
+                let message = if self.started {
+                    "the stream ended before the answer did: it is cut off"
+                } else {
+                    "the stream ended before the answer began"
+                };
+                let mut error = Error::protocol(message);
+                error.code = Some("truncated".to_owned());
+                error
+            }
+        };
+        self.fail(reader, error, out);
+    }
+
+    fn fail(&mut self, reader: &mut Reader, error: Error, out: &mut Vec<Event>) {
         self.ended = true;
+        if self.started {
+            reader.flush(out);
+        }
         out.push(Event::Error { error: Box::new(error) });
     }
 }
 
+fn excerpt(text: &str) -> &str {
+    text.char_indices().nth(EXCERPT).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+}
+
 impl Reader {
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Vec<Event>) {
+    fn frame(&mut self, frame: Frame<'_>, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         match self {
             Reader::Anthropic(reader) => reader.frame(frame.name, frame.data, out),
             Reader::OpenaiChat(reader) => reader.frame(frame.name, frame.data, out),
@@ -176,12 +272,21 @@ impl Reader {
         }
     }
 
-    fn end(&mut self, out: &mut Vec<Event>) {
+    fn end(&mut self, out: &mut Vec<Event>) -> Result<(), Fault> {
         match self {
             Reader::Anthropic(reader) => reader.end(out),
             Reader::OpenaiChat(reader) => reader.end(out),
             Reader::OpenaiResponses(reader) => reader.end(out),
             Reader::Gemini(reader) => reader.end(out),
+        }
+    }
+
+    fn flush(&mut self, out: &mut Vec<Event>) {
+        match self {
+            Reader::Anthropic(reader) => reader.flush(out),
+            Reader::OpenaiChat(reader) => reader.flush(out),
+            Reader::OpenaiResponses(reader) => reader.flush(out),
+            Reader::Gemini(reader) => reader.flush(out),
         }
     }
 }
@@ -256,3 +361,7 @@ impl Writer {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "driver_tests.rs"]
+mod tests;

@@ -26,6 +26,11 @@ impl Ids {
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
+    /// Ids apart from these, for something that takes its own along.
+    pub(crate) fn branch(&mut self) -> Self {
+        Ids::seeded(self.next_number())
+    }
+
     /// SplitMix64: a full-period generator whose every output differs from the one before.
     fn next_number(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);

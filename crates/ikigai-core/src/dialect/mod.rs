@@ -17,6 +17,8 @@ mod openai_error;
 mod openai_responses;
 mod seal;
 mod surrogates;
+#[cfg(test)]
+mod testing;
 mod verbs;
 pub(crate) mod watch;
 
@@ -25,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalog::{Facts, Rules};
 use crate::provider::Quirks;
 use crate::wire::ToolNames;
-use crate::{Event, Loss};
+use crate::{Error, Event, Loss};
 
 pub use driver::{StreamDecoder, StreamEncoder};
 pub use ids::Ids;
@@ -178,13 +180,49 @@ pub struct WireError {
     pub body: Vec<u8>,
 }
 
-/// A dialect's reader of streams. It sees frames, never bytes: cuts, line ends and broken framing are the driver's.
+/// A dialect's reader of streams. It sees frames, never bytes, and only those before the end. What becomes of frames that
+/// are unknown, broken or cut off is the driver's decision.
 pub(crate) trait ReadFrames {
     /// One frame: the SSE event name, if any, and its data. Writes the events that it brings.
-    fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>);
+    fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault>;
 
-    /// The end of the bytes. Writes what is still owed: the end of the answer, or the error that it was cut off.
-    fn end(&mut self, out: &mut Vec<Event>);
+    /// The end of the bytes, without the dialect's own end. Writes the end of the answer if it is whole all the same.
+    fn end(&mut self, out: &mut Vec<Event>) -> Result<(), Fault>;
+
+    /// Writes what has arrived but is held back, because the stream is about to fail.
+    fn flush(&mut self, _out: &mut Vec<Event>) {}
+}
+
+/// What a reader makes of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Seen {
+    /// It has a meaning here, and its events are written.
+    Known,
+    /// It has no meaning here: the driver passes it on whole, for the block with this index if it belongs to one.
+    Unknown(Option<usize>),
+}
+
+/// Why a stream cannot go on.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The frame is not JSON, or not what its kind has to be; with the reason.
+    Broken(String),
+    /// The provider says so, or a limit is reached.
+    Failed(Box<Error>),
+    /// The answer ends before it is whole.
+    CutOff,
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        Fault::Failed(Box::new(error))
+    }
+}
+
+impl From<serde_json::Error> for Fault {
+    fn from(error: serde_json::Error) -> Self {
+        Fault::Broken(error.to_string())
+    }
 }
 
 /// A dialect's writer of streams.

@@ -218,7 +218,7 @@ impl Sse {
             self.has_name = true;
             return Ok(());
         }
-        match line.first() {
+        match line.trim_ascii_start().first() {
             Some(b'{' | b'[' | b']' | b',') => self.take_json(line, sink),
             // A comment.
             Some(b':') => Ok(()),

@@ -191,7 +191,8 @@ impl watch::Watcher for Watcher {
             }
             "error" => self.fail(&parts, frame),
             _ if parts.error.is_some() => self.fail(&parts, frame),
-            _ => self.seen.started = true,
+            // Passed on, and no part of the answer.
+            _ => {}
         }
     }
 

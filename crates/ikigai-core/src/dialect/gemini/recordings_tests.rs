@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::testing::{decode_request, decode_response, encode_request};
 use super::*;
 use crate::catalog::Rules;
-use crate::dialect::{ReadFrames as _, WriteFrames as _};
+use crate::dialect::WriteFrames as _;
 use crate::provider::Quirks;
 use crate::wire::{Ids, Reply, Sse, Target};
 use crate::{Block, Collector, Dialect, Error, Event, FinishReason, Part, Response, events};
@@ -61,14 +61,7 @@ fn frames(text: &str) -> Vec<String> {
 }
 
 fn decode_stream(text: &str) -> Vec<Event> {
-    let mut decoder = Decoder::new(Ids::default());
-    let mut events = Vec::new();
-    for frame in frames(text) {
-        decoder.frame(None, &frame, &mut events);
-    }
-    decoder.end(&mut events);
-    crate::validate::EventChecker::check(&events).unwrap();
-    events
+    crate::dialect::testing::events_of(DIALECT, text)
 }
 
 fn collect(events: impl IntoIterator<Item = Event>) -> Response {

@@ -11,12 +11,11 @@ use serde_json::{Map, Value, json};
 
 use super::notes::DIALECT;
 use super::testing::{Sent, decode_request, decode_response, encode_request, encode_response};
-use super::{Decoder, Encoder, content, decode_error, encode_error, notes};
+use super::{Encoder, content, decode_error, encode_error, notes};
 use crate::catalog::Rules;
-use crate::dialect::{ReadFrames, Reply, Target};
+use crate::dialect::{Reply, Target};
 use crate::provider::Quirks;
-use crate::validate::EventChecker;
-use crate::wire::{Ids, Sse};
+use crate::wire::Ids;
 use crate::{Collector, Event, FinishReason, Part, Response};
 
 /// Lines of `expected.jsonl` that are wrong, with the proof.
@@ -76,17 +75,8 @@ fn recordings() -> Option<Vec<Recording>> {
 }
 
 /// The events of a stream, checked against the grammar.
-fn events_of(id: &str, sse: &str) -> Vec<Event> {
-    let mut decoder = Decoder::new(Ids::default());
-    let mut parser = Sse::default();
-    let mut events = Vec::new();
-    parser.feed(sse.as_bytes(), |frame| decoder.frame(frame.name, frame.data, &mut events)).unwrap();
-    parser.end(|frame| decoder.frame(frame.name, frame.data, &mut events)).unwrap();
-    decoder.end(&mut events);
-    if let Err(fault) = EventChecker::check(&events) {
-        panic!("{id}: {fault}\n{events:#?}");
-    }
-    events
+fn events_of(sse: &str) -> Vec<Event> {
+    crate::dialect::testing::events_of(DIALECT, sse)
 }
 
 fn collect(events: Vec<Event>) -> Response {
@@ -171,7 +161,7 @@ fn answers_are_read_as_expected() {
             continue;
         }
         let response = if let Some(sse) = &recording.sse {
-            collect(events_of(&recording.id, sse))
+            collect(events_of(sse))
         } else {
             match decode_response(recording.body.clone().unwrap(), &mut Ids::default()) {
                 Ok(response) => response,
@@ -303,7 +293,7 @@ fn streams_survive_being_written_and_read_again() {
     let mut total = 0;
     for recording in all.iter().filter(|recording| recording.status < 400) {
         let events = match (&recording.sse, &recording.body) {
-            (Some(sse), _) => events_of(&recording.id, sse),
+            (Some(sse), _) => events_of(sse),
             (None, Some(body)) => match decode_response(body.clone(), &mut Ids::default()) {
                 Ok(response) => crate::events(&response),
                 Err(_) => continue,
@@ -316,7 +306,7 @@ fn streams_survive_being_written_and_read_again() {
         for event in &events {
             encoder.event(event, &mut bytes);
         }
-        let again = collect(events_of(&recording.id, std::str::from_utf8(&bytes).unwrap()));
+        let again = collect(events_of(std::str::from_utf8(&bytes).unwrap()));
         total += 1;
         if blocks(&first) != blocks(&again) {
             faults.push(format!("{}\n  was {:?}\n  is  {:?}", recording.id, blocks(&first), blocks(&again)));

@@ -1,18 +1,14 @@
 //! The blocks of a stream that is read: how they open, grow and close.
 
+use crate::dialect::{Fault, Seen};
 use crate::json::tagged::Tagged;
 use crate::json::wire::{Raw, Text};
-use crate::{Arguments, Block, Error, Event, Fields, Json, Other, Part, ProviderData, Response, ToolCall};
+use crate::{Arguments, Block, Event, Fields, Json, Other, Part, ProviderData, Response, ToolCall};
 
 use super::super::response::read_block;
 use super::super::{DIALECT, wire};
-use super::decode::Decoder;
+use super::decode::{Decoder, lacks};
 use super::wire::{Delta, Frame, Piece, PieceKind, text_of};
-
-/// The most that is held back for blocks that are still open, in bytes.
-const LIMIT: usize = 64 << 20;
-/// The most blocks that are open at once; the API has one.
-const MOST_OPEN: usize = 64;
 
 /// A block that has begun and not ended.
 #[derive(Debug)]
@@ -76,23 +72,19 @@ impl Decoder {
         }
     }
 
-    pub(super) fn block_start(&mut self, frame: Frame<'_>, data: &str, out: &mut Vec<Event>) {
-        let Some(block) = frame.content_block else { return self.malformed("content_block_start", data, out) };
+    pub(super) fn block_start(&mut self, frame: Frame<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
+        let block = frame.content_block.ok_or_else(|| lacks("content_block"))?;
         self.begin(out);
         let wire = frame.index.unwrap_or(self.opened as u64);
         self.block_stop(Some(wire), out);
-        if self.open.len() >= MOST_OPEN {
-            return self.fail(Error::protocol(format!("more than {MOST_OPEN} blocks are open at once")), out);
+        self.limits.check_open(self.open.len() + 1)?;
+        if !is_streamed(&block) {
+            let fields = Raw::of(&block).to().unwrap_or_default();
+            self.open.push(Open { wire, index: None, content: Content::Own { fields, grown: Vec::new() } });
+        } else if let Some(block) = read_block(block, &mut self.ids) {
+            self.open_block(wire, block, out);
         }
-        if is_streamed(&block) {
-            if let Some(block) = read_block(block, &mut self.ids) {
-                self.open_block(wire, block, out);
-            }
-            return;
-        }
-        self.held += data.len();
-        let fields = Raw::of(&block).to().unwrap_or_default();
-        self.open.push(Open { wire, index: None, content: Content::Own { fields, grown: Vec::new() } });
+        Ok(())
     }
 
     /// Opens a block whose text or arguments may still grow.
@@ -140,8 +132,8 @@ impl Decoder {
         out.push(Event::ToolCallStart { index, id: call.id, name: call.name, provider_data: call.provider_data });
     }
 
-    pub(super) fn delta(&mut self, frame: &Frame<'_>, data: &str, out: &mut Vec<Event>) {
-        let Some(delta) = &frame.delta else { return self.malformed("content_block_delta", data, out) };
+    pub(super) fn delta(&mut self, frame: &Frame<'_>, out: &mut Vec<Event>) -> Result<Seen, Fault> {
+        let delta = frame.delta.as_ref().ok_or_else(|| lacks("delta"))?;
         let kind = delta.kind.as_ref().map(Text::as_str).unwrap_or_default();
         let wire = frame.index.or_else(|| self.open.last().map(|open| open.wire)).unwrap_or(0);
         if !self.open.iter().any(|open| open.wire == wire) {
@@ -149,7 +141,7 @@ impl Decoder {
             let block = match kind {
                 "text_delta" => Block::text(""),
                 "thinking_delta" => Block::thinking(""),
-                _ => return self.other(None, data, out),
+                _ => return Ok(Seen::Unknown(None)),
             };
             self.begin(out);
             self.open_block(wire, block, out);
@@ -158,10 +150,11 @@ impl Decoder {
             "text_delta" => (PieceKind::Text, text_of(delta.text.as_ref())),
             "thinking_delta" => (PieceKind::Thinking, text_of(delta.thinking.as_ref())),
             "input_json_delta" => (PieceKind::Arguments, text_of(delta.partial_json.as_ref())),
-            _ => return self.rare_delta(wire, kind, delta, data, out),
+            _ => return Ok(self.rare_delta(wire, kind, delta)),
         };
-        if self.piece(Piece { kind, index: wire, text }, out).is_err() {
-            self.other(Some(wire), data, out);
+        match self.piece(Piece { kind, index: wire, text }, out) {
+            Ok(()) => Ok(Seen::Known),
+            Err(NotOpen) => Ok(self.unknown(Some(wire))),
         }
     }
 
@@ -181,50 +174,38 @@ impl Decoder {
             }
             (PieceKind::Arguments, Content::Call { text: so_far, .. }, Some(index)) => {
                 so_far.push_str(&text);
-                self.held += text.len();
                 out.push(Event::ToolCallDelta { index, arguments: text.into_owned() });
-                self.check_held(out);
             }
             (kind, Content::Own { grown, .. }, _) => {
-                self.held += text.len();
                 let name = match kind {
                     PieceKind::Arguments => "input",
                     PieceKind::Text => "text",
                     PieceKind::Thinking => "thinking",
                 };
                 grow(grown, name, &text);
-                self.check_held(out);
             }
             _ => return Err(NotOpen),
         }
         Ok(())
     }
 
-    fn check_held(&mut self, out: &mut Vec<Event>) {
-        if self.held > LIMIT {
-            self.fail(Error::protocol(format!("open blocks hold more than {LIMIT} bytes")), out);
-        }
-    }
-
     /// A delta that comes once in a while.
-    fn rare_delta(&mut self, wire: u64, kind: &str, delta: &Delta<'_>, data: &str, out: &mut Vec<Event>) {
-        let Some(open) = self.open.iter_mut().find(|open| open.wire == wire) else { return };
-        match (kind, &mut open.content) {
+    fn rare_delta(&mut self, wire: u64, kind: &str, delta: &Delta<'_>) -> Seen {
+        let open = self.open.iter_mut().find(|open| open.wire == wire);
+        match (kind, open.map(|open| &mut open.content)) {
             // There is one for a block; a later one replaces it.
-            ("signature_delta", Content::Thinking { signature }) => {
+            ("signature_delta", Some(Content::Thinking { signature })) => {
                 *signature = Some(text_of(delta.signature.as_ref()).into_owned());
             }
-            ("citations_delta", Content::Text { more, .. }) => {
-                self.held += data.len();
+            ("citations_delta", Some(Content::Text { more, .. })) => {
                 more.extend(delta.citation.as_ref().map(Raw::to_json));
             }
-            ("compaction_delta", Content::Own { grown, .. }) => {
-                self.held += data.len();
+            ("compaction_delta", Some(Content::Own { grown, .. })) => {
                 grow(grown, "content", &text_of(delta.content.as_ref()));
             }
-            _ => return self.other(Some(wire), data, out),
+            _ => return self.unknown(Some(wire)),
         }
-        self.check_held(out);
+        Seen::Known
     }
 
     pub(super) fn block_stop(&mut self, wire: Option<u64>, out: &mut Vec<Event>) {
@@ -235,9 +216,6 @@ impl Decoder {
         if let Some(place) = place {
             let open = self.open.remove(place);
             self.close(open, out);
-            if self.open.is_empty() {
-                self.held = 0;
-            }
         }
     }
 

@@ -1,19 +1,14 @@
 //! Frames to events.
 
-use serde_json::value::RawValue;
-
-use crate::dialect::{Ids, ReadFrames};
+use crate::dialect::{Fault, Ids, ReadFrames, Seen};
 use crate::json::wire::{Leftovers as _, Raw, Text};
-use crate::{Error, Event, Fields, Json, Part, ProviderData};
+use crate::{Event, Fields, Json, Limits, Part, ProviderData};
 
 use super::super::response::{finish, read_blocks, read_rest};
 use super::super::wire::Answer;
 use super::super::{DIALECT, error, usage};
 use super::blocks::Open;
 use super::wire::{Frame, MessageDelta, read_piece};
-
-/// The longest excerpt of a frame in an error, in characters.
-const EXCERPT: usize = 200;
 
 /// The events that this reader knows.
 const KNOWN: [&str; 8] = [
@@ -31,16 +26,13 @@ const KNOWN: [&str; 8] = [
 #[derive(Debug)]
 pub(crate) struct Decoder {
     pub(super) ids: Ids,
-    /// Frames seen, for errors.
-    frames: u64,
+    pub(super) limits: Limits,
     stage: Stage,
     /// The id that the answer began with.
     id: Option<String>,
     /// How many blocks were opened so far: the place of the next one.
     pub(super) opened: usize,
     pub(super) open: Vec<Open>,
-    /// Bytes held in `open`.
-    pub(super) held: usize,
     pub(super) has_calls: bool,
     usage: Fields,
     /// Fields of the answer that have no place in the format.
@@ -51,98 +43,88 @@ pub(crate) struct Decoder {
 enum Stage {
     Before,
     Within,
-    Over,
 }
 
 impl ReadFrames for Decoder {
-    fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) {
-        if self.stage == Stage::Over {
-            return;
-        }
-        self.frames += 1;
+    fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         if let Some(piece) = read_piece(data)
             && self.piece(piece, out).is_ok()
         {
-            return;
+            return Ok(Seen::Known);
         }
         // Spaces behind the JSON are no part of it; serde_json takes them.
         let frame = match serde_json::from_str::<Frame<'_>>(data) {
             Ok(frame) => frame,
-            Err(fault) => return self.unreadable(data, &fault, out),
+            Err(fault) => return unreadable(data, fault),
         };
         let kind = frame.kind.as_ref().map(Text::as_str).or(name).unwrap_or_default();
         match kind {
-            "content_block_delta" => self.delta(&frame, data, out),
-            "content_block_start" => self.block_start(frame, data, out),
+            "content_block_delta" => return self.delta(&frame, out),
+            "content_block_start" => self.block_start(frame, out)?,
             "content_block_stop" => self.block_stop(frame.index, out),
-            "message_start" => match frame.message {
-                Some(message) => self.message_start(message, out),
-                None => self.malformed("message_start", data, out),
-            },
-            "message_delta" => self.message_delta(data, out),
+            "message_start" => self.message_start(frame.message.ok_or_else(|| lacks("message"))?, out)?,
+            "message_delta" => self.message_delta(serde_json::from_str(data)?, out),
             "message_stop" => {
-                self.pass_on(data, out);
+                self.begin(out);
+                if says_more(data) {
+                    out.push(Event::Other {
+                        index: None,
+                        dialect: DIALECT,
+                        data: Json::parse(data).unwrap_or_default(),
+                    });
+                }
                 self.finish(out);
             }
-            "ping" => self.pass_on(data, out),
-            "error" => self.failed(data, out),
-            _ if frame.error.is_some() => self.failed(data, out),
-            _ => self.other(frame.index, data, out),
+            "ping" if !says_more(data) => {}
+            "error" => return Err(self.failed(data)),
+            _ if frame.error.is_some() => return Err(self.failed(data)),
+            _ => return Ok(self.unknown(frame.index)),
         }
+        Ok(Seen::Known)
     }
 
-    fn end(&mut self, out: &mut Vec<Event>) {
-        if self.stage == Stage::Over {
-            return;
+    fn end(&mut self, out: &mut Vec<Event>) -> Result<(), Fault> {
+        if self.kept.str("stop_reason").is_none() {
+            return Err(Fault::CutOff);
         }
-        if self.kept.str("stop_reason").is_some() {
-            self.finish(out);
-            if let Some(Event::Done { provider_data, .. }) = out.last_mut() {
-                provider_data.set_part(DIALECT, Part::Shape, "without_message_stop", true);
-            }
-            return;
+        self.finish(out);
+        if let Some(Event::Done { provider_data, .. }) = out.last_mut() {
+            provider_data.set_part(DIALECT, Part::Shape, "without_message_stop", true);
         }
-        let message = match self.stage {
-            Stage::Before => "the stream ended before the answer began",
-            Stage::Within | Stage::Over => "the stream ended without its end: the answer is cut off",
-        };
-        self.fail(truncated(message), out);
+        Ok(())
     }
 }
 
-fn truncated(message: &str) -> Error {
-    let mut error = Error::protocol(message);
-    error.code = Some("truncated".to_owned());
-    error
+/// A frame of a known kind without what it has to bring.
+pub(super) fn lacks(field: &str) -> Fault {
+    Fault::Broken(format!("it has no `{field}`"))
 }
 
 impl Decoder {
     /// A reader; `ids` is for tool calls that come without one.
-    pub(crate) fn new(ids: Ids) -> Self {
+    pub(crate) fn new(ids: Ids, limits: &Limits) -> Self {
         Decoder {
             ids,
-            frames: 0,
+            limits: *limits,
             stage: Stage::Before,
             id: None,
             opened: 0,
             open: Vec::new(),
-            held: 0,
             has_calls: false,
             usage: Fields::default(),
             kept: Fields::default(),
         }
     }
 
-    fn message_start(&mut self, mut message: Answer<'_>, out: &mut Vec<Event>) {
+    fn message_start(&mut self, mut message: Answer<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
         let id = message.id.take().map(Text::into_string);
         if self.stage == Stage::Within {
             // A proxy repeats itself, or has spliced a second try into the stream.
             if id == self.id {
-                return;
+                return Ok(());
             }
             if self.opened > 0 || !self.open.is_empty() {
-                let message = "a second answer began before the first had ended; what had arrived is not whole";
-                return self.fail(truncated(message), out);
+                return Err(Fault::Broken("a second answer begins before the first has ended".to_owned()));
             }
             (self.usage, self.kept) = (Fields::default(), Fields::default());
         }
@@ -161,6 +143,7 @@ impl Decoder {
             let blocks = read_blocks(blocks, &mut self.ids);
             self.whole_blocks(blocks, out);
         }
+        Ok(())
     }
 
     /// Takes over what stands beside the content: at the start all of it, at the end what has changed.
@@ -177,10 +160,7 @@ impl Decoder {
         }
     }
 
-    fn message_delta(&mut self, data: &str, out: &mut Vec<Event>) {
-        let Ok(mut frame) = serde_json::from_str::<MessageDelta<'_>>(data) else {
-            return self.malformed("message_delta", data, out);
-        };
+    fn message_delta(&mut self, mut frame: MessageDelta<'_>, out: &mut Vec<Event>) {
         self.begin(out);
         frame.kind = None;
         if let Some(delta) = frame.delta.take() {
@@ -210,65 +190,38 @@ impl Decoder {
         let finish_reason = finish(self.kept.str("stop_reason").as_deref(), self.has_calls);
         let mut provider_data = ProviderData::default();
         provider_data.extend_part(DIALECT, Part::Answer, std::mem::take(&mut self.kept));
-        self.stage = Stage::Over;
         out.push(Event::Done { finish_reason, provider_data });
     }
 
     /// The provider's own failure. As the very first event it stands for a failed HTTP answer.
-    fn failed(&mut self, data: &str, out: &mut Vec<Event>) {
+    fn failed(&self, data: &str) -> Fault {
         let mut failure = error::from_body(data.as_bytes());
         if self.stage == Stage::Before {
             failure.status = Some(error::status_of(failure.kind));
         }
-        self.fail(failure, out);
+        failure.into()
     }
 
-    pub(super) fn fail(&mut self, failure: Error, out: &mut Vec<Event>) {
-        self.stage = Stage::Over;
-        self.open = Vec::new();
-        out.push(Event::Error { error: Box::new(failure) });
-    }
-
-    fn unreadable(&mut self, data: &str, fault: &serde_json::Error, out: &mut Vec<Event>) {
-        // An event that nobody knows may be made in any way, as long as it is JSON.
-        let kind = serde_json::from_str::<Fields>(data).ok().and_then(|fields| Some(fields.str("type")?.into_owned()));
-        if kind.is_some_and(|kind| !KNOWN.contains(&kind.as_str())) {
-            return self.other(None, data, out);
-        }
-        let message = format!("frame {} of the stream does not parse ({fault}): {}", self.frames, excerpt(data));
-        self.fail(Error::protocol(message), out);
-    }
-
-    pub(super) fn malformed(&mut self, kind: &str, data: &str, out: &mut Vec<Event>) {
-        let message = format!("frame {} of the stream is not a valid {kind}: {}", self.frames, excerpt(data));
-        self.fail(Error::protocol(message), out);
-    }
-
-    /// Something that has no meaning here is passed on whole.
-    pub(super) fn other(&mut self, wire: Option<u64>, data: &str, out: &mut Vec<Event>) {
-        self.begin(out);
+    /// Something that has no meaning here, beside the block that it names.
+    pub(super) fn unknown(&self, wire: Option<u64>) -> Seen {
         let open = wire.and_then(|wire| self.open.iter().find(|open| open.wire == wire));
-        let index = open.and_then(|open| open.index);
-        if let Ok(data) = Json::parse(data) {
-            out.push(Event::Other { index, dialect: DIALECT, data });
-        }
-    }
-
-    /// A frame that mostly says nothing: passed on only when it says more than its name.
-    fn pass_on(&mut self, data: &str, out: &mut Vec<Event>) {
-        const LONGEST_EMPTY: usize = r#"{ "type": "message_stop" }"#.len();
-        let says_more = data.trim_end().len() > LONGEST_EMPTY
-            && serde_json::from_str::<std::collections::HashMap<String, &RawValue>>(data)
-                .is_ok_and(|fields| fields.len() > 1);
-        if says_more {
-            self.other(None, data, out);
-        }
+        Seen::Unknown(open.and_then(|open| open.index))
     }
 }
 
-/// The beginning of a frame, for an error.
-fn excerpt(data: &str) -> String {
-    data.chars().take(EXCERPT).collect()
+/// An event that nobody knows may be made in any way, as long as it is JSON.
+fn unreadable(data: &str, fault: serde_json::Error) -> Result<Seen, Fault> {
+    let fields: Fields = serde_json::from_str(data)?;
+    match fields.str("type") {
+        Some(kind) if !KNOWN.contains(&kind.as_ref()) => Ok(Seen::Unknown(None)),
+        _ => Err(fault.into()),
+    }
+}
+
+/// Whether a frame that mostly has only a name has anything beside it.
+fn says_more(data: &str) -> bool {
+    const LONGEST_EMPTY: usize = r#"{ "type": "message_stop" }"#.len();
+    data.trim_end().len() > LONGEST_EMPTY && serde_json::from_str::<Fields>(data).is_ok_and(|fields| fields.len() > 1)
 }
 
 #[cfg(test)]

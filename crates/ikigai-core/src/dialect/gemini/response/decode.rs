@@ -3,15 +3,12 @@
 use std::borrow::Cow;
 
 use serde_json::json;
-use serde_json::value::RawValue;
 
-use super::super::stream::Decoder;
 use super::super::wire::{Answer, Candidate, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, error, usage};
 use super::{CANDIDATES, keep_candidate};
-use crate::dialect::ReadFrames as _;
 use crate::json::wire::{Raw, Text, keep, read_answer};
-use crate::wire::Ids;
+use crate::wire::{Ids, StreamDecoder};
 use crate::{
     Block, Collector, Error, ErrorKind, Fields, FinishReason, Json, Limits, Loss, LossCode, Part as DataPart, Response,
 };
@@ -27,7 +24,7 @@ pub(super) const EMPTY: &str = "empty";
 pub(crate) fn decode_response(body: &[u8], ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
     match body.trim_ascii_start().first() {
         Some(b'{') => whole(read_answer(body)?, ids, limits),
-        Some(b'[') => pieces(read_answer(body)?, ids),
+        Some(b'[') => pieces(body, ids, limits),
         _ => {
             let text = String::from_utf8_lossy(body.get(..500).unwrap_or(body));
             let begins = error::excerpt(text.trim(), 200);
@@ -36,14 +33,11 @@ pub(crate) fn decode_response(body: &[u8], ids: &mut Ids, limits: &Limits) -> Re
     }
 }
 
-fn pieces(frames: Vec<&RawValue>, ids: &mut Ids) -> Result<Response, Error> {
-    let mut decoder = Decoder::new(ids.clone());
+fn pieces(body: &[u8], ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
+    let mut decoder = StreamDecoder::new(DIALECT, ids.branch(), limits);
     let mut events = Vec::new();
-    for frame in frames {
-        decoder.frame(None, frame.get(), &mut events);
-    }
+    decoder.feed(body, &mut events);
     decoder.end(&mut events);
-    *ids = decoder.into_ids();
     let mut collector = Collector::default();
     collector.extend(events);
     let mut response = collector.finish();

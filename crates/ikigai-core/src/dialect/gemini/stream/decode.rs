@@ -12,10 +12,10 @@ use super::super::wire::{Answer, FunctionCall, OneOrMany, Part};
 use super::super::{DIALECT, error, usage};
 use super::args::PartialArgs;
 use super::wire::Frame;
-use crate::dialect::ReadFrames;
+use crate::dialect::{Fault, ReadFrames, Seen};
 use crate::json::wire::{Raw, Text, read};
 use crate::wire::Ids;
-use crate::{Arguments, Block, BlockKind, Error, Event, Fields, FinishReason, Json, Part as DataPart, ProviderData};
+use crate::{Arguments, Block, BlockKind, Event, Fields, FinishReason, Json, Part as DataPart, ProviderData};
 
 /// So many different fields of one object may come in a stream: later ones replace earlier ones by name.
 const MOST_FIELDS: usize = 64;
@@ -27,9 +27,7 @@ const MOST_FIELDS: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     ids: Ids,
-    frames: usize,
     started: bool,
-    over: bool,
     /// The block that goes on: its place and kind. Text and thinking stay open until something else comes.
     open: Option<(usize, BlockKind)>,
     /// The call whose arguments are still arriving.
@@ -52,13 +50,15 @@ pub(crate) struct Decoder {
 fn keep<'a>(
     kept: &mut Fields,
     fields: impl IntoIterator<Item = (Cow<'a, str>, Cow<'a, RawValue>)>,
-) -> Result<(), String> {
+) -> Result<(), Fault> {
     for (name, value) in fields {
         match kept.get(&name) {
             // Mostly the same again.
             Some(known) if known.text() == value.get() => {}
             _ if value.get() == "null" => {}
-            None if kept.len() >= MOST_FIELDS => return Err(format!("more than {MOST_FIELDS} unknown fields")),
+            None if kept.len() >= MOST_FIELDS => {
+                return Err(Fault::Broken(format!("more than {MOST_FIELDS} unknown fields")));
+            }
             _ => kept.set(name, Json::copy(&value)),
         }
     }
@@ -66,25 +66,20 @@ fn keep<'a>(
 }
 
 impl ReadFrames for Decoder {
-    fn frame(&mut self, _name: Option<&str>, data: &str, out: &mut Vec<Event>) {
-        if self.over || data.trim_ascii().is_empty() {
-            return;
-        }
-        self.frames += 1;
+    fn frame(&mut self, _name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         if !data.trim_ascii_start().starts_with('[') {
             return self.one(data, out);
         }
         // A whole array in one frame: proxies wrap errors like that.
-        match serde_json::from_str::<Vec<&RawValue>>(data) {
-            Ok(frames) => frames.into_iter().for_each(|frame| self.one(frame.get(), out)),
-            Err(fault) => self.broken(&fault.to_string(), data, out),
+        for frame in serde_json::from_str::<Vec<&RawValue>>(data)? {
+            if let Seen::Unknown(index) = self.one(frame.get(), out)? {
+                out.push(Event::Other { index, dialect: DIALECT, data: Json::copy(frame) });
+            }
         }
+        Ok(Seen::Known)
     }
 
-    fn end(&mut self, out: &mut Vec<Event>) {
-        if self.over {
-            return;
-        }
+    fn end(&mut self, out: &mut Vec<Event>) -> Result<(), Fault> {
         let word = self.finish.take();
         let finish_reason = match &word {
             Some(word) => {
@@ -93,13 +88,7 @@ impl ReadFrames for Decoder {
                 finish(Some(word), self.calls)
             }
             None if self.blocks == 0 && is_blocked(&self.top) => FinishReason::ContentFilter,
-            None if self.blocks == 0 && self.frames == 0 => {
-                return self.fail(Error::protocol("the answer is empty: the stream ended before its first frame"), out);
-            }
-            None => {
-                let message = "the stream ended without a finish reason: the answer is cut off";
-                return self.fail(Error::protocol(message), out);
-            }
+            None => return Err(Fault::CutOff),
         };
         self.close(out);
         let mut kept = std::mem::take(&mut self.top);
@@ -116,8 +105,8 @@ impl ReadFrames for Decoder {
         let mut provider_data = ProviderData::default();
         provider_data.extend_part(DIALECT, DataPart::Answer, kept);
         keep_candidate(&mut provider_data, std::mem::take(&mut self.candidate));
-        self.over = true;
         out.push(Event::Done { finish_reason, provider_data });
+        Ok(())
     }
 }
 
@@ -133,30 +122,20 @@ impl Decoder {
         Decoder { ids, ..Decoder::default() }
     }
 
-    /// The ids that are left.
-    pub(in super::super) fn into_ids(self) -> Ids {
-        self.ids
-    }
-
-    fn one(&mut self, data: &str, out: &mut Vec<Event>) {
-        if self.over {
-            return;
-        }
+    fn one(&mut self, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         let mut frame = Frame::default();
         if let Err(fault) = frame.read(data) {
             // Reads it again, to tell the place.
-            let fault = read::<Answer<'_>>(data.as_bytes()).err().unwrap_or_else(|| fault.to_string());
-            return self.broken(&fault, data, out);
+            return Err(Fault::Broken(read::<Answer<'_>>(data.as_bytes()).err().unwrap_or_else(|| fault.to_string())));
         }
         if frame.error.is_some() {
-            return self.fail(error::decode_error(None, &[], data), out);
+            return Err(error::decode_error(None, &[], data).into());
         }
-        if let Err(fault) = self.read(&mut frame, out) {
-            self.broken(&fault, data, out);
-        }
+        self.read(&mut frame, out)?;
+        Ok(Seen::Known)
     }
 
-    fn read(&mut self, frame: &mut Frame<'_>, out: &mut Vec<Event>) -> Result<(), String> {
+    fn read(&mut self, frame: &mut Frame<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
         keep(&mut self.top, frame.rest.drain(..))?;
         if let Some(usage) = frame.usage.take() {
             self.counts = usage.counts.after(self.counts);
@@ -184,10 +163,7 @@ impl Decoder {
         }
         keep(&mut self.candidate, frame.candidate.drain(..))?;
         for part in frame.part.iter_mut().chain(&mut frame.more) {
-            self.part(part, out);
-            if self.over {
-                return Ok(());
-            }
+            self.part(part, out)?;
         }
         if let Some(word) = frame.finish.take() {
             self.finish = Some(word.into_string());
@@ -195,7 +171,7 @@ impl Decoder {
         Ok(())
     }
 
-    fn part(&mut self, part: &mut Part<'_>, out: &mut Vec<Event>) {
+    fn part(&mut self, part: &mut Part<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
         part.rest.retain(|(_, value)| value.get() != "null");
         let plain = part.signature.as_ref().is_none_or(|signature| signature.as_str().is_empty())
             && part.rest.is_empty()
@@ -209,10 +185,11 @@ impl Decoder {
                 self.plain(text.into_string(), kind, out);
             }
             None => match part.call.take_if(|call| self.partial.is_some() && call.name.is_none() || is_piece(call)) {
-                Some(call) => self.piece(*call, part.signature.take(), out),
+                Some(call) => self.piece(*call, part.signature.take(), out)?,
                 None => self.other(std::mem::take(part), out),
             },
         }
+        Ok(())
     }
 
     /// More text or thinking, without anything to it.
@@ -262,7 +239,12 @@ impl Decoder {
         }
     }
 
-    fn piece(&mut self, call: FunctionCall<'_>, signature: Option<Text<'_>>, out: &mut Vec<Event>) {
+    fn piece(
+        &mut self,
+        call: FunctionCall<'_>,
+        signature: Option<Text<'_>>,
+        out: &mut Vec<Event>,
+    ) -> Result<(), Fault> {
         if let Some(name) = call.name {
             let mut data = ProviderData::default();
             if let Some(signature) = signature {
@@ -279,18 +261,15 @@ impl Decoder {
             self.partial = Some((index, PartialArgs::default()));
         }
         let Some((_, args)) = &mut self.partial else {
-            let message = format!("frame {} goes on with a call that never began", self.frames);
-            return self.fail(Error::protocol(message), out);
+            return Err(Fault::Broken("it goes on with a call that never began".to_owned()));
         };
         for piece in call.partial_args.into_iter().flatten() {
-            if let Err(fault) = args.push(piece) {
-                let message = format!("frame {}: {fault}", self.frames);
-                return self.fail(Error::protocol(message), out);
-            }
+            args.push(piece).map_err(Fault::Broken)?;
         }
         if call.will_continue != Some(true) {
             self.close_partial(Complete::Yes, out);
         }
+        Ok(())
     }
 
     fn open_call(&mut self, id: String, name: String, provider_data: ProviderData, out: &mut Vec<Event>) -> usize {
@@ -331,17 +310,6 @@ impl Decoder {
             text.pop();
         }
         finish_call(index, Arguments::from_text(text), out);
-    }
-
-    fn broken(&mut self, fault: &str, data: &str, out: &mut Vec<Event>) {
-        // The parser's own words may quote the frame as well.
-        let (fault, begins) = (error::excerpt(fault, 200), error::excerpt(data, 200));
-        self.fail(Error::protocol(format!("frame {} does not parse: {fault}; it begins: {begins}", self.frames)), out);
-    }
-
-    fn fail(&mut self, error: Error, out: &mut Vec<Event>) {
-        self.over = true;
-        out.push(Event::Error { error: Box::new(error) });
     }
 }
 

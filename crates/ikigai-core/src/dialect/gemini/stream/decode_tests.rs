@@ -3,20 +3,12 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::testing::decode_response;
-use super::Decoder;
-use crate::dialect::ReadFrames as _;
+use crate::dialect::testing;
 use crate::wire::Ids;
-use crate::{Block, Collector, Dialect, ErrorKind, Event, Part, Response};
+use crate::{Block, Dialect, ErrorKind, Event, Part, Response};
 
 fn decoded<T: AsRef<str>>(frames: &[T]) -> Vec<Event> {
-    let mut decoder = Decoder::new(Ids::default());
-    let mut events = Vec::new();
-    for frame in frames {
-        decoder.frame(None, frame.as_ref(), &mut events);
-    }
-    decoder.end(&mut events);
-    crate::validate::EventChecker::check(&events).unwrap();
-    events
+    testing::events_of_frames(Dialect::Gemini, frames)
 }
 
 fn read(frames: &[Value]) -> Vec<Event> {
@@ -29,9 +21,7 @@ fn events(frames: &[Value]) -> Value {
 }
 
 fn response(frames: &[Value]) -> Response {
-    let mut collector = Collector::default();
-    collector.extend(read(frames));
-    collector.finish()
+    testing::collect(read(frames))
 }
 
 /// A frame with these parts.
@@ -223,19 +213,9 @@ fn a_refused_prompt_ends_well() {
 }
 
 #[test]
-fn an_end_is_never_invented() {
-    let cut = read(&[parts(json!([{"text": "Hel"}]))]);
-    assert_eq!(
-        error(&cut),
-        (ErrorKind::Protocol, "the stream ended without a finish reason: the answer is cut off".to_owned())
-    );
-    let mut collector = Collector::default();
-    collector.extend(cut);
-    assert_eq!(collector.finish().text(), "Hel");
-    assert_eq!(
-        error(&read(&[])),
-        (ErrorKind::Protocol, "the answer is empty: the stream ended before its first frame".to_owned())
-    );
+fn an_answer_that_is_cut_off_keeps_what_came() {
+    let cut = testing::collect(read(&[parts(json!([{"text": "Hel"}]))]));
+    assert_eq!((cut.text().as_str(), cut.error.unwrap().code.as_deref()), ("Hel", Some("truncated")));
 }
 
 #[test]
@@ -272,12 +252,9 @@ fn frames_that_make_no_sense_end_it_with_an_excerpt() {
         let frames = [parts(json!([{"text": "x"}])).to_string(), frame.to_owned(), "{}".to_owned()];
         assert_eq!(
             error(&decoded(&frames)),
-            (ErrorKind::Protocol, format!("frame 2 does not parse: {fault}; it begins: {frame}")),
+            (ErrorKind::Protocol, format!("event 2 of the stream cannot be read ({fault}); it begins: {frame}")),
         );
     }
-    let long = format!("{{\"candidates\": \"{}\"}}", "é".repeat(1000));
-    let (_, message) = error(&decoded(&[long]));
-    assert!(message.len() < 500, "{message}");
 }
 
 #[test]
@@ -321,7 +298,8 @@ fn a_call_that_something_cuts_short_cannot_be_run() {
     }
     // A piece of nothing.
     let (kind, message) = error(&read(&[parts(json!([{"functionCall": {"willContinue": true}}]))]));
-    assert_eq!((kind, message.as_str()), (ErrorKind::Protocol, "frame 1 goes on with a call that never began"));
+    let expected = "event 1 of the stream cannot be read (it goes on with a call that never began)";
+    assert!(kind == ErrorKind::Protocol && message.starts_with(expected), "{message}");
 }
 
 #[test]

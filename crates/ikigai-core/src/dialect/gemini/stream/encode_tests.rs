@@ -2,12 +2,10 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::super::testing::{decode_request, told};
-use super::{Decoder, Encoder};
-use crate::dialect::{ReadFrames as _, WriteFrames as _};
+use super::Encoder;
+use crate::dialect::{WriteFrames as _, testing};
 use crate::wire::{Ids, Reply, Sse};
-use crate::{
-    Block, Collector, Dialect, Error, ErrorKind, Event, FinishReason, Other, Part, ProviderData, Response, Usage,
-};
+use crate::{Block, Dialect, Error, ErrorKind, Event, FinishReason, Other, Part, ProviderData, Usage};
 
 fn written(reply: Reply, events: &[Event]) -> String {
     crate::validate::EventChecker::check(events).unwrap();
@@ -257,19 +255,8 @@ fn a_call_that_was_cut_off_is_not_handed_on() {
 
 #[test]
 fn what_we_write_we_read() {
-    let mut decoder = Decoder::new(Ids::default());
-    let mut events = Vec::new();
-    for frame in frames(&written(Reply::default(), &an_answer())) {
-        decoder.frame(None, &frame.to_string(), &mut events);
-    }
-    decoder.end(&mut events);
-    crate::validate::EventChecker::check(&events).unwrap();
-    let collect = |events: Vec<Event>| -> Response {
-        let mut collector = Collector::default();
-        collector.extend(events);
-        collector.finish()
-    };
-    let (ours, original) = (collect(events), collect(an_answer()));
+    let events = testing::events_of(Dialect::Gemini, &written(Reply::default(), &an_answer()));
+    let (ours, original) = (testing::collect(events), testing::collect(an_answer()));
     assert_eq!(
         (ours.content, ours.finish_reason, ours.model),
         (original.content, original.finish_reason, original.model)
@@ -318,11 +305,8 @@ fn what_only_others_know_is_told_once_its_block_ends() {
 #[test]
 fn frames_of_further_candidates_go_through() {
     let frame = r#"{"candidates":[{"content":{"parts":[{"text":"Or"}]},"index":1}]}"#;
-    let mut decoder = Decoder::new(Ids::default());
-    let mut events = Vec::new();
-    decoder.frame(None, frame, &mut events);
-    decoder.frame(None, r#"{"candidates":[{"finishReason":"STOP","index":0}]}"#, &mut events);
-    decoder.end(&mut events);
+    let last = r#"{"candidates":[{"finishReason":"STOP","index":0}]}"#;
+    let events = testing::events_of_frames(Dialect::Gemini, &[frame, last]);
     let written = written(Reply::default(), &events);
     assert!(written.starts_with(&format!("data: {frame}\r\n\r\n")), "{written}");
 }

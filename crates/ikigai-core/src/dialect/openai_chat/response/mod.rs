@@ -6,7 +6,7 @@ mod encode;
 use crate::{Block, FinishReason};
 
 pub(crate) use decode::decode_response;
-pub(super) use decode::{broken, excerpt, failure, usage_elsewhere};
+pub(super) use decode::{broken, failure, usage_elsewhere};
 pub(crate) use encode::encode_response;
 pub(super) use encode::{encode_other_choice, foreign_fields, note_block, service_tier};
 

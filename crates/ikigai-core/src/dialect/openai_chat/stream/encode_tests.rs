@@ -79,10 +79,7 @@ fn state_of_another_dialect_travels_in_the_stream() {
         ..Response::default()
     };
     let streamed = write(&crate::events(&response), reply());
-    let mut decoder = Decoder::new(Ids::default());
-    let mut events = Vec::new();
-    Sse::default().feed(streamed.as_bytes(), |frame| decoder.frame(frame.name, frame.data, &mut events)).unwrap();
-    let at_client = collect(events);
+    let at_client = collect(testing::events_of(Dialect::OpenaiChat, &streamed));
     assert_eq!(at_client.text(), "A");
     // The client sends the message back, as it would a whole answer.
     let whole = encode_response(&response, &reply());

@@ -13,20 +13,15 @@ use crate::dialect::openai_responses::content::{leftovers, other};
 use crate::dialect::openai_responses::response::{self, Asks};
 use crate::dialect::openai_responses::wire::{self, Any, Item, Object, is, take_text};
 use crate::dialect::openai_responses::{DIALECT, error, items};
-use crate::dialect::{Ids, ReadFrames};
+use crate::dialect::{Fault, Ids, ReadFrames, Seen};
 use crate::json::wire::Text as Words;
-use crate::{Block, BlockKind, Error, Event, Fields, Json, Part, ProviderData, Text, ThinkingBlock};
-
-/// The longest piece of a frame that an error shows, in characters.
-const EXCERPT: usize = 200;
+use crate::{Block, BlockKind, Event, Fields, Part, ProviderData, Text, ThinkingBlock};
 
 /// Reads the frames of a stream.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     ids: Ids,
-    frames: u64,
     started: bool,
-    ended: bool,
     /// The place of the next block.
     next: usize,
     items: BTreeMap<u64, OpenItem>,
@@ -36,49 +31,31 @@ pub(crate) struct Decoder {
 }
 
 impl ReadFrames for Decoder {
-    fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) {
+    fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         // Some compatible servers end like Chat Completions.
-        if self.ended || matches!(data.trim(), "" | "[DONE]") {
-            return;
+        if data.trim() == "[DONE]" {
+            return Ok(Seen::Known);
         }
-        self.frames = self.frames.saturating_add(1);
         if let Some((delta, kind, piece)) = Delta::read(data) {
             self.current = delta.output_index.unwrap_or(self.current);
-            return self.piece(self.current, kind, delta.part(), piece, out);
+            self.piece(self.current, kind, delta.part(), piece, out);
+            return Ok(Seen::Known);
         }
-        match serde_json::from_str::<Frame<'_>>(data) {
-            Ok(frame) => self.read(&frame, name, data, out),
-            Err(fault) => {
-                let excerpt: String = data.chars().take(EXCERPT).collect();
-                let message = format!("frame {} of the stream cannot be read ({fault}): {excerpt}", self.frames);
-                self.fail(Error::protocol(message), out);
-            }
-        }
+        self.read(&serde_json::from_str(data)?, name, data, out)
     }
 
-    fn end(&mut self, out: &mut Vec<Event>) {
-        if !self.ended {
-            self.fail(Error::protocol("the stream ended without its end: the answer is cut off"), out);
-        }
+    fn end(&mut self, _out: &mut Vec<Event>) -> Result<(), Fault> {
+        Err(Fault::CutOff)
     }
 }
 
 impl Decoder {
     /// A reader of one stream.
     pub(crate) fn new(ids: Ids) -> Self {
-        Decoder {
-            ids,
-            frames: 0,
-            started: false,
-            ended: false,
-            next: 0,
-            items: BTreeMap::new(),
-            current: 0,
-            asks: Asks::default(),
-        }
+        Decoder { ids, started: false, next: 0, items: BTreeMap::new(), current: 0, asks: Asks::default() }
     }
 
-    fn read(&mut self, frame: &Frame<'_>, name: Option<&str>, data: &str, out: &mut Vec<Event>) {
+    fn read(&mut self, frame: &Frame<'_>, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         let at = frame.output_index().unwrap_or(self.current);
         let kind = frame.kind.as_ref().map(Words::as_str).or(name).unwrap_or_default();
         match kind {
@@ -108,9 +85,8 @@ impl Decoder {
                 }
             }
             "response.function_call_arguments.done" => {
-                let Some(whole) = frame.whole(Kind::Arguments) else { return };
                 let item = self.items.entry(at).or_insert_with(|| OpenItem::of_kind("function_call"));
-                if let Some(call) = item.only(BlockKind::ToolCall) {
+                if let (Some(whole), Some(call)) = (frame.whole(Kind::Arguments), item.only(BlockKind::ToolCall)) {
                     call.reconcile(&whole, out);
                 }
             }
@@ -119,20 +95,18 @@ impl Decoder {
             | "response.reasoning_summary_part.added"
             | "response.reasoning_summary_part.done" => {}
             "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
-                self.finish(frame, data, out);
+                self.finish(frame, data, out)?;
             }
-            "error" | "response.error" => self.fail(error::of_event(data), out),
+            "error" | "response.error" => return Err(error::of_event(data).into()),
             "keepalive" | "ping" => {}
-            _ if frame.error.is_some() => self.fail(error::of_event(data), out),
-            // Neither our dialect nor an error: a comment of some relay.
-            "" => {}
+            _ if frame.error.is_some() => return Err(error::of_event(data).into()),
             _ => {
-                self.start(out);
                 let item = frame.output_index().and_then(|at| self.items.get(&at));
-                let index = item.and_then(|item| item.blocks.get(&frame.part().content)).map(|open| open.index);
-                out.push(Event::Other { index, dialect: DIALECT, data: Json::parse(data).unwrap_or_default() });
+                let open = item.and_then(|item| item.blocks.get(&frame.part().content));
+                return Ok(Seen::Unknown(open.map(|open| open.index)));
             }
         }
+        Ok(Seen::Known)
     }
 
     /// A piece of a text, of thinking or of arguments.
@@ -211,11 +185,6 @@ impl Decoder {
             self.started = true;
             out.push(Event::Start { id: None, model: None, provider_data: ProviderData::default() });
         }
-    }
-
-    fn fail(&mut self, error: Error, out: &mut Vec<Event>) {
-        self.ended = true;
-        out.push(Event::Error { error: Box::new(error) });
     }
 
     fn begin(&mut self, body: wire::Response<'_>, out: &mut Vec<Event>) {
@@ -345,7 +314,7 @@ impl Decoder {
         }
     }
 
-    fn finish(&mut self, frame: &Frame<'_>, data: &str, out: &mut Vec<Event>) {
+    fn finish(&mut self, frame: &Frame<'_>, data: &str, out: &mut Vec<Event>) -> Result<(), Fault> {
         self.begin(frame.response(), out);
         let mut parsed = response::parse(frame.response());
         // Some relays say something beside the response object.
@@ -359,14 +328,12 @@ impl Decoder {
         if let Some(usage) = parsed.usage {
             out.push(Event::Usage { usage });
         }
-        match parsed.error {
-            Some(error) => self.fail(*error, out),
-            None => {
-                self.ended = true;
-                let finish_reason = response::finish(&parsed.data, self.asks);
-                out.push(Event::Done { finish_reason, provider_data: parsed.data });
-            }
+        if let Some(error) = parsed.error {
+            return Err(Fault::Failed(error));
         }
+        let finish_reason = response::finish(&parsed.data, self.asks);
+        out.push(Event::Done { finish_reason, provider_data: parsed.data });
+        Ok(())
     }
 
     /// The items of the terminal event: those that never ended are completed, those that never came are added.

@@ -220,7 +220,9 @@ fn a_whole_that_contradicts_the_pieces_wins_where_it_still_can() {
         done(1, message("What was meant")),
         completed(json!([])),
     ];
-    let response = collect(&frames);
+    // The grammar wants the pieces to give the whole: the one place where the provider's word counts for more.
+    let events = crate::dialect::testing::events_within(DIALECT, &frames.concat(), &crate::Limits::default());
+    let response = crate::dialect::testing::collect(events);
     assert_eq!(response.tool_calls().next().unwrap().arguments.text().to_owned(), "{\"a\":1}");
     assert_eq!(response.text(), "What was said", "what has been shown cannot be taken back");
 }
@@ -380,7 +382,7 @@ fn an_error_event_is_reported_once_and_survives_what_follows() {
         vec!["data: {\"error\":{\"code\":\"rate_limit_exceeded\",\"message\":\"slow\"}}\n\n".to_owned()],
     ] {
         let events = read_stream(&frames.concat());
-        let errors: Vec<&Error> = events
+        let errors: Vec<&crate::Error> = events
             .iter()
             .filter_map(|event| match event {
                 Event::Error { error } => Some(error.as_ref()),
@@ -389,24 +391,6 @@ fn an_error_event_is_reported_once_and_survives_what_follows() {
             .collect();
         assert_eq!(errors.len(), 1);
         assert_eq!((errors[0].kind, errors[0].message.as_str()), (ErrorKind::RateLimit, "slow"));
-    }
-}
-
-#[test]
-fn streams_that_are_cut_off_or_make_no_sense_end_with_one_error() {
-    let long = format!("data: {{{}\n\n", "x".repeat(500));
-    for (frames, words) in [
-        (vec![], "cut off"),
-        (vec![created(), delta(TEXT, 0, "Hi")], "cut off"),
-        (vec![created(), "data: {\"type\": \"resp\n\n".to_owned()], "frame 2 of the stream cannot be read"),
-        (vec!["data: 17\n\n".to_owned()], "frame 1 of the stream cannot be read"),
-        (vec![long], "frame 1 of the stream cannot be read"),
-    ] {
-        let response = collect(&frames);
-        let error = response.error.unwrap();
-        assert_eq!((error.kind, response.finish_reason), (ErrorKind::Protocol, FinishReason::Error));
-        assert!(error.message.contains(words), "{}", error.message);
-        assert!(error.message.len() < 400, "{}", error.message);
     }
 }
 

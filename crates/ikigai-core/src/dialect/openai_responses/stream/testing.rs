@@ -4,71 +4,22 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Decoder, Encoder};
-use crate::dialect::{ReadFrames, Reply, WriteFrames};
-use crate::wire::{Ids, Sse};
-use crate::{Block, Collector, Event, Response};
+use super::Encoder;
+use crate::dialect::openai_responses::DIALECT;
+use crate::dialect::{Reply, WriteFrames, testing};
+use crate::validate::EventChecker;
+use crate::wire::Sse;
+use crate::{Event, Response};
 
-/// The events of a whole stream.
+/// The events of a whole stream, checked against the grammar.
 pub(in super::super) fn read_stream(sse: &str) -> Vec<Event> {
-    let mut decoder = Decoder::new(Ids::default());
-    let mut events = Vec::new();
-    let mut parser = Sse::default();
-    parser.feed(sse.as_bytes(), |frame| decoder.frame(frame.name, frame.data, &mut events)).unwrap();
-    parser.end(|frame| decoder.frame(frame.name, frame.data, &mut events)).unwrap();
-    decoder.end(&mut events);
-    events
+    testing::events_of(DIALECT, sse)
 }
 
-/// Checks the grammar of events and collects them.
+/// The answer that events make, which may have failed only where they say so.
 pub(in super::super) fn check_grammar(events: &[Event]) -> Result<Response, String> {
-    let mut open: Vec<(bool, bool)> = Vec::new();
-    let mut collector = Collector::default();
-    for (at, event) in events.iter().enumerate() {
-        let fault = |what: &str| Err(format!("event {at}: {what}: {event:?}"));
-        let is_open = |index: &usize, call: bool| open.get(*index) == Some(&(true, call));
-        if at == 0 && !matches!(event, Event::Start { .. } | Event::Error { .. }) {
-            return fault("does not start the stream");
-        }
-        if event.is_terminal() != (at + 1 == events.len()) {
-            return fault("the end is not the last event");
-        }
-        match event {
-            Event::Start { .. } if at > 0 => return fault("a second start"),
-            Event::BlockStart { index, block } => {
-                if *index != open.len() || matches!(block, Block::ToolCall(_)) {
-                    return fault("opens in the wrong place");
-                }
-                open.push((true, false));
-            }
-            Event::ToolCallStart { index, id, name, .. } => {
-                if *index != open.len() || id.is_empty() || name.is_empty() {
-                    return fault("opens in the wrong place");
-                }
-                open.push((true, true));
-            }
-            Event::TextDelta { index, text } | Event::ThinkingDelta { index, text }
-                if !is_open(index, false) || text.is_empty() =>
-            {
-                return fault("belongs to no open block");
-            }
-            Event::ToolCallDelta { index, arguments } if !is_open(index, true) || arguments.is_empty() => {
-                return fault("belongs to no open call");
-            }
-            Event::BlockDone { index, .. } => match open.get_mut(*index) {
-                Some(block) if *block == (true, false) => block.0 = false,
-                _ => return fault("closes no open block"),
-            },
-            Event::ToolCallDone { index, .. } => match open.get_mut(*index) {
-                Some(block) if *block == (true, true) => block.0 = false,
-                _ => return fault("closes no open call"),
-            },
-            Event::Done { .. } if open.iter().any(|(open, _)| *open) => return fault("a block is still open"),
-            _ => {}
-        }
-        collector.push(event.clone());
-    }
-    let response = collector.finish();
+    EventChecker::check(events)?;
+    let response = testing::collect(events.iter().cloned());
     match &response.error {
         Some(error) if !events.iter().any(|event| matches!(event, Event::Error { .. })) => Err(error.to_string()),
         _ => Ok(response),

@@ -14,11 +14,11 @@ mod speech;
 
 use serde_json::value::RawValue;
 
-use crate::dialect::ReadFrames;
 use crate::dialect::openai_chat::notes::Side;
-use crate::dialect::openai_chat::response::{Holds, broken, decode_response, excerpt, failure, finish};
+use crate::dialect::openai_chat::response::{Holds, broken, decode_response, failure, finish};
 use crate::dialect::openai_chat::wire::{Answer, Call, Choice, Content, Function, Message};
 use crate::dialect::openai_chat::{assistant, usage};
+use crate::dialect::{Fault, ReadFrames, Seen};
 use crate::json::loose::{self, Item};
 use crate::json::wire::Text;
 use crate::wire::Ids;
@@ -35,7 +35,6 @@ use speech::Speech;
 #[derive(Debug)]
 pub(crate) struct Decoder {
     ids: Ids,
-    frames: usize,
     /// What the last chunk was like that brought only text.
     alike: Alike,
     state: State,
@@ -55,14 +54,12 @@ enum State {
     /// Nothing was said yet.
     Waiting,
     Started,
-    Over,
 }
 
 impl Decoder {
     pub(crate) fn new(ids: Ids) -> Self {
         Decoder {
             ids,
-            frames: 0,
             alike: Alike::default(),
             state: State::Waiting,
             id: None,
@@ -77,18 +74,17 @@ impl Decoder {
         }
     }
 
-    fn chunk(&mut self, data: &str, out: &mut Vec<Event>) {
+    fn chunk(&mut self, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         if let Some(text) = self.alike.read(data) {
-            return self.blocks.text(text.into_owned(), out);
+            self.blocks.text(text.into_owned(), out);
+            return Ok(Seen::Known);
         }
         let mut chunk = Answer::default();
-        match loose::read(data, &mut chunk) {
-            Ok(None) => {}
-            Ok(Some(_)) => return self.fail(foreign(self.frames, data), out),
-            Err(error) => return self.fail(unreadable(self.frames, data, &error), out),
+        if loose::read(data, &mut chunk)?.is_some() {
+            return Err(Fault::Broken("it is not an object".to_owned()));
         }
         if let Some(error) = failure(data, &chunk) {
-            return self.fail(error, out);
+            return Err(error.into());
         }
         if let Some(raw) = &chunk.usage {
             raw.text().clone_into(&mut self.usage);
@@ -118,7 +114,7 @@ impl Decoder {
             self.model = self.model.take().or(model);
             if choices.is_empty() {
                 // Some begin with a chunk about the prompt that names neither answer nor model.
-                return;
+                return Ok(Seen::Known);
             }
             self.start(out);
         }
@@ -129,15 +125,13 @@ impl Decoder {
                 Some(index) => self.others.choice(index, choice),
             }
         }
+        Ok(Seen::Known)
     }
 
     /// The answer in one piece, though a stream was asked for.
-    fn whole(&mut self, data: &str, out: &mut Vec<Event>) {
-        self.state = State::Over;
-        match decode_response(data.as_bytes(), &mut self.ids) {
-            Ok(response) => out.extend(crate::events(&response)),
-            Err(error) => out.push(Event::Error { error: Box::new(error) }),
-        }
+    fn whole(&mut self, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
+        out.extend(crate::events(&decode_response(data.as_bytes(), &mut self.ids)?));
+        Ok(Seen::Known)
     }
 
     fn start(&mut self, out: &mut Vec<Event>) {
@@ -207,7 +201,7 @@ impl Decoder {
     }
 
     /// Closes everything and ends the stream as the answer ended.
-    fn finish(&mut self, out: &mut Vec<Event>) {
+    fn finish(&mut self, out: &mut Vec<Event>) -> Result<(), Fault> {
         if self.state == State::Waiting {
             self.start(out);
         }
@@ -219,21 +213,19 @@ impl Decoder {
             self.blocks.whole(speech.into_block(), out);
         }
         self.usage(out);
-        self.state = State::Over;
         if let Some(fault) = calls.fault {
-            out.push(Event::Error { error: Box::new(Error::protocol(fault)) });
-            return;
+            return Err(Error::protocol(fault).into());
         }
         let holds = Holds { calls: calls.any, broken_call: calls.broken, refusal: self.blocks.refused };
         let word = self.finish.take();
         let finish_reason = finish(word.as_deref(), holds);
         if finish_reason == FinishReason::Error {
-            out.push(Event::Error { error: Box::new(broken(word.as_deref())) });
-            return;
+            return Err(broken(word.as_deref()).into());
         }
         let others = std::mem::take(&mut self.others).into_choices();
         let provider_data = std::mem::take(&mut self.kept).into_data(word.as_deref(), &others);
         out.push(Event::Done { finish_reason, provider_data });
+        Ok(())
     }
 
     fn usage(&mut self, out: &mut Vec<Event>) {
@@ -243,40 +235,25 @@ impl Decoder {
             out.push(Event::Usage { usage: usage::decode(raw) });
         }
     }
-
-    fn fail(&mut self, error: Error, out: &mut Vec<Event>) {
-        if self.state == State::Started {
-            self.blocks.flush_held(out);
-            self.usage(out);
-        }
-        self.state = State::Over;
-        out.push(Event::Error { error: Box::new(error) });
-    }
 }
 
 impl ReadFrames for Decoder {
-    fn frame(&mut self, _name: Option<&str>, data: &str, out: &mut Vec<Event>) {
-        if self.state == State::Over {
-            return;
-        }
-        self.frames += 1;
-        match data.trim() {
+    fn frame(&mut self, _name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
+        if data.trim() == "[DONE]" {
             // The end, whether or not a reason came: counts are given only for an answer that is whole.
-            "[DONE]" if self.finish.is_some() || (self.state == State::Started && !self.usage.is_empty()) => {
-                self.finish(out);
-            }
-            "[DONE]" => self.fail(cut_off(self.state), out),
-            "" => {}
-            _ => self.chunk(data, out),
+            let is_whole = self.finish.is_some() || (self.state == State::Started && !self.usage.is_empty());
+            return if is_whole { self.finish(out).map(|()| Seen::Known) } else { Err(Fault::CutOff) };
         }
+        self.chunk(data, out)
     }
 
-    fn end(&mut self, out: &mut Vec<Event>) {
-        match (self.state, &self.finish) {
-            (State::Over, _) => {}
-            (_, Some(_)) => self.finish(out),
-            (state, None) => self.fail(cut_off(state), out),
-        }
+    fn end(&mut self, out: &mut Vec<Event>) -> Result<(), Fault> {
+        if self.finish.is_some() { self.finish(out) } else { Err(Fault::CutOff) }
+    }
+
+    fn flush(&mut self, out: &mut Vec<Event>) {
+        self.blocks.flush_held(out);
+        self.usage(out);
     }
 }
 
@@ -302,21 +279,4 @@ fn own_choice<'c, 'a>(item: &'c Item<'a, Choice<'a>>) -> Option<&'c Choice<'a>> 
 /// Whether the counts stand in the choice.
 fn has_usage(choice: &Choice<'_>) -> bool {
     choice.rest.iter().any(|(name, value)| name == "usage" && value.get() != "null")
-}
-
-fn cut_off(state: State) -> Error {
-    match state {
-        State::Waiting => Error::protocol("the stream ended before an answer began"),
-        State::Started | State::Over => {
-            Error::protocol("the stream ended without a finish reason: the answer is cut off")
-        }
-    }
-}
-
-fn unreadable(frame: usize, data: &str, error: &serde_json::Error) -> Error {
-    Error::protocol(format!("event {frame} of the stream is not JSON ({error}): {}", excerpt(data)))
-}
-
-fn foreign(frame: usize, data: &str) -> Error {
-    Error::protocol(format!("event {frame} of the stream is not a chunk of an answer: {}", excerpt(data)))
 }

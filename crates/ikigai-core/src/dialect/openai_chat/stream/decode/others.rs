@@ -1,11 +1,11 @@
 //! The choices of a stream that are not the first: put together, but only kept, as in a whole answer.
 
 use super::{Decoder, State};
-use crate::dialect::Reply;
 use crate::dialect::openai_chat::response::encode_other_choice;
 use crate::dialect::openai_chat::wire::Choice;
+use crate::dialect::{Fault, Reply};
 use crate::wire::Ids;
-use crate::{Collector, Json};
+use crate::{Collector, Event, Json};
 
 /// No provider gives more.
 const MOST: usize = 128;
@@ -47,7 +47,9 @@ impl Others {
     pub(super) fn into_choices(self) -> Vec<Json> {
         let whole = self.choices.into_iter().map(|mut other| {
             let mut events = Vec::new();
-            other.decoder.finish(&mut events);
+            if let Err(Fault::Failed(error)) = other.decoder.finish(&mut events) {
+                events.push(Event::Error { error });
+            }
             other.collector.extend(events);
             encode_other_choice(&other.collector.finish(), other.index, &Reply::default())
         });

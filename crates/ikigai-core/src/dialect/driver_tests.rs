@@ -1,0 +1,132 @@
+//! Frames that are unknown, broken, cut off or late give the same in all dialects.
+
+use pretty_assertions::assert_eq;
+
+use crate::dialect::testing::{collect, events_of, events_within};
+use crate::{Dialect, Event, Limits};
+
+/// A stream of each dialect that says "Hi": its beginning and its end.
+fn hello(dialect: Dialect) -> (&'static str, &'static str) {
+    match dialect {
+        Dialect::Anthropic => (
+            concat!(
+                r#"data: {"type":"message_start","message":{"id":"a","model":"m","content":[]}}"#,
+                "\n\n",
+                r#"data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Hi"}}"#,
+                "\n\n",
+            ),
+            concat!(
+                r#"data: {"type":"content_block_stop","index":0}"#,
+                "\n\n",
+                r#"data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#,
+                "\n\n",
+                r#"data: {"type":"message_stop"}"#,
+                "\n\n",
+            ),
+        ),
+        Dialect::OpenaiChat => (
+            concat!(r#"data: {"id":"a","model":"m","choices":[{"index":0,"delta":{"content":"Hi"}}]}"#, "\n\n"),
+            concat!(
+                r#"data: {"id":"a","model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#,
+                "\n\ndata: [DONE]\n\n",
+            ),
+        ),
+        Dialect::OpenaiResponses => (
+            concat!(
+                r#"data: {"type":"response.created","response":{"id":"a","model":"m","output":[]}}"#,
+                "\n\n",
+                r#"data: {"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":"Hi"}"#,
+                "\n\n",
+            ),
+            concat!(
+                r#"data: {"type":"response.completed","response":{"id":"a","model":"m","status":"completed","output":[]}}"#,
+                "\n\n",
+            ),
+        ),
+        Dialect::Gemini => (
+            concat!(r#"data: {"candidates":[{"content":{"parts":[{"text":"Hi"}],"role":"model"}}]}"#, "\n\n"),
+            concat!(r#"data: {"candidates":[{"finishReason":"STOP","index":0}]}"#, "\n\n"),
+        ),
+    }
+}
+
+/// Whether the stream ends with an error: its code and message.
+fn failure(events: &[Event]) -> Option<(Option<String>, String)> {
+    match events.last() {
+        Some(Event::Error { error }) => Some((error.code.clone(), error.message.clone())),
+        _ => None,
+    }
+}
+
+fn others(events: &[Event]) -> Vec<&str> {
+    let data = events.iter().filter_map(|event| match event {
+        Event::Other { data, .. } => Some(data.text()),
+        _ => None,
+    });
+    data.collect()
+}
+
+#[test]
+fn a_stream_that_is_cut_off_says_so() {
+    for dialect in Dialect::ALL {
+        let (begin, end) = hello(dialect);
+        assert_eq!(failure(&events_of(dialect, &[begin, end].concat())), None, "{dialect}");
+        let cut = events_of(dialect, begin);
+        let expected = "the stream ended before the answer did: it is cut off".to_owned();
+        assert_eq!(failure(&cut), Some((Some("truncated".to_owned()), expected)), "{dialect}");
+        assert_eq!(collect(cut).text(), "Hi", "{dialect}");
+        let expected = "the stream ended before the answer began".to_owned();
+        assert_eq!(failure(&events_of(dialect, "")), Some((Some("truncated".to_owned()), expected)), "{dialect}");
+    }
+}
+
+#[test]
+fn a_broken_frame_ends_the_stream_with_its_number_and_its_beginning() {
+    for dialect in Dialect::ALL {
+        let (begin, end) = hello(dialect);
+        let number = begin.matches("data:").count() + 1;
+        for broken in ["{\"type\": \"x", "17", "\"text\"", "nonsense", &format!("{{{}", "é".repeat(1000))] {
+            let events = events_of(dialect, &format!("{begin}data: {broken}\n\n{end}"));
+            let (code, message) = failure(&events).unwrap();
+            let expected = format!("event {number} of the stream cannot be read (");
+            assert!(code.is_none() && message.starts_with(&expected), "{dialect}: {message}");
+            let excerpt: String = broken.chars().take(200).collect();
+            assert!(message.ends_with(&format!("; it begins: {excerpt}")), "{dialect}: {message}");
+            assert_eq!(collect(events).text(), "Hi", "{dialect}");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_frame_is_passed_on_behind_the_start() {
+    for dialect in [Dialect::Anthropic, Dialect::OpenaiResponses] {
+        let (begin, end) = hello(dialect);
+        let unknown = r#"{"type":"brand.new","n":1.50}"#;
+        for stream in [format!("{begin}data: {unknown}\n\n{end}"), format!("data: {unknown}\n\n{begin}{end}")] {
+            let events = events_of(dialect, &stream);
+            assert_eq!((failure(&events), others(&events)), (None, vec![unknown]), "{dialect}");
+            assert_eq!(collect(events).id.as_deref(), Some("a"), "{dialect}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_read_after_the_end() {
+    // A Gemini stream ends with its bytes and not before.
+    for dialect in [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses] {
+        let (begin, end) = hello(dialect);
+        let once = events_of(dialect, &[begin, end].concat());
+        let again = events_of(dialect, &[begin, end, begin, end, "data: nonsense\n\n"].concat());
+        assert_eq!(again, once, "{dialect}");
+    }
+}
+
+#[test]
+fn blocks_are_bounded() {
+    let limits = Limits { blocks: 0, ..Limits::default() };
+    for dialect in Dialect::ALL {
+        let (begin, end) = hello(dialect);
+        let (code, _) = failure(&events_within(dialect, &[begin, end].concat(), &limits)).unwrap();
+        assert_eq!(code.as_deref(), Some("limit_reached"), "{dialect}");
+    }
+}
