@@ -1,6 +1,6 @@
 //! Losses that all dialects have in common.
 
-use crate::{Dialect, Fields, Json, Loss, LossCode, Part, ProviderData};
+use crate::{Dialect, Fields, Json, Loss, LossCode, Other, Part, ProviderData};
 
 /// Notes what other dialects than `own` left in `data` that `own` cannot write: one loss for each dialect, which names
 /// its fields. `place` is what stands before `provider_data`: empty, or such as `content[2].`.
@@ -14,6 +14,17 @@ pub(crate) fn note_foreign(data: &ProviderData, own: Dialect, parts: &[Part], pl
             losses.push(Loss::new(LossCode::ForeignContent, "provider_data", place, why));
         }
     }
+}
+
+/// The loss of a block that only another dialect has, named by its type, or else by its fields.
+pub(super) fn block_loss(other: &Other, place: impl Into<String>) -> Loss {
+    let fields: Fields = other.data.to().unwrap_or_default();
+    let named = match fields.str("type") {
+        Some(kind) => kind.into_owned(),
+        None => fields.names().collect::<Vec<_>>().join(", "),
+    };
+    let why = format!("a block that only {} has ({named}); it is left out", other.dialect);
+    Loss::new(LossCode::ForeignContent, "other", place, why)
 }
 
 /// The names of the fields that say something.

@@ -7,7 +7,6 @@
 mod anthropic;
 mod dispatch;
 mod driver;
-mod foreign;
 mod gemini;
 mod ids;
 mod lanes;

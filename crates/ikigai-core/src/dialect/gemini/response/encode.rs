@@ -10,7 +10,7 @@ use super::super::wire::{Answer, Candidate, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, usage};
 use super::decode::{CONTENT, EMPTY, FINISH, finish, is_blocked};
 use super::{CANDIDATES, kept_fields};
-use crate::dialect::foreign;
+use crate::dialect::losses::note_foreign;
 use crate::fit::Spelling;
 use crate::json::wire::{Raw, Text, write};
 use crate::wire::{Reply, WireResponse};
@@ -59,9 +59,9 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     };
     let body = write(&answer);
     let mut losses = parts.losses;
-    foreign::note_fields(&response.provider_data, DIALECT, "provider_data", &[], &mut losses);
+    note_foreign(&response.provider_data, DIALECT, &[DataPart::Extra, DataPart::Answer], "", &mut losses);
     if let Some(usage) = &response.usage {
-        foreign::note_fields(&usage.provider_data, DIALECT, "usage.provider_data", &[], &mut losses);
+        note_foreign(&usage.provider_data, DIALECT, &[DataPart::Extra, DataPart::Answer], "usage.", &mut losses);
     }
     WireResponse { body, losses }
 }
@@ -184,7 +184,7 @@ impl Parts<'_> {
 
     /// Tells what of a block's data stays behind.
     pub(in super::super) fn report(&mut self, data: &ProviderData, place: &str) {
-        foreign::note_fields(data, DIALECT, &format!("{place}.provider_data"), &[], &mut self.losses);
+        note_foreign(data, DIALECT, &[DataPart::Extra, DataPart::Answer], &format!("{place}."), &mut self.losses);
     }
 
     fn lost(&mut self, code: LossCode, block: &Block, place: &str, why: &str) {

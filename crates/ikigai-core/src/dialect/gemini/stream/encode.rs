@@ -10,7 +10,8 @@ use super::super::response::{Parts, failure, finish_word, is_blocked, kept_field
 use super::super::state::{Signer, own_signature};
 use super::super::wire::{Answer, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, usage};
-use crate::dialect::{WriteFrames, foreign};
+use crate::dialect::WriteFrames;
+use crate::dialect::losses::note_foreign;
 use crate::fit::Spelling;
 use crate::json::wire::{Raw, Text};
 use crate::wire::Reply;
@@ -232,7 +233,13 @@ impl Encoder {
             }
         }
         let Some(data) = open.block.provider_data() else { return };
-        foreign::note_fields(data, DIALECT, &format!("content[{index}].provider_data"), &[], &mut self.losses);
+        note_foreign(
+            data,
+            DIALECT,
+            &[DataPart::Extra, DataPart::Answer],
+            &format!("content[{index}]."),
+            &mut self.losses,
+        );
         if provider_data.is_empty() && !open.unsigned {
             return;
         }
@@ -278,9 +285,15 @@ impl Encoder {
         };
         json(&answer, out);
         self.close(out);
-        foreign::note_fields(&data, DIALECT, "provider_data", &[], &mut self.losses);
+        note_foreign(&data, DIALECT, &[DataPart::Extra, DataPart::Answer], "", &mut self.losses);
         if let Some(usage) = &self.usage {
-            foreign::note_fields(&usage.provider_data, DIALECT, "usage.provider_data", &[], &mut self.losses);
+            note_foreign(
+                &usage.provider_data,
+                DIALECT,
+                &[DataPart::Extra, DataPart::Answer],
+                "usage.",
+                &mut self.losses,
+            );
         }
     }
 

@@ -3,15 +3,16 @@
 use std::borrow::Cow;
 
 use super::{ABSENT, CHOICE, CHOICE_AT, CHOICES, CREATED, FINISH_REASON, Holds, MESSAGE, finish, word_of};
+use crate::dialect::losses::{block_loss, note_foreign};
 use crate::dialect::openai_chat::assistant::{Join, Saying, field_of};
 use crate::dialect::openai_chat::notes::{DIALECT, EXTRA_CONTENT, Side, bound_shape, extra, shape};
 use crate::dialect::openai_chat::wire::{self, Answer, Choice, Choices, Message};
 use crate::dialect::openai_chat::{sealed, usage};
-use crate::dialect::{Reply, WireResponse, foreign, openai_error};
+use crate::dialect::{Reply, WireResponse, openai_error};
 use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _, Words};
 use crate::json::wire::{Raw, Rest, Text, write};
-use crate::{Block, Fields, Json, Loss, LossCode, Part, ProviderData, Response, Usage};
+use crate::{Block, Dialect, Fields, Json, Loss, LossCode, Part, ProviderData, Response, Usage};
 
 /// Writes an answer for a client.
 ///
@@ -82,9 +83,13 @@ pub(in crate::dialect::openai_chat) fn foreign_fields(
     usage: Option<&Usage>,
     losses: &mut Vec<Loss>,
 ) {
-    foreign::note_fields(data, DIALECT, "provider_data", &["service_tier"], losses);
+    let mut rest = data.clone();
+    for dialect in Dialect::ALL {
+        rest.remove_part(dialect, Part::Answer, "service_tier");
+    }
+    note_foreign(&rest, DIALECT, &[Part::Extra, Part::Answer], "", losses);
     if let Some(usage) = usage {
-        foreign::note_fields(&usage.provider_data, DIALECT, "usage.provider_data", &[], losses);
+        note_foreign(&usage.provider_data, DIALECT, &[Part::Extra, Part::Answer], "usage.", losses);
     }
 }
 
@@ -153,13 +158,13 @@ fn encode_message<'a>(
 pub(in crate::dialect::openai_chat) fn note_block(block: &Block, index: usize, said: bool, losses: &mut Vec<Loss>) {
     let place = format!("content[{index}]");
     if let Some(data) = block.provider_data() {
-        foreign::note_fields(data, DIALECT, &format!("{place}.provider_data"), &[], losses);
+        note_foreign(data, DIALECT, &[Part::Extra, Part::Answer], &format!("{place}."), losses);
     }
     if said {
         return;
     }
     let (code, why) = match block {
-        Block::Other(other) => return losses.push(foreign::block_loss(other, place)),
+        Block::Other(other) => return losses.push(block_loss(other, place)),
         Block::Image(_) | Block::Audio(_) | Block::Document(_) => {
             (LossCode::Media, "an answer has no place for it here; it is left out")
         }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
+use crate::dialect::losses::note_foreign;
 use crate::dialect::openai_chat::assistant::{details_of, field_of};
 use crate::dialect::openai_chat::calls::call_state;
 use crate::dialect::openai_chat::content;
@@ -17,7 +18,7 @@ use crate::dialect::openai_chat::response::{
 };
 use crate::dialect::openai_chat::sealed::{Owner, seal_parts};
 use crate::dialect::openai_chat::usage;
-use crate::dialect::{Reply, WriteFrames, foreign, openai_error};
+use crate::dialect::{Reply, WriteFrames, openai_error};
 use crate::fit::StateUse;
 use crate::json::wire::Raw;
 use crate::{
@@ -178,8 +179,7 @@ impl Encoder {
 
     fn note_fields(&mut self, index: usize, data: &ProviderData) {
         if !data.is_empty() {
-            let place = format!("content[{index}].provider_data");
-            foreign::note_fields(data, DIALECT, &place, &[], &mut self.losses);
+            note_foreign(data, DIALECT, &[Part::Extra, Part::Answer], &format!("content[{index}]."), &mut self.losses);
         }
     }
 
@@ -291,7 +291,7 @@ impl Encoder {
         }
         out.extend_from_slice(b"}\n\n");
         if let Some(usage) = self.usage.take() {
-            foreign::note_fields(&usage.provider_data, DIALECT, "usage.provider_data", &[], &mut self.losses);
+            note_foreign(&usage.provider_data, DIALECT, &[Part::Extra, Part::Answer], "usage.", &mut self.losses);
             if self.reply.stream_usage {
                 out.extend_from_slice(&self.head);
                 out.extend_from_slice(b"],\"usage\":");
