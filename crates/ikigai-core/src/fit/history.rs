@@ -364,25 +364,34 @@ fn message_of_ours(role: Role, index: usize, content: Vec<FittedBlock<'_>>) -> F
 
 /// Whether a tool turn is going on that does not begin with thinking.
 ///
-/// The turn is everything since the last user message without tool results.
+/// The turn is everything since the user last spoke without results of tools. What stands between two messages of the
+/// assistant counts as one: on the wire, results and what the user says behind them are one message.
 pub(super) fn is_unsigned_tool_turn(messages: &[FittedMessage<'_>]) -> bool {
-    let results =
-        |message: &FittedMessage<'_>| message.content.iter().any(|block| matches!(*block.block, Block::ToolResult(_)));
-    let mut first = None;
-    let mut is_going_on = None;
+    let mut first: Option<&FittedMessage<'_>> = None;
+    let mut between = Between::Nothing;
     for message in messages.iter().rev() {
-        match message.role {
-            Role::Assistant => first = Some(message),
-            Role::User | Role::Tool => {
-                let answers = results(message);
-                is_going_on.get_or_insert(answers);
-                if !answers {
-                    break;
-                }
+        match (message.role, between) {
+            (Role::Assistant, Between::Words) => break,
+            (Role::Assistant, Between::Nothing) if first.is_none() => break,
+            (Role::Assistant, Between::Nothing | Between::Results) => {
+                first = Some(message);
+                between = Between::Nothing;
             }
-            Role::System => {}
+            (Role::User | Role::Tool, Between::Nothing | Between::Words) => {
+                let results = message.content.iter().any(|block| matches!(*block.block, Block::ToolResult(_)));
+                between = if results { Between::Results } else { Between::Words };
+            }
+            (Role::User | Role::Tool, Between::Results) | (Role::System, _) => {}
         }
     }
-    let Some(first) = first.filter(|_| is_going_on == Some(true)) else { return false };
+    let Some(first) = first else { return false };
     !first.content.first().is_some_and(|block| matches!(*block.block, Block::Thinking(_)))
+}
+
+/// What stands between two messages of the assistant, or behind the last one.
+#[derive(Debug, Clone, Copy)]
+enum Between {
+    Nothing,
+    Words,
+    Results,
 }

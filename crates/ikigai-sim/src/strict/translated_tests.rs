@@ -36,8 +36,6 @@ const NOT_WHOLE: &[&str] = &[
     "No tool output found",
     "No tool call found",
     "function response turn comes immediately after",
-    // Calls whose reasoning came sealed from another provider: thinking should be off for this request, and is not yet.
-    "Expected `thinking` or `redacted_thinking`, but found `tool_use`",
 ];
 
 #[test]

@@ -236,6 +236,8 @@ fn thinking_is_off_in_a_tool_turn_that_another_model_began() {
     let lost = vec!["ForeignState messages[1].content[0]".to_owned(), "Conflict thinking".to_owned()];
     assert_eq!(seen(&foreign, Dialect::Anthropic), (false, lost.clone()));
     assert!(seen(&foreign, Dialect::OpenaiChat).0, "only budgets demand it");
+    // What the user says behind the results stands in the same message on the wire.
+    assert_eq!(seen(&foreign.clone().user("Well?"), Dialect::Anthropic), (false, lost.clone()));
     // Also in a request that goes out as it came.
     let mut came = foreign;
     came.provider_data.set_part(Dialect::Anthropic, Part::Shape, "model", "claude-sonnet-4-5");
