@@ -1,14 +1,16 @@
 //! What must hold for any bytes: no panic, no endless loop, no memory without bound, and the laws of the format.
 
-use ikigai_core::{Collector, Dialect, Event, events};
-use ikigai_core::catalog::Rules;
-use ikigai_core::provider::Quirks;
+use ikigai_core::catalog::{Catalog, rules_for};
+use ikigai_core::provider::Providers;
+use ikigai_core::server::{Delivery, Edit, Endpoint, Envelope, Watch};
 use ikigai_core::validate::EventChecker;
 use ikigai_core::wire::{Ids, Incoming, Reply, Sse, StreamDecoder, StreamEncoder, Target};
-use serde_json::Value;
+use ikigai_core::{Collector, Dialect, Event, Limits, Request, events};
 
-/// No frame of a fuzzed stream is larger; a decoder that holds more than a few of them leaks.
-const LIMIT: usize = 1 << 20;
+/// Those of a server, which reads what anybody sends.
+fn limits() -> Limits {
+    Limits::server()
+}
 
 /// Bytes as a stream: there is an end, the grammar holds, any cut gives the same events, and each dialect can send
 /// them on to a client that understands them.
@@ -44,7 +46,7 @@ fn fault(events: &[Event]) -> Option<String> {
 }
 
 fn decode(dialect: Dialect, pieces: &[&[u8]]) -> Vec<Event> {
-    let mut decoder = StreamDecoder::with_limit(dialect, Ids::seeded(1), LIMIT);
+    let mut decoder = StreamDecoder::new(dialect, Ids::seeded(1), &limits());
     let mut events = Vec::new();
     for piece in pieces {
         decoder.feed(piece, &mut events);
@@ -54,27 +56,40 @@ fn decode(dialect: Dialect, pieces: &[&[u8]]) -> Vec<Event> {
 }
 
 /// Bytes as a client's request: refused, or read; and what was read can be sent to every dialect, whose servers can
-/// read that.
+/// read that. The model and the provider it goes to are any of the tables, so that all families' rules and all
+/// providers' ways are tried.
 pub fn request(dialect: Dialect, data: &[u8]) {
-    let Ok(body) = serde_json::from_slice::<Value>(data) else { return };
     let path = "/v1beta/models/some-model:generateContent";
-    let Ok(request) = dialect.decode_request(Incoming { path: Some(path), body }) else { return };
-    let (quirks, rules) = (Quirks::default(), Rules::default());
+    let incoming = Incoming { path: Some(path), body: data };
+    let Ok((request, _)) = dialect.decode_request(incoming, &limits()) else { return };
+    let choice = data.iter().fold(data.len(), |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
+    let models = Catalog::shared().models().count();
+    let providers = Providers::shared().iter().count();
+    let (Some(facts), Some(provider)) =
+        (Catalog::shared().models().nth(choice % models), Providers::shared().iter().nth(choice / models % providers))
+    else {
+        return;
+    };
+    let rules = rules_for(&facts.id);
     for to in Dialect::ALL {
-        let target = Target { provider: "somebody", quirks: &quirks, rules: &rules, facts: None };
-        let Ok(wire) = to.encode_request(&request, &target) else { continue };
-        let read = to.decode_request(Incoming { path: Some(&wire.path), body: wire.body.clone() });
-        assert!(read.is_ok(), "{to}: {read:?}\n{}", wire.body);
+        let target = Target { provider: &provider.id, quirks: &provider.quirks, rules, facts: Some(facts) };
+        // As it came, and for the model that was chosen.
+        let chosen = Request { model: facts.id.to_string(), ..request.clone() };
+        for request in [&request, &chosen] {
+            let Ok(wire) = to.encode_request(request, &target, &limits()) else { continue };
+            let read = to.decode_request(Incoming { path: Some(&wire.path), body: &wire.body }, &Limits::default());
+            assert!(read.is_ok(), "{to}: {read:?}\n{}", String::from_utf8_lossy(&wire.body));
+        }
     }
 }
 
 /// Bytes as a whole answer: refused, or read; and what was read can be sent to every client, whole and as a stream.
 pub fn response(dialect: Dialect, data: &[u8]) {
-    let Ok(body) = serde_json::from_slice::<Value>(data) else { return };
-    let Ok(response) = dialect.decode_response(body, &mut Ids::seeded(1)) else { return };
+    let Ok(response) = dialect.decode_response(data, &mut Ids::seeded(1), &limits()) else { return };
     let steps = events(&response);
     for to in Dialect::ALL {
-        let _ = to.decode_response(to.encode_response(&response, &Reply::default()), &mut Ids::seeded(1));
+        let wire = to.encode_response(&response, &Reply::default());
+        let _ = to.decode_response(&wire.body, &mut Ids::seeded(1), &Limits::default());
         let mut encoder = StreamEncoder::new(to, Reply::default());
         let mut bytes = Vec::new();
         for step in &steps {
@@ -86,10 +101,34 @@ pub fn response(dialect: Dialect, data: &[u8]) {
     }
 }
 
+/// Bytes that pass through a server: as a path, as a body that one field is put into, and as an answer that is watched.
+pub fn server(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let _ = Endpoint::of("POST", &text, |_| data.len() % 2 == 0);
+    if let Ok(envelope) = Envelope::read(data) {
+        let _ = (envelope.model(), envelope.stream(), envelope.clashes());
+        let edited = envelope.with(&[("model", Edit::Text("another")), ("stream", Edit::Remove)]);
+        let again = Envelope::read(&edited).expect("a body that was edited is still one");
+        assert_eq!((again.model().as_deref(), again.get("stream")), (Some("another"), None));
+    }
+    let cut = data.first().map_or(0, |first| data.len() * usize::from(*first) / 256);
+    let (one, two) = data.split_at(cut);
+    for dialect in Dialect::ALL {
+        for delivery in [Delivery::Stream, Delivery::Whole] {
+            let seen = |pieces: &[&[u8]]| {
+                let mut watch = Watch::new(dialect, delivery);
+                pieces.iter().for_each(|piece| watch.feed(piece));
+                watch.finish()
+            };
+            assert_eq!(seen(&[one, two]), seen(&[data]), "{dialect} cut at {cut}");
+        }
+    }
+}
+
 /// Bytes as an event stream of anything: any cut gives the same frames.
 pub fn sse(data: &[u8]) {
     let frames = |pieces: &[&[u8]]| {
-        let mut sse = Sse::with_limit(LIMIT);
+        let mut sse = Sse::with_limit(limits().event);
         let mut seen: Vec<(Option<String>, String)> = Vec::new();
         let mut outcome = Ok(());
         for piece in pieces {
