@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ikigai_core::catalog::{Rules, ThinkingDetail, ThinkingDisplay, ThinkingKind, ThinkingRule};
 use ikigai_core::provider::Route;
 use ikigai_core::thinking::{ThinkingPlan, ThinkingSetting};
-use ikigai_core::{Dialect, Level, Request, Severity, Thinking};
+use ikigai_core::{Level, Request, Severity, Thinking};
 
 use crate::table::thousands;
 
@@ -42,15 +42,12 @@ pub(crate) fn words(route: &Route<'_>, wish: Option<&Thinking>) -> Words {
 
 /// What people see when they have switched to a model: a line that says so, and what their wish to think means there.
 ///
-/// The dialect is named where it is the Responses API and thinking was asked for, since it is the only one of the two
-/// OpenAI dialects that shows any.
+/// The API is named where thinking is on and it is the one of its maker's two that shows any: OpenAI's Responses API.
 pub(crate) fn switch_banner(route: &Route<'_>, model: &str, wish: Option<&Thinking>) -> String {
     let words = words(route, wish);
     let thinks = rules(route).thinking.kind != ThinkingKind::None;
-    let through = match route.dialect {
-        Dialect::OpenaiResponses if thinks && !wish.is_some_and(Thinking::is_off) => " (Responses API)",
-        Dialect::OpenaiResponses | Dialect::OpenaiChat | Dialect::Anthropic | Dialect::Gemini => "",
-    };
+    let shown = route.dialect.second_name().filter(|_| thinks && !wish.is_some_and(Thinking::is_off));
+    let through = shown.map(|name| format!(" ({name})")).unwrap_or_default();
     let mut text = format!("✓ Switched to {} {model}{through}", route.provider.name);
     for warning in &words.warnings {
         text.push_str("\n  ⚠ ");

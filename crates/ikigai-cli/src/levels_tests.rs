@@ -54,7 +54,7 @@ fn an_effort_model_that_cannot_be_off() {
     let expected = "✓ Switched to OpenAI o3-mini\n  ⚠ This model does not support disabling thinking\n  Thinking: medium effort (default)";
     assert_eq!(banner("o3-mini", Level::None), expected);
     let registry = Registry::shared();
-    let in_chat = registry.route_in(&registry.parse("o3-mini").unwrap(), Dialect::OpenaiChat).unwrap();
+    let in_chat = registry.route_in(&registry.parse("o3-mini").unwrap(), ikigai_core::Dialect::OpenaiChat).unwrap();
     assert_eq!(switch_banner(&in_chat, "o3-mini", Some(&Level::None.into())), expected);
 }
 

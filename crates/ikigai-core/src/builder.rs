@@ -247,7 +247,7 @@ impl Block {
             } else if let (Ok(dialect), Value::Object(fields)) = (key.parse::<Dialect>(), value)
                 && let Some(data) = self.provider_data_mut()
             {
-                data.extend(dialect, fields);
+                data.extend_as_in_json(dialect, fields.into());
             }
         }
         self
@@ -323,6 +323,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::Part;
 
     #[test]
     fn metadata_of_texts_and_pictures() {
@@ -339,7 +340,7 @@ mod tests {
         ];
         for block in blocks {
             let mut data = ProviderData::default();
-            data.set(Dialect::Anthropic, "citations", json!([]));
+            data.set_part(Dialect::Anthropic, Part::Extra, "citations", json!([]));
             let mut expected = block.clone().cached();
             *expected.provider_data_mut().unwrap() = data;
             assert_eq!(block.clone().with_metadata(metadata.clone()), expected);

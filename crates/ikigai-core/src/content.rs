@@ -1,6 +1,6 @@
 //! Content blocks: what messages are made of.
 
-use crate::{Arguments, Dialect, Json, ProviderData};
+use crate::{Arguments, Dialect, Json, Part, ProviderData};
 use serde::{Deserialize, Serialize};
 
 /// One piece of a message.
@@ -348,7 +348,7 @@ impl Text {
     pub fn is_refusal(&self) -> bool {
         [Dialect::OpenaiChat, Dialect::OpenaiResponses]
             .into_iter()
-            .any(|dialect| self.provider_data.flag(dialect, "refusal"))
+            .any(|dialect| self.provider_data.part(dialect, Part::Shape).flag("refusal"))
     }
 }
 

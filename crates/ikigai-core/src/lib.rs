@@ -62,7 +62,7 @@ pub use provider_data::{Part, ProviderData};
 pub use request::{CacheOptions, JsonSchemaFormat, OutputFormat, Request};
 pub use response::{FinishReason, Response};
 #[cfg(feature = "schema")]
-pub use schema::{FORMAT_VERSION, schema};
+pub use schema::{FORMAT_VERSION, schema, unknown_fields};
 pub use stream::{Chunk, Collector, Event, events};
 pub use thinking::{Level, Thinking, UnknownLevel};
 pub use tool::{Function, OtherTool, Tool, ToolChoice};

@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use ikigai_core::validate::EventChecker;
 use ikigai_core::{
     Block, Chunk, Collector, Error, ErrorKind, Event, FinishReason, Message, Request, Response, Role, events,
+    unknown_fields,
 };
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -47,6 +48,19 @@ proptest! {
     #[test]
     fn a_response_survives_its_json(response in response(Reach::Everything)) {
         prop_assert_eq!(through_json(&response), response);
+    }
+
+    #[test]
+    fn the_format_knows_all_fields_of_its_own_documents(
+        request in request(Reach::Everything),
+        (response, events) in streamed(Reach::Everything),
+    ) {
+        let unknown = |value: Value, kind: &str| unknown_fields(&value, kind);
+        prop_assert_eq!(unknown(json!(request), "Request"), Vec::new());
+        prop_assert_eq!(unknown(json!(response), "Response"), Vec::new());
+        for event in &events {
+            prop_assert_eq!(unknown(json!(event), "Event"), Vec::new());
+        }
     }
 
     #[test]

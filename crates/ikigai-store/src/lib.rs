@@ -36,31 +36,30 @@
 #[cfg(not(any(feature = "sqlite", feature = "postgres")))]
 compile_error!("ikigai-store needs an engine: the feature `sqlite` or `postgres`");
 
+mod answer_pieces;
 mod attachments;
-mod care;
 mod conversation;
 mod entry;
 mod error;
 mod find;
 mod id;
 mod json;
+mod message_rows;
 mod migrations;
 mod open;
 mod ops;
-mod pack;
-mod pieces;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod recording;
 mod sql;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod stats;
 mod store;
 mod text;
 mod time;
 mod transfer;
 
-pub use care::{Health, ModelStats, Spent, Stats};
 pub use conversation::{Conversation, Cursor, Details, Listing, ModelChoice, NotACursor, Page, Parent, Point};
 pub use entry::{Entry, State, Stored};
 pub use error::{Error, ErrorKind, Result};
@@ -73,6 +72,7 @@ pub use postgres::Postgres;
 pub use recording::Recording;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
+pub use stats::{Health, ModelStats, Spent, Stats};
 pub use store::{Pending, Record, Restored, Store};
 pub use text::Snippet;
 pub use time::{NotATime, Time};

@@ -7,14 +7,14 @@ use std::pin::Pin;
 use ikigai_core::{Event, Message};
 use serde_json::Value;
 
-use crate::care::{Health, Spent, Stats};
+use crate::answer_pieces;
 use crate::conversation::{Conversation, Details, Listing, Page, Point};
 use crate::error::{Error, Result};
 use crate::find::{Hit, Search};
+use crate::message_rows::{Packed, found_text, pack, said, time, unpack};
 use crate::ops::{self, RawHit};
-use crate::pack::{Packed, found_text, pack, said, time, unpack};
-use crate::pieces;
 use crate::sql::Engine;
+use crate::stats::{Health, Spent, Stats};
 use crate::text::{Query, snippet};
 use crate::{ConversationId, Entry, MessageId, State, Stored};
 
@@ -245,7 +245,7 @@ impl<E: Engine> Store for E {
 
     fn grow(&self, id: MessageId, events: Vec<Event>) -> Pending<'_, ()> {
         Box::pin(async move {
-            let piece = pieces::piece(events).map_err(|error| error.at(Store::place(self)))?;
+            let piece = answer_pieces::piece(events).map_err(|error| error.at(Store::place(self)))?;
             self.write(ops::Grow { id, piece }).await
         })
     }

@@ -7,7 +7,6 @@ mod format;
 mod support;
 mod suite {
     pub(crate) mod answers;
-    pub(crate) mod care;
     pub(crate) mod conversations;
     pub(crate) mod crowd;
     pub(crate) mod family;
@@ -16,6 +15,7 @@ mod suite {
     pub(crate) mod postgres_only;
     mod processes;
     pub(crate) mod search;
+    pub(crate) mod stats;
     pub(crate) mod transfer;
 }
 
@@ -62,7 +62,7 @@ cases! {
         titles_are_found every_script_and_no_accents no_search_is_an_error the_better_match_comes_first
         attached_texts_are_found an_answer_is_found_once_it_is_whole long_messages_are_kept_whole;
     transfer: out_and_in_again one_conversation_stands_alone importing_twice_changes_nothing;
-    care: statistics a_conversation_knows_what_it_took a_good_database_is_well a_closed_store_says_so;
+    stats: statistics a_conversation_knows_what_it_took a_good_database_is_well a_closed_store_says_so;
     crowd: many_writers_one_conversation attachments_come_and_go;
     laws: any_message_comes_back any_answer_comes_back any_stream_is_kept;
 }

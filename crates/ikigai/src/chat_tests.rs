@@ -1,6 +1,6 @@
 //! Conversations: what is kept, and what is sent on.
 
-use ikigai_core::{Block, Dialect, ErrorKind, Level, ProviderData, Response, Role, ThinkingBlock, user};
+use ikigai_core::{Block, Dialect, ErrorKind, Level, Part, ProviderData, Response, Role, ThinkingBlock, user};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -13,7 +13,7 @@ const CLAUDE: &str = "anthropic:claude-sonnet-4-5/low";
 /// An answer with signed thinking.
 fn thinks(text: &str) -> Response {
     let mut provider_data = ProviderData::default();
-    provider_data.set(Dialect::Anthropic, "signature", "c2lnbmVk");
+    provider_data.set_part(Dialect::Anthropic, Part::State, "signature", "c2lnbmVk");
     let thinking = Block::Thinking(ThinkingBlock { text: "Hm.".to_owned(), provider_data });
     Response { model: "claude-sonnet-4-5-20250929".to_owned(), content: vec![thinking, Block::text(text)], ..says("") }
 }

@@ -1,9 +1,9 @@
 //! `ikigai models thinking`.
 
 use clap::Args;
+use ikigai_core::ModelError;
 use ikigai_core::catalog::{Rules, ThinkingKind, rules_for};
 use ikigai_core::provider::{Registry, Route};
-use ikigai_core::{Dialect, ModelError};
 
 use super::card::Levels;
 use super::unknown;
@@ -56,7 +56,7 @@ fn route<'a>(name: &str, registry: &'a Registry) -> Result<Route<'a>, ModelError
         Ok(name) => name,
         // The name means no one model, but perhaps one family: `gpt-oss-120b` is served by many.
         Err(_) if rules_for(name).thinking.kind != ThinkingKind::None => {
-            return Ok(registry.route_of_dialect(Dialect::OpenaiChat, name));
+            return Ok(registry.route_of_family(name));
         }
         Err(error) => return Err(error),
     };

@@ -2,7 +2,9 @@
 
 use clap::Args;
 use ikigai_core::wire::{Ids, Reply, StreamEncoder, WireRequest};
-use ikigai_core::{Collector, Dialect, Error, Event, FinishReason, Json, Limits, Loss, Request, Severity, events};
+use ikigai_core::{
+    Collector, Dialect, Error, Event, FinishReason, Json, Limits, Loss, Request, Severity, events, unknown_fields,
+};
 use serde_json::Value;
 
 use super::args::{self, Input, Kind, Other};
@@ -39,7 +41,29 @@ pub(crate) fn run(encode: Encode, out: &mut Out) -> Result<(), Failure> {
     let Encode { dialect, kind, other, input } = encode;
     let targets = Targets::new(dialect, &other, out)?;
     let writer = Writer { dialect, targets: &targets, other: &other, issuer: other.provider.as_deref() };
-    super::run_all(&input, Item::default(), out, |item| writer.write(canonical(kind, item)?, item))
+    super::run_all(&input, Item::default(), out, |item| {
+        writer.write(canonical(kind, item)?, unknown(kind, item)?, item)
+    })
+}
+
+/// What the format does not know of a document.
+fn unknown(kind: Kind, item: &Item<'_>) -> Result<Vec<Loss>, Error> {
+    let kind = match kind {
+        Kind::Request => "Request",
+        Kind::Response => "Response",
+        Kind::Error => "Error",
+        Kind::Stream => return Ok(stream_unknown(&item.json()?)),
+    };
+    Ok(unknown_fields(&item.json()?, kind))
+}
+
+fn stream_unknown(value: &Value) -> Vec<Loss> {
+    let Some(list) = value.get("events").unwrap_or(value).as_array() else { return unknown_fields(value, "Response") };
+    let events = list.iter().enumerate().flat_map(|(index, event)| {
+        let found = unknown_fields(event, "Event").into_iter();
+        found.map(move |loss| Loss { place: format!("events[{index}].{}", loss.place), ..loss })
+    });
+    events.collect()
 }
 
 /// Reads a canonical document.
@@ -89,12 +113,13 @@ pub(crate) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    pub(crate) fn write(&self, canonical: Canonical, item: &Item<'_>) -> Translated {
+    /// Writes a document. `found` is what was already lost when it was read.
+    pub(crate) fn write(&self, canonical: Canonical, found: Vec<Loss>, item: &Item<'_>) -> Translated {
         match canonical {
-            Canonical::Request(request) => self.request(*request),
+            Canonical::Request(request) => self.request(*request, found),
             Canonical::Response(response) => {
                 let wire = self.dialect.encode_response(&response, &self.reply(item.ids()));
-                let losses = response.warnings.into_iter().chain(wire.losses).collect();
+                let losses = found.into_iter().chain(response.warnings).chain(wire.losses).collect();
                 self.carried(Product::wire(&wire.body)?, losses, "answer")
             }
             Canonical::Error(error) => {
@@ -104,7 +129,7 @@ impl Writer<'_> {
                 } else {
                     Product::wire(&wire.body)?
                 };
-                Ok(product.without_losses())
+                self.carried(product, found, "error")
             }
             Canonical::Stream(events) => {
                 let mut encoder = StreamEncoder::new(self.dialect, self.reply(item.stream_ids()));
@@ -113,19 +138,19 @@ impl Writer<'_> {
                     encoder.push(event, &mut bytes);
                 }
                 let text = Product::Text(String::from_utf8_lossy(&bytes).into_owned());
-                self.carried(text, encoder.losses().to_vec(), "stream")
+                self.carried(text, found.into_iter().chain(encoder.losses().iter().cloned()).collect(), "stream")
             }
         }
     }
 
-    fn request(&self, mut request: Request) -> Translated {
+    fn request(&self, mut request: Request, found: Vec<Loss>) -> Translated {
         let target = self.targets.aim(&mut request)?;
         let wire = self.dialect.encode_request(&request, &target.target(), &Limits::client())?;
         let product = match self.other.full {
             true => Product::Wire(Json::of(&WireRequest { losses: Vec::new(), ..wire.clone() }).unwrap_or_default()),
             false => Product::wire(&wire.body)?,
         };
-        self.carried(product, wire.losses, "request")
+        self.carried(product, found.into_iter().chain(wire.losses).collect(), "request")
     }
 
     /// What was written; in strict mode only if nothing was lost.

@@ -8,7 +8,7 @@ use crate::output::Out;
 /// Print the JSON Schema of the canonical format
 ///
 /// One document: `#/$defs/Request`, `#/$defs/Response`, `#/$defs/Event` and `#/$defs/Error`, with everything that they
-/// are made of. Its `x-ikigai-version` changes whenever a document that was valid would no longer be.
+/// are made of. Its `x-ikigai-version` changes whenever the same document would be written differently.
 #[derive(Debug, Args)]
 pub(crate) struct Schema {}
 

@@ -52,7 +52,7 @@ pub(crate) fn run(translate: Translate, out: &mut Out) -> Result<(), Failure> {
         let reader = input.open(out)?;
         return stream(from, &writer, reader, out);
     }
-    super::run_all(&input, defaults, out, |item| writer.write(decode::read(from, kind, item)?, item))
+    super::run_all(&input, defaults, out, |item| writer.write(decode::read(from, kind, item)?, Vec::new(), item))
 }
 
 /// A single stream is translated while it arrives, and never held whole.

@@ -88,6 +88,21 @@ fn strict_refuses_what_cannot_be_carried() {
 }
 
 #[test]
+fn fields_that_the_format_does_not_know_are_told() {
+    let canonical =
+        r#"{"model":"gpt-4.1","messages":[{"role":"user","content":"Hi"}],"temprature":0.5,"max_tokens":9}"#;
+    let Said { code, stderr, .. } = wire("encode --dialect openai-chat --kind request", canonical);
+    assert_eq!(code, Some(0));
+    assert_snapshot!(stderr, @r"
+    loss: temprature at temprature: the format has no such field, so it is ignored; did you mean `temperature`?
+    loss: max_tokens at max_tokens: the format has no such field, so it is ignored; did you mean `max_output_tokens`?
+    ");
+    let Said { code, stderr, .. } = wire("encode --dialect openai-chat --kind request --strict", canonical);
+    assert_eq!(code, Some(1));
+    assert!(stderr.ends_with("error: strict: openai-chat cannot carry 2 things of this request\n"), "{stderr}");
+}
+
+#[test]
 fn a_full_request_has_its_path_and_headers_and_no_key() {
     let canonical = r#"{"model":"gemini-2.5-pro","messages":[{"role":"user","content":"Hi"}]}"#;
     assert_snapshot!(wire("encode --dialect gemini --kind request --full", canonical).stdout, @r#"
@@ -349,7 +364,7 @@ fn input_can_come_from_a_file() {
 #[test]
 fn the_schema_is_one_document_that_names_no_host() {
     let schema: Value = serde_json::from_str(&crate::support::printed(&["wire", "schema"])).unwrap();
-    assert_eq!([&schema["$id"], &schema["x-ikigai-version"]], [&json!("urn:ikigai:format:1"), &json!("1")]);
+    assert_eq!([&schema["$id"], &schema["x-ikigai-version"]], [&json!("urn:ikigai:format:2"), &json!("2")]);
     for name in ["Request", "Response", "Event", "Error"] {
         assert!(schema["$defs"][name]["properties"].is_object() || schema["$defs"][name]["oneOf"].is_array(), "{name}");
     }

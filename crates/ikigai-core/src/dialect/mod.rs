@@ -61,6 +61,11 @@ impl Dialect {
             Dialect::Gemini => "gemini",
         }
     }
+
+    /// What its maker calls it to tell it from an older one: the Responses API.
+    pub fn second_name(self) -> Option<&'static str> {
+        (self == Dialect::OpenaiResponses).then_some("Responses API")
+    }
 }
 
 impl std::fmt::Display for Dialect {

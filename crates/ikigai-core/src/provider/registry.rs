@@ -83,6 +83,11 @@ impl Registry {
         }
     }
 
+    /// The route to a model that many serve, such as `gpt-oss-120b`, in the dialect that most of them speak.
+    pub fn route_of_family(&self, model: &str) -> Route<'_> {
+        self.route_of_dialect(Dialect::OpenaiChat, model)
+    }
+
     /// The route to a model of the provider that invented the dialect: Anthropic, OpenAI or Google. Any model id is
     /// accepted.
     pub fn route_of_dialect(&self, dialect: Dialect, model: &str) -> Route<'_> {

@@ -110,6 +110,11 @@ impl ProviderData {
         self.entries.is_empty()
     }
 
+    /// Whether a dialect left anything here.
+    pub fn is_of(&self, dialect: Dialect) -> bool {
+        self.entry(dialect.as_str()).is_some()
+    }
+
     /// One part of what a dialect left here.
     pub fn part(&self, dialect: Dialect, part: Part) -> &Fields {
         self.entry(dialect.as_str()).map_or(Fields::NONE, |entry| entry.part(part))
@@ -129,6 +134,14 @@ impl ProviderData {
     pub fn extend_part(&mut self, dialect: Dialect, part: Part, fields: Fields) {
         if !fields.is_empty() {
             self.own(dialect.as_str()).part_mut(part).merge(fields);
+        }
+    }
+
+    /// Adds fields as they stand below the dialect's name in JSON, each to its part.
+    pub(crate) fn extend_as_in_json(&mut self, dialect: Dialect, fields: Fields) {
+        if !fields.is_empty() {
+            let entry = self.own(dialect.as_str());
+            fields.into_iter().for_each(|(name, value)| legacy::read(entry, name, value));
         }
     }
 

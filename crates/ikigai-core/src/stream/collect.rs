@@ -1,6 +1,6 @@
 //! Events to a [`Response`], and a [`Response`] back to events. Nothing else assembles an answer.
 
-use crate::{Arguments, Block, Error, Event, FinishReason, ProviderData, Response, ToolCall, Usage};
+use crate::{Arguments, Block, Error, Event, FinishReason, Part, ProviderData, Response, ToolCall, Usage};
 
 /// Collects the events of a stream into the [`Response`] that the same answer would have been without streaming.
 ///
@@ -75,8 +75,8 @@ impl Collector {
                     self.fail(format!("block {index} ends, but is not open, or is a tool call"));
                 }
                 Some((Block::Other(other), _)) => {
-                    if let Some(data) = provider_data.remove(other.dialect, "data") {
-                        other.data = data.into();
+                    if let Some(data) = provider_data.remove_part(other.dialect, Part::Shape, "data") {
+                        other.data = data;
                     }
                     self.close(index);
                 }

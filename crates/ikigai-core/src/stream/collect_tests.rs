@@ -67,7 +67,7 @@ fn broken(content: Vec<Block>, fault: &str) -> Response {
 #[test]
 fn a_stream_becomes_its_response() {
     let mut signed = ProviderData::default();
-    signed.set(Dialect::Anthropic, "signature", "Eq");
+    signed.set_part(Dialect::Anthropic, Part::State, "signature", "Eq");
     let usage = Usage { input_tokens: 3, ..Usage::default() };
     let response = collect([
         start(),
@@ -235,7 +235,7 @@ fn a_dialects_own_block_may_open_unfinished_and_end_whole() {
     let whole = json!({"type": "web_search_call", "status": "completed"});
     let end = |dialect| {
         let mut provider_data = ProviderData::default();
-        provider_data.set(dialect, "data", whole.clone());
+        provider_data.set_part(dialect, Part::Shape, "data", whole.clone());
         Event::BlockDone { index: 0, provider_data }
     };
     let content = |end| {

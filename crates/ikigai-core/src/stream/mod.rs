@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A dialect's own block (`other`) may open unfinished. Its `block_done` then holds the whole wire object, in
-//! `provider_data` under that dialect as `data`, which replaces the one that it opened with.
+//! `provider_data` under that dialect as `shape.data`, which replaces the one that it opened with.
 //!
 //! Blocks are numbered as they open, from 0, and that number is their place in [`Response::content`]. Blocks may be
 //! open at the same time; each is closed before `done`. An error may end a stream at any place, even the first.

@@ -8,7 +8,7 @@ mod table;
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::{ThinkingDetail, ThinkingKind, ThinkingRule};
-use crate::{Block, Dialect, Loss, Response};
+use crate::{Block, Dialect, Loss, Part, Response};
 
 pub use fit::{ShowThinking, ThinkingPlan, ThinkingSetting};
 pub(crate) use plan::nearest_level;
@@ -132,20 +132,20 @@ impl Thinking {
 
 impl Response {
     /// Notes on Anthropic's thinking blocks whether they hold the whole thinking or a summary of it, by the rule of the
-    /// model: `provider_data.anthropic.thinking_type` is `full` or `summarized`.
+    /// model: `provider_data.anthropic.shape.thinking_type` is `full` or `summarized`.
     ///
     /// The API does not say so itself, and nothing of it goes back on the wire.
     pub fn note_thinking_type(&mut self, rule: &ThinkingRule) {
         for block in &mut self.content {
             if let Block::Thinking(thinking) = block
                 && !thinking.text.is_empty()
-                && thinking.provider_data.get(Dialect::Anthropic).is_some()
+                && thinking.provider_data.is_of(Dialect::Anthropic)
             {
                 let word = match rule.shown {
                     ThinkingDetail::Whole => "full",
                     ThinkingDetail::Summary => "summarized",
                 };
-                thinking.provider_data.set(Dialect::Anthropic, "thinking_type", word);
+                thinking.provider_data.set_part(Dialect::Anthropic, Part::Shape, "thinking_type", word);
             }
         }
     }
@@ -231,14 +231,18 @@ mod tests {
     fn thinking_says_whether_it_is_whole() {
         let noted = |model: &str| {
             let mut own = ThinkingBlock { text: "Hm.".to_owned(), ..ThinkingBlock::default() };
-            own.provider_data.set(Dialect::Anthropic, "signature", "EqoB");
+            own.provider_data.set_part(Dialect::Anthropic, Part::State, "signature", "EqoB");
             let redacted = ThinkingBlock { text: String::new(), ..own.clone() };
             let foreign = ThinkingBlock { text: "Hm.".to_owned(), ..ThinkingBlock::default() };
             let content = [own, redacted, foreign].map(Block::Thinking).into();
             let mut response = Response { content, ..Response::default() };
             response.note_thinking_type(&rules_for(model).thinking);
             let types = response.content.iter().filter_map(Block::provider_data);
-            types.map(|data| data.str(Dialect::Anthropic, "thinking_type").map(str::to_owned)).collect::<Vec<_>>()
+            types
+                .map(|data| {
+                    data.part_str(Dialect::Anthropic, Part::Shape, "thinking_type").map(|word| word.into_owned())
+                })
+                .collect::<Vec<_>>()
         };
         assert_eq!(noted("claude-3-7-sonnet"), [Some("full".to_owned()), None, None]);
         assert_eq!(noted("claude-sonnet-4-5"), [Some("summarized".to_owned()), None, None]);

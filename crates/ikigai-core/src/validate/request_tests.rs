@@ -3,8 +3,8 @@ use serde_json::{Map, json};
 
 use super::Problem;
 use crate::{
-    Block, Dialect, Error, ErrorKind, Level, Message, Other, ProviderData, Request, Role, Source, Text, Thinking, Tool,
-    ToolCall, ToolChoice,
+    Block, Dialect, Error, ErrorKind, Level, Message, Other, Part, ProviderData, Request, Role, Source, Text, Thinking,
+    Tool, ToolCall, ToolChoice,
 };
 
 fn hello() -> Request {
@@ -95,7 +95,7 @@ fn empty_things() {
     ");
     insta::assert_snapshot!(told(&hello().system("")), @"(system[0]: the text is empty; some providers refuse that, so leave the block out)");
     let mut state = ProviderData::default();
-    state.set(Dialect::Gemini, "thought_signature", "abc");
+    state.set_part(Dialect::Gemini, Part::State, "thought_signature", "abc");
     let signed = Block::Text(Text { text: String::new(), cache: None, provider_data: state });
     assert_eq!(
         told(&hello().assistant([Block::text("Hi"), signed]).user("Go on")),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::content::{self, Inside};
 use super::{At, Invalid, Problem, refuse};
-use crate::{FinishReason, Response, Usage};
+use crate::{FinishReason, Response};
 
 impl Response {
     /// Checks that the answer makes sense: that it has content, that its end fits it, that its counts add up.
@@ -54,20 +54,10 @@ impl Response {
             problems.push(Problem::ErrorWithoutFinish { finish });
         }
         if let Some(usage) = &self.usage
-            && let Some(total) = usage.own_total().or_else(|| provider_total(usage))
-            && total != usage.total_tokens()
+            && let Some(total) = usage.own_total()
         {
             problems.push(Problem::TotalDiffers { sum: usage.total_tokens(), total });
         }
         problems
     }
-}
-
-/// The provider's own total, which codecs keep where it differs from the sum.
-fn provider_total(usage: &Usage) -> Option<u64> {
-    usage
-        .provider_data
-        .iter()
-        .flat_map(|(_, fields)| ["total_tokens", "totalTokenCount"].into_iter().filter_map(|key| fields.get(key)))
-        .find_map(serde_json::Value::as_u64)
 }

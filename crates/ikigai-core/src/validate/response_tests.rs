@@ -2,7 +2,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Map, json};
 
 use super::Problem;
-use crate::{Block, Dialect, Error, FinishReason, ProviderData, Response, Usage};
+use crate::{Block, Dialect, Error, FinishReason, Part, ProviderData, Response, Usage};
 
 fn told(response: &Response) -> String {
     let problems = response.problems();
@@ -63,7 +63,7 @@ fn blocks_of_an_answer() {
 fn a_total_of_the_providers_own() {
     let counted = |total: u64| {
         let mut provider_data = ProviderData::default();
-        provider_data.set(Dialect::Gemini, "totalTokenCount", total);
+        provider_data.set_part(Dialect::Gemini, Part::Answer, "totalTokenCount", serde_json::json!(total));
         let usage =
             Usage { input_tokens: 50, output_tokens: 100, thinking_tokens: 20, provider_data, ..Usage::default() };
         told(&Response { usage: Some(usage), ..answer(FinishReason::Stop, vec![Block::text("Hi")]) })

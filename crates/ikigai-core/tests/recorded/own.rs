@@ -168,8 +168,8 @@ fn streams_round_trip(dialect: Dialect) {
             findings.add(id, format!("sent on: {fault}"));
         }
         let (mut found, mut wanted) = (collect(again), collect(events));
-        if wanted.provider_data.str(dialect, "finish_reason").is_none() {
-            found.provider_data.remove(dialect, "finish_reason");
+        if wanted.provider_data.part_str(dialect, Part::Answer, "finish_reason").is_none() {
+            found.provider_data.remove_part(dialect, Part::Answer, "finish_reason");
         }
         if wanted.finish_reason == FinishReason::Unknown && dialect == Dialect::OpenaiChat {
             wanted.finish_reason = FinishReason::Stop;
@@ -184,15 +184,15 @@ fn streams_round_trip(dialect: Dialect) {
 
 /// An answer without what a server that sends it on makes anew.
 fn as_sent_on(mut response: Response, dialect: Dialect) -> Value {
-    response.provider_data.remove(dialect, "response");
+    response.provider_data.take_part(dialect, Part::Answer);
     // How a whole answer was spelled, which a stream does not show.
     response.provider_data.remove_part(dialect, Part::Shape, "answer");
     if let Some(error) = &mut response.error {
         error.provider_data = ProviderData::default();
     }
     for data in response.content.iter_mut().filter_map(Block::provider_data_mut) {
-        if data.str(Dialect::OpenaiChat, "reasoning_field") == Some("content") {
-            data.set(Dialect::OpenaiChat, "reasoning_field", "reasoning_content");
+        if data.part_str(Dialect::OpenaiChat, Part::Shape, "reasoning_field").as_deref() == Some("content") {
+            data.set_part(Dialect::OpenaiChat, Part::Shape, "reasoning_field", "reasoning_content");
         }
     }
     let mut value = serde_json::to_value(response).unwrap();

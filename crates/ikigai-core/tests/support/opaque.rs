@@ -1,6 +1,6 @@
 //! The sealed state of a provider, as a test sees it: long texts that nobody was meant to read.
 
-use ikigai_core::{Block, Dialect, Message, ProviderData};
+use ikigai_core::{Block, Dialect, Fields, Message, Part, ProviderData};
 use serde_json::Value;
 
 /// Every sealed text in the blocks of a conversation that a dialect left there. Short values (ids, marks) and what is
@@ -11,8 +11,9 @@ pub(crate) fn sealed<'a>(messages: impl IntoIterator<Item = &'a Message>, dialec
     for message in messages {
         for block in &message.content {
             visible.push_str(&serde_json::to_string(&without_data(block)).unwrap());
-            if let Some(own) = block.provider_data().and_then(|data| data.get(dialect)) {
-                own.values().for_each(|value| long_texts(value, &mut found));
+            for part in [Part::State, Part::Shape, Part::Extra, Part::Answer] {
+                let own = block.provider_data().map(|data| data.part(dialect, part));
+                own.into_iter().flat_map(Fields::iter).for_each(|(_, value)| long_texts(value.value(), &mut found));
             }
         }
     }

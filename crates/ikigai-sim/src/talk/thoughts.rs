@@ -2,7 +2,7 @@
 
 use ikigai_core::catalog::{ThinkingKind, ThinkingOff, rules_for};
 use ikigai_core::wire::Ids;
-use ikigai_core::{Block, Dialect, Level, ProviderData, Request, ThinkingBlock};
+use ikigai_core::{Block, Dialect, Level, Part, ProviderData, Request, ThinkingBlock};
 
 use super::{Talk, prompt, tokens};
 use crate::seals::Purpose;
@@ -35,13 +35,18 @@ pub(super) fn about(request: &Request, content: &[Block], talk: &Talk<'_>) -> Th
     let block = match talk.dialect {
         Dialect::Anthropic => {
             let seal = talk.memory.seals.seal(Purpose::Thinking, &[&request.model, &visible], "");
-            data.set(Dialect::Anthropic, "signature", seal);
+            data.set_part(Dialect::Anthropic, Part::State, "signature", seal);
             Some(visible)
         }
         Dialect::OpenaiResponses => {
-            data.set(Dialect::OpenaiResponses, "id", format!("rs_{}", Ids::seeded(!talk.seed).next_id()));
+            data.set_part(
+                Dialect::OpenaiResponses,
+                Part::State,
+                "id",
+                format!("rs_{}", Ids::seeded(!talk.seed).next_id()),
+            );
             let seal = talk.memory.seals.seal(Purpose::Reasoning, &[], &request.model);
-            data.set(Dialect::OpenaiResponses, "encrypted_content", seal);
+            data.set_part(Dialect::OpenaiResponses, Part::State, "encrypted_content", seal);
             Some(visible)
         }
         Dialect::Gemini => shown.then_some(visible),
@@ -95,6 +100,6 @@ pub(super) fn sign(content: &mut [Block], thought: bool, request: &Request, talk
     let name = block.as_tool_call().map(|call| call.name.clone()).unwrap_or_default();
     let seal = talk.memory.seals.seal(Purpose::Thought, &[&name], &request.model);
     if let Some(data) = block.provider_data_mut() {
-        data.set(Dialect::Gemini, "thought_signature", seal);
+        data.set_part(Dialect::Gemini, Part::State, "thought_signature", seal);
     }
 }

@@ -3,7 +3,7 @@
 use super::conversations::set_title;
 use super::messages::{add, attach, collect, fetch_one};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pack::{Packed, Raw};
+use crate::message_rows::{Packed, Raw};
 use crate::sql::{Operation, Session, params};
 use crate::{ConversationId, MessageId, State, Time};
 

@@ -2,7 +2,7 @@
 
 use crate::conversation::{Conversation, Cursor, Details, Listing, ModelChoice, Page, Parent};
 use crate::error::{Error, Result};
-use crate::pack::{metadata, said, time};
+use crate::message_rows::{metadata, said, time};
 use crate::sql::{Operation, Row, Session, Value, params};
 use crate::text::{one_line, words};
 use crate::{ConversationId, Time, json};

@@ -6,7 +6,7 @@ use super::conversations::{hold, set_title};
 use super::line::LINE;
 use crate::attachments::{Attachment, Form, Part};
 use crate::error::{Error, Result};
-use crate::pack::{Packed, Raw};
+use crate::message_rows::{Packed, Raw};
 use crate::sql::{Lock, Operation, Row, Session, Value, params};
 use crate::{ConversationId, MessageId, State, Time};
 

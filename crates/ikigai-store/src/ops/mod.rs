@@ -7,7 +7,6 @@
 //! - where `base` is not 0, the parent itself owns the message at `base`, so that the parent's own base is less.
 
 mod answers;
-mod care;
 mod conversations;
 mod family;
 mod keys;
@@ -15,12 +14,13 @@ mod line;
 mod messages;
 mod moving;
 mod search;
+mod stats;
 
 pub(crate) use answers::{Begin, Finish, Grow};
-pub(crate) use care::{Examine, Measure, Spend};
 pub(crate) use conversations::{Create, Find, List, Open, Update};
 pub(crate) use family::{Delete, Family, Fork, Truncate};
 pub(crate) use keys::{AllSettings, GetSetting, Prompts, RememberPrompt, SetSetting};
 pub(crate) use messages::{Append, Message, Thread};
 pub(crate) use moving::{Outline, Record, Restore};
 pub(crate) use search::{RawHit, Search, reindex};
+pub(crate) use stats::{Examine, Measure, Spend};

@@ -4,7 +4,7 @@ use super::conversations::{Fresh, fetch, insert};
 use super::messages;
 use crate::conversation::{Conversation, Parent};
 use crate::error::{Error, Result};
-use crate::pack::{Packed, Raw, said};
+use crate::message_rows::{Packed, Raw, said};
 use crate::sql::{Lock, Operation, Session, params};
 use crate::{ConversationId, MessageId, Restored, Time, json};
 

@@ -3,7 +3,7 @@
 use super::messages::part;
 use crate::attachments::Part;
 use crate::error::{Error, Result};
-use crate::pack::found_text;
+use crate::message_rows::found_text;
 use crate::sql::{Found, Operation, Session, params};
 use crate::text::{Query, place_of, words};
 use crate::{Order, Place};

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ikigai_core::catalog::Money;
 use ikigai_core::{
-    Block, CacheHint, Dialect, Document, Event, FinishReason, Image, Level, Message, Other, Role, Source, Text,
+    Block, CacheHint, Dialect, Document, Event, FinishReason, Image, Level, Message, Other, Part, Role, Source, Text,
     ThinkingBlock, ToolCall, ToolResult, Usage,
 };
 use ikigai_store::{Entry, State};
@@ -48,14 +48,19 @@ pub(crate) fn nested(levels: usize) -> Value {
 /// An answer with everything that an answer can have.
 pub(crate) fn rich() -> Entry {
     let mut thinking = ThinkingBlock { text: "Hm…\u{0}\n".into(), ..Default::default() };
-    thinking.provider_data.set(Dialect::Anthropic, "signature", "EqoBCkYIBxgCKkA+/=");
+    thinking.provider_data.set_part(Dialect::Anthropic, Part::State, "signature", "EqoBCkYIBxgCKkA+/=");
     let mut call = ToolCall { id: "toolu_01".into(), name: "read_file".into(), ..ToolCall::default() };
     call.arguments = ikigai_core::Arguments::from_text("{\"path\": \"/etc/hosts\", \"a\": 1.0, \"b\": 1e400}");
     let mut deep = ToolCall { id: "toolu_02".into(), name: "deep".into(), ..ToolCall::default() };
     deep.arguments = object(nested(127)).into();
     let mut order =
         Text { text: "\"quoted\" \\ \u{1F642} \u{2028}\0 ' ; DROP TABLE messages; --".into(), ..Text::default() };
-    order.provider_data.set(Dialect::Gemini, "z", json!({"b": 1, "a": [0.1, 1e-7, 123_456_789_012_345_678_u64]}));
+    order.provider_data.set_part(
+        Dialect::Gemini,
+        Part::Extra,
+        "z",
+        json!({"b": 1, "a": [0.1, 1e-7, 123_456_789_012_345_678_u64]}),
+    );
     let result = ToolResult {
         tool_call_id: "toolu_01".into(),
         content: vec![Block::text("127.0.0.1"), picture(9, 5000), document("hosts", &"localhost ".repeat(600))],
@@ -80,7 +85,7 @@ pub(crate) fn rich() -> Entry {
     message.provider = Some("anthropic\0".into());
     message.model = Some("claude-sonnet-4-5-20250929".into());
     message.thinking = Some(Level::Xhigh);
-    message.provider_data.set(Dialect::Anthropic, "stop_sequence", Value::Null);
+    message.provider_data.set_part(Dialect::Anthropic, Part::Extra, "stop_sequence", Value::Null);
     let mut usage = Usage {
         input_tokens: 50,
         output_tokens: 100,
@@ -89,7 +94,7 @@ pub(crate) fn rich() -> Entry {
         cache_write_tokens: u64::MAX,
         ..Usage::default()
     };
-    usage.provider_data.set(Dialect::Anthropic, "service_tier", "standard");
+    usage.provider_data.set_part(Dialect::Anthropic, Part::Answer, "service_tier", "standard");
     Entry {
         message,
         state: State::Cut,

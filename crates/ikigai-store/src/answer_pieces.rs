@@ -67,6 +67,7 @@ mod tests {
 
     use super::*;
     use crate::State;
+    use ikigai_core::Part;
 
     fn text(index: usize, text: &str) -> Event {
         Event::TextDelta { index, text: text.into() }
@@ -110,10 +111,10 @@ mod tests {
     fn an_answer_is_what_it_began_with_and_what_came() {
         let mut begun = Message::new(Role::Assistant, Vec::new());
         (begun.provider, begun.model, begun.thinking) = (Some("p".into()), Some("asked".into()), Some(Level::High));
-        begun.provider_data.set(Dialect::Gemini, "a", 1);
+        begun.provider_data.set_part(Dialect::Gemini, Part::Extra, "a", "1");
         let begun = Entry::new(begun).state(State::Partial);
         let mut came = ProviderData::default();
-        came.set(Dialect::Gemini, "b", 2);
+        came.set_part(Dialect::Gemini, Part::Extra, "b", "2");
         let start = Event::Start { id: Some("r".into()), model: Some("answered".into()), provider_data: came };
         let first = piece(vec![start, Event::BlockStart { index: 0, block: Block::text("") }]).unwrap();
         let second = piece(vec![text(0, "Hel"), text(0, "lo")]).unwrap();
@@ -128,7 +129,7 @@ mod tests {
         let mut expected = begun.clone();
         expected.message.content = vec![Block::text("Hello"), Block::ToolCall(call)];
         expected.message.model = Some("answered".into());
-        expected.message.provider_data.set(Dialect::Gemini, "b", 2);
+        expected.message.provider_data.set_part(Dialect::Gemini, Part::Extra, "b", "2");
         expected.metadata.insert("response_id".into(), "r".into());
         let pieces = [first, second, third];
         assert_eq!(assemble(begun.clone(), &pieces), Ok(expected));

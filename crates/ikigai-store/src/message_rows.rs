@@ -8,7 +8,7 @@ use crate::attachments::{self, Attachment, Part};
 use crate::error::{Error, Result};
 use crate::text::{first_line, place_of, searchable, words};
 use crate::{Entry, Place, State, Stored, Time};
-use crate::{json, pieces};
+use crate::{answer_pieces, json};
 
 /// A message as the database keeps it.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,7 +122,7 @@ fn read(raw: Raw) -> std::result::Result<Stored, String> {
         position: u64::try_from(raw.position).map_err(said)?,
         created: time(raw.created)?,
         updated: time(raw.updated)?,
-        entry: if raw.pieces.is_empty() { entry } else { pieces::assemble(entry, &raw.pieces)? },
+        entry: if raw.pieces.is_empty() { entry } else { answer_pieces::assemble(entry, &raw.pieces)? },
     })
 }
 

@@ -1,12 +1,17 @@
 //! The JSON Schema of the canonical format.
 
+mod unknown;
+
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 
 use crate::{Error, Event, Request, Response};
 
-/// The version of the canonical JSON. It changes whenever a document that was valid would no longer be.
-pub const FORMAT_VERSION: &str = "1";
+pub use unknown::unknown_fields;
+
+/// The version of the canonical JSON. It changes whenever the same document would be written differently; documents of
+/// all versions before are read.
+pub const FORMAT_VERSION: &str = "2";
 
 /// The JSON Schema of the canonical format: `Request`, `Response`, `Event` and `Error`, and everything that they are
 /// made of, under `$defs`.

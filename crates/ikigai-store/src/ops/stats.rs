@@ -9,10 +9,10 @@ use super::line::LINE;
 use super::messages::{self, THREAD};
 use crate::ConversationId;
 use crate::attachments::hash;
-use crate::care::{ModelStats, Spent, Stats, add};
 use crate::error::{Error, Result};
-use crate::pack::{money, unpack};
+use crate::message_rows::{money, unpack};
 use crate::sql::{Operation, Session, Value, params};
+use crate::stats::{ModelStats, Spent, Stats, add};
 
 /// So many problems are told.
 const MOST_PROBLEMS: usize = 20;
