@@ -51,7 +51,7 @@ fn check_output(id: &str, dialect: Dialect, stream: &[u8], findings: &mut Findin
 }
 
 fn recorded_answers(dialect: Dialect) {
-    let Some(exchanges) = exchanges(dialect) else { return };
+    let exchanges = exchanges(dialect);
     let mut findings = Findings::default();
     for exchange in &exchanges {
         match &exchange.response.sse {

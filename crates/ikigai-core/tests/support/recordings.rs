@@ -1,5 +1,5 @@
-//! What providers really answered, read from the folder of recordings. They are data of the test machine and no part
-//! of the project.
+//! What goes over the wire: our own fixtures, which are always here, and what providers really answered, read from the
+//! folder of recordings. Those are data of the test machine and no part of the project.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,18 @@ use serde_json::value::RawValue;
 #[derive(Debug, Deserialize)]
 pub(crate) struct Exchange {
     pub(crate) id: String,
+    #[serde(skip)]
+    pub(crate) kind: Kind,
     pub(crate) request: Option<Asked>,
     pub(crate) response: Answered,
+}
+
+#[derive(Debug, Default, PartialEq)]
+pub(crate) enum Kind {
+    #[default]
+    Recorded,
+    /// Written for these tests.
+    Fixture,
 }
 
 /// What was sent. The body stays text until a test wants it.
@@ -25,7 +35,7 @@ pub(crate) struct Asked {
 }
 
 /// What came back: a body, or the text of an event stream.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 pub(crate) struct Answered {
     pub(crate) status: u16,
     headers: HashMap<String, String>,
@@ -82,24 +92,57 @@ impl Answered {
     }
 }
 
-/// All exchanges of a dialect, in the order of their ids. None when there is no folder of recordings, except where
-/// everything has to run: there it is a failure.
-pub(crate) fn exchanges(dialect: Dialect) -> Option<Vec<Exchange>> {
-    let mut files: Vec<PathBuf> = match std::fs::read_dir(folder()?.join(dialect.as_str())) {
-        Ok(entries) => entries.map(|entry| entry.unwrap().path()).collect(),
-        Err(error) => panic!("the recordings of {dialect} cannot be read: {error}"),
-    };
-    files.sort();
+/// All exchanges of a dialect: the fixtures, and the recordings if they are here.
+pub(crate) fn exchanges(dialect: Dialect) -> Vec<Exchange> {
+    let mut all = fixtures(dialect);
+    if let Some(folder) = recordings() {
+        let read = |file: &PathBuf| {
+            let text = std::fs::read_to_string(file).unwrap();
+            serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+        };
+        all.extend(files(&folder.join(dialect.as_str())).iter().map(read));
+    }
+    all
+}
+
+fn fixtures(dialect: Dialect) -> Vec<Exchange> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(dialect.as_str());
     let read = |file: &PathBuf| {
+        let id = file.file_name().unwrap().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(file).unwrap();
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+        let mut exchange = Exchange { id, kind: Kind::Fixture, request: None, response: Answered::default() };
+        if exchange.id.ends_with(".sse") {
+            exchange.response = Answered { status: 200, sse: Some(text), ..Answered::default() };
+        } else if exchange.id.ends_with(".response.json") {
+            exchange.response =
+                Answered { status: 200, body: Some(RawValue::from_string(text).unwrap()), ..Answered::default() };
+        } else {
+            exchange.request =
+                Some(Asked { path: path(dialect).to_owned(), body: RawValue::from_string(text).unwrap() });
+        }
+        exchange
     };
-    Some(files.iter().map(read).collect())
+    files(&folder).iter().map(read).collect()
+}
+
+/// Where a client of each dialect sends its requests.
+fn path(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Gemini => "/v1beta/models/gemini-3-pro-preview:generateContent",
+        _ => "/",
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
 }
 
 /// The expected lines by id.
 pub(crate) fn expected() -> HashMap<String, Expected> {
-    let Some(folder) = folder() else { return HashMap::new() };
+    let Some(folder) = recordings() else { return HashMap::new() };
     let text = std::fs::read_to_string(folder.join("expected.jsonl")).unwrap();
     let read = |line: &str| {
         let expected: Expected = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -108,14 +151,16 @@ pub(crate) fn expected() -> HashMap<String, Expected> {
     text.lines().map(read).collect()
 }
 
-#[expect(clippy::print_stderr, reason = "a part that was not run has to be seen")]
-fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("IKIGAI_RECORDINGS")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"), PathBuf::from);
-    if folder.is_dir() {
-        return Some(folder);
+/// The folder of recordings; `None` where `IKIGAI_RECORDINGS=none` says that there are none, as `./test` does in a plain
+/// clone. A folder that is missing otherwise is a failure, so that nothing passes because it was not run.
+pub(crate) fn recordings() -> Option<PathBuf> {
+    let named = std::env::var_os("IKIGAI_RECORDINGS");
+    if named.as_deref().is_some_and(|named| named == "none") {
+        return None;
     }
-    assert!(std::env::var_os("CI").is_none(), "there are no recordings at {}", folder.display());
-    eprintln!("not run: there are no recordings at {}", folder.display());
-    None
+    let folder =
+        named.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"), PathBuf::from);
+    let hint = "set IKIGAI_RECORDINGS to their folder, or to `none`";
+    assert!(folder.is_dir(), "there are no recordings at {}: {hint}", folder.display());
+    Some(folder)
 }
