@@ -10,9 +10,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::leftovers::{Kept, Leftovers};
-use super::wire::{FunctionCall, Media, Open, Part};
+use super::wire::{FunctionCall, Media, Part};
 use super::{DIALECT, result};
 use crate::fit::Spelling;
+use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Text};
 use crate::wire::Ids;
 use crate::{
@@ -337,8 +338,8 @@ fn data_url(url: &str) -> Option<(&str, &str)> {
 
 /// A part that was kept whole; `None` if it is not an object.
 pub(super) fn whole(other: &Other) -> Option<Part<'_>> {
-    let object: Open<'_> = other.data.to().ok()?;
-    Some(Part { rest: object.rest, ..Part::default() })
+    let Object(rest) = other.data.to().ok()?;
+    Some(Part { rest, ..Part::default() })
 }
 
 /// Puts a part's own siblings back, and its spelling where that is wanted.

@@ -3,154 +3,58 @@
 //! `promptTokenCount` includes what came from the cache; `candidatesTokenCount` leaves out the thoughts. A count that is
 //! absent is 0, and int64 counts may be written as texts.
 
-use std::borrow::Cow;
-use std::fmt;
-
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde::ser::{SerializeMap as _, Serializer};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-
 use super::DIALECT;
-use super::wire::OneOrMany;
-use crate::json::wire::{Raw, Rest, Text};
-use crate::{Fields, Json, Part, ProviderData, Usage};
+use crate::json::wire::{Raw, Rest, keep};
+use crate::{Part, ProviderData, Usage};
 
 /// In the shape: the counts as the wire had them, where our own writing would differ: a 0 left out, a total that is not
 /// the sum.
 const COUNTS: &str = "counts";
 const TOOL_USE: &str = "toolUsePromptTokenCount";
 
-type Field<'a> = (Cow<'a, str>, Cow<'a, RawValue>);
-
-/// What an answer says about tokens. In a stream it comes with every frame, so that reading it takes no memory.
-#[derive(Debug, Clone)]
-pub(super) struct UsageMetadata<'a> {
-    pub(super) counts: Counts,
-    /// Counts that are not written as plain numbers.
-    odd: Rest<'a>,
-    /// What is not a count.
-    pub(super) details: OneOrMany<Field<'a>>,
-}
-
-impl<'a> UsageMetadata<'a> {
-    pub(super) fn new(counts: Counts, details: Rest<'a>) -> Self {
-        UsageMetadata { counts, odd: Rest::default(), details: OneOrMany::Many(details) }
-    }
-
-    /// The counts alone, as they were written.
-    fn counted(&self) -> Fields {
-        let plain = self.counts.named().filter(|(name, _)| !self.odd.iter().any(|(odd, _)| odd == name));
-        let plain = plain.map(|(name, count)| (name.to_owned(), Raw::of(&count).to_json()));
-        plain.chain(self.odd.iter().map(|(name, raw)| (name.to_string(), Json::copy(raw)))).collect()
+wire! {
+    /// What an answer says about tokens; `rest` is what is not a count.
+    pub(super) struct UsageMetadata<'a> {
+        prompt "promptTokenCount": Raw<'a>,
+        candidates "candidatesTokenCount": Raw<'a>,
+        thoughts "thoughtsTokenCount": Raw<'a>,
+        cached "cachedContentTokenCount": Raw<'a>,
+        tool_use "toolUsePromptTokenCount": Raw<'a>,
+        total "totalTokenCount": Raw<'a>,
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for UsageMetadata<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-        impl<'de> Visitor<'de> for Object {
-            type Value = UsageMetadata<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<UsageMetadata<'de>, A::Error> {
-                let mut usage = UsageMetadata::new(Counts::default(), Rest::default());
-                let mut first = None;
-                let mut details = Vec::new();
-                while let Some(name) = map.next_key::<Text<'de>>()? {
-                    let Some(slot) = usage.counts.slot(name.as_str()) else {
-                        let Raw(raw) = map.next_value()?;
-                        match first {
-                            None => first = Some((name.0, raw)),
-                            Some(_) => details.push((name.0, raw)),
-                        }
-                        continue;
-                    };
-                    let count: Count = map.next_value()?;
-                    *slot = count.number();
-                    if let Count::Odd(raw) = count {
-                        usage.odd.push((name.0, raw));
-                    }
-                }
-                usage.details = match first {
-                    Some(only) if details.is_empty() => OneOrMany::Single(only),
-                    first => {
-                        details.splice(..0, first);
-                        OneOrMany::Many(details)
-                    }
-                };
-                Ok(usage)
-            }
+impl UsageMetadata<'_> {
+    pub(super) fn counts(&self) -> Counts {
+        let number = |raw: &Option<Raw<'_>>| number(raw.as_ref()?.text());
+        Counts {
+            prompt: number(&self.prompt),
+            candidates: number(&self.candidates),
+            thoughts: number(&self.thoughts),
+            cached: number(&self.cached),
+            tool_use: number(&self.tool_use),
+            total: number(&self.total),
         }
-        deserializer.deserialize_map(Object)
+    }
+
+    /// The counts alone, as they are written.
+    fn counted(&self) -> Raw<'static> {
+        Raw::of(&UsageMetadata { rest: Rest::default(), ..self.clone() })
     }
 }
 
-/// A count as it is written.
-pub(super) enum Count {
-    Plain(u64),
-    /// A text, or something that counts nothing.
-    Odd(Cow<'static, RawValue>),
-}
-
-impl Count {
-    pub(super) fn number(&self) -> Option<u64> {
-        match self {
-            Count::Plain(count) => Some(*count),
-            Count::Odd(raw) => number(raw.get()),
+impl From<Counts> for UsageMetadata<'_> {
+    fn from(counts: Counts) -> Self {
+        let raw = |count: Option<u64>| count.map(|count| Raw::of(&count));
+        UsageMetadata {
+            prompt: raw(counts.prompt),
+            candidates: raw(counts.candidates),
+            thoughts: raw(counts.thoughts),
+            cached: raw(counts.cached),
+            tool_use: raw(counts.tool_use),
+            total: raw(counts.total),
+            rest: Rest::default(),
         }
-    }
-}
-
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Number;
-        impl Visitor<'_> for Number {
-            type Value = Count;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a count")
-            }
-
-            fn visit_u64<E>(self, count: u64) -> Result<Count, E> {
-                Ok(Count::Plain(count))
-            }
-
-            fn visit_i64<E>(self, count: i64) -> Result<Count, E> {
-                Ok(Count::Odd(Raw::of(&count).0))
-            }
-
-            fn visit_f64<E>(self, count: f64) -> Result<Count, E> {
-                Ok(Count::Odd(Raw::of(&count).0))
-            }
-
-            fn visit_str<E>(self, count: &str) -> Result<Count, E> {
-                Ok(Count::Odd(Raw::of(count).0))
-            }
-
-            fn visit_unit<E>(self) -> Result<Count, E> {
-                Ok(Count::Odd(Cow::Borrowed(RawValue::NULL)))
-            }
-        }
-        deserializer.deserialize_any(Number)
-    }
-}
-
-impl Serialize for UsageMetadata<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (name, count) in self.counts.named() {
-            if !self.odd.iter().any(|(odd, _)| odd == name) {
-                map.serialize_entry(name, &count)?;
-            }
-        }
-        for (name, raw) in self.odd.iter().chain(self.details.iter()) {
-            map.serialize_entry(name, raw)?;
-        }
-        map.end()
     }
 }
 
@@ -166,33 +70,6 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// The place of a count, by its name on the wire.
-    fn slot(&mut self, name: &str) -> Option<&mut Option<u64>> {
-        match name {
-            "promptTokenCount" => Some(&mut self.prompt),
-            "candidatesTokenCount" => Some(&mut self.candidates),
-            "thoughtsTokenCount" => Some(&mut self.thoughts),
-            "cachedContentTokenCount" => Some(&mut self.cached),
-            TOOL_USE => Some(&mut self.tool_use),
-            "totalTokenCount" => Some(&mut self.total),
-            _ => None,
-        }
-    }
-
-    /// The counts by their names on the wire.
-    fn named(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
-        [
-            ("promptTokenCount", self.prompt),
-            ("candidatesTokenCount", self.candidates),
-            ("thoughtsTokenCount", self.thoughts),
-            ("cachedContentTokenCount", self.cached),
-            (TOOL_USE, self.tool_use),
-            ("totalTokenCount", self.total),
-        ]
-        .into_iter()
-        .filter_map(|(name, count)| Some((name, count?)))
-    }
-
     /// These counts in a stream, after earlier ones. A frame may leave out what an earlier one told; but a total that
     /// holds only without the earlier counts says that they are taken back.
     pub(super) fn after(self, earlier: Counts) -> Counts {
@@ -251,17 +128,19 @@ fn number(value: &str) -> Option<u64> {
 
 /// The usage in a `usageMetadata`; `None` if nothing is counted in it.
 pub(super) fn decode(metadata: &UsageMetadata<'_>) -> Option<Usage> {
-    if metadata.counts == Counts::default() {
+    let counts = metadata.counts();
+    if counts == Counts::default() {
         return None;
     }
-    let mut usage = metadata.counts.usage();
-    let mut details: Fields = metadata.details.iter().map(|(name, raw)| (name.to_string(), Json::copy(raw))).collect();
-    if let Some(tool_use) = metadata.counts.tool_use {
+    let mut usage = counts.usage();
+    let mut details = keep(metadata.rest.clone());
+    if let Some(tool_use) = counts.tool_use {
         details.push(TOOL_USE, Raw::of(&tool_use).to_json());
     }
     usage.provider_data.extend_part(DIALECT, Part::Answer, details);
-    if !metadata.odd.is_empty() || metadata.counts != Counts::of(&usage) {
-        usage.provider_data.set_part(DIALECT, Part::Shape, COUNTS, metadata.counted());
+    let (theirs, ours) = (metadata.counted(), UsageMetadata::from(Counts::of(&usage)).counted());
+    if theirs.text() != ours.text() {
+        usage.provider_data.set_part(DIALECT, Part::Shape, COUNTS, theirs.into_json());
     }
     Some(usage)
 }
@@ -273,29 +152,23 @@ fn kept_counts(usage: &Usage) -> Option<UsageMetadata<'_>> {
 
 /// The total of the wire, where it is not the sum of the counts.
 pub(super) fn odd_total(usage: &Usage) -> Option<u64> {
-    kept_counts(usage)?.counts.total.filter(|&total| total != usage.total_tokens())
+    kept_counts(usage)?.counts().total.filter(|&total| total != usage.total_tokens())
 }
 
 /// A usage as `usageMetadata`. In a stream, a count that was told `before` and is nothing now has to be said: readers keep
 /// the last one that they saw.
 pub(super) fn encode<'a>(usage: &'a Usage, before: &Usage) -> UsageMetadata<'a> {
     let numbers = || Usage { provider_data: ProviderData::default(), ..usage.clone() };
-    let kept = kept_counts(usage).filter(|kept| kept.counts.usage() == numbers());
-    let mut metadata = kept.unwrap_or_else(|| UsageMetadata::new(Counts::of(usage), Rest::default()));
-    let details = usage.provider_data.part(DIALECT, Part::Answer);
-    if !details.is_empty() {
-        let mut rest = details.as_rest();
-        rest.retain(|(name, _)| Counts::default().slot(name).is_none());
-        metadata.details = OneOrMany::Many(rest);
-    }
-    let counts = &mut metadata.counts;
+    let kept = kept_counts(usage).filter(|kept| kept.counts().usage() == numbers());
+    let mut metadata = kept.unwrap_or_else(|| Counts::of(usage).into());
+    metadata.rest = usage.provider_data.part(DIALECT, Part::Answer).as_rest();
     for (count, before, now) in [
-        (&mut counts.candidates, before.output_tokens, usage.output_tokens),
-        (&mut counts.thoughts, before.thinking_tokens, usage.thinking_tokens),
-        (&mut counts.cached, before.cache_read_tokens, usage.cache_read_tokens),
+        (&mut metadata.candidates, before.output_tokens, usage.output_tokens),
+        (&mut metadata.thoughts, before.thinking_tokens, usage.thinking_tokens),
+        (&mut metadata.cached, before.cache_read_tokens, usage.cache_read_tokens),
     ] {
         if before > 0 && now == 0 {
-            count.get_or_insert(0);
+            count.get_or_insert_with(|| Raw::of(&0));
         }
     }
     metadata

@@ -5,12 +5,13 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::value::MapAccessDeserializer;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
 use super::usage::UsageMetadata;
+use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Text};
 
 wire! {
@@ -73,12 +74,9 @@ wire! {
     pub(super) struct FunctionResponse<'a> {
         id "id": Text<'a>,
         name "name": Text<'a>,
-        response "response": Payload<'a>,
+        response "response": Object<'a>,
         parts "parts": Vec<Part<'a>>,
     }
-
-    /// An object of which no field is known: all are in `rest`.
-    pub(super) struct Open<'a> {}
 
     /// One entry of `tools`: functions, and hosted tools in `rest`.
     pub(super) struct ToolEntry<'a> [names] {
@@ -170,8 +168,6 @@ impl Candidate<'_> {
 #[derive(Debug, Clone)]
 pub(super) enum OneOrMany<T> {
     One(T),
-    /// A list with one item in it, which needs no memory of its own: mostly there is one.
-    Single(T),
     Many(Vec<T>),
 }
 
@@ -180,32 +176,15 @@ impl<T> OneOrMany<T> {
         matches!(self, OneOrMany::One(_))
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, OneOrMany::Many(items) if items.is_empty())
+    }
+
+    pub(super) fn into_vec(self) -> Vec<T> {
         match self {
-            OneOrMany::One(_) | OneOrMany::Single(_) => 1,
-            OneOrMany::Many(items) => items.len(),
+            OneOrMany::One(item) => vec![item],
+            OneOrMany::Many(items) => items,
         }
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
-        let (first, more) = match self {
-            OneOrMany::One(item) | OneOrMany::Single(item) => (Some(item), [].as_slice()),
-            OneOrMany::Many(items) => (None, items.as_slice()),
-        };
-        first.into_iter().chain(more)
-    }
-}
-
-impl<T> IntoIterator for OneOrMany<T> {
-    type Item = T;
-    type IntoIter = std::iter::Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        let (first, more) = match self {
-            OneOrMany::One(item) | OneOrMany::Single(item) => (Some(item), Vec::new()),
-            OneOrMany::Many(items) => (None, items),
-        };
-        first.into_iter().chain(more)
     }
 }
 
@@ -213,7 +192,6 @@ impl<T: Serialize> Serialize for OneOrMany<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             OneOrMany::One(item) => item.serialize(serializer),
-            OneOrMany::Single(item) => [item].serialize(serializer),
             OneOrMany::Many(items) => items.serialize(serializer),
         }
     }
@@ -233,39 +211,11 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
                 T::deserialize(MapAccessDeserializer::new(map)).map(OneOrMany::One)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<OneOrMany<T>, A::Error> {
-                let Some(first) = seq.next_element()? else { return Ok(OneOrMany::Many(Vec::new())) };
-                let Some(second) = seq.next_element()? else { return Ok(OneOrMany::Single(first)) };
-                let mut items = vec![first, second];
-                while let Some(item) = seq.next_element()? {
-                    items.push(item);
-                }
-                Ok(OneOrMany::Many(items))
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<OneOrMany<T>, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(OneOrMany::Many)
             }
         }
         deserializer.deserialize_any(Items(PhantomData))
-    }
-}
-
-/// What a tool answered: an object, or one to be written with a single text in it.
-#[derive(Debug, Clone)]
-pub(super) enum Payload<'a> {
-    Object(Open<'a>),
-    Text(&'static str, Text<'a>),
-}
-
-impl Serialize for Payload<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Payload::Object(object) => object.serialize(serializer),
-            Payload::Text(key, text) => serializer.collect_map([(key, text)]),
-        }
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Payload<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Open::deserialize(deserializer).map(Payload::Object)
     }
 }
 

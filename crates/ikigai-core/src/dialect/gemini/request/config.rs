@@ -167,7 +167,7 @@ fn held_to(schema: Json, provider_data: ProviderData) -> JsonSchemaFormat {
 /// The union: a list of `{"text": {"mimeType": …, "schema": …}}`, or one of them.
 fn union(format: &str) -> Option<OutputFormat> {
     let formats: OneOrMany<Format<'_>> = serde_json::from_str(format).ok()?;
-    let mut formats = formats.into_iter();
+    let mut formats = formats.into_vec().into_iter();
     let text = formats.next().filter(|_| formats.next().is_none())?.text?;
     match (text.schema, text.mime_type.as_ref().map(|mime| mime.as_str())) {
         (Some(schema), Some(JSON) | None) => {

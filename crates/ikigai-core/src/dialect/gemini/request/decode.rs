@@ -1,7 +1,7 @@
 //! A client's request to a [`Request`].
 
 use super::super::leftovers::Leftovers;
-use super::super::wire::{Body, System};
+use super::super::wire::{Body, OneOrMany, System};
 use super::super::{DIALECT, state};
 use super::{config, messages, pairing, tools};
 use crate::json::wire::{Raw, Text, read_request};
@@ -29,12 +29,12 @@ pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<
         read_system(system, &mut request, &mut shape, &mut left)?;
     }
     match body.contents.take() {
-        Some(contents) if contents.len() == 0 => shape.push(CONTENTS, "empty"),
+        Some(contents) if contents.is_empty() => shape.push(CONTENTS, "empty"),
         Some(contents) => {
             if contents.is_one() {
                 shape.push(CONTENTS, "one");
             }
-            request.messages = messages::decode(contents, limits)?;
+            request.messages = messages::decode(contents.into_vec(), limits)?;
             pairing::name_calls(&mut request.messages);
             state::restore(&mut request.messages);
         }
@@ -120,7 +120,7 @@ fn read_system(
         }
         System::Content(content) => content,
     };
-    if content.parts.as_ref().is_none_or(|parts| parts.len() == 0) {
+    if content.parts.as_ref().is_none_or(OneOrMany::is_empty) {
         shape.push(SYSTEM, Json::of(&content).unwrap_or_default());
         return Ok(());
     }
@@ -128,7 +128,7 @@ fn read_system(
         if parts.is_one() {
             shape.push(SYSTEM, "one");
         }
-        for (index, part) in parts.into_iter().enumerate() {
+        for (index, part) in parts.into_vec().into_iter().enumerate() {
             request.system.push(messages::block(part, format_args!("systemInstruction.parts[{index}]"))?);
         }
     }

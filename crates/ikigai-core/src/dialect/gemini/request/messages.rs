@@ -24,7 +24,7 @@ const ROLE: &str = "role";
 const PARTS: &str = "parts";
 
 /// Reads the contents.
-pub(super) fn decode(contents: OneOrMany<Content<'_>>, limits: &Limits) -> Result<Vec<Message>, Error> {
+pub(super) fn decode(contents: Vec<Content<'_>>, limits: &Limits) -> Result<Vec<Message>, Error> {
     let mut blocks = 0;
     let mut messages = Vec::with_capacity(contents.len());
     for (index, content) in contents.into_iter().enumerate() {
@@ -46,6 +46,7 @@ fn message(mut content: Content<'_>, index: usize) -> Result<Message, Error> {
             if parts.is_one() {
                 shape(PARTS, "one");
             }
+            let parts = parts.into_vec();
             blocks.reserve(parts.len());
             for (inner, part) in parts.into_iter().enumerate() {
                 blocks.push(block(part, format_args!("{place}.parts[{inner}]"))?);

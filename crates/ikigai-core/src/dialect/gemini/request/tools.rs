@@ -95,13 +95,13 @@ pub(super) fn decode(
 ) -> Result<(), Error> {
     if entries.is_one() {
         shape.push(TOOLS, "one");
-    } else if entries.len() == 0 {
+    } else if entries.is_empty() {
         shape.push(TOOLS, "empty");
     }
     let calling = shape.get(CALLING).cloned();
     let strict = calling.is_some_and(|calling| calling.to().is_ok_and(|calling| mode(&calling) == "VALIDATED"));
-    let mut layout = Vec::with_capacity(entries.len());
-    for (index, entry) in entries.into_iter().enumerate() {
+    let mut layout = Vec::new();
+    for (index, entry) in entries.into_vec().into_iter().enumerate() {
         let mut group = Group { snake: !entry.names.is_empty(), ..Group::default() };
         group.functions = entry.functions.as_ref().map(Vec::len);
         for (inner, declaration) in entry.functions.into_iter().flatten().enumerate() {

@@ -75,7 +75,7 @@ fn whole(mut answer: Answer<'_>, ids: &mut Ids, limits: &Limits) -> Result<Respo
     let is_blocked = is_blocked(&kept);
     response.provider_data.extend_part(DIALECT, DataPart::Answer, kept);
     let had_candidates = answer.candidates.is_some();
-    let mut candidates: Vec<Candidate<'_>> = answer.candidates.into_iter().flatten().collect();
+    let mut candidates = answer.candidates.map(OneOrMany::into_vec).unwrap_or_default();
     // The one with the number 0, or else the first.
     let place = candidates.iter().position(Candidate::is_first).unwrap_or_default();
     if place < candidates.len() {
@@ -111,13 +111,13 @@ fn read_candidate(
     match content {
         Some(mut content) => {
             let parts = content.parts.take();
-            if parts.as_ref().is_some_and(|parts| parts.len() == 0) {
+            if parts.as_ref().is_some_and(OneOrMany::is_empty) {
                 content.rest.push((Cow::Borrowed("parts"), Raw::of(&[(); 0]).0));
             }
             if !usual || content.rest.iter().any(|(name, _)| name == "parts") {
                 shape.push(CONTENT, Json::of(&content).unwrap_or_default());
             }
-            if let Some(parts) = parts {
+            if let Some(parts) = parts.map(OneOrMany::into_vec) {
                 limits.check_blocks(parts.len(), ErrorKind::Protocol)?;
                 let empty = read_parts(parts, response, ids);
                 if !empty.is_empty() {
@@ -147,7 +147,7 @@ fn is_usual(content: &Content<'_>) -> bool {
 
 /// Reads the blocks of an answer, and gives its empty parts with their places. Text parts side by side are one block as
 /// long as they are plain: a signature or any other sibling belongs to its part alone.
-fn read_parts(parts: OneOrMany<Part<'_>>, response: &mut Response, ids: &mut Ids) -> Vec<serde_json::Value> {
+fn read_parts(parts: Vec<Part<'_>>, response: &mut Response, ids: &mut Ids) -> Vec<serde_json::Value> {
     let (mut blocks, mut empty) = (Vec::<Block>::with_capacity(parts.len()), Vec::new());
     // The lengths of the plain texts that the last block is made of.
     let mut lengths = Vec::new();

@@ -8,10 +8,9 @@ use serde_json::{Map, Value};
 use super::super::content::{self, GENERATED, SIGNATURE};
 use super::super::response::{FINISH, finish, is_blocked, keep_candidate};
 use super::super::usage::UsageMetadata;
-use super::super::wire::{Answer, FunctionCall, OneOrMany, Part};
+use super::super::wire::{Answer, Candidate, FunctionCall, OneOrMany, Part};
 use super::super::{DIALECT, error, usage};
 use super::args::PartialArgs;
-use super::wire::Frame;
 use crate::dialect::{Fault, ReadFrames, Seen};
 use crate::json::wire::{Raw, Text, read};
 use crate::wire::Ids;
@@ -93,7 +92,7 @@ impl ReadFrames for Decoder {
         self.close(out);
         let mut kept = std::mem::take(&mut self.top);
         let details = std::mem::take(&mut self.details);
-        let usage = UsageMetadata::new(self.counts, details.as_rest());
+        let usage = UsageMetadata { rest: details.as_rest(), ..self.counts.into() };
         match usage::decode(&usage) {
             Some(usage) => out.push(Event::Usage { usage }),
             None if !details.is_empty() => kept.push("usageMetadata", Raw::of(&usage).to_json()),
@@ -123,27 +122,23 @@ impl Decoder {
     }
 
     fn one(&mut self, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
-        let mut frame = Frame::default();
-        if let Err(fault) = frame.read(data) {
-            // Reads it again, to tell the place.
-            return Err(Fault::Broken(read::<Answer<'_>>(data.as_bytes()).err().unwrap_or_else(|| fault.to_string())));
-        }
-        if frame.error.is_some() {
+        let answer: Answer<'_> = read(data.as_bytes()).map_err(Fault::Broken)?;
+        if answer.error.is_some() {
             return Err(error::decode_error(None, &[], data).into());
         }
-        self.read(&mut frame, out)?;
+        self.answer(answer, out)?;
         Ok(Seen::Known)
     }
 
-    fn read(&mut self, frame: &mut Frame<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
-        keep(&mut self.top, frame.rest.drain(..))?;
-        if let Some(usage) = frame.usage.take() {
-            self.counts = usage.counts.after(self.counts);
-            keep(&mut self.details, usage.details)?;
+    fn answer(&mut self, frame: Answer<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
+        keep(&mut self.top, frame.rest)?;
+        if let Some(usage) = frame.usage {
+            self.counts = usage.counts().after(self.counts);
+            keep(&mut self.details, usage.rest)?;
         }
         if !self.started {
             self.started = true;
-            let (id, model) = (frame.id.take().map(Text::into_string), frame.model.take().map(Text::into_string));
+            let (id, model) = (frame.id.map(Text::into_string), frame.model.map(Text::into_string));
             out.push(Event::Start { id, model, provider_data: ProviderData::default() });
         }
         // Before the content: another dialect may want the prompt's count at its start.
@@ -151,21 +146,24 @@ impl Decoder {
             self.told = self.counts;
             out.push(Event::Usage { usage: self.told.usage() });
         }
-        if !frame.others.is_empty() {
-            let frame =
-                Answer { candidates: Some(OneOrMany::Many(std::mem::take(&mut frame.others))), ..Answer::default() };
-            out.push(Event::Other { index: None, dialect: DIALECT, data: Raw::of(&frame).to_json() });
+        let mut candidates = frame.candidates.map(OneOrMany::into_vec).unwrap_or_default();
+        let own = candidates.iter().position(Candidate::is_first).map(|place| candidates.remove(place));
+        if !candidates.is_empty() {
+            let others = Answer { candidates: Some(OneOrMany::Many(candidates)), ..Answer::default() };
+            out.push(Event::Other { index: None, dialect: DIALECT, data: Raw::of(&others).into_json() });
         }
-        if let Some(index) = frame.index
-            && self.candidate.get("index").is_none()
-        {
-            self.candidate.set("index", Raw::of(&index).to_json());
+        own.map_or(Ok(()), |candidate| self.candidate(candidate, out))
+    }
+
+    fn candidate(&mut self, candidate: Candidate<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
+        keep(&mut self.candidate, candidate.index.map(|index| (Cow::Borrowed("index"), index.0)))?;
+        keep(&mut self.candidate, candidate.rest)?;
+        let content = candidate.content.unwrap_or_default();
+        keep(&mut self.candidate, content.rest)?;
+        for mut part in content.parts.map(OneOrMany::into_vec).unwrap_or_default() {
+            self.part(&mut part, out)?;
         }
-        keep(&mut self.candidate, frame.candidate.drain(..))?;
-        for part in frame.part.iter_mut().chain(&mut frame.more) {
-            self.part(part, out)?;
-        }
-        if let Some(word) = frame.finish.take() {
+        if let Some(word) = candidate.finish {
             self.finish = Some(word.into_string());
         }
         Ok(())

@@ -269,14 +269,14 @@ impl Encoder {
         };
         let (rest, mut candidate) = kept_fields(&data);
         // Some readers want a part in every candidate.
-        let parts = Some(OneOrMany::Single(content::text("", BlockKind::Text)));
+        let parts = Some(OneOrMany::Many(vec![content::text("", BlockKind::Text)]));
         candidate.content = Some(Content { parts, role: Some("model".into()), ..Content::default() });
         candidate.finish = Some(Text(word));
         candidate.index.get_or_insert_with(|| Raw::of(&0));
         let is_blocked = self.blocks == 0 && is_blocked(data.part(DIALECT, DataPart::Answer));
         self.open_frame(out);
         let answer = Answer {
-            candidates: (!is_blocked).then_some(OneOrMany::Single(candidate)),
+            candidates: (!is_blocked).then_some(OneOrMany::Many(vec![candidate])),
             usage: self.usage.as_ref().map(|usage| usage::encode(usage, &self.told)),
             model: self.model.as_deref().map(Text::from),
             id: self.id.as_deref().map(Text::from),
