@@ -14,7 +14,7 @@ use super::wire::{FunctionCall, Media, Part};
 use super::{DIALECT, result};
 use crate::fit::Spelling;
 use crate::json::tagged::Object;
-use crate::json::wire::{Raw, Text};
+use crate::json::wire::{Leftovers as _, Raw, Text};
 use crate::wire::Ids;
 use crate::{
     Arguments, Audio, Block, BlockKind, Document, Image, Json, Other, Part as DataPart, ProviderData, Source,
@@ -58,11 +58,8 @@ pub(super) fn fault(part: &Part<'_>) -> Option<&'static str> {
     if call.name.is_none() {
         return Some("functionCall.name is missing");
     }
-    (!has_object(call)).then_some("functionCall.args must be an object")
-}
-
-fn has_object(call: &FunctionCall<'_>) -> bool {
-    call.args.as_ref().is_none_or(|args| args.text().starts_with('{'))
+    let odd = call.args.as_ref().is_some_and(|args| !args.text().starts_with('{'));
+    odd.then_some("functionCall.args must be an object")
 }
 
 /// The block that a part is. A call or a result without an id gets none here: the caller knows the conversation.
@@ -92,17 +89,11 @@ pub(super) fn decode(mut part: Part<'_>) -> Block {
     } else {
         return other(&part);
     };
-    if let Some(flag) = part.thought.take() {
-        part.rest.push((Cow::Borrowed("thought"), Raw::of(&flag).0));
+    if let Some(signature) = part.signature.take_if(|signature| !signature.as_str().is_empty()) {
+        data.set_part(DIALECT, DataPart::State, SIGNATURE, signature.into_string());
     }
-    match part.signature.take() {
-        Some(signature) if !signature.as_str().is_empty() => {
-            data.set_part(DIALECT, DataPart::State, SIGNATURE, signature.into_string());
-        }
-        Some(empty) => part.rest.push((Cow::Borrowed("thoughtSignature"), Raw::of(&empty).0)),
-        None => {}
-    }
-    left.take(part.rest, part.names);
+    left.spelled(std::mem::take(&mut part.names));
+    left.take(part.leftovers());
     left.keep(&mut data);
     if let Some(own) = block.provider_data_mut() {
         *own = data;
@@ -116,15 +107,14 @@ fn other(part: &Part<'_>) -> Block {
 
 /// Whether the format has a block for the part's data.
 fn fits(part: &Part<'_>) -> bool {
-    let media = |media: &Media<'_>| {
-        // A picture that the model drew while thinking is not a part of the answer.
+    let media = part.inline_data.as_ref().or(part.file_data.as_ref());
+    // A picture that the model drew while thinking is not a part of the answer.
+    let shown = |media: &Media<'_>| {
         part.thought != Some(true) && !matches!(kind_of(media.mime_type.as_ref()), MediaKind::Video)
     };
-    let inline = |inline: &Media<'_>| inline.data.is_some() && inline.mime_type.is_some() && media(inline);
-    let file = |file: &Media<'_>| file.uri.is_some() && media(file);
-    part.inline_data.as_deref().is_none_or(inline)
-        && part.file_data.as_deref().is_none_or(file)
-        && part.call.as_ref().is_none_or(|call| call.name.is_some() && has_object(call))
+    fault(part).is_none()
+        && media.is_none_or(|media| shown(media))
+        && part.inline_data.as_ref().is_none_or(|inline| inline.mime_type.is_some())
 }
 
 fn text_block(text: Text<'_>, thought: &mut Option<bool>) -> Block {
@@ -183,10 +173,8 @@ fn media_block(mut media: Media<'_>, member: &str, data: &mut ProviderData, left
             Block::Document(Document { source, name, cache: None, provider_data: empty() })
         }
     };
-    if let Some(name) = media.name {
-        media.rest.push((Cow::Borrowed("displayName"), Raw::of(&name).0));
-    }
-    left.take_inner(member, media.rest, media.names);
+    left.spelled(std::mem::take(&mut media.names));
+    left.take_inner(member, media.leftovers());
     block
 }
 
@@ -196,28 +184,23 @@ fn is_uploaded(uri: &str) -> bool {
 }
 
 fn call_block(mut call: FunctionCall<'_>, data: &mut ProviderData, left: &mut Leftovers) -> Block {
-    let arguments = match &call.args {
+    let arguments = match call.args.take() {
         Some(args) => Arguments::from_text(args.text()),
         None => {
             data.set_part(DIALECT, DataPart::Shape, NO_ARGS, true);
             Arguments::default()
         }
     };
-    let id = take_id(call.id.take(), &mut call.rest);
-    let name = call.name.map(Text::into_string).unwrap_or_default();
-    left.take_inner("functionCall", call.rest, call.names);
+    let id = take_id(&mut call.id);
+    let name = call.name.take().map(Text::into_string).unwrap_or_default();
+    left.spelled(std::mem::take(&mut call.names));
+    left.take_inner("functionCall", call.leftovers());
     Block::ToolCall(ToolCall { id, name, arguments, ..ToolCall::default() })
 }
 
-/// The id, or an empty text: an empty id on the wire is as good as none.
-pub(super) fn take_id<'a>(id: Option<Text<'a>>, rest: &mut crate::json::wire::Rest<'a>) -> String {
-    match id {
-        Some(id) if id.as_str().is_empty() => {
-            rest.push((Cow::Borrowed("id"), Raw::of(&id).0));
-            String::new()
-        }
-        id => id.map(Text::into_string).unwrap_or_default(),
-    }
+/// The id, or an empty text: an empty id on the wire is as good as none, and stays there.
+pub(super) fn take_id(id: &mut Option<Text<'_>>) -> String {
+    id.take_if(|id| !id.as_str().is_empty()).map(Text::into_string).unwrap_or_default()
 }
 
 /// Gives a call without an id one of ours.
@@ -350,11 +333,10 @@ pub(super) fn dress<'a>(part: &mut Part<'a>, data: &'a ProviderData, spelling: S
     let kept = Kept::of(data, spelling);
     part.rest = kept.rest(&OBJECTS);
     part.names = kept.names();
-    if let Some(media) = &mut part.inline_data {
-        (media.rest, media.names) = (kept.inner("inlineData"), kept.names());
-    }
-    if let Some(media) = &mut part.file_data {
-        (media.rest, media.names) = (kept.inner("fileData"), kept.names());
+    for (member, media) in [("inlineData", &mut part.inline_data), ("fileData", &mut part.file_data)] {
+        if let Some(media) = media {
+            (media.rest, media.names) = (kept.inner(member), kept.names());
+        }
     }
     if let Some(call) = &mut part.call {
         (call.rest, call.names) = (kept.inner("functionCall"), kept.names());

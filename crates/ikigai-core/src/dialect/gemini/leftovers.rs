@@ -25,38 +25,25 @@ pub(super) struct Leftovers {
 
 impl Leftovers {
     /// Takes over what is left of the object itself.
-    pub(super) fn take(&mut self, rest: Rest<'_>, names: Names<'_>) {
-        split(rest, &mut self.extra, &mut self.defaults);
-        self.spelled(names);
+    pub(super) fn take(&mut self, fields: Fields) {
+        let (extra, defaults) = split(fields);
+        self.extra.merge(extra);
+        self.defaults.merge(defaults);
     }
 
     /// Takes over what is left of an object inside it.
-    pub(super) fn take_inner(&mut self, member: &str, rest: Rest<'_>, names: Names<'_>) {
-        self.spelled(names);
-        let (mut extra, mut defaults) = (Fields::default(), Fields::default());
-        split(rest, &mut extra, &mut defaults);
+    pub(super) fn take_inner(&mut self, member: &str, fields: Fields) {
+        let (extra, defaults) = split(fields);
         if !extra.is_empty() {
             self.extra.push(member, extra);
         }
         if !defaults.is_empty() {
-            // There may be some of it already.
-            let mut all: Fields = self.defaults.remove(member).and_then(|noted| noted.to().ok()).unwrap_or_default();
-            all.merge(defaults);
-            self.defaults.push(member, all);
+            self.defaults.push(member, defaults);
         }
     }
 
-    /// Notes a field of an object inside it that is only spelling.
-    pub(super) fn take_default(&mut self, member: &str, name: &str, value: Json) {
-        self.defaults.push(member, Fields::from_iter([(name.to_owned(), value)]));
-    }
-
-    /// Notes an object inside it that is empty.
-    pub(super) fn take_empty(&mut self, member: &str) {
-        self.defaults.push(member, Fields::default());
-    }
-
-    fn spelled(&mut self, names: Names<'_>) {
+    /// Notes names that are not the usual ones.
+    pub(super) fn spelled(&mut self, names: Names<'_>) {
         self.names.extend(names.into_iter().map(Cow::into_owned));
     }
 
@@ -72,11 +59,11 @@ impl Leftovers {
     }
 }
 
-fn split(rest: Rest<'_>, extra: &mut Fields, defaults: &mut Fields) {
-    for (name, raw) in rest {
-        let fields = if says_nothing(&name, raw.get()) { &mut *defaults } else { &mut *extra };
-        fields.push(name, Json::copy(&raw));
-    }
+/// The fields that say something, and those that do not.
+fn split(fields: Fields) -> (Fields, Fields) {
+    let (defaults, extra): (Vec<_>, Vec<_>) =
+        fields.into_iter().partition(|(name, value)| says_nothing(name, value.text()));
+    (extra.into_iter().collect(), defaults.into_iter().collect())
 }
 
 /// Whether a field says no more than its absence would.
@@ -84,6 +71,8 @@ fn says_nothing(name: &str, value: &str) -> bool {
     let of_its_own = match name {
         "candidateCount" | "candidate_count" => value == "1",
         "responseModalities" | "response_modalities" => value == r#"["TEXT"]"#,
+        // Only a system prompt has one left over, and the API ignores it there.
+        "role" => true,
         _ => false,
     };
     of_its_own || matches!(value, "null" | "false" | "[]" | "{}")

@@ -12,7 +12,7 @@ use super::wire::{FunctionResponse, Part};
 use super::{DIALECT, content};
 use crate::json::tagged::Object;
 use crate::json::text::unescape;
-use crate::json::wire::{Raw, Text};
+use crate::json::wire::{Leftovers as _, Raw, Text};
 use crate::{Block, Part as DataPart, ProviderData, ToolResult};
 
 /// In the shape: the tool's name, as the result gave it.
@@ -27,11 +27,11 @@ const KEYS: [&str; 4] = ["output", "error", "content", "result"];
 
 /// Reads the `functionResponse` of a part.
 pub(super) fn decode(mut response: FunctionResponse<'_>, data: &mut ProviderData, left: &mut Leftovers) -> Block {
-    let tool_call_id = content::take_id(response.id.take(), &mut response.rest);
-    if let Some(name) = response.name {
+    let tool_call_id = content::take_id(&mut response.id);
+    if let Some(name) = response.name.take() {
         data.set_part(DIALECT, DataPart::Shape, NAME, name.into_string());
     }
-    let said = match response.response {
+    let said = match response.response.take() {
         Some(object) => Said::read(object),
         None => Said { shape: "absent".into(), ..Said::default() },
     };
@@ -40,8 +40,8 @@ pub(super) fn decode(mut response: FunctionResponse<'_>, data: &mut ProviderData
     if !said.text.is_empty() {
         blocks.push(Block::text(said.text.into_owned()));
     }
-    blocks.extend(response.parts.into_iter().flatten().map(content::decode));
-    left.take_inner("functionResponse", response.rest, Vec::new());
+    blocks.extend(response.parts.take().into_iter().flatten().map(content::decode));
+    left.take_inner("functionResponse", response.leftovers());
     let is_error = said.is_error;
     Block::ToolResult(ToolResult { tool_call_id, content: blocks, is_error, ..ToolResult::default() })
 }

@@ -172,12 +172,25 @@ pub(super) enum OneOrMany<T> {
 }
 
 impl<T> OneOrMany<T> {
-    pub(super) fn is_one(&self) -> bool {
-        matches!(self, OneOrMany::One(_))
-    }
-
     pub(super) fn is_empty(&self) -> bool {
         matches!(self, OneOrMany::Many(items) if items.is_empty())
+    }
+
+    /// How it was written, where not as a list with something in it.
+    pub(super) fn form(&self) -> Option<&'static str> {
+        match self {
+            OneOrMany::One(_) => Some("one"),
+            OneOrMany::Many(items) => items.is_empty().then_some("empty"),
+        }
+    }
+
+    /// The items in a form that was noted; `None` for no items, unless an empty list was.
+    pub(super) fn in_form(mut items: Vec<T>, form: Option<&str>) -> Option<Self> {
+        match (form, items.len()) {
+            (Some("one"), 1) => items.pop().map(OneOrMany::One),
+            (Some("empty"), 0) | (_, 1..) => Some(OneOrMany::Many(items)),
+            (_, 0) => None,
+        }
     }
 
     pub(super) fn into_vec(self) -> Vec<T> {

@@ -92,7 +92,12 @@ fn a_request_with_everything() {
                 "shape": {
                     "model": "m",
                     "function_calling_config": {"mode": "ANY", "allowedFunctionNames": ["f"]},
-                    "thinking_config": {"includeThoughts": true, "thinkingLevel": "HIGH"},
+                    "generation_config": {
+                        "maxOutputTokens": 100, "temperature": 0.5, "topP": 0.9, "topK": 40, "seed": 7, "stopSequences": ["END"],
+                        "presencePenalty": 0.1, "frequencyPenalty": -0.1, "candidateCount": 1, "responseModalities": ["TEXT"],
+                        "responseMimeType": "application/json", "responseJsonSchema": {"type": "object"},
+                        "thinkingConfig": {"includeThoughts": true, "thinkingLevel": "HIGH"},
+                    },
                     "defaults": {
                         "systemInstruction": {"role": "user"},
                         "generationConfig": {"candidateCount": 1, "responseModalities": ["TEXT"]},
@@ -141,6 +146,18 @@ fn model_and_method_stand_in_the_path() {
         ("/v1beta/models/100%:generateContent", "100%", None, "/models/100%25:generateContent"),
         ("/v1beta/tunedModels/mine:generateContent", "tunedModels/mine", None, "/tunedModels/mine:generateContent"),
         ("models/m:generateContent", "m", None, "/models/m:generateContent"),
+        (
+            "/v1beta/models/gemini-2.5-pro%3AgenerateContent",
+            "gemini-2.5-pro",
+            None,
+            "/models/gemini-2.5-pro:generateContent",
+        ),
+        (
+            "/v1beta/models/ollama%3agemma3%3A4b%3AstreamGenerateContent?alt=sse",
+            "ollama:gemma3:4b",
+            Some(true),
+            "/models/ollama:gemma3:4b:streamGenerateContent?alt=sse",
+        ),
     ] {
         let request = decode_request(Some(path), &json!({"contents": []})).unwrap();
         assert_eq!((request.model.as_str(), request.stream), (model, stream), "{path}");

@@ -23,8 +23,8 @@ const TOOLS: &str = "tools";
 const CALLING: &str = "function_calling_config";
 /// In the shape of a function: the field that held its schema.
 const SCHEMA_FIELD: &str = "schema_field";
-/// In the shape of a function or an answer's form: the schema as it was written, where the format's is another.
-pub(super) const SCHEMA: &str = "schema";
+/// In the shape of a function: the schema as it was written, where the format's is another.
+const SCHEMA: &str = "schema";
 
 /// One entry of `tools`.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -35,9 +35,6 @@ struct Group {
     /// It has a tool of this dialect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     other: bool,
-    /// `function_declarations`.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    snake: bool,
     /// Fields that hold nothing.
     #[serde(default, skip_serializing_if = "Fields::is_empty")]
     extra: Fields,
@@ -50,9 +47,6 @@ pub(super) fn decode_config(
     shape: &mut Fields,
     left: &mut Leftovers,
 ) -> Result<(), Error> {
-    if config.calling.is_none() && config.rest.is_empty() {
-        left.take_empty("toolConfig");
-    }
     let mut rest = config.rest;
     if let Some(raw) = config.calling {
         let calling = read_calling(&raw)?;
@@ -64,7 +58,8 @@ pub(super) fn decode_config(
         }
         shape.push(CALLING, raw.to_json());
     }
-    left.take_inner("toolConfig", rest, config.names);
+    left.spelled(config.names);
+    left.take_inner("toolConfig", keep(rest));
     Ok(())
 }
 
@@ -92,18 +87,17 @@ pub(super) fn decode(
     entries: OneOrMany<ToolEntry<'_>>,
     request: &mut Request,
     shape: &mut Fields,
+    left: &mut Leftovers,
 ) -> Result<(), Error> {
-    if entries.is_one() {
-        shape.push(TOOLS, "one");
-    } else if entries.is_empty() {
-        shape.push(TOOLS, "empty");
+    if let Some(form) = entries.form() {
+        shape.push(TOOLS, form);
     }
     let calling = shape.get(CALLING).cloned();
     let strict = calling.is_some_and(|calling| calling.to().is_ok_and(|calling| mode(&calling) == "VALIDATED"));
     let mut layout = Vec::new();
     for (index, entry) in entries.into_vec().into_iter().enumerate() {
-        let mut group = Group { snake: !entry.names.is_empty(), ..Group::default() };
-        group.functions = entry.functions.as_ref().map(Vec::len);
+        left.spelled(entry.names);
+        let mut group = Group { functions: entry.functions.as_ref().map(Vec::len), ..Group::default() };
         for (inner, declaration) in entry.functions.into_iter().flatten().enumerate() {
             let mut function = function(declaration).ok_or_else(|| {
                 refuse(format_args!("tools[{index}].functionDeclarations[{inner}].name"), "is missing")
@@ -155,19 +149,17 @@ fn function(declaration: Declaration<'_>) -> Option<Function> {
         }
         (None, Some(written)) => {
             shape(SCHEMA_FIELD, "parameters".into());
-            let written = written.to_json();
-            match schema::raised(&written) {
-                Some(raised) => {
-                    shape(SCHEMA, written);
-                    raised
-                }
-                None => written,
+            let (schema, written) = schema::read(written.into_json());
+            if let Some(written) = written {
+                shape(SCHEMA, written);
             }
+            schema
         }
         (None, None) => serde_json::json!({"type": "object", "properties": {}}).into(),
     };
     let mut left = Leftovers::default();
-    left.take(declaration.rest, declaration.names);
+    left.spelled(declaration.names);
+    left.take(keep(declaration.rest));
     left.keep(&mut data);
     Some(Function {
         name: declaration.name?.into_string(),
@@ -202,15 +194,10 @@ pub(super) fn encode<'a>(
     let layout = layout
         .unwrap_or_else(|| usual_layout(fitted.tools.iter().map(|tool| matches!(tool, FittedTool::Function { .. }))));
     let (mut functions, mut others) = (functions.into_iter(), others.into_iter());
-    let mut entries: Vec<ToolEntry<'a>> =
-        layout.into_iter().map(|group| group.build(&mut functions, &mut others)).collect();
-    let noted = shape.str(TOOLS).filter(|_| as_it_came);
-    Ok(match (noted.as_deref(), entries.len()) {
-        (Some("one"), 1) => entries.pop().map(OneOrMany::One),
-        (Some("empty"), 0) => Some(OneOrMany::Many(entries)),
-        (_, 0) => None,
-        _ => Some(OneOrMany::Many(entries)),
-    })
+    let names = Kept::of(&fitted.request.provider_data, fitted.spelling).names();
+    let entries = layout.into_iter().map(|group| group.build(&mut functions, &mut others));
+    let entries = entries.map(|entry| ToolEntry { names: names.clone(), ..entry }).collect();
+    Ok(OneOrMany::in_form(entries, shape.str(TOOLS).filter(|_| as_it_came).as_deref()))
 }
 
 impl Group {
@@ -222,9 +209,6 @@ impl Group {
         let mut entry = ToolEntry::default();
         if let Some(count) = self.functions {
             entry.functions = Some(functions.by_ref().take(count).collect());
-        }
-        if self.snake {
-            entry.names.push("function_declarations".into());
         }
         if self.other
             && let Some(hosted) = others.next()

@@ -45,8 +45,16 @@ pub(super) fn has_properties(schema: &Json) -> bool {
         || !schema.names().all(says_nothing)
 }
 
+/// A schema of the subset as JSON Schema; and as it was written, where that is not the same.
+pub(super) fn read(written: Json) -> (Json, Option<Json>) {
+    match raised(&written) {
+        Some(raised) => (raised, Some(written)),
+        None => (written, None),
+    }
+}
+
 /// A schema of the subset as JSON Schema; `None` if it is that already.
-pub(super) fn raised(schema: &Json) -> Option<Json> {
+fn raised(schema: &Json) -> Option<Json> {
     let written: Value = schema.to().ok()?;
     let raised = raise(written.clone());
     (raised != written).then(|| raised.into())
