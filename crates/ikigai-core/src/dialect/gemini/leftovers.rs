@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::DIALECT;
 use crate::fit::Spelling;
+use crate::json::tagged::Object;
 use crate::json::wire::{Names, Rest};
 use crate::{Fields, Json, Part, ProviderData};
 
@@ -81,17 +82,17 @@ fn says_nothing(name: &str, value: &str) -> bool {
 /// What goes back into an object that is being written.
 #[derive(Debug, Default)]
 pub(super) struct Kept<'a> {
-    extra: Option<&'a Fields>,
-    defaults: Fields,
+    fields: Rest<'a>,
     names: Names<'a>,
 }
 
 impl<'a> Kept<'a> {
     pub(super) fn of(data: &'a ProviderData, spelling: Spelling) -> Self {
-        let mut kept = Kept { extra: Some(data.part(DIALECT, Part::Extra)), ..Kept::default() };
+        let mut kept = Kept { fields: data.part(DIALECT, Part::Extra).as_rest(), names: Names::default() };
         let shape = data.part(DIALECT, Part::Shape);
         if spelling == Spelling::AsItCame && !shape.is_empty() {
-            kept.defaults = shape.get(DEFAULTS).and_then(|fields| fields.to().ok()).unwrap_or_default();
+            let defaults: Option<Object<'a>> = shape.get(DEFAULTS).and_then(|fields| fields.to().ok());
+            kept.fields.extend(defaults.unwrap_or_default().0);
             kept.names = shape.get(NAMES).and_then(|names| names.to().ok()).unwrap_or_default();
         }
         kept
@@ -104,25 +105,17 @@ impl<'a> Kept<'a> {
 
     /// The fields of the object itself, without those of objects inside it.
     pub(super) fn rest(&self, inside: &[&str]) -> Rest<'a> {
-        let own = |(name, value): &(&str, &Json)| !inside.contains(name) || !value.is_object() || value.text() == "{}";
-        let extra = self.extra.into_iter().flat_map(Fields::iter).filter(own);
-        let mut rest: Rest<'a> = extra.map(|(name, value)| (Cow::Borrowed(name), Cow::Borrowed(value.raw()))).collect();
-        let defaults = self.defaults.iter().filter(own);
-        rest.extend(owned(defaults.map(|(name, value)| (name.to_owned(), value.clone())).collect()));
-        rest
+        let is_object = |value: &str| value.starts_with('{') && value != "{}";
+        let own = self.fields.iter().filter(|(name, raw)| !inside.contains(&name.as_ref()) || !is_object(raw.get()));
+        own.cloned().collect()
     }
 
     /// The fields of an object inside it.
     pub(super) fn inner(&self, member: &str) -> Rest<'a> {
-        let mut rest = Rest::default();
-        for fields in [self.extra.and_then(|extra| extra.get(member)), self.defaults.get(member)] {
-            rest.extend(owned(fields.and_then(|fields| fields.to().ok()).unwrap_or_default()));
-        }
-        rest
+        let objects = self.fields.iter().filter(|(name, _)| name == member).filter_map(|(_, raw)| match raw {
+            Cow::Borrowed(raw) => serde_json::from_str::<Object<'a>>(raw.get()).ok(),
+            Cow::Owned(_) => None,
+        });
+        objects.flat_map(|Object(fields)| fields).collect()
     }
-}
-
-/// Fields that are not borrowed from anywhere, for a wire struct.
-pub(super) fn owned<'a>(fields: Fields) -> Rest<'a> {
-    fields.into_iter().map(|(name, value)| (Cow::Owned(name), Cow::Owned(value.raw().to_owned()))).collect()
 }

@@ -3,7 +3,7 @@
 //! What a client wrote is kept whole in the shape, and is written again while it says what the request says.
 
 use super::super::leftovers::{Kept, Leftovers};
-use super::super::wire::{Config, Format, OneOrMany};
+use super::super::wire::{Config, Format, OneOrMany, whole};
 use super::super::{DIALECT, schema, thinking};
 use super::refuse;
 use crate::fit::{Fitted, FittedFormat, Spelling};
@@ -57,15 +57,7 @@ fn float(name: &str, raw: Option<Raw<'_>>) -> Result<Option<f64>, Error> {
 
 fn integer(name: &str, raw: Option<Raw<'_>>) -> Result<Option<i64>, Error> {
     let Some(raw) = raw else { return Ok(None) };
-    let from_float = || {
-        let float = as_float(raw.text()).filter(|float| float.fract() == 0.0 && float.abs() < 9e15)?;
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a whole number within the range that doubles hold exactly"
-        )]
-        Some(float as i64)
-    };
-    let number = raw.text().trim_matches('"').parse().ok().or_else(from_float);
+    let number = raw.text().trim_matches('"').parse().ok().or_else(|| as_float(raw.text()).and_then(whole));
     number.map(Some).ok_or_else(|| refuse(format_args!("{CONFIG}.{name}"), "must be a whole number"))
 }
 
@@ -169,18 +161,18 @@ fn ours<'a>(
 ) -> Result<Config<'a>, Error> {
     let said = thinking::encode(fitted, written.and_then(|written| written.thinking.clone()));
     losses.extend(said.losses);
-    let whole = |value: Option<i64>| value.map(|value| Raw::of(&value));
+    let integer = |value: Option<i64>| value.map(|value| Raw::of(&value));
     let float = |value: Option<f64>| value.map(|value| Raw::of(&value));
     let stop: Vec<Text<'a>> = fitted.stop.iter().map(|text| Text::from(text.as_str())).collect();
     let mut config = Config {
-        max_output_tokens: whole(said.max_output_tokens),
+        max_output_tokens: integer(said.max_output_tokens),
         temperature: float(fitted.temperature),
         top_p: float(fitted.top_p),
-        top_k: whole(fitted.top_k),
+        top_k: integer(fitted.top_k),
         presence_penalty: float(fitted.presence_penalty),
         frequency_penalty: float(fitted.frequency_penalty),
         stop: (!stop.is_empty()).then_some(stop),
-        seed: whole(fitted.seed),
+        seed: integer(fitted.seed),
         thinking: said.config,
         ..Config::default()
     };

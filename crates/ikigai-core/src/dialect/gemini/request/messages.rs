@@ -4,18 +4,19 @@
 //! without anything else; no empty contents; a signature on the first call of every step of the current turn where the
 //! model asks for that.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Display;
 
-use super::super::leftovers::{Kept, Leftovers, owned};
+use super::super::leftovers::{Kept, Leftovers};
 use super::super::wire::{Content, OneOrMany, Part};
 use super::super::{DIALECT, content, state};
 use super::refuse;
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
-use crate::json::wire::{Rest, Text, keep};
+use crate::json::wire::{Raw, Rest, Text, keep};
 use crate::{
-    Block, BlockKind, Error, ErrorKind, Json, Limits, Loss, LossCode, Message, Part as DataPart, ProviderData, Role,
-    ToolCall,
+    Block, BlockKind, Error, ErrorKind, Fields, Json, Limits, Loss, LossCode, Message, Part as DataPart, ProviderData,
+    Role, ToolCall,
 };
 
 /// In a message's shape: the role as written, `null` where there was none.
@@ -186,9 +187,9 @@ impl<'a> Writer<'a, '_> {
         let mut content = Content { role, rest: kept.rest(&[]), ..Content::default() };
         match (shape.str(PARTS).as_deref(), parts.len()) {
             (Some("flat"), 1) => {
-                let flat = Json::of(&parts.remove(0)).unwrap_or_default();
-                let fields: crate::Fields = flat.to().unwrap_or_default();
-                content.rest.extend(owned(fields));
+                let fields: Fields = Raw::of(&parts.remove(0)).to().unwrap_or_default();
+                let owned = |(name, value): (String, Json)| (name.into(), Cow::Owned(value.raw().to_owned()));
+                content.rest.extend(fields.into_iter().map(owned));
             }
             (form, _) => content.parts = OneOrMany::in_form(parts, form),
         }
@@ -277,7 +278,7 @@ impl<'a> Writer<'a, '_> {
     }
 
     /// The signature that goes with a block.
-    pub(super) fn signature(&self, fitted: &'a FittedBlock<'a>) -> Option<std::borrow::Cow<'a, str>> {
+    pub(super) fn signature(&self, fitted: &'a FittedBlock<'a>) -> Option<Cow<'a, str>> {
         let data = fitted.block.provider_data()?;
         let own = state::own_signature(data).filter(|_| fitted.state == StateUse::Own);
         own.or_else(|| match self.fitted.spelling {

@@ -6,12 +6,11 @@
 use std::borrow::Cow;
 
 use super::super::error::encode_error;
-use super::super::response::{Parts, failure, finish_word, is_blocked, kept_fields};
+use super::super::response::{Parts, failure, finish_word, is_blocked, kept_fields, report};
 use super::super::state::{Signer, own_signature};
 use super::super::wire::{Answer, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, usage};
 use crate::dialect::WriteFrames;
-use crate::dialect::losses::note_foreign;
 use crate::fit::Spelling;
 use crate::json::wire::{Raw, Text};
 use crate::wire::Reply;
@@ -187,13 +186,9 @@ impl Encoder {
 
     /// A block in one piece.
     fn whole(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
-        let (reply, model) = (std::mem::take(&mut self.reply), self.model.take());
-        let mut writer =
-            Parts { signer: Signer::new(&reply, model.as_deref()), losses: std::mem::take(&mut self.losses) };
-        let parts = writer.of(block, &format!("content[{index}]"));
-        self.losses = writer.losses;
-        (self.reply, self.model) = (reply, model);
-        for part in &parts {
+        let signer = Signer::new(&self.reply, self.model.as_deref());
+        let mut writer = Parts { signer, losses: &mut self.losses };
+        for part in &writer.of(block, &format!("content[{index}]")) {
             self.part(part, out);
         }
     }
@@ -233,13 +228,7 @@ impl Encoder {
             }
         }
         let Some(data) = open.block.provider_data() else { return };
-        note_foreign(
-            data,
-            DIALECT,
-            &[DataPart::Extra, DataPart::Answer],
-            &format!("content[{index}]."),
-            &mut self.losses,
-        );
+        report(data, &format!("content[{index}]."), &mut self.losses);
         if provider_data.is_empty() && !open.unsigned {
             return;
         }
@@ -285,15 +274,9 @@ impl Encoder {
         };
         json(&answer, out);
         self.close(out);
-        note_foreign(&data, DIALECT, &[DataPart::Extra, DataPart::Answer], "", &mut self.losses);
+        report(&data, "", &mut self.losses);
         if let Some(usage) = &self.usage {
-            note_foreign(
-                &usage.provider_data,
-                DIALECT,
-                &[DataPart::Extra, DataPart::Answer],
-                "usage.",
-                &mut self.losses,
-            );
+            report(&usage.provider_data, "usage.", &mut self.losses);
         }
     }
 
