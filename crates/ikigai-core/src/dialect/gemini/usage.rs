@@ -3,14 +3,19 @@
 //! `promptTokenCount` includes what came from the cache; `candidatesTokenCount` leaves out the thoughts. A count that is
 //! absent is 0, and int64 counts may be written as texts.
 
+use std::borrow::Cow;
+
+use serde_json::value::RawValue;
+
 use super::DIALECT;
 use crate::json::wire::{Raw, Rest, keep};
-use crate::{Part, ProviderData, Usage};
+use crate::{Fields, Part, ProviderData, Usage};
 
 /// In the shape: the counts as the wire had them, where our own writing would differ: a 0 left out, a total that is not
 /// the sum.
 const COUNTS: &str = "counts";
 const TOOL_USE: &str = "toolUsePromptTokenCount";
+const PROMPT_DETAILS: &str = "promptTokensDetails";
 
 wire! {
     /// What an answer says about tokens; `rest` is what is not a count.
@@ -21,82 +26,75 @@ wire! {
         cached "cachedContentTokenCount": Raw<'a>,
         tool_use "toolUsePromptTokenCount": Raw<'a>,
         total "totalTokenCount": Raw<'a>,
+        /// Comes with every frame of a stream: here it takes no memory.
+        prompt_details "promptTokensDetails": Raw<'a>,
     }
 }
 
-impl UsageMetadata<'_> {
+impl<'a> UsageMetadata<'a> {
     pub(super) fn counts(&self) -> Counts {
-        let number = |raw: &Option<Raw<'_>>| number(raw.as_ref()?.text());
-        Counts {
-            prompt: number(&self.prompt),
-            candidates: number(&self.candidates),
-            thoughts: number(&self.thoughts),
-            cached: number(&self.cached),
-            tool_use: number(&self.tool_use),
-            total: number(&self.total),
-        }
+        let all = [&self.prompt, &self.candidates, &self.thoughts, &self.cached, &self.tool_use, &self.total];
+        Counts(all.map(|raw| number(raw.as_ref()?.text())))
+    }
+
+    /// What a stream counted, and what it said beside the counts.
+    pub(super) fn new(counts: Counts, details: &'a Fields) -> Self {
+        let mut rest = details.as_rest();
+        let place = rest.iter().position(|(name, _)| name == PROMPT_DETAILS);
+        let prompt_details = place.map(|place| Raw(rest.remove(place).1));
+        UsageMetadata { prompt_details, rest, ..counts.into() }
+    }
+
+    /// What is not a count.
+    pub(super) fn details(self) -> impl Iterator<Item = (Cow<'a, str>, Cow<'a, RawValue>)> {
+        let prompt = self.prompt_details.map(|raw| (Cow::Borrowed(PROMPT_DETAILS), raw.0));
+        prompt.into_iter().chain(self.rest)
     }
 
     /// The counts alone, as they are written.
     fn counted(&self) -> Raw<'static> {
-        Raw::of(&UsageMetadata { rest: Rest::default(), ..self.clone() })
+        Raw::of(&UsageMetadata { prompt_details: None, rest: Rest::default(), ..self.clone() })
     }
 }
 
 impl From<Counts> for UsageMetadata<'_> {
     fn from(counts: Counts) -> Self {
-        let raw = |count: Option<u64>| count.map(|count| Raw::of(&count));
-        UsageMetadata {
-            prompt: raw(counts.prompt),
-            candidates: raw(counts.candidates),
-            thoughts: raw(counts.thoughts),
-            cached: raw(counts.cached),
-            tool_use: raw(counts.tool_use),
-            total: raw(counts.total),
-            rest: Rest::default(),
-        }
+        let raws = counts.0.map(|count| count.map(|count| Raw::of(&count)));
+        let [prompt, candidates, thoughts, cached, tool_use, total] = raws;
+        UsageMetadata { prompt, candidates, thoughts, cached, tool_use, total, ..UsageMetadata::default() }
     }
 }
 
-/// The counts of one `usageMetadata`.
+/// The counts of one `usageMetadata`: of the prompt, the candidates, the thoughts, what came from the cache, what tools
+/// put into the prompt, and the total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Counts {
-    prompt: Option<u64>,
-    candidates: Option<u64>,
-    thoughts: Option<u64>,
-    cached: Option<u64>,
-    tool_use: Option<u64>,
-    total: Option<u64>,
-}
+pub(super) struct Counts([Option<u64>; 6]);
 
 impl Counts {
+    fn total(&self) -> Option<u64> {
+        let [.., total] = self.0;
+        total
+    }
+
     /// These counts in a stream, after earlier ones. A frame may leave out what an earlier one told; but a total that
     /// holds only without the earlier counts says that they are taken back.
     pub(super) fn after(self, earlier: Counts) -> Counts {
-        let both = Counts {
-            prompt: self.prompt.or(earlier.prompt),
-            candidates: self.candidates.or(earlier.candidates),
-            thoughts: self.thoughts.or(earlier.thoughts),
-            cached: self.cached.or(earlier.cached),
-            tool_use: self.tool_use.or(earlier.tool_use),
-            total: self.total.or(earlier.total),
-        };
+        let mut both = self;
+        both.0.iter_mut().zip(earlier.0).for_each(|(own, earlier)| *own = own.or(earlier));
         // Mostly a frame leaves nothing out.
         if both == self {
             return self;
         }
-        let adds_up = |counts: &Counts| counts.total == Some(counts.usage().total_tokens());
-        if self.total.is_some() && !adds_up(&both) && adds_up(&self) { self } else { both }
+        let adds_up = |counts: &Counts| counts.total() == Some(counts.usage().total_tokens());
+        if self.total().is_some() && !adds_up(&both) && adds_up(&self) { self } else { both }
     }
 
     /// The disjoint counts. Some proxies count the thoughts into the candidates as well: then the total tells.
     pub(super) fn usage(&self) -> Usage {
-        let zero = Option::<u64>::unwrap_or_default;
-        let (prompt, cached, tool_use) = (zero(self.prompt), zero(self.cached), zero(self.tool_use));
-        let (candidates, thoughts) = (zero(self.candidates), zero(self.thoughts));
+        let [prompt, candidates, thoughts, cached, tool_use, _] = self.0.map(Option::unwrap_or_default);
         let inclusive = thoughts > 0
             && candidates >= thoughts
-            && self.total == Some(prompt.saturating_add(tool_use).saturating_add(candidates));
+            && self.total() == Some(prompt.saturating_add(tool_use).saturating_add(candidates));
         Usage {
             input_tokens: prompt.saturating_sub(cached).saturating_add(tool_use),
             output_tokens: if inclusive { candidates - thoughts } else { candidates },
@@ -111,14 +109,10 @@ impl Counts {
         let tool_use = usage.provider_data.part(DIALECT, Part::Answer).get(TOOL_USE);
         let tool_use = tool_use.and_then(|count| number(count.text()));
         let some = |count: u64| (count > 0).then_some(count);
-        Counts {
-            prompt: Some(usage.prompt_tokens().saturating_sub(tool_use.unwrap_or_default())),
-            candidates: some(usage.output_tokens),
-            thoughts: some(usage.thinking_tokens),
-            cached: some(usage.cache_read_tokens),
-            tool_use,
-            total: Some(usage.total_tokens()),
-        }
+        let prompt = usage.prompt_tokens().saturating_sub(tool_use.unwrap_or_default());
+        let (candidates, thoughts) = (some(usage.output_tokens), some(usage.thinking_tokens));
+        let cached = some(usage.cache_read_tokens);
+        Counts([Some(prompt), candidates, thoughts, cached, tool_use, Some(usage.total_tokens())])
     }
 }
 
@@ -133,9 +127,9 @@ pub(super) fn decode(metadata: &UsageMetadata<'_>) -> Option<Usage> {
         return None;
     }
     let mut usage = counts.usage();
-    let mut details = keep(metadata.rest.clone());
-    if let Some(tool_use) = counts.tool_use {
-        details.push(TOOL_USE, Raw::of(&tool_use).to_json());
+    let mut details = keep(metadata.clone().details().collect());
+    if let Some(tool_use) = &metadata.tool_use {
+        details.push(TOOL_USE, tool_use.to_json());
     }
     usage.provider_data.extend_part(DIALECT, Part::Answer, details);
     let (theirs, ours) = (metadata.counted(), UsageMetadata::from(Counts::of(&usage)).counted());
@@ -152,7 +146,7 @@ fn kept_counts(usage: &Usage) -> Option<UsageMetadata<'_>> {
 
 /// The total of the wire, where it is not the sum of the counts.
 pub(super) fn odd_total(usage: &Usage) -> Option<u64> {
-    kept_counts(usage)?.counts().total.filter(|&total| total != usage.total_tokens())
+    kept_counts(usage)?.counts().total().filter(|&total| total != usage.total_tokens())
 }
 
 /// A usage as `usageMetadata`. In a stream, a count that was told `before` and is nothing now has to be said: readers keep

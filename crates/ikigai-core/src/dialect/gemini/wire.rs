@@ -5,7 +5,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
@@ -168,6 +168,8 @@ impl Candidate<'_> {
 #[derive(Debug, Clone)]
 pub(super) enum OneOrMany<T> {
     One(T),
+    /// A list with one item in it, which takes no memory of its own: frames of a stream have little else.
+    Single(T),
     Many(Vec<T>),
 }
 
@@ -180,6 +182,7 @@ impl<T> OneOrMany<T> {
     pub(super) fn form(&self) -> Option<&'static str> {
         match self {
             OneOrMany::One(_) => Some("one"),
+            OneOrMany::Single(_) => None,
             OneOrMany::Many(items) => items.is_empty().then_some("empty"),
         }
     }
@@ -192,12 +195,18 @@ impl<T> OneOrMany<T> {
             (_, 0) => None,
         }
     }
+}
 
-    pub(super) fn into_vec(self) -> Vec<T> {
-        match self {
-            OneOrMany::One(item) => vec![item],
-            OneOrMany::Many(items) => items,
-        }
+impl<T> IntoIterator for OneOrMany<T> {
+    type Item = T;
+    type IntoIter = std::iter::Chain<std::option::IntoIter<T>, std::vec::IntoIter<T>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let (first, more) = match self {
+            OneOrMany::One(item) | OneOrMany::Single(item) => (Some(item), Vec::new()),
+            OneOrMany::Many(items) => (None, items),
+        };
+        first.into_iter().chain(more)
     }
 }
 
@@ -205,6 +214,7 @@ impl<T: Serialize> Serialize for OneOrMany<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             OneOrMany::One(item) => item.serialize(serializer),
+            OneOrMany::Single(item) => [item].serialize(serializer),
             OneOrMany::Many(items) => items.serialize(serializer),
         }
     }
@@ -224,8 +234,14 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
                 T::deserialize(MapAccessDeserializer::new(map)).map(OneOrMany::One)
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<OneOrMany<T>, A::Error> {
-                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(OneOrMany::Many)
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<OneOrMany<T>, A::Error> {
+                let Some(first) = seq.next_element()? else { return Ok(OneOrMany::Many(Vec::new())) };
+                let Some(second) = seq.next_element()? else { return Ok(OneOrMany::Single(first)) };
+                let mut items = vec![first, second];
+                while let Some(item) = seq.next_element()? {
+                    items.push(item);
+                }
+                Ok(OneOrMany::Many(items))
             }
         }
         deserializer.deserialize_any(Items(PhantomData))

@@ -101,7 +101,8 @@ fn held_to(schema: crate::Json) -> OutputFormat {
 /// The union: a list of `{"text": {"mimeType": …, "schema": …}}`, or one of them.
 fn union(format: &str) -> Option<OutputFormat> {
     let formats: OneOrMany<Format<'_>> = serde_json::from_str(format).ok()?;
-    let [Format { text: Some(text), .. }] = <[_; 1]>::try_from(formats.into_vec()).ok()? else { return None };
+    let mut formats = formats.into_iter();
+    let text = formats.next().filter(|_| formats.next().is_none())?.text?;
     match (text.schema, text.mime_type.as_ref().map(Text::as_str)) {
         (Some(schema), Some(JSON) | None) => Some(held_to(schema.into_json())),
         (None, Some(JSON)) => Some(OutputFormat::Json),

@@ -33,7 +33,7 @@ pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<
         if let Some(form) = contents.form() {
             shape.push(CONTENTS, form);
         }
-        request.messages = messages::decode(contents.into_vec(), limits)?;
+        request.messages = messages::decode(contents, limits)?;
         pairing::name_calls(&mut request.messages);
         state::restore(&mut request.messages);
     }
@@ -106,7 +106,7 @@ fn read_system(
         if let Some(form) = parts.form() {
             shape.push(SYSTEM, form);
         }
-        for (index, part) in parts.into_vec().into_iter().enumerate() {
+        for (index, part) in parts.into_iter().enumerate() {
             request.system.push(messages::block(part, format_args!("systemInstruction.parts[{index}]"))?);
         }
     }

@@ -25,9 +25,9 @@ const ROLE: &str = "role";
 const PARTS: &str = "parts";
 
 /// Reads the contents.
-pub(super) fn decode(contents: Vec<Content<'_>>, limits: &Limits) -> Result<Vec<Message>, Error> {
+pub(super) fn decode(contents: OneOrMany<Content<'_>>, limits: &Limits) -> Result<Vec<Message>, Error> {
     let mut blocks = 0;
-    let mut messages = Vec::with_capacity(contents.len());
+    let mut messages = Vec::new();
     for (index, content) in contents.into_iter().enumerate() {
         let message = message(content, index)?;
         blocks += message.content.len();
@@ -47,8 +47,6 @@ fn message(mut content: Content<'_>, index: usize) -> Result<Message, Error> {
             if let Some(form) = parts.form() {
                 shape(PARTS, form);
             }
-            let parts = parts.into_vec();
-            blocks.reserve(parts.len());
             for (inner, part) in parts.into_iter().enumerate() {
                 blocks.push(block(part, format_args!("{place}.parts[{inner}]"))?);
             }

@@ -96,7 +96,7 @@ pub(super) fn decode(
     let calling = shape.get(CALLING).cloned();
     let strict = calling.is_some_and(|calling| calling.to().is_ok_and(|calling| mode(&calling) == "VALIDATED"));
     let mut layout = Vec::new();
-    for (index, entry) in entries.into_vec().into_iter().enumerate() {
+    for (index, entry) in entries.into_iter().enumerate() {
         left.spelled(entry.names);
         let functions = entry.functions.as_ref().map(Vec::len);
         for (inner, declaration) in entry.functions.into_iter().flatten().enumerate() {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::json;
 
-use super::super::wire::{Answer, Candidate, OneOrMany, Part};
+use super::super::wire::{Answer, Candidate, Part};
 use super::super::{DIALECT, content, error, usage};
 use super::{CANDIDATES, keep_candidate};
 use crate::json::wire::{Raw, Text, keep, read_answer};
@@ -72,7 +72,7 @@ fn whole(mut answer: Answer<'_>, ids: &mut Ids, limits: &Limits) -> Result<Respo
     let is_blocked = is_blocked(&kept);
     response.provider_data.extend_part(DIALECT, DataPart::Answer, kept);
     let had_candidates = answer.candidates.is_some();
-    let mut candidates = answer.candidates.map(OneOrMany::into_vec).unwrap_or_default();
+    let mut candidates: Vec<Candidate<'_>> = answer.candidates.into_iter().flatten().collect();
     // The one with the number 0, or else the first.
     let place = candidates.iter().position(Candidate::is_first).unwrap_or_default();
     if place < candidates.len() {
@@ -110,7 +110,7 @@ fn read_candidate(
             if written.text() != USUAL {
                 shape.push(CONTENT, written.into_json());
             }
-            let parts = parts.map(OneOrMany::into_vec).unwrap_or_default();
+            let parts: Vec<Part<'_>> = parts.into_iter().flatten().collect();
             limits.check_blocks(parts.len(), ErrorKind::Protocol)?;
             let empty = read_parts(parts, response, ids);
             if !empty.is_empty() {

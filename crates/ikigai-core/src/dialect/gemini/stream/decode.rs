@@ -92,7 +92,7 @@ impl ReadFrames for Decoder {
         self.close(out);
         let mut kept = std::mem::take(&mut self.top);
         let details = std::mem::take(&mut self.details);
-        let usage = UsageMetadata { rest: details.as_rest(), ..self.counts.into() };
+        let usage = UsageMetadata::new(self.counts, &details);
         match usage::decode(&usage) {
             Some(usage) => out.push(Event::Usage { usage }),
             None if !details.is_empty() => kept.push("usageMetadata", Raw::of(&usage).to_json()),
@@ -134,7 +134,7 @@ impl Decoder {
         keep(&mut self.top, frame.rest)?;
         if let Some(usage) = frame.usage {
             self.counts = usage.counts().after(self.counts);
-            keep(&mut self.details, usage.rest)?;
+            keep(&mut self.details, usage.details())?;
         }
         if !self.started {
             self.started = true;
@@ -146,10 +146,16 @@ impl Decoder {
             self.told = self.counts;
             out.push(Event::Usage { usage: self.told.usage() });
         }
-        let mut candidates = frame.candidates.map(OneOrMany::into_vec).unwrap_or_default();
-        let own = candidates.iter().position(Candidate::is_first).map(|place| candidates.remove(place));
-        if !candidates.is_empty() {
-            let others = Answer { candidates: Some(OneOrMany::Many(candidates)), ..Answer::default() };
+        let (mut own, mut others) = (None, Vec::new());
+        for candidate in frame.candidates.into_iter().flatten() {
+            if own.is_none() && candidate.is_first() {
+                own = Some(candidate);
+            } else {
+                others.push(candidate);
+            }
+        }
+        if !others.is_empty() {
+            let others = Answer { candidates: Some(OneOrMany::Many(others)), ..Answer::default() };
             out.push(Event::Other { index: None, dialect: DIALECT, data: Raw::of(&others).into_json() });
         }
         own.map_or(Ok(()), |candidate| self.candidate(candidate, out))
@@ -160,7 +166,7 @@ impl Decoder {
         keep(&mut self.candidate, candidate.rest)?;
         let content = candidate.content.unwrap_or_default();
         keep(&mut self.candidate, content.rest)?;
-        for part in content.parts.map(OneOrMany::into_vec).unwrap_or_default() {
+        for part in content.parts.into_iter().flatten() {
             self.part(part, out)?;
         }
         if let Some(word) = candidate.finish {

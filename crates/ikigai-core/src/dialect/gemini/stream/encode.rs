@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::super::error::encode_error;
 use super::super::response::{Parts, failure, finish_word, is_blocked, kept_fields, report};
-use super::super::state::{Signer, own_signature};
+use super::super::state::{Signer, own_signature, text_of};
 use super::super::wire::{Answer, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, usage};
 use crate::dialect::WriteFrames;
@@ -165,17 +165,8 @@ impl Encoder {
 
     fn start(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
         let mut block = block.clone();
-        let text = match &mut block {
-            Block::Text(text) => std::mem::take(&mut text.text),
-            Block::Thinking(thinking) => std::mem::take(&mut thinking.text),
-            // Goes out at its end, when it is whole.
-            Block::Image(_)
-            | Block::Document(_)
-            | Block::Audio(_)
-            | Block::ToolCall(_)
-            | Block::ToolResult(_)
-            | Block::Other(_) => String::new(),
-        };
+        // Anything else goes out at its end, when it is whole.
+        let text = text_of(&mut block).map(std::mem::take).unwrap_or_default();
         let kind = block.kind();
         let unsigned = block.provider_data().is_some_and(|data| !data.is_empty());
         self.open.push(Open { index, block, unsigned, written: 0 });
