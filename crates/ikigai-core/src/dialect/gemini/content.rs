@@ -277,37 +277,31 @@ pub(super) fn media<'a>(block: &'a Block, spelling: Spelling) -> Result<Part<'a>
     };
     // The API takes names of documents from nobody but those who gave them before.
     let name = name.filter(|_| spelling == Spelling::AsItCame).map(Text::from);
-    let inline = |media_type: &'a str, bytes: Cow<'a, str>| {
-        let (mime_type, data) = (Some(media_type.into()), Some(Text(bytes)));
-        Part { inline_data: Some(Box::new(Media { mime_type, data, ..Media::default() })), ..Part::default() }
-    };
-    let file = |uri: &'a str, media_type: Option<&'a str>| {
-        let guessed = || guess(uri).filter(|_| spelling == Spelling::Ours);
-        let mime_type = media_type.or_else(guessed).map(Text::from);
-        Part {
-            file_data: Some(Box::new(Media { mime_type, uri: Some(uri.into()), ..Media::default() })),
-            ..Part::default()
-        }
-    };
-    let mut part = match source {
+    let (mime_type, bytes, uri) = match source {
         Source::Base64 { media_type, data: bytes } => {
-            inline(media_type, as_written(bytes, data.part_str(DIALECT, DataPart::Shape, BASE64).as_deref()))
+            let written = data.part_str(DIALECT, DataPart::Shape, BASE64);
+            (Some(media_type.as_str()), Some(as_written(bytes, written.as_deref())), None)
         }
-        Source::Text { media_type, text } => inline(media_type, STANDARD.encode(text).into()),
+        Source::Text { media_type, text } => (Some(media_type.as_str()), Some(STANDARD.encode(text).into()), None),
         Source::Url { url, media_type } => match data_url(url) {
-            Some((media_type, bytes)) => inline(media_type, bytes.into()),
-            None => file(url, media_type.as_deref()),
+            Some((media_type, bytes)) => (Some(media_type), Some(bytes.into()), None),
+            None => (media_type.as_deref(), None, Some(url.as_str())),
         },
         // A bare id names a file of some other API.
         Source::File { id, .. } if !id.contains("://") && !id.starts_with("files/") => {
             return Err("it is a file of another provider, which this one cannot read");
         }
-        Source::File { id, media_type } => file(id, media_type.as_deref()),
+        Source::File { id, media_type } => (media_type.as_deref(), None, Some(id.as_str())),
     };
-    if let Some(media) = part.inline_data.as_mut().or(part.file_data.as_mut()) {
-        media.name = name;
-    }
-    Ok(part)
+    let guessed = || uri.filter(|_| spelling == Spelling::Ours).and_then(guess);
+    let mime_type = mime_type.or_else(guessed).map(Text::from);
+    let (data, uri) = (bytes.map(Text), uri.map(Text::from));
+    let is_inline = data.is_some();
+    let media = Some(Box::new(Media { mime_type, data, uri, name, ..Media::default() }));
+    Ok(match is_inline {
+        true => Part { inline_data: media, ..Part::default() },
+        false => Part { file_data: media, ..Part::default() },
+    })
 }
 
 fn guess(uri: &str) -> Option<&'static str> {

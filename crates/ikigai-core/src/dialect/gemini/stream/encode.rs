@@ -125,9 +125,7 @@ impl Encoder {
     fn make_tail(&mut self) {
         let mut tail = std::mem::take(&mut self.tail);
         tail.clear();
-        let usage = self.usage.as_ref().map(|usage| usage::encode(usage, &self.told));
-        let (model, id) = (self.model.as_deref().map(Text::from), self.id.as_deref().map(Text::from));
-        json(&Answer { usage, model, id, ..Answer::default() }, &mut tail);
+        json(&self.answer(), &mut tail);
         // It goes on behind a candidate.
         if tail == b"{}" {
             tail.truncate(1);
@@ -136,6 +134,13 @@ impl Encoder {
             *first = b',';
         }
         self.tail = tail;
+    }
+
+    /// What every frame says beside its candidate.
+    fn answer(&self) -> Answer<'_> {
+        let usage = self.usage.as_ref().map(|usage| usage::encode(usage, &self.told));
+        let (model, id) = (self.model.as_deref().map(Text::from), self.id.as_deref().map(Text::from));
+        Answer { usage, model, id, ..Answer::default() }
     }
 
     /// Begins a frame; [`close_frame`](Encoder::close_frame) ends it.
@@ -249,21 +254,14 @@ impl Encoder {
         };
         let (rest, mut candidate) = kept_fields(&data);
         // Some readers want a part in every candidate.
-        let parts = Some(OneOrMany::Many(vec![content::text("", BlockKind::Text)]));
+        let parts = Some(OneOrMany::Single(content::text("", BlockKind::Text)));
         candidate.content = Some(Content { parts, role: Some("model".into()), ..Content::default() });
         candidate.finish = Some(Text(word));
         candidate.index.get_or_insert_with(|| Raw::of(&0));
         let is_blocked = self.blocks == 0 && is_blocked(data.part(DIALECT, DataPart::Answer));
         self.open_frame(out);
-        let answer = Answer {
-            candidates: (!is_blocked).then_some(OneOrMany::Many(vec![candidate])),
-            usage: self.usage.as_ref().map(|usage| usage::encode(usage, &self.told)),
-            model: self.model.as_deref().map(Text::from),
-            id: self.id.as_deref().map(Text::from),
-            error: None,
-            rest,
-        };
-        json(&answer, out);
+        let candidates = (!is_blocked).then_some(OneOrMany::Single(candidate));
+        json(&Answer { candidates, rest, ..self.answer() }, out);
         self.close(out);
         report(&data, "", &mut self.losses);
         if let Some(usage) = &self.usage {
