@@ -231,7 +231,7 @@ fn list_dialect(base: Base, query: &str, has_header: impl Fn(&str) -> bool) -> D
 }
 
 /// Percent-decoded text; `None` if it is not UTF-8. A lone `%` is text.
-fn decoded(text: &str) -> Option<Cow<'_, str>> {
+pub(crate) fn decoded(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
         return Some(Cow::Borrowed(text));
     }

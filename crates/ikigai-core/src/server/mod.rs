@@ -15,6 +15,7 @@ pub(crate) mod picks;
 pub(crate) mod skip;
 mod watch;
 
+pub(crate) use endpoint::decoded;
 pub use endpoint::{Endpoint, Framing, Verb};
 pub use envelope::{Clash, Edit, Envelope, EnvelopeError};
 pub use watch::{Delivery, Seen, Watch};

@@ -230,7 +230,8 @@ pub fn events(response: &Response) -> Vec<Event> {
     events
 }
 
-fn block_events(index: usize, block: &Block, events: &mut Vec<Event>) {
+/// The events of one block, in one piece.
+pub(crate) fn block_events(index: usize, block: &Block, events: &mut Vec<Event>) {
     match block {
         Block::Text(text) => {
             let mut opening = text.clone();

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Arguments, Block, Dialect, Error, FinishReason, Json, ProviderData, Usage};
 
+pub(crate) use collect::block_events;
 pub use collect::{Collector, events};
 pub use view::Chunk;
 

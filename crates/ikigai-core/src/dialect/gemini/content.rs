@@ -10,10 +10,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::leftovers::{Kept, Leftovers};
-use super::wire::{FunctionCall, Media, Open, Part};
+use super::wire::{FunctionCall, Media, Part};
 use super::{DIALECT, result};
 use crate::fit::Spelling;
-use crate::json::wire::{Raw, Text};
+use crate::json::tagged::Object;
+use crate::json::wire::{Leftovers as _, Raw, Text};
 use crate::wire::Ids;
 use crate::{
     Arguments, Audio, Block, BlockKind, Document, Image, Json, Other, Part as DataPart, ProviderData, Source,
@@ -57,11 +58,8 @@ pub(super) fn fault(part: &Part<'_>) -> Option<&'static str> {
     if call.name.is_none() {
         return Some("functionCall.name is missing");
     }
-    (!has_object(call)).then_some("functionCall.args must be an object")
-}
-
-fn has_object(call: &FunctionCall<'_>) -> bool {
-    call.args.as_ref().is_none_or(|args| args.text().starts_with('{'))
+    let odd = call.args.as_ref().is_some_and(|args| !args.text().starts_with('{'));
+    odd.then_some("functionCall.args must be an object")
 }
 
 /// The block that a part is. A call or a result without an id gets none here: the caller knows the conversation.
@@ -91,17 +89,11 @@ pub(super) fn decode(mut part: Part<'_>) -> Block {
     } else {
         return other(&part);
     };
-    if let Some(flag) = part.thought.take() {
-        part.rest.push((Cow::Borrowed("thought"), Raw::of(&flag).0));
+    if let Some(signature) = part.signature.take_if(|signature| !signature.as_str().is_empty()) {
+        data.set_part(DIALECT, DataPart::State, SIGNATURE, signature.into_string());
     }
-    match part.signature.take() {
-        Some(signature) if !signature.as_str().is_empty() => {
-            data.set_part(DIALECT, DataPart::State, SIGNATURE, signature.into_string());
-        }
-        Some(empty) => part.rest.push((Cow::Borrowed("thoughtSignature"), Raw::of(&empty).0)),
-        None => {}
-    }
-    left.take(part.rest, part.names);
+    left.spelled(std::mem::take(&mut part.names));
+    left.take(part.leftovers());
     left.keep(&mut data);
     if let Some(own) = block.provider_data_mut() {
         *own = data;
@@ -115,15 +107,14 @@ fn other(part: &Part<'_>) -> Block {
 
 /// Whether the format has a block for the part's data.
 fn fits(part: &Part<'_>) -> bool {
-    let media = |media: &Media<'_>| {
-        // A picture that the model drew while thinking is not a part of the answer.
+    let media = part.inline_data.as_ref().or(part.file_data.as_ref());
+    // A picture that the model drew while thinking is not a part of the answer.
+    let shown = |media: &Media<'_>| {
         part.thought != Some(true) && !matches!(kind_of(media.mime_type.as_ref()), MediaKind::Video)
     };
-    let inline = |inline: &Media<'_>| inline.data.is_some() && inline.mime_type.is_some() && media(inline);
-    let file = |file: &Media<'_>| file.uri.is_some() && media(file);
-    part.inline_data.as_deref().is_none_or(inline)
-        && part.file_data.as_deref().is_none_or(file)
-        && part.call.as_ref().is_none_or(|call| call.name.is_some() && has_object(call))
+    fault(part).is_none()
+        && media.is_none_or(|media| shown(media))
+        && part.inline_data.as_ref().is_none_or(|inline| inline.mime_type.is_some())
 }
 
 fn text_block(text: Text<'_>, thought: &mut Option<bool>) -> Block {
@@ -182,10 +173,8 @@ fn media_block(mut media: Media<'_>, member: &str, data: &mut ProviderData, left
             Block::Document(Document { source, name, cache: None, provider_data: empty() })
         }
     };
-    if let Some(name) = media.name {
-        media.rest.push((Cow::Borrowed("displayName"), Raw::of(&name).0));
-    }
-    left.take_inner(member, media.rest, media.names);
+    left.spelled(std::mem::take(&mut media.names));
+    left.take_inner(member, media.leftovers());
     block
 }
 
@@ -195,28 +184,23 @@ fn is_uploaded(uri: &str) -> bool {
 }
 
 fn call_block(mut call: FunctionCall<'_>, data: &mut ProviderData, left: &mut Leftovers) -> Block {
-    let arguments = match &call.args {
+    let arguments = match call.args.take() {
         Some(args) => Arguments::from_text(args.text()),
         None => {
             data.set_part(DIALECT, DataPart::Shape, NO_ARGS, true);
             Arguments::default()
         }
     };
-    let id = take_id(call.id.take(), &mut call.rest);
-    let name = call.name.map(Text::into_string).unwrap_or_default();
-    left.take_inner("functionCall", call.rest, call.names);
+    let id = take_id(&mut call.id);
+    let name = call.name.take().map(Text::into_string).unwrap_or_default();
+    left.spelled(std::mem::take(&mut call.names));
+    left.take_inner("functionCall", call.leftovers());
     Block::ToolCall(ToolCall { id, name, arguments, ..ToolCall::default() })
 }
 
-/// The id, or an empty text: an empty id on the wire is as good as none.
-pub(super) fn take_id<'a>(id: Option<Text<'a>>, rest: &mut crate::json::wire::Rest<'a>) -> String {
-    match id {
-        Some(id) if id.as_str().is_empty() => {
-            rest.push((Cow::Borrowed("id"), Raw::of(&id).0));
-            String::new()
-        }
-        id => id.map(Text::into_string).unwrap_or_default(),
-    }
+/// The id, or an empty text: an empty id on the wire is as good as none, and stays there.
+pub(super) fn take_id(id: &mut Option<Text<'_>>) -> String {
+    id.take_if(|id| !id.as_str().is_empty()).map(Text::into_string).unwrap_or_default()
 }
 
 /// Gives a call without an id one of ours.
@@ -293,37 +277,31 @@ pub(super) fn media<'a>(block: &'a Block, spelling: Spelling) -> Result<Part<'a>
     };
     // The API takes names of documents from nobody but those who gave them before.
     let name = name.filter(|_| spelling == Spelling::AsItCame).map(Text::from);
-    let inline = |media_type: &'a str, bytes: Cow<'a, str>| {
-        let (mime_type, data) = (Some(media_type.into()), Some(Text(bytes)));
-        Part { inline_data: Some(Box::new(Media { mime_type, data, ..Media::default() })), ..Part::default() }
-    };
-    let file = |uri: &'a str, media_type: Option<&'a str>| {
-        let guessed = || guess(uri).filter(|_| spelling == Spelling::Ours);
-        let mime_type = media_type.or_else(guessed).map(Text::from);
-        Part {
-            file_data: Some(Box::new(Media { mime_type, uri: Some(uri.into()), ..Media::default() })),
-            ..Part::default()
-        }
-    };
-    let mut part = match source {
+    let (mime_type, bytes, uri) = match source {
         Source::Base64 { media_type, data: bytes } => {
-            inline(media_type, as_written(bytes, data.part_str(DIALECT, DataPart::Shape, BASE64).as_deref()))
+            let written = data.part_str(DIALECT, DataPart::Shape, BASE64);
+            (Some(media_type.as_str()), Some(as_written(bytes, written.as_deref())), None)
         }
-        Source::Text { media_type, text } => inline(media_type, STANDARD.encode(text).into()),
+        Source::Text { media_type, text } => (Some(media_type.as_str()), Some(STANDARD.encode(text).into()), None),
         Source::Url { url, media_type } => match data_url(url) {
-            Some((media_type, bytes)) => inline(media_type, bytes.into()),
-            None => file(url, media_type.as_deref()),
+            Some((media_type, bytes)) => (Some(media_type), Some(bytes.into()), None),
+            None => (media_type.as_deref(), None, Some(url.as_str())),
         },
         // A bare id names a file of some other API.
         Source::File { id, .. } if !id.contains("://") && !id.starts_with("files/") => {
             return Err("it is a file of another provider, which this one cannot read");
         }
-        Source::File { id, media_type } => file(id, media_type.as_deref()),
+        Source::File { id, media_type } => (media_type.as_deref(), None, Some(id.as_str())),
     };
-    if let Some(media) = part.inline_data.as_mut().or(part.file_data.as_mut()) {
-        media.name = name;
-    }
-    Ok(part)
+    let guessed = || uri.filter(|_| spelling == Spelling::Ours).and_then(guess);
+    let mime_type = mime_type.or_else(guessed).map(Text::from);
+    let (data, uri) = (bytes.map(Text), uri.map(Text::from));
+    let is_inline = data.is_some();
+    let media = Some(Box::new(Media { mime_type, data, uri, name, ..Media::default() }));
+    Ok(match is_inline {
+        true => Part { inline_data: media, ..Part::default() },
+        false => Part { file_data: media, ..Part::default() },
+    })
 }
 
 fn guess(uri: &str) -> Option<&'static str> {
@@ -337,8 +315,8 @@ fn data_url(url: &str) -> Option<(&str, &str)> {
 
 /// A part that was kept whole; `None` if it is not an object.
 pub(super) fn whole(other: &Other) -> Option<Part<'_>> {
-    let object: Open<'_> = other.data.to().ok()?;
-    Some(Part { rest: object.rest, ..Part::default() })
+    let Object(rest) = other.data.to().ok()?;
+    Some(Part { rest, ..Part::default() })
 }
 
 /// Puts a part's own siblings back, and its spelling where that is wanted.
@@ -349,11 +327,10 @@ pub(super) fn dress<'a>(part: &mut Part<'a>, data: &'a ProviderData, spelling: S
     let kept = Kept::of(data, spelling);
     part.rest = kept.rest(&OBJECTS);
     part.names = kept.names();
-    if let Some(media) = &mut part.inline_data {
-        (media.rest, media.names) = (kept.inner("inlineData"), kept.names());
-    }
-    if let Some(media) = &mut part.file_data {
-        (media.rest, media.names) = (kept.inner("fileData"), kept.names());
+    for (member, media) in [("inlineData", &mut part.inline_data), ("fileData", &mut part.file_data)] {
+        if let Some(media) = media {
+            (media.rest, media.names) = (kept.inner(member), kept.names());
+        }
     }
     if let Some(call) = &mut part.call {
         (call.rest, call.names) = (kept.inner("functionCall"), kept.names());

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::DIALECT;
 use crate::fit::Spelling;
+use crate::json::tagged::Object;
 use crate::json::wire::{Names, Rest};
 use crate::{Fields, Json, Part, ProviderData};
 
@@ -25,38 +26,25 @@ pub(super) struct Leftovers {
 
 impl Leftovers {
     /// Takes over what is left of the object itself.
-    pub(super) fn take(&mut self, rest: Rest<'_>, names: Names<'_>) {
-        split(rest, &mut self.extra, &mut self.defaults);
-        self.spelled(names);
+    pub(super) fn take(&mut self, fields: Fields) {
+        let (extra, defaults) = split(fields);
+        self.extra.merge(extra);
+        self.defaults.merge(defaults);
     }
 
     /// Takes over what is left of an object inside it.
-    pub(super) fn take_inner(&mut self, member: &str, rest: Rest<'_>, names: Names<'_>) {
-        self.spelled(names);
-        let (mut extra, mut defaults) = (Fields::default(), Fields::default());
-        split(rest, &mut extra, &mut defaults);
+    pub(super) fn take_inner(&mut self, member: &str, fields: Fields) {
+        let (extra, defaults) = split(fields);
         if !extra.is_empty() {
             self.extra.push(member, extra);
         }
         if !defaults.is_empty() {
-            // There may be some of it already.
-            let mut all: Fields = self.defaults.remove(member).and_then(|noted| noted.to().ok()).unwrap_or_default();
-            all.merge(defaults);
-            self.defaults.push(member, all);
+            self.defaults.push(member, defaults);
         }
     }
 
-    /// Notes a field of an object inside it that is only spelling.
-    pub(super) fn take_default(&mut self, member: &str, name: &str, value: Json) {
-        self.defaults.push(member, Fields::from_iter([(name.to_owned(), value)]));
-    }
-
-    /// Notes an object inside it that is empty.
-    pub(super) fn take_empty(&mut self, member: &str) {
-        self.defaults.push(member, Fields::default());
-    }
-
-    fn spelled(&mut self, names: Names<'_>) {
+    /// Notes names that are not the usual ones.
+    pub(super) fn spelled(&mut self, names: Names<'_>) {
         self.names.extend(names.into_iter().map(Cow::into_owned));
     }
 
@@ -72,11 +60,11 @@ impl Leftovers {
     }
 }
 
-fn split(rest: Rest<'_>, extra: &mut Fields, defaults: &mut Fields) {
-    for (name, raw) in rest {
-        let fields = if says_nothing(&name, raw.get()) { &mut *defaults } else { &mut *extra };
-        fields.push(name, Json::copy(&raw));
-    }
+/// The fields that say something, and those that do not.
+fn split(fields: Fields) -> (Fields, Fields) {
+    let (defaults, extra): (Vec<_>, Vec<_>) =
+        fields.into_iter().partition(|(name, value)| says_nothing(name, value.text()));
+    (extra.into_iter().collect(), defaults.into_iter().collect())
 }
 
 /// Whether a field says no more than its absence would.
@@ -84,6 +72,8 @@ fn says_nothing(name: &str, value: &str) -> bool {
     let of_its_own = match name {
         "candidateCount" | "candidate_count" => value == "1",
         "responseModalities" | "response_modalities" => value == r#"["TEXT"]"#,
+        // Only a system prompt has one left over, and the API ignores it there.
+        "role" => true,
         _ => false,
     };
     of_its_own || matches!(value, "null" | "false" | "[]" | "{}")
@@ -92,17 +82,17 @@ fn says_nothing(name: &str, value: &str) -> bool {
 /// What goes back into an object that is being written.
 #[derive(Debug, Default)]
 pub(super) struct Kept<'a> {
-    extra: Option<&'a Fields>,
-    defaults: Fields,
+    fields: Rest<'a>,
     names: Names<'a>,
 }
 
 impl<'a> Kept<'a> {
     pub(super) fn of(data: &'a ProviderData, spelling: Spelling) -> Self {
-        let mut kept = Kept { extra: Some(data.part(DIALECT, Part::Extra)), ..Kept::default() };
+        let mut kept = Kept { fields: data.part(DIALECT, Part::Extra).as_rest(), names: Names::default() };
         let shape = data.part(DIALECT, Part::Shape);
         if spelling == Spelling::AsItCame && !shape.is_empty() {
-            kept.defaults = shape.get(DEFAULTS).and_then(|fields| fields.to().ok()).unwrap_or_default();
+            let defaults: Option<Object<'a>> = shape.get(DEFAULTS).and_then(|fields| fields.to().ok());
+            kept.fields.extend(defaults.unwrap_or_default().0);
             kept.names = shape.get(NAMES).and_then(|names| names.to().ok()).unwrap_or_default();
         }
         kept
@@ -115,25 +105,17 @@ impl<'a> Kept<'a> {
 
     /// The fields of the object itself, without those of objects inside it.
     pub(super) fn rest(&self, inside: &[&str]) -> Rest<'a> {
-        let own = |(name, value): &(&str, &Json)| !inside.contains(name) || !value.is_object() || value.text() == "{}";
-        let extra = self.extra.into_iter().flat_map(Fields::iter).filter(own);
-        let mut rest: Rest<'a> = extra.map(|(name, value)| (Cow::Borrowed(name), Cow::Borrowed(value.raw()))).collect();
-        let defaults = self.defaults.iter().filter(own);
-        rest.extend(owned(defaults.map(|(name, value)| (name.to_owned(), value.clone())).collect()));
-        rest
+        let is_object = |value: &str| value.starts_with('{') && value != "{}";
+        let own = self.fields.iter().filter(|(name, raw)| !inside.contains(&name.as_ref()) || !is_object(raw.get()));
+        own.cloned().collect()
     }
 
     /// The fields of an object inside it.
     pub(super) fn inner(&self, member: &str) -> Rest<'a> {
-        let mut rest = Rest::default();
-        for fields in [self.extra.and_then(|extra| extra.get(member)), self.defaults.get(member)] {
-            rest.extend(owned(fields.and_then(|fields| fields.to().ok()).unwrap_or_default()));
-        }
-        rest
+        let objects = self.fields.iter().filter(|(name, _)| name == member).filter_map(|(_, raw)| match raw {
+            Cow::Borrowed(raw) => serde_json::from_str::<Object<'a>>(raw.get()).ok(),
+            Cow::Owned(_) => None,
+        });
+        objects.flat_map(|Object(fields)| fields).collect()
     }
-}
-
-/// Fields that are not borrowed from anywhere, for a wire struct.
-pub(super) fn owned<'a>(fields: Fields) -> Rest<'a> {
-    fields.into_iter().map(|(name, value)| (Cow::Owned(name), Cow::Owned(value.raw().to_owned()))).collect()
 }

@@ -8,10 +8,11 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::leftovers::Leftovers;
-use super::wire::{FunctionResponse, Open, Part, Payload};
+use super::wire::{FunctionResponse, Part};
 use super::{DIALECT, content};
+use crate::json::tagged::Object;
 use crate::json::text::unescape;
-use crate::json::wire::Text;
+use crate::json::wire::{Leftovers as _, Raw, Text};
 use crate::{Block, Part as DataPart, ProviderData, ToolResult};
 
 /// In the shape: the tool's name, as the result gave it.
@@ -26,21 +27,21 @@ const KEYS: [&str; 4] = ["output", "error", "content", "result"];
 
 /// Reads the `functionResponse` of a part.
 pub(super) fn decode(mut response: FunctionResponse<'_>, data: &mut ProviderData, left: &mut Leftovers) -> Block {
-    let tool_call_id = content::take_id(response.id.take(), &mut response.rest);
-    if let Some(name) = response.name {
+    let tool_call_id = content::take_id(&mut response.id);
+    if let Some(name) = response.name.take() {
         data.set_part(DIALECT, DataPart::Shape, NAME, name.into_string());
     }
-    let said = match response.response {
-        Some(Payload::Object(object)) => Said::read(object),
-        Some(Payload::Text(..)) | None => Said { shape: "absent".into(), ..Said::default() },
+    let said = match response.response.take() {
+        Some(object) => Said::read(object),
+        None => Said { shape: "absent".into(), ..Said::default() },
     };
     said.mark(data);
     let mut blocks = Vec::new();
     if !said.text.is_empty() {
         blocks.push(Block::text(said.text.into_owned()));
     }
-    blocks.extend(response.parts.into_iter().flatten().map(content::decode));
-    left.take_inner("functionResponse", response.rest, Vec::new());
+    blocks.extend(response.parts.take().into_iter().flatten().map(content::decode));
+    left.take_inner("functionResponse", response.leftovers());
     let is_error = said.is_error;
     Block::ToolResult(ToolResult { tool_call_id, content: blocks, is_error, ..ToolResult::default() })
 }
@@ -80,9 +81,9 @@ struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    fn read(object: Open<'a>) -> Self {
+    fn read(object: Object<'a>) -> Self {
         let is_null = |raw: &RawValue| raw.get() == "null";
-        match object.rest.as_slice() {
+        match object.0.as_slice() {
             [] => Said { shape: "empty".into(), ..Said::default() },
             // `{"error": null}` says that there was none.
             [(key, value)] if KEYS.contains(&key.as_ref()) && !(key == "error" && is_null(value)) => {
@@ -122,15 +123,15 @@ impl<'a> Said<'a> {
     }
 
     /// The object; `None` where there was none. A shape that no longer fits the result is passed over.
-    fn write(self) -> Option<Payload<'a>> {
+    fn write(self) -> Option<Object<'a>> {
         match (self.shape.as_ref(), &self.text) {
             ("absent", text) if text.is_empty() && !self.is_error => return None,
-            ("empty", text) if text.is_empty() && !self.is_error => return Some(Payload::Object(Open::default())),
+            ("empty", text) if text.is_empty() && !self.is_error => return Some(Object::default()),
             ("whole", Cow::Borrowed(text)) => {
-                if let Ok(object) = serde_json::from_str::<Open<'a>>(text)
+                if let Ok(object) = serde_json::from_str::<Object<'a>>(text)
                     && Said::read(object.clone()).is_built_like(&self)
                 {
-                    return Some(Payload::Object(object));
+                    return Some(object);
                 }
             }
             _ => {}
@@ -141,13 +142,9 @@ impl<'a> Said<'a> {
             "result" => "result",
             _ => "output",
         };
-        if self.json
-            && let Ok(value) = RawValue::from_string(self.text.clone().into_owned())
-        {
-            let rest = vec![(Cow::Borrowed(key), Cow::Owned(value))];
-            return Some(Payload::Object(Open { rest }));
-        }
-        Some(Payload::Text(key, Text(self.text)))
+        let json = RawValue::from_string(self.text.clone().into_owned()).ok().filter(|_| self.json);
+        let value = json.map_or_else(|| Raw::of(&self.text).0, Cow::Owned);
+        Some(Object(vec![(Cow::Borrowed(key), value)]))
     }
 
     /// Whether the objects are built in the same way; their texts may differ in blanks.

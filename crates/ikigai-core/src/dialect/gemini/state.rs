@@ -13,7 +13,7 @@ use super::DIALECT;
 use super::content::SIGNATURE;
 use crate::dialect::seal::Sealed;
 use crate::wire::Reply;
-use crate::{Block, BlockKind, Dialect, Message, Other, Part, ProviderData, Role};
+use crate::{Block, BlockKind, Message, Part, ProviderData, Role};
 
 /// What stands for the signature of a call that has none; the API lets it pass.
 pub(super) const DUMMY: &str = "skip_thought_signature_validator";
@@ -24,8 +24,6 @@ pub(super) const DUMMY_KEPT: &str = "dummy";
 const SEALED: &str = "aWtnMS";
 /// In a sealed record: how many bytes of text went before it, in parts of their own.
 const TEXT_BEFORE: &str = "text_before";
-/// In a sealed record of version 0.1: the state is a whole block of another dialect.
-const WHOLE_BLOCK: &str = "block";
 
 /// Is it a dummy, as text or (clients take it for bytes) in base64?
 fn is_dummy(signature: &str) -> bool {
@@ -89,10 +87,6 @@ fn unseal(message: &mut Message) {
         message.provider = record.provider.or(message.provider.take());
         message.model = record.model.or(message.model.take());
         let before = record.data.remove_part(DIALECT, Part::Shape, TEXT_BEFORE).and_then(|bytes| bytes.to().ok());
-        if let Some(other) = whole_block(&mut record.data) {
-            content.push(other);
-            continue;
-        }
         if let Some(data) = block.provider_data_mut() {
             data.remove_part(DIALECT, Part::State, SIGNATURE);
             data.merge(record.data);
@@ -103,13 +97,6 @@ fn unseal(message: &mut Message) {
         content.push(block);
     }
     message.content = content;
-}
-
-fn whole_block(data: &mut ProviderData) -> Option<Block> {
-    Dialect::ALL.into_iter().filter(|dialect| *dialect != DIALECT).find_map(|dialect| {
-        let data = data.remove_part(dialect, Part::Shape, WHOLE_BLOCK)?;
-        Some(Block::Other(Other { dialect, data }))
-    })
 }
 
 /// Moves the text that went before into the block that it belongs to, if exactly that much is there.
@@ -134,7 +121,7 @@ fn take_text_before(content: &mut Vec<Block>, block: &mut Block, bytes: usize) {
 }
 
 /// The text of a text or thinking block.
-fn text_of(block: &mut Block) -> Option<&mut String> {
+pub(super) fn text_of(block: &mut Block) -> Option<&mut String> {
     match block {
         Block::Text(text) => Some(&mut text.text),
         Block::Thinking(thinking) => Some(&mut thinking.text),
@@ -176,17 +163,5 @@ impl<'a> Signer<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use base64::engine::general_purpose::URL_SAFE;
-
-    use super::*;
-
-    #[test]
-    fn dummies_are_known_as_text_and_as_bytes() {
-        for dummy in [DUMMY, "context_engineering_is_the_way_to_go", "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="] {
-            assert!(is_dummy(dummy), "{dummy}");
-        }
-        assert!(is_dummy(&URL_SAFE.encode("context_engineering_is_the_way_to_go")));
-        assert!(!is_dummy("EqoB") && !is_dummy(""));
-    }
-}
+#[path = "state_tests.rs"]
+mod tests;

@@ -7,10 +7,7 @@ use super::wire::ThinkingConfig;
 use crate::fit::{Fitted, Spelling};
 use crate::json::wire::Raw;
 use crate::thinking::{ShowThinking, ThinkingSetting};
-use crate::{Json, Level, Loss, Thinking};
-
-/// In the shape: a client's own `thinkingConfig`.
-pub(super) const CONFIG: &str = "thinking_config";
+use crate::{Level, Loss, Thinking};
 
 /// Reads a `thinkingConfig`. Without `includeThoughts` the thoughts stay hidden.
 pub(super) fn decode(config: &str) -> Result<Thinking, String> {
@@ -34,14 +31,14 @@ pub(super) struct Said<'a> {
 }
 
 /// Writes what is said about thinking: as the client wrote it, `kept`, where that still says the same.
-pub(super) fn encode<'a>(fitted: &'a Fitted<'_>, kept: Option<&'a Json>) -> Said<'a> {
+pub(super) fn encode<'a>(fitted: &Fitted<'_>, kept: Option<Raw<'a>>) -> Said<'a> {
     let thinking = &fitted.thinking;
     if fitted.spelling == Spelling::AsItCame && !thinking.must {
         let wish = fitted.request.thinking.as_ref();
         let same = kept.filter(|kept| decode(kept.text()).ok().as_ref() == wish);
         if same.is_some() || wish.is_none() {
             let max_output_tokens = fitted.max_output_tokens;
-            return Said { config: same.map(Raw::from), max_output_tokens, losses: Vec::new() };
+            return Said { config: same, max_output_tokens, losses: Vec::new() };
         }
     }
     let mut config = ThinkingConfig::default();

@@ -107,7 +107,7 @@ fn changed_numbers_are_not_overridden_by_what_was_kept() {
 
 fn counts(value: Value) -> Counts {
     let text = value.to_string();
-    serde_json::from_str::<UsageMetadata<'_>>(&text).unwrap().counts
+    serde_json::from_str::<UsageMetadata<'_>>(&text).unwrap().counts()
 }
 
 #[test]

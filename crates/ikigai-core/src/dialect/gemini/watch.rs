@@ -194,10 +194,10 @@ impl RunningCounts {
 
     fn merge(&mut self) {
         let Ok(metadata) = serde_json::from_str::<UsageMetadata<'_>>(&self.last) else { return };
-        self.counts = metadata.counts.after(self.counts);
-        for (name, value) in metadata.details.iter().filter(|(_, value)| value.get() != "null") {
-            if self.rest.len() < MOST_FIELDS || self.rest.get(name).is_some() {
-                self.rest.set(name.as_ref(), Json::copy(value));
+        self.counts = metadata.counts().after(self.counts);
+        for (name, value) in metadata.details().filter(|(_, value)| value.get() != "null") {
+            if self.rest.len() < MOST_FIELDS || self.rest.get(&name).is_some() {
+                self.rest.set(name, Json::copy(&value));
             }
         }
     }
@@ -205,7 +205,7 @@ impl RunningCounts {
     /// The counts of an answer that came to its end, with what is said beside them.
     fn whole(mut self) -> Option<Usage> {
         self.merge();
-        usage::decode(&UsageMetadata::new(self.counts, self.rest.as_rest()))
+        usage::decode(&UsageMetadata::new(self.counts, &self.rest))
     }
 
     /// The bare counts, of an answer that broke.

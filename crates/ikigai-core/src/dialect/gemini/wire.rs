@@ -11,6 +11,7 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
 use super::usage::UsageMetadata;
+use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Text};
 
 wire! {
@@ -73,12 +74,9 @@ wire! {
     pub(super) struct FunctionResponse<'a> {
         id "id": Text<'a>,
         name "name": Text<'a>,
-        response "response": Payload<'a>,
+        response "response": Object<'a>,
         parts "parts": Vec<Part<'a>>,
     }
-
-    /// An object of which no field is known: all are in `rest`.
-    pub(super) struct Open<'a> {}
 
     /// One entry of `tools`: functions, and hosted tools in `rest`.
     pub(super) struct ToolEntry<'a> [names] {
@@ -170,29 +168,32 @@ impl Candidate<'_> {
 #[derive(Debug, Clone)]
 pub(super) enum OneOrMany<T> {
     One(T),
-    /// A list with one item in it, which needs no memory of its own: mostly there is one.
+    /// A list with one item in it, which takes no memory of its own: frames of a stream have little else.
     Single(T),
     Many(Vec<T>),
 }
 
 impl<T> OneOrMany<T> {
-    pub(super) fn is_one(&self) -> bool {
-        matches!(self, OneOrMany::One(_))
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self, OneOrMany::Many(items) if items.is_empty())
     }
 
-    pub(super) fn len(&self) -> usize {
+    /// How it was written, where not as a list with something in it.
+    pub(super) fn form(&self) -> Option<&'static str> {
         match self {
-            OneOrMany::One(_) | OneOrMany::Single(_) => 1,
-            OneOrMany::Many(items) => items.len(),
+            OneOrMany::One(_) => Some("one"),
+            OneOrMany::Single(_) => None,
+            OneOrMany::Many(items) => items.is_empty().then_some("empty"),
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
-        let (first, more) = match self {
-            OneOrMany::One(item) | OneOrMany::Single(item) => (Some(item), [].as_slice()),
-            OneOrMany::Many(items) => (None, items.as_slice()),
-        };
-        first.into_iter().chain(more)
+    /// The items in a form that was noted; `None` for no items, unless an empty list was.
+    pub(super) fn in_form(mut items: Vec<T>, form: Option<&str>) -> Option<Self> {
+        match (form, items.len()) {
+            (Some("one"), 1) => items.pop().map(OneOrMany::One),
+            (Some("empty"), 0) | (_, 1..) => Some(OneOrMany::Many(items)),
+            (_, 0) => None,
+        }
     }
 }
 
@@ -247,28 +248,6 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
     }
 }
 
-/// What a tool answered: an object, or one to be written with a single text in it.
-#[derive(Debug, Clone)]
-pub(super) enum Payload<'a> {
-    Object(Open<'a>),
-    Text(&'static str, Text<'a>),
-}
-
-impl Serialize for Payload<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Payload::Object(object) => object.serialize(serializer),
-            Payload::Text(key, text) => serializer.collect_map([(key, text)]),
-        }
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Payload<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Open::deserialize(deserializer).map(Payload::Object)
-    }
-}
-
 /// The system prompt: a content, or a text.
 #[derive(Debug, Clone)]
 pub(super) enum System<'a> {
@@ -309,4 +288,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for System<'a> {
         }
         deserializer.deserialize_any(TextOrContent(PhantomData))
     }
+}
+
+/// A double as the whole number that it is: within the range that doubles hold exactly.
+pub(super) fn whole(number: f64) -> Option<i64> {
+    #[expect(clippy::cast_possible_truncation, reason = "the range was checked")]
+    (number.fract() == 0.0 && number.abs() < 9e15).then_some(number as i64)
 }

@@ -1,12 +1,13 @@
 //! A client's request to a [`Request`].
 
 use super::super::leftovers::Leftovers;
-use super::super::wire::{Body, System};
+use super::super::wire::{Body, OneOrMany, System, ToolConfig};
 use super::super::{DIALECT, state};
 use super::{config, messages, pairing, tools};
-use crate::json::wire::{Raw, Text, read_request};
+use crate::json::wire::{Leftovers as _, Text, read_request};
+use crate::server::decoded;
 use crate::wire::Incoming;
-use crate::{Block, Error, ErrorKind, Fields, Json, Limits, Part, Request};
+use crate::{Block, Error, Fields, Json, Limits, Part, Request};
 
 /// In the shape: the model as asked for. While the request still names it, the request is written as it was.
 pub(super) const MODEL: &str = "model";
@@ -28,28 +29,26 @@ pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<
     if let Some(system) = body.system.take() {
         read_system(system, &mut request, &mut shape, &mut left)?;
     }
-    match body.contents.take() {
-        Some(contents) if contents.len() == 0 => shape.push(CONTENTS, "empty"),
-        Some(contents) => {
-            if contents.is_one() {
-                shape.push(CONTENTS, "one");
-            }
-            request.messages = messages::decode(contents, limits)?;
-            pairing::name_calls(&mut request.messages);
-            state::restore(&mut request.messages);
+    if let Some(contents) = body.contents.take() {
+        if let Some(form) = contents.form() {
+            shape.push(CONTENTS, form);
         }
-        None => {}
+        request.messages = messages::decode(contents, limits)?;
+        pairing::name_calls(&mut request.messages);
+        state::restore(&mut request.messages);
     }
-    if let Some(tool_config) = body.tool_config.take() {
+    let says_something = |config: &mut ToolConfig<'_>| config.calling.is_some() || !config.rest.is_empty();
+    if let Some(tool_config) = body.tool_config.take_if(says_something) {
         tools::decode_config(tool_config, &mut request, &mut shape, &mut left)?;
     }
     if let Some(entries) = body.tools.take() {
-        tools::decode(entries, &mut request, &mut shape)?;
+        tools::decode(entries, &mut request, &mut shape, &mut left)?;
     }
     if let Some(settings) = body.config.take() {
         config::decode(settings, &mut request, &mut shape, &mut left)?;
     }
-    left.take(body.rest, body.names);
+    left.spelled(std::mem::take(&mut body.names));
+    left.take(body.leftovers());
     request.provider_data.extend_part(DIALECT, Part::Shape, shape);
     left.keep(&mut request.provider_data);
     Ok(request)
@@ -69,9 +68,10 @@ fn model(path: Option<&str>, named: Option<Text<'_>>, request: &mut Request, sha
     }
 }
 
-/// The model and the method of `…/models/{model}:{method}?…`. Names may hold colons and slashes themselves.
-fn split_path(path: &str) -> Option<(String, &str)> {
-    let path = path.split(['?', '#']).next().unwrap_or(path);
+/// The model and the method of `…/models/{model}:{method}?…`. Names may hold colons and slashes themselves, and any of it
+/// may be escaped.
+fn split_path(path: &str) -> Option<(String, String)> {
+    let path = decoded(path.split(['?', '#']).next()?)?;
     let (resource, method) = path.rsplit_once(':')?;
     let name = match resource.split_once("/models/").or_else(|| Some(("", resource.strip_prefix("models/")?))) {
         Some((_, model)) => model,
@@ -81,29 +81,7 @@ fn split_path(path: &str) -> Option<(String, &str)> {
             resource.get(kind?..)?
         }
     };
-    Some((percent_decoded(name), method))
-}
-
-fn percent_decoded(text: &str) -> String {
-    if !text.contains('%') {
-        return text.to_owned();
-    }
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, behind)) = rest.split_first() {
-        let pair = behind.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
-        match pair.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
-            Some(decoded) if byte == b'%' => {
-                bytes.push(decoded);
-                rest = behind.get(2..).unwrap_or_default();
-            }
-            _ => {
-                bytes.push(byte);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+    Some((name.to_owned(), method.to_owned()))
 }
 
 fn read_system(
@@ -120,27 +98,18 @@ fn read_system(
         }
         System::Content(content) => content,
     };
-    if content.parts.as_ref().is_none_or(|parts| parts.len() == 0) {
+    if content.parts.as_ref().is_none_or(OneOrMany::is_empty) {
         shape.push(SYSTEM, Json::of(&content).unwrap_or_default());
         return Ok(());
     }
     if let Some(parts) = content.parts.take() {
-        if parts.is_one() {
-            shape.push(SYSTEM, "one");
+        if let Some(form) = parts.form() {
+            shape.push(SYSTEM, form);
         }
         for (index, part) in parts.into_iter().enumerate() {
             request.system.push(messages::block(part, format_args!("systemInstruction.parts[{index}]"))?);
         }
     }
-    // The API ignores the role, so that it is only spelling.
-    if let Some(role) = content.role {
-        left.take_default("systemInstruction", "role", Raw::of(&role).to_json());
-    }
-    left.take_inner("systemInstruction", content.rest, Vec::new());
+    left.take_inner("systemInstruction", content.leftovers());
     Ok(())
-}
-
-/// Checks how many blocks there are.
-pub(super) fn check_blocks(blocks: usize, limits: &Limits) -> Result<(), Error> {
-    limits.check_blocks(blocks, ErrorKind::InvalidRequest)
 }

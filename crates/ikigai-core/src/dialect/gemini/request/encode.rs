@@ -22,10 +22,9 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, limits: &Limits) -> Result<Wir
     let kept = Kept::of(&request.provider_data, fitted.spelling);
     let shape = request.provider_data.part(DIALECT, DataPart::Shape);
 
-    let mut contents = messages::encode(fitted, &mut losses)?;
+    let contents = messages::encode(fitted, &mut losses)?;
     let mut rest = kept.rest(&OBJECTS);
-    let mut config = config::encode(fitted, &kept, limits, &mut losses)?;
-    config.rest.retain(|(_, value)| as_it_came || value.get() != "null");
+    let config = config::encode(fitted, &kept, limits, &mut losses)?;
     let mut body = Body {
         system: system(fitted, &kept, &mut losses),
         contents: None,
@@ -43,12 +42,9 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, limits: &Limits) -> Result<Wir
         unsaid(request, &mut losses);
     }
     body.tool_config.take_if(|config| config.calling.is_none() && config.rest.is_empty());
-    body.contents = match (shape.str(CONTENTS).as_deref().filter(|_| as_it_came), contents.len()) {
-        (Some("one"), 1) => contents.pop().map(OneOrMany::One),
-        (None, 0) if as_it_came => None,
-        _ => Some(OneOrMany::Many(contents)),
-    };
-    body.config = (write(&config) != b"{}").then_some(config);
+    let form = if as_it_came { shape.str(CONTENTS) } else { Some("empty".into()) };
+    body.contents = OneOrMany::in_form(contents, form.as_deref());
+    body.config = config;
     body.rest = rest;
     if as_it_came {
         body.model = shape.str(BODY_MODEL).map(Text);
@@ -112,12 +108,11 @@ fn system<'a>(fitted: &'a Fitted<'_>, kept: &Kept<'a>, losses: &mut Vec<Loss>) -
         parts.push(part);
     }
     let mut content = Content { rest: kept.inner("systemInstruction"), ..Content::default() };
-    content.parts = match (noted.as_deref(), parts.len()) {
-        (_, 0) => return shape.filter(|shape| shape.is_object())?.to().ok().map(System::Content),
-        (Some("one"), 1) => parts.pop().map(OneOrMany::One),
-        _ => Some(OneOrMany::Many(parts)),
-    };
-    Some(System::Content(content))
+    content.parts = OneOrMany::in_form(parts, noted.as_deref());
+    match content.parts {
+        Some(_) => Some(System::Content(content)),
+        None => shape.filter(|shape| shape.is_object())?.to().ok().map(System::Content),
+    }
 }
 
 /// An explicit cache: what is in it must not be in the request as well. One that was made for another model is of no use.

@@ -4,33 +4,34 @@
 //! without anything else; no empty contents; a signature on the first call of every step of the current turn where the
 //! model asks for that.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Display;
 
-use super::super::leftovers::{Kept, Leftovers, owned};
+use super::super::leftovers::{Kept, Leftovers};
 use super::super::wire::{Content, OneOrMany, Part};
 use super::super::{DIALECT, content, state};
-use super::decode::check_blocks;
 use super::refuse;
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
-use crate::json::wire::{Rest, Text};
+use crate::json::wire::{Raw, Rest, Text, keep};
 use crate::{
-    Block, BlockKind, Error, Json, Limits, Loss, LossCode, Message, Part as DataPart, ProviderData, Role, ToolCall,
+    Block, BlockKind, Error, ErrorKind, Fields, Json, Limits, Loss, LossCode, Message, Part as DataPart, ProviderData,
+    Role, ToolCall,
 };
 
 /// In a message's shape: the role as written, `null` where there was none.
 const ROLE: &str = "role";
-/// In a message's shape: how its parts were written, where not as a list: `one`, `flat`, `absent`.
+/// In a message's shape: how its parts were written, where not as a list with something in it: `one`, `flat`, `empty`.
 const PARTS: &str = "parts";
 
 /// Reads the contents.
 pub(super) fn decode(contents: OneOrMany<Content<'_>>, limits: &Limits) -> Result<Vec<Message>, Error> {
     let mut blocks = 0;
-    let mut messages = Vec::with_capacity(contents.len());
+    let mut messages = Vec::new();
     for (index, content) in contents.into_iter().enumerate() {
         let message = message(content, index)?;
         blocks += message.content.len();
-        check_blocks(blocks, limits)?;
+        limits.check_blocks(blocks, ErrorKind::InvalidRequest)?;
         messages.push(message);
     }
     Ok(messages)
@@ -43,22 +44,20 @@ fn message(mut content: Content<'_>, index: usize) -> Result<Message, Error> {
     let mut blocks = Vec::new();
     match content.parts.take() {
         Some(parts) => {
-            if parts.is_one() {
-                shape(PARTS, "one");
+            if let Some(form) = parts.form() {
+                shape(PARTS, form);
             }
-            blocks.reserve(parts.len());
             for (inner, part) in parts.into_iter().enumerate() {
                 blocks.push(block(part, format_args!("{place}.parts[{inner}]"))?);
             }
         }
-        None => match flat(&mut content.rest) {
-            Some(part) => {
+        None => {
+            if let Some(part) = flat(&mut content.rest) {
                 let part: Part<'_> = part.to().map_err(|fault| refuse(place, &fault.to_string()))?;
                 blocks.push(block(part, place)?);
                 shape(PARTS, "flat");
             }
-            None => shape(PARTS, "absent"),
-        },
+        }
     }
     let written = content.role.as_ref().map(|role| role.as_str());
     let role = role(written, &blocks).ok_or_else(|| {
@@ -69,7 +68,7 @@ fn message(mut content: Content<'_>, index: usize) -> Result<Message, Error> {
         data.set_part(DIALECT, DataPart::Shape, ROLE, written.map_or_else(Json::null, Json::from));
     }
     let mut left = Leftovers::default();
-    left.take(content.rest, Vec::new());
+    left.take(keep(content.rest));
     left.keep(&mut data);
     let mut message = Message::new(role, blocks);
     message.provider_data = data;
@@ -79,10 +78,8 @@ fn message(mut content: Content<'_>, index: usize) -> Result<Message, Error> {
 /// A part that stands directly in a content, as the earliest documents had it.
 fn flat(rest: &mut Rest<'_>) -> Option<Json> {
     const MEMBERS: [&str; 5] = ["text", "functionCall", "functionResponse", "function_call", "function_response"];
-    rest.iter().any(|(name, raw)| MEMBERS.contains(&name.as_ref()) && raw.get() != "null").then(|| {
-        let fields = crate::json::wire::keep(std::mem::take(rest));
-        Json::from(fields)
-    })
+    let is_part = rest.iter().any(|(name, raw)| MEMBERS.contains(&name.as_ref()) && raw.get() != "null");
+    is_part.then(|| Json::from(keep(std::mem::take(rest))))
 }
 
 /// The block of a part that a client wrote.
@@ -188,13 +185,11 @@ impl<'a> Writer<'a, '_> {
         let mut content = Content { role, rest: kept.rest(&[]), ..Content::default() };
         match (shape.str(PARTS).as_deref(), parts.len()) {
             (Some("flat"), 1) => {
-                let flat = Json::of(&parts.remove(0)).unwrap_or_default();
-                let fields: crate::Fields = flat.to().unwrap_or_default();
-                content.rest.extend(owned(fields));
+                let fields: Fields = Raw::of(&parts.remove(0)).to().unwrap_or_default();
+                let owned = |(name, value): (String, Json)| (name.into(), Cow::Owned(value.raw().to_owned()));
+                content.rest.extend(fields.into_iter().map(owned));
             }
-            (Some("one"), 1) => content.parts = Some(OneOrMany::One(parts.remove(0))),
-            (Some("absent"), 0) => {}
-            _ => content.parts = Some(OneOrMany::Many(parts)),
+            (form, _) => content.parts = OneOrMany::in_form(parts, form),
         }
         Ok(content)
     }
@@ -281,7 +276,7 @@ impl<'a> Writer<'a, '_> {
     }
 
     /// The signature that goes with a block.
-    pub(super) fn signature(&self, fitted: &'a FittedBlock<'a>) -> Option<std::borrow::Cow<'a, str>> {
+    pub(super) fn signature(&self, fitted: &'a FittedBlock<'a>) -> Option<Cow<'a, str>> {
         let data = fitted.block.provider_data()?;
         let own = state::own_signature(data).filter(|_| fitted.state == StateUse::Own);
         own.or_else(|| match self.fitted.spelling {

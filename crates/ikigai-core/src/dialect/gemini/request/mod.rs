@@ -30,3 +30,5 @@ fn refuse(place: impl Display, fault: &str) -> Error {
 mod decode_tests;
 #[cfg(test)]
 mod encode_tests;
+#[cfg(test)]
+mod messages_tests;

@@ -5,14 +5,13 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
-
-use super::super::leftovers::{Kept, Leftovers, owned};
+use super::super::leftovers::{Kept, Leftovers};
 use super::super::wire::{Calling, Declaration, OneOrMany, ToolConfig, ToolEntry};
 use super::super::{DIALECT, schema};
 use super::refuse;
 use crate::fit::{Fitted, FittedTool, Spelling};
-use crate::json::wire::{Raw, Text, keep};
+use crate::json::tagged::Object;
+use crate::json::wire::{Raw, Rest, Text, keep};
 use crate::{Error, Fields, Function, Json, Limits, Loss, Other, Part, ProviderData, Request, Tool, ToolChoice};
 
 /// In the shape: how the tools were grouped, where not as we would.
@@ -23,24 +22,23 @@ const TOOLS: &str = "tools";
 const CALLING: &str = "function_calling_config";
 /// In the shape of a function: the field that held its schema.
 const SCHEMA_FIELD: &str = "schema_field";
-/// In the shape of a function or an answer's form: the schema as it was written, where the format's is another.
-pub(super) const SCHEMA: &str = "schema";
+/// In the shape of a function: the schema as it was written, where the format's is another.
+const SCHEMA: &str = "schema";
 
-/// One entry of `tools`.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Group {
-    /// How many functions it declares.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    functions: Option<usize>,
-    /// It has a tool of this dialect.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    other: bool,
-    /// `function_declarations`.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    snake: bool,
-    /// Fields that hold nothing.
-    #[serde(default, skip_serializing_if = "Fields::is_empty")]
-    extra: Fields,
+wire! {
+    /// One entry of `tools`, with the number of its functions in their place.
+    struct Group<'a> {
+        functions "functionDeclarations": usize,
+    }
+}
+
+impl Group<'_> {
+    /// The tool of this dialect in the entry: its fields that are not `null`.
+    fn hosted(&self) -> Option<Json> {
+        let fields: Rest<'_> = self.rest.iter().filter(|(_, raw)| raw.get() != "null").cloned().collect();
+        let is_empty = self.functions.is_none() && self.rest.is_empty();
+        (!fields.is_empty() || is_empty).then(|| keep(fields).into())
+    }
 }
 
 /// Reads what is said about calling tools.
@@ -50,9 +48,6 @@ pub(super) fn decode_config(
     shape: &mut Fields,
     left: &mut Leftovers,
 ) -> Result<(), Error> {
-    if config.calling.is_none() && config.rest.is_empty() {
-        left.take_empty("toolConfig");
-    }
     let mut rest = config.rest;
     if let Some(raw) = config.calling {
         let calling = read_calling(&raw)?;
@@ -64,7 +59,8 @@ pub(super) fn decode_config(
         }
         shape.push(CALLING, raw.to_json());
     }
-    left.take_inner("toolConfig", rest, config.names);
+    left.spelled(config.names);
+    left.take_inner("toolConfig", keep(rest));
     Ok(())
 }
 
@@ -92,18 +88,17 @@ pub(super) fn decode(
     entries: OneOrMany<ToolEntry<'_>>,
     request: &mut Request,
     shape: &mut Fields,
+    left: &mut Leftovers,
 ) -> Result<(), Error> {
-    if entries.is_one() {
-        shape.push(TOOLS, "one");
-    } else if entries.len() == 0 {
-        shape.push(TOOLS, "empty");
+    if let Some(form) = entries.form() {
+        shape.push(TOOLS, form);
     }
     let calling = shape.get(CALLING).cloned();
     let strict = calling.is_some_and(|calling| calling.to().is_ok_and(|calling| mode(&calling) == "VALIDATED"));
-    let mut layout = Vec::with_capacity(entries.len());
+    let mut layout = Vec::new();
     for (index, entry) in entries.into_iter().enumerate() {
-        let mut group = Group { snake: !entry.names.is_empty(), ..Group::default() };
-        group.functions = entry.functions.as_ref().map(Vec::len);
+        left.spelled(entry.names);
+        let functions = entry.functions.as_ref().map(Vec::len);
         for (inner, declaration) in entry.functions.into_iter().flatten().enumerate() {
             let mut function = function(declaration).ok_or_else(|| {
                 refuse(format_args!("tools[{index}].functionDeclarations[{inner}].name"), "is missing")
@@ -111,37 +106,29 @@ pub(super) fn decode(
             function.strict = strict;
             request.tools.push(Tool::Function(function));
         }
-        let (nothing, hosted): (Vec<_>, Vec<_>) = entry.rest.into_iter().partition(|(_, raw)| raw.get() == "null");
-        if !hosted.is_empty() || (group.functions.is_none() && nothing.is_empty()) {
-            group.other = true;
-            request.tools.push(Tool::other(Other { dialect: DIALECT, data: keep(hosted).into() }));
-        }
-        group.extra = keep(nothing);
+        let group = Group { functions, rest: entry.rest };
+        request.tools.extend(group.hosted().map(|data| Tool::other(Other { dialect: DIALECT, data })));
         layout.push(group);
     }
-    let is_function = |tool: &Tool| matches!(tool, Tool::Function(_));
-    if layout != usual_layout(request.tools.iter().map(is_function)) {
-        shape.push(LAYOUT, Json::of(&layout).unwrap_or_default());
+    let layout = Raw::of(&layout);
+    let hosted = |tool| match tool {
+        &Tool::Function(_) => None,
+        Tool::Other(other) => Some(&other.other.data),
+    };
+    if layout.text() != Raw::of(&usual_layout(request.tools.iter().map(hosted))).text() {
+        shape.push(LAYOUT, layout.into_json());
     }
     Ok(())
 }
 
-/// The functions in one entry where the first of them stands, every other tool in an entry of its own.
-fn usual_layout(are_functions: impl Iterator<Item = bool> + Clone) -> Vec<Group> {
-    let functions = are_functions.clone().filter(|is_function| *is_function).count();
-    let mut layout = Vec::new();
-    let mut declared = false;
-    for is_function in are_functions {
-        match (is_function, declared) {
-            (true, true) => {}
-            (true, false) => {
-                declared = true;
-                layout.push(Group { functions: Some(functions), ..Group::default() });
-            }
-            (false, _) => layout.push(Group { other: true, ..Group::default() }),
-        }
-    }
-    layout
+/// The functions, which are `None`, in one entry where the first of them stands; every other tool in an entry of its own.
+fn usual_layout<'a>(tools: impl Iterator<Item = Option<&'a Json>> + Clone) -> Vec<Group<'a>> {
+    let mut functions = Some(tools.clone().filter(Option::is_none).count());
+    let group = |tool: Option<&'a Json>| match tool {
+        Some(hosted) => Some(Group { functions: None, rest: hosted.to::<Object<'_>>().unwrap_or_default().0 }),
+        None => functions.take().map(|count| Group { functions: Some(count), rest: Rest::default() }),
+    };
+    tools.filter_map(group).collect()
 }
 
 /// A function; `None` if it has no name.
@@ -155,19 +142,17 @@ fn function(declaration: Declaration<'_>) -> Option<Function> {
         }
         (None, Some(written)) => {
             shape(SCHEMA_FIELD, "parameters".into());
-            let written = written.to_json();
-            match schema::raised(&written) {
-                Some(raised) => {
-                    shape(SCHEMA, written);
-                    raised
-                }
-                None => written,
+            let (schema, written) = schema::read(written.into_json());
+            if let Some(written) = written {
+                shape(SCHEMA, written);
             }
+            schema
         }
         (None, None) => serde_json::json!({"type": "object", "properties": {}}).into(),
     };
     let mut left = Leftovers::default();
-    left.take(declaration.rest, declaration.names);
+    left.spelled(declaration.names);
+    left.take(keep(declaration.rest));
     left.keep(&mut data);
     Some(Function {
         name: declaration.name?.into_string(),
@@ -185,55 +170,34 @@ pub(super) fn encode<'a>(
     limits: &Limits,
     losses: &mut Vec<Loss>,
 ) -> Result<Option<OneOrMany<ToolEntry<'a>>>, Error> {
-    let (mut functions, mut others) = (Vec::new(), Vec::new());
+    let (mut functions, mut tools) = (Vec::new(), Vec::new());
     for tool in &fitted.tools {
         match tool {
-            FittedTool::Function { .. } => functions.extend(declaration(tool, fitted, limits, losses)?),
-            FittedTool::Own(other) => others.push(&other.data),
+            FittedTool::Function { .. } => {
+                functions.extend(declaration(tool, fitted, limits, losses)?);
+                tools.push(None);
+            }
+            FittedTool::Own(other) => tools.push(Some(&other.data)),
         }
     }
     let shape = fitted.request.provider_data.part(DIALECT, Part::Shape);
     let as_it_came = fitted.spelling == Spelling::AsItCame;
-    let fits = |layout: &Vec<Group>| {
+    let fits = |layout: &Vec<Group<'_>>| {
         let declared: usize = layout.iter().filter_map(|group| group.functions).sum();
-        declared == functions.len() && layout.iter().filter(|group| group.other).count() == others.len()
+        let hosted = layout.iter().filter_map(Group::hosted);
+        declared == functions.len() && hosted.eq(tools.iter().flatten().map(|data| (*data).clone()))
     };
     let layout = shape.get(LAYOUT).filter(|_| as_it_came).and_then(|layout| layout.to().ok()).filter(fits);
-    let layout = layout
-        .unwrap_or_else(|| usual_layout(fitted.tools.iter().map(|tool| matches!(tool, FittedTool::Function { .. }))));
-    let (mut functions, mut others) = (functions.into_iter(), others.into_iter());
-    let mut entries: Vec<ToolEntry<'a>> =
-        layout.into_iter().map(|group| group.build(&mut functions, &mut others)).collect();
-    let noted = shape.str(TOOLS).filter(|_| as_it_came);
-    Ok(match (noted.as_deref(), entries.len()) {
-        (Some("one"), 1) => entries.pop().map(OneOrMany::One),
-        (Some("empty"), 0) => Some(OneOrMany::Many(entries)),
-        (_, 0) => None,
-        _ => Some(OneOrMany::Many(entries)),
-    })
-}
-
-impl Group {
-    fn build<'a>(
-        self,
-        functions: &mut impl Iterator<Item = Declaration<'a>>,
-        others: &mut impl Iterator<Item = &'a Json>,
-    ) -> ToolEntry<'a> {
-        let mut entry = ToolEntry::default();
-        if let Some(count) = self.functions {
-            entry.functions = Some(functions.by_ref().take(count).collect());
-        }
-        if self.snake {
-            entry.names.push("function_declarations".into());
-        }
-        if self.other
-            && let Some(hosted) = others.next()
-        {
-            entry.rest = owned(hosted.to().unwrap_or_default());
-        }
-        entry.rest.extend(owned(self.extra));
-        entry
-    }
+    let layout: Vec<Group<'a>> = layout.unwrap_or_else(|| usual_layout(tools.iter().copied()));
+    let mut functions = functions.into_iter();
+    let kept = Kept::of(&fitted.request.provider_data, fitted.spelling);
+    let entry = |group: Group<'a>| ToolEntry {
+        functions: group.functions.map(|count| functions.by_ref().take(count).collect()),
+        names: kept.names(),
+        rest: group.rest,
+    };
+    let entries = layout.into_iter().map(entry).collect();
+    Ok(OneOrMany::in_form(entries, shape.str(TOOLS).filter(|_| as_it_came).as_deref()))
 }
 
 fn declaration<'a>(

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::json;
 
-use super::super::wire::{Answer, Candidate, Content, OneOrMany, Part};
+use super::super::wire::{Answer, Candidate, Part};
 use super::super::{DIALECT, content, error, usage};
 use super::{CANDIDATES, keep_candidate};
 use crate::json::wire::{Raw, Text, keep, read_answer};
@@ -17,19 +17,16 @@ use crate::{
 pub(in super::super) const FINISH: &str = "finish_reason";
 /// In the shape: the content object without its parts, where it was not the usual one; `null` where there was none.
 pub(super) const CONTENT: &str = "content";
+/// A content object without its parts, mostly.
+const USUAL: &str = r#"{"role":"model"}"#;
 /// In the shape: empty parts, with their places.
 pub(super) const EMPTY: &str = "empty";
 
 /// Reads a whole answer. An array is the body of a stream that nobody asked to be one.
 pub(crate) fn decode_response(body: &[u8], ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
     match body.trim_ascii_start().first() {
-        Some(b'{') => whole(read_answer(body)?, ids, limits),
         Some(b'[') => pieces(body, ids, limits),
-        _ => {
-            let text = String::from_utf8_lossy(body.get(..500).unwrap_or(body));
-            let begins = error::excerpt(text.trim(), 200);
-            Err(Error::protocol(format!("the answer is not a JSON object; it begins: {begins}")))
-        }
+        _ => whole(read_answer(body)?, ids, limits),
     }
 }
 
@@ -105,24 +102,19 @@ fn read_candidate(
     ids: &mut Ids,
     limits: &Limits,
 ) -> Result<(), Error> {
-    let content = candidate.content.take();
     let mut shape = Fields::default();
-    let usual = content.as_ref().is_some_and(|content| is_usual(content));
-    match content {
+    match candidate.content.take() {
         Some(mut content) => {
-            let parts = content.parts.take();
-            if parts.as_ref().is_some_and(|parts| parts.len() == 0) {
-                content.rest.push((Cow::Borrowed("parts"), Raw::of(&[(); 0]).0));
+            let parts = content.parts.take_if(|parts| !parts.is_empty());
+            let written = Raw::of(&content);
+            if written.text() != USUAL {
+                shape.push(CONTENT, written.into_json());
             }
-            if !usual || content.rest.iter().any(|(name, _)| name == "parts") {
-                shape.push(CONTENT, Json::of(&content).unwrap_or_default());
-            }
-            if let Some(parts) = parts {
-                limits.check_blocks(parts.len(), ErrorKind::Protocol)?;
-                let empty = read_parts(parts, response, ids);
-                if !empty.is_empty() {
-                    shape.push(EMPTY, Json::of(&empty).unwrap_or_default());
-                }
+            let parts: Vec<Part<'_>> = parts.into_iter().flatten().collect();
+            limits.check_blocks(parts.len(), ErrorKind::Protocol)?;
+            let empty = read_parts(parts, response, ids);
+            if !empty.is_empty() {
+                shape.push(EMPTY, Json::of(&empty).unwrap_or_default());
             }
         }
         None => shape.push(CONTENT, Json::null()),
@@ -138,16 +130,9 @@ fn read_candidate(
     Ok(())
 }
 
-/// Whether a content is the model's, with a list of parts and nothing else.
-fn is_usual(content: &Content<'_>) -> bool {
-    content.role.as_ref().is_some_and(|role| role.as_str() == "model")
-        && content.rest.is_empty()
-        && content.parts.as_ref().is_none_or(|parts| !parts.is_one())
-}
-
 /// Reads the blocks of an answer, and gives its empty parts with their places. Text parts side by side are one block as
 /// long as they are plain: a signature or any other sibling belongs to its part alone.
-fn read_parts(parts: OneOrMany<Part<'_>>, response: &mut Response, ids: &mut Ids) -> Vec<serde_json::Value> {
+fn read_parts(parts: Vec<Part<'_>>, response: &mut Response, ids: &mut Ids) -> Vec<serde_json::Value> {
     let (mut blocks, mut empty) = (Vec::<Block>::with_capacity(parts.len()), Vec::new());
     // The lengths of the plain texts that the last block is made of.
     let mut lengths = Vec::new();

@@ -10,13 +10,13 @@ use super::super::wire::{Answer, Candidate, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, usage};
 use super::decode::{CONTENT, EMPTY, FINISH, finish, is_blocked};
 use super::{CANDIDATES, kept_fields};
-use crate::dialect::losses::note_foreign;
+use crate::dialect::losses::{block_loss, note_foreign};
 use crate::fit::Spelling;
 use crate::json::wire::{Raw, Text, write};
 use crate::wire::{Reply, WireResponse};
 use crate::{
-    Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Loss, LossCode, Other, Part as DataPart, ProviderData,
-    Response, ToolCall, Usage,
+    Block, BlockKind, Error, ErrorKind, FinishReason, Loss, LossCode, Part as DataPart, ProviderData, Response,
+    ToolCall, Usage,
 };
 
 /// Writes a whole answer.
@@ -28,9 +28,10 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     let calls = response.tool_calls().filter(|call| call.is_complete()).count();
     let word = finish_word(&response.provider_data, response.finish_reason, calls);
     if response.error.is_some() || (response.finish_reason == FinishReason::Error && word.is_none()) {
-        return WireResponse { body: encode_error(&failure(response.error.as_deref())).body, losses: Vec::new() };
+        return broken(response);
     }
-    let mut parts = Parts { signer: Signer::new(reply, Some(&response.model)), losses: Vec::new() };
+    let mut losses = Vec::new();
+    let mut parts = Parts { signer: Signer::new(reply, Some(&response.model)), losses: &mut losses };
     let blocked = response.content.is_empty() && is_blocked(kept) && kept.get(FINISH).is_none();
     let mut candidates = Vec::new();
     let (mut rest, mut candidate) = kept_fields(&response.provider_data);
@@ -58,12 +59,27 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
         rest,
     };
     let body = write(&answer);
-    let mut losses = parts.losses;
-    note_foreign(&response.provider_data, DIALECT, &[DataPart::Extra, DataPart::Answer], "", &mut losses);
+    report(&response.provider_data, "", &mut losses);
     if let Some(usage) = &response.usage {
-        note_foreign(&usage.provider_data, DIALECT, &[DataPart::Extra, DataPart::Answer], "usage.", &mut losses);
+        report(&usage.provider_data, "usage.", &mut losses);
     }
     WireResponse { body, losses }
+}
+
+/// Tells what of the data in a place only others know.
+pub(in super::super) fn report(data: &ProviderData, place: &str, losses: &mut Vec<Loss>) {
+    note_foreign(data, DIALECT, &[DataPart::Extra, DataPart::Answer], place, losses);
+}
+
+/// An answer that broke: an error, which has no room for what had arrived.
+fn broken(response: &Response) -> WireResponse {
+    let lost = |(index, block): (usize, &Block)| {
+        let why = "the answer broke, and an error has no room for what had arrived; left out";
+        Loss::new(LossCode::NotInDialect, block.kind().as_str(), format!("content[{index}]"), why)
+    };
+    let mut losses = response.content.iter().enumerate().map(lost).collect();
+    report(&response.provider_data, "", &mut losses);
+    WireResponse { body: encode_error(&failure(response.error.as_deref())).body, losses }
 }
 
 /// What broke the answer, in words.
@@ -137,7 +153,7 @@ fn with_empty<'a>(parts: Vec<Part<'a>>, empty: Vec<Empty>) -> Vec<Part<'a>> {
 /// Writes the parts of blocks for a client, with a loss for what has no part.
 pub(in super::super) struct Parts<'a> {
     pub(in super::super) signer: Signer<'a>,
-    pub(in super::super) losses: Vec<Loss>,
+    pub(in super::super) losses: &'a mut Vec<Loss>,
 }
 
 impl Parts<'_> {
@@ -157,13 +173,12 @@ impl Parts<'_> {
             }
             Block::Other(other) if other.dialect == DIALECT => return content::whole(other).into_iter().collect(),
             Block::Other(other) => {
-                let why = format!("only {} has {}; left out", other.dialect, name_of(other));
-                self.lost(LossCode::ForeignContent, block, place, &why);
+                self.losses.push(block_loss(other, place));
                 return Vec::new();
             }
         };
         let Some(data) = block.provider_data() else { return parts };
-        self.report(data, place);
+        report(data, &format!("{place}."), self.losses);
         if let Some(last) = parts.last_mut() {
             last.signature = self.signer.signature(data, block.kind(), 0).map(Text::from);
             content::dress(last, data, Spelling::AsItCame);
@@ -182,21 +197,7 @@ impl Parts<'_> {
         Some(content::call(call, &call.name, content::wire_id(call)))
     }
 
-    /// Tells what of a block's data stays behind.
-    pub(in super::super) fn report(&mut self, data: &ProviderData, place: &str) {
-        note_foreign(data, DIALECT, &[DataPart::Extra, DataPart::Answer], &format!("{place}."), &mut self.losses);
-    }
-
     fn lost(&mut self, code: LossCode, block: &Block, place: &str, why: &str) {
         self.losses.push(Loss::new(code, block.kind().as_str(), place, why));
-    }
-}
-
-/// What a block of another dialect is: its type, or else the names of its fields.
-fn name_of(other: &Other) -> String {
-    let fields: Fields = other.data.to().unwrap_or_default();
-    match fields.str("type") {
-        Some(kind) => kind.into_owned(),
-        None => fields.names().collect::<Vec<_>>().join(", "),
     }
 }

@@ -300,6 +300,8 @@ fn foreign_reasons_and_failures_have_words() {
         json!({"error": {"code": 503, "message": "busy", "status": "UNAVAILABLE"}}),
     );
     assert_eq!(written(&of(FinishReason::Error, None))["error"]["status"], "INTERNAL",);
+    let arrived = Response { content: vec![Block::text("Hel")], ..of(FinishReason::Error, None) };
+    assert_eq!(encode_response(&arrived, &Reply::default()).1, ["text at content[0]"]);
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! JSON Schema to the subset of OpenAPI's schemas that older models take.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde_json::{Map, Value, json};
 
 use super::super::error::excerpt;
-use super::lowered::{Lowered, merge, size, word_of};
 use crate::json::wire::Raw;
 use crate::{Error, Json, Limits, Loss, LossCode};
 
@@ -38,21 +37,20 @@ pub(in super::super) fn lower(
     };
     let mut lowering = Lowering {
         root: &root,
+        place: place.to_owned(),
         open: Vec::new(),
         depth: 0,
-        left: limits.schema_nodes.saturating_mul(BYTES_OF_A_NODE),
-        exhausted: false,
+        left: Some(limits.schema_nodes.saturating_mul(BYTES_OF_A_NODE)),
         losses: Vec::new(),
         untold: 0,
     };
-    let lowered = lowering.schema(&root, &Path::Root(place));
-    if lowering.exhausted {
+    let lowered = lowering.schema(&root);
+    if lowering.left.is_none() {
         return Err(limits.too_many_schema_nodes());
     }
-    let untold = lowering.untold;
     losses.append(&mut lowering.losses);
-    if untold > 0 {
-        let why = format!("{untold} further keywords of the schema were left out or changed");
+    if lowering.untold > 0 {
+        let why = format!("{} further keywords of the schema were left out or changed", lowering.untold);
         losses.push(Loss::new(LossCode::Changed, "schema", place, why));
     }
     Ok(Raw::of(&lowered))
@@ -62,104 +60,128 @@ fn any_object() -> Value {
     json!({"type": "OBJECT"})
 }
 
-/// The way to a schema, written out only when there is something to tell.
-#[derive(Clone, Copy)]
-enum Path<'a> {
-    Root(&'a str),
-    Member(&'a Path<'a>, &'a str),
-    Named(&'a Path<'a>, &'a str, &'a str),
-    Item(&'a Path<'a>, &'a str, usize),
-}
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Path::Root(place) => f.write_str(place),
-            Path::Member(parent, key) => write!(f, "{parent}.{key}"),
-            Path::Named(parent, key, name) => write!(f, "{parent}.{key}.{}", excerpt(name, 100)),
-            Path::Item(parent, key, index) => write!(f, "{parent}.{key}[{index}]"),
-        }
-    }
-}
-
 struct Lowering<'a> {
     root: &'a Value,
+    /// The way to the schema that is read.
+    place: String,
     /// The references that are being followed.
     open: Vec<&'a str>,
     depth: usize,
-    /// How many bytes may still be written out for references, which could multiply without end.
-    left: usize,
-    exhausted: bool,
+    /// How many bytes may still be written out for references, which could multiply without end; `None` once they did.
+    left: Option<usize>,
     losses: Vec<Loss>,
     /// Losses beyond those that are told.
     untold: usize,
 }
 
+/// A schema of the subset in the making.
+#[derive(Default)]
+struct Lowered {
+    word: Option<String>,
+    nullable: bool,
+    notes: Vec<String>,
+    choices: Vec<Value>,
+    fields: Map<String, Value>,
+}
+
+impl Lowered {
+    fn set(&mut self, key: &str, value: impl Into<Value>) {
+        self.fields.insert(key.to_owned(), value.into());
+    }
+
+    fn finish(mut self) -> Value {
+        let mut schema = Map::new();
+        // A choice of one is none.
+        if self.choices.len() == 1
+            && let Some(Value::Object(only)) = self.choices.pop()
+        {
+            schema = only;
+        }
+        if !self.choices.is_empty() {
+            self.word = None;
+            schema.insert("anyOf".to_owned(), self.choices.into());
+        }
+        if let Some(word) = self.word {
+            schema.entry("type").or_insert_with(|| word.into());
+        }
+        if !self.notes.is_empty() {
+            self.fields.shift_remove("description");
+            schema.insert("description".to_owned(), self.notes.join(" ").into());
+        }
+        schema.extend(self.fields);
+        if self.nullable {
+            schema.insert("nullable".to_owned(), true.into());
+        }
+        Value::Object(schema)
+    }
+}
+
 impl<'a> Lowering<'a> {
-    fn tell(&mut self, loss: impl FnOnce() -> Loss) {
+    fn tell(&mut self, loss: Loss) {
         if self.losses.len() < MOST_LOSSES {
-            self.losses.push(loss());
+            self.losses.push(loss);
         } else {
             self.untold += 1;
         }
     }
 
-    fn lost(&mut self, what: &str, place: &Path<'_>, why: &str) {
-        self.tell(|| Loss::new(LossCode::Changed, what, place.to_string(), why));
+    fn lost(&mut self, what: &str, why: &str) {
+        self.tell(Loss::new(LossCode::Changed, what, self.place.as_str(), why));
     }
 
-    fn schema(&mut self, schema: &'a Value, place: &Path<'_>) -> Value {
+    /// A schema inside the one that is read, one step on.
+    fn inside(&mut self, step: fmt::Arguments<'_>, schema: &'a Value) -> Value {
+        let before = self.place.len();
+        // A text never refuses.
+        let _ = self.place.write_fmt(step);
+        let lowered = self.schema(schema);
+        self.place.truncate(before);
+        lowered
+    }
+
+    fn schema(&mut self, schema: &'a Value) -> Value {
         if self.depth >= DEEPEST {
-            self.lost("schema", place, "the schema is nested too deep once its references are written out; cut here");
+            self.lost("schema", "the schema is nested too deep once its references are written out; cut here");
             return any_object();
         }
         self.depth += 1;
-        let lowered = self.shallow(schema, place);
+        let lowered = self.shallow(schema);
         self.depth -= 1;
         lowered
     }
 
-    fn shallow(&mut self, schema: &'a Value, place: &Path<'_>) -> Value {
+    fn shallow(&mut self, schema: &'a Value) -> Value {
         let Some(schema) = schema.as_object() else {
-            self.lost("schema", place, "a schema that admits anything became a text");
+            self.lost("schema", "a schema that admits anything became a text");
             return json!({"type": "STRING"});
         };
         if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
-            return self.reference(reference, schema, place);
-        }
-        if let Some(parts) = schema.get("allOf").and_then(Value::as_array) {
-            return self.merged(schema, parts, place);
+            return self.reference(reference, schema);
         }
         let mut lowered = Lowered::default();
-        self.types(schema, &mut lowered, place);
+        self.types(schema, &mut lowered);
         for (key, value) in schema {
-            self.keyword(key, value, schema, &mut lowered, place);
+            self.keyword(key, value, schema, &mut lowered);
         }
         lowered.finish()
     }
 
-    fn reference(&mut self, reference: &'a str, schema: &'a Map<String, Value>, place: &Path<'_>) -> Value {
+    fn reference(&mut self, reference: &'a str, schema: &'a Map<String, Value>) -> Value {
         let pointer = reference.strip_prefix('#').filter(|pointer| pointer.len() <= LONGEST_REFERENCE);
         let Some(target) = pointer.and_then(|pointer| self.root.pointer(pointer)) else {
-            self.lost("$ref", place, "the reference leads outside of the schema; any object is taken");
+            self.lost("$ref", "the reference leads outside of the schema; any object is taken");
             return any_object();
         };
         if self.open.contains(&reference) {
-            self.lost(
-                "$ref",
-                place,
-                "the schema contains itself, which the API cannot express; cut with a plain object",
-            );
+            self.lost("$ref", "the schema contains itself, which the API cannot express; cut with a plain object");
             return any_object();
         }
-        let cost = if self.exhausted { usize::MAX } else { size(target) };
-        let Some(left) = self.left.checked_sub(cost) else {
-            self.exhausted = true;
+        self.left = self.left.and_then(|left| left.checked_sub(target.to_string().len()));
+        if self.left.is_none() {
             return any_object();
-        };
-        self.left = left;
+        }
         self.open.push(reference);
-        let mut lowered = self.schema(target, place);
+        let mut lowered = self.schema(target);
         self.open.pop();
         // What stands beside the reference describes this very place.
         if let Some(lowered) = lowered.as_object_mut() {
@@ -172,114 +194,90 @@ impl<'a> Lowering<'a> {
         lowered
     }
 
-    /// `allOf`: the parts and what stands beside them, in one.
-    fn merged(&mut self, schema: &'a Map<String, Value>, parts: &'a [Value], place: &Path<'_>) -> Value {
-        let mut merged = Map::new();
-        for part in parts {
-            if let Value::Object(lowered) = self.schema(part, place) {
-                merge(&mut merged, lowered);
-            }
-        }
-        let mut beside = Lowered::default();
-        for (key, value) in schema.iter().filter(|(key, _)| *key != "allOf") {
-            if key == "type" {
-                self.types(schema, &mut beside, place);
-            }
-            self.keyword(key, value, schema, &mut beside, place);
-        }
-        if let Value::Object(beside) = beside.finish() {
-            merge(&mut merged, beside);
-        }
-        Value::Object(merged)
-    }
-
     /// The type: one word, perhaps nullable; several words are a choice.
-    fn types(&mut self, schema: &'a Map<String, Value>, lowered: &mut Lowered, place: &Path<'_>) {
-        let words: Vec<&str> = match schema.get("type") {
+    fn types(&mut self, schema: &'a Map<String, Value>, lowered: &mut Lowered) {
+        let mut words: Vec<&str> = match schema.get("type") {
             Some(Value::String(word)) => vec![word.as_str()],
             Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).collect(),
             _ => Vec::new(),
         };
-        lowered.nullable = words.contains(&"null") && words.len() > 1;
-        let words: Vec<&str> = words.iter().copied().filter(|word| *word != "null" || words.len() == 1).collect();
+        if words.len() > 1 {
+            lowered.nullable = words.contains(&"null");
+            words.retain(|word| *word != "null");
+        }
         match words.as_slice() {
             [] => {
-                let implied = if schema.contains_key("properties") {
-                    Some("OBJECT")
-                } else if schema.contains_key("items") || schema.contains_key("prefixItems") {
-                    Some("ARRAY")
-                } else if schema.contains_key("anyOf") || schema.contains_key("oneOf") {
-                    None
-                } else if schema.contains_key("enum") || schema.contains_key("const") {
-                    Some("STRING")
+                let has = |names: &[&str]| names.iter().any(|name| schema.contains_key(*name));
+                let implied = if has(&["properties"]) {
+                    "OBJECT"
+                } else if has(&["items", "prefixItems"]) {
+                    "ARRAY"
+                } else if has(&["anyOf", "oneOf", "allOf"]) {
+                    return;
                 } else {
-                    self.lost("schema", place, "a schema that admits anything became a text");
-                    Some("STRING")
+                    if !has(&["enum", "const"]) {
+                        self.lost("schema", "a schema that admits anything became a text");
+                    }
+                    "STRING"
                 };
-                lowered.word = implied.map(str::to_owned);
+                lowered.word = Some(implied.to_owned());
             }
             [word] => lowered.word = Some(word.to_ascii_uppercase()),
             [..] => lowered.choices.extend(words.iter().map(|word| json!({"type": word.to_ascii_uppercase()}))),
         }
     }
 
-    fn keyword(
-        &mut self,
-        key: &str,
-        value: &'a Value,
-        schema: &'a Map<String, Value>,
-        lowered: &mut Lowered,
-        place: &Path<'_>,
-    ) {
+    fn keyword(&mut self, key: &str, value: &'a Value, schema: &'a Map<String, Value>, lowered: &mut Lowered) {
+        let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
         match key {
             // Read before, or of no use to the model.
-            "type" | "description" | "$schema" | "$id" | "$comment" | "$anchor" | "$defs" | "definitions" => {
-                if let ("description", Some(text)) = (key, value.as_str()) {
-                    lowered.notes.insert(0, text.to_owned());
-                }
-            }
+            "type" | "$schema" | "$id" | "$comment" | "$anchor" | "$defs" | "definitions" | "examples" => {}
+            "description" => lowered.notes.splice(..0, value.as_str().map(str::to_owned)).for_each(drop),
             "title" | "default" | "example" | "pattern" | "minimum" | "maximum" | "minItems" | "maxItems"
             | "minLength" | "maxLength" | "minProperties" | "maxProperties" | "propertyOrdering" => {
-                lowered.fields.insert(key.to_owned(), value.clone());
+                lowered.set(key, value.clone());
             }
             "nullable" => lowered.nullable |= value == true,
             "properties" => {
-                let properties: Map<String, Value> = value
-                    .as_object()
-                    .into_iter()
-                    .flatten()
-                    .map(|(name, schema)| (name.clone(), self.schema(schema, &Path::Named(place, key, name))))
+                let properties = value.as_object().into_iter().flatten();
+                let properties: Map<String, Value> = properties
+                    .map(|(name, schema)| {
+                        (name.clone(), self.inside(format_args!(".{key}.{}", excerpt(name, 100)), schema))
+                    })
                     .collect();
                 // An object without properties is refused where it says so.
                 if !properties.is_empty() {
-                    lowered.fields.insert(key.to_owned(), properties.into());
+                    merge(&mut lowered.fields, json!({key: properties}));
                 }
             }
             "required" => {
                 let known = schema.get("properties").and_then(Value::as_object);
-                let names = value.as_array().into_iter().flatten().filter(|name| {
-                    name.as_str().is_some_and(|name| known.is_some_and(|known| known.contains_key(name)))
-                });
-                let names: Vec<Value> = names.cloned().collect();
+                let is_known =
+                    |name: &&Value| name.as_str().zip(known).is_some_and(|(name, all)| all.contains_key(name));
+                let names: Vec<Value> = items.iter().filter(is_known).cloned().collect();
                 if !names.is_empty() {
-                    lowered.fields.insert(key.to_owned(), names.into());
+                    merge(&mut lowered.fields, json!({key: names}));
                 }
             }
             "items" => {
-                let items = self.schema(value, &Path::Member(place, key));
-                lowered.fields.insert(key.to_owned(), items);
+                let items = self.inside(format_args!(".{key}"), value);
+                lowered.set(key, items);
             }
             "prefixItems" => {
-                let items = value.as_array().into_iter().flatten().enumerate();
-                let items: Vec<Value> =
-                    items.map(|(index, item)| self.schema(item, &Path::Item(place, key, index))).collect();
-                lowered.fields.insert(key.to_owned(), items.into());
+                let items = items.iter().enumerate();
+                let items = items.map(|(index, item)| self.inside(format_args!(".{key}[{index}]"), item));
+                lowered.set(key, items.collect::<Vec<_>>());
             }
-            "anyOf" | "oneOf" => self.choices(key, value, lowered, place),
-            "const" => self.values(std::slice::from_ref(value), lowered, place),
-            "enum" => self.values(value.as_array().map(Vec::as_slice).unwrap_or_default(), lowered, place),
-            "exclusiveMinimum" => lowered.notes.push(format!("Must be greater than {value}.")),
-            "exclusiveMaximum" => lowered.notes.push(format!("Must be less than {value}.")),
+            // The parts and what stands beside them, in one.
+            "allOf" => items.iter().for_each(|part| merge(&mut lowered.fields, self.schema(part))),
+            "anyOf" | "oneOf" => self.choices(key, items, lowered),
+            "const" => self.values(std::slice::from_ref(value), lowered),
+            "enum" => self.values(items, lowered),
+            "exclusiveMinimum" | "exclusiveMaximum" => {
+                let side = if key == "exclusiveMinimum" { "greater" } else { "less" };
+                lowered.notes.push(format!("Must be {side} than {value}."));
+                self.lost(key, "the API's schemas have no such keyword; it is in the description");
+            }
             "format" => {
                 let known = matches!(
                     (lowered.word.as_deref(), value.as_str()),
@@ -288,49 +286,63 @@ impl<'a> Lowering<'a> {
                         | (Some("NUMBER"), Some("float" | "double"))
                 );
                 if known {
-                    lowered.fields.insert(key.to_owned(), value.clone());
-                } else {
-                    lowered.notes.push(format!("Format: {}.", value.as_str().unwrap_or_default()));
-                    self.lost(key, place, "the API does not know this format; it stands in the description");
+                    return lowered.set(key, value.clone());
                 }
+                lowered.notes.push(format!("Format: {}.", value.as_str().unwrap_or_default()));
+                self.lost(key, "the API does not know this format; it stands in the description");
             }
             "additionalProperties" if !value.is_object() => {}
-            "examples" => {}
-            _ => self.lost(key, place, "the API's schemas have no such keyword; it was left out"),
-        }
-        if key.starts_with("exclusive") {
-            self.lost(key, place, "the API's schemas have no such keyword; it is in the description");
+            _ => self.lost(key, "the API's schemas have no such keyword; it was left out"),
         }
     }
 
-    fn choices(&mut self, key: &str, value: &'a Value, lowered: &mut Lowered, place: &Path<'_>) {
+    fn choices(&mut self, key: &str, choices: &'a [Value], lowered: &mut Lowered) {
         if key == "oneOf" {
             let why = "it became anyOf: exactly one cannot be asked for";
-            self.tell(|| Loss::info(LossCode::Changed, key, place.to_string(), why));
+            self.tell(Loss::info(LossCode::Changed, key, self.place.as_str(), why));
         }
-        for (index, choice) in value.as_array().into_iter().flatten().enumerate() {
+        for (index, choice) in choices.iter().enumerate() {
             if choice.get("type").is_some_and(|word| word == "null") {
                 lowered.nullable = true;
             } else {
-                let choice = self.schema(choice, &Path::Item(place, key, index));
-                lowered.choices.push(choice);
+                lowered.choices.push(self.inside(format_args!(".{key}[{index}]"), choice));
             }
         }
     }
 
     /// Allowed values: texts stay, anything else goes into the description.
-    fn values(&mut self, values: &'a [Value], lowered: &mut Lowered, place: &Path<'_>) {
+    fn values(&mut self, values: &'a [Value], lowered: &mut Lowered) {
         lowered.nullable |= values.len() > 1 && values.contains(&Value::Null);
         let values: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
-        if values.iter().all(|value| value.is_string()) {
-            lowered.fields.insert("enum".to_owned(), values.into_iter().cloned().collect());
-            return;
+        let all = |is_so: fn(&Value) -> bool| values.iter().all(|value| is_so(value));
+        if all(Value::is_string) {
+            return lowered.set("enum", values.into_iter().cloned().collect::<Vec<_>>());
         }
         let list: Vec<String> = values.iter().map(ToString::to_string).collect();
         lowered.notes.push(format!("Allowed values: {}.", list.join(", ")));
         if lowered.word.as_deref() == Some("STRING") {
-            lowered.word = Some(word_of(&values).to_owned());
+            let words = [
+                ("INTEGER", all(|value| value.is_i64() || value.is_u64())),
+                ("NUMBER", all(Value::is_number)),
+                ("BOOLEAN", all(Value::is_boolean)),
+            ];
+            lowered.word =
+                words.iter().find(|(_, fits)| *fits).map(|(word, _)| (*word).to_owned()).or(lowered.word.take());
         }
-        self.lost("enum", place, "the API takes texts alone; the allowed values stand in the description");
+        self.lost("enum", "the API takes texts alone; the allowed values stand in the description");
+    }
+}
+
+/// Puts one lowered schema over another: properties and required names add up, the rest replaces.
+fn merge(target: &mut Map<String, Value>, more: Value) {
+    let Value::Object(more) = more else { return };
+    for (key, value) in more {
+        match (target.get_mut(&key), value) {
+            (Some(Value::Object(own)), Value::Object(more)) if key == "properties" => own.extend(more),
+            (Some(Value::Array(own)), Value::Array(more)) if key == "required" => own.extend(more),
+            (_, value) => {
+                target.insert(key, value);
+            }
+        }
     }
 }

@@ -4,7 +4,6 @@
 //! and `responseSchema` take a subset of OpenAPI's: [`raised`] reads it, [`lower`] writes it and says what it lost.
 
 mod lower;
-mod lowered;
 
 use serde_json::{Map, Value, json};
 
@@ -45,8 +44,16 @@ pub(super) fn has_properties(schema: &Json) -> bool {
         || !schema.names().all(says_nothing)
 }
 
+/// A schema of the subset as JSON Schema; and as it was written, where that is not the same.
+pub(super) fn read(written: Json) -> (Json, Option<Json>) {
+    match raised(&written) {
+        Some(raised) => (raised, Some(written)),
+        None => (written, None),
+    }
+}
+
 /// A schema of the subset as JSON Schema; `None` if it is that already.
-pub(super) fn raised(schema: &Json) -> Option<Json> {
+fn raised(schema: &Json) -> Option<Json> {
     let written: Value = schema.to().ok()?;
     let raised = raise(written.clone());
     (raised != written).then(|| raised.into())
@@ -94,9 +101,8 @@ fn raise(schema: Value) -> Value {
                 continue;
             }
             "format" if value == "enum" => continue,
-            "properties" | "$defs" | "defs" => map_values(value, raise),
+            "properties" | "$defs" | "defs" | "anyOf" | "prefixItems" => raise_each(value),
             "items" | "additionalProperties" => raise(value),
-            "anyOf" | "prefixItems" => map_items(value, raise),
             count if COUNTS.contains(&count) => match value.as_str().and_then(|text| text.parse::<u64>().ok()) {
                 Some(number) => number.into(),
                 None => value,
@@ -114,16 +120,10 @@ fn raise(schema: Value) -> Value {
     Value::Object(raised)
 }
 
-fn map_values(value: Value, change: fn(Value) -> Value) -> Value {
-    match value {
-        Value::Object(values) => values.into_iter().map(|(key, value)| (key, change(value))).collect(),
-        other => other,
-    }
-}
-
-fn map_items(value: Value, change: fn(Value) -> Value) -> Value {
-    match value {
-        Value::Array(items) => items.into_iter().map(change).collect(),
+fn raise_each(schemas: Value) -> Value {
+    match schemas {
+        Value::Object(named) => named.into_iter().map(|(name, schema)| (name, raise(schema))).collect(),
+        Value::Array(items) => items.into_iter().map(raise).collect(),
         other => other,
     }
 }

@@ -5,7 +5,7 @@
 use serde_json::{Map, Number, Value};
 
 use super::super::error::excerpt;
-use super::super::wire::PartialArg;
+use super::super::wire::{PartialArg, whole};
 
 /// So many steps a path may have: nothing reads JSON that is nested deeper.
 const MOST_STEPS: usize = 120;
@@ -28,12 +28,12 @@ impl PartialArgs {
             self.open = None;
             return Ok(());
         };
-        let steps = steps(path).ok_or_else(|| format!("no place for the argument at `{}`", excerpt(path, 100)))?;
+        let steps = steps(path).unwrap_or_default();
         if steps.len() > MOST_STEPS {
             return Err(format!("the path of an argument has more than {MOST_STEPS} steps: `{}…`", excerpt(path, 100)));
         }
-        let place =
-            self.place(steps).ok_or_else(|| format!("no place for the argument at `{}`", excerpt(path, 100)))?;
+        let place = self.place(steps);
+        let place = place.ok_or_else(|| format!("no place for the argument at `{}`", excerpt(path, 100)))?;
         match (place, value) {
             (Value::String(text), Value::String(more)) if goes_on => text.push_str(&more),
             (place, value) => *place = value,
@@ -87,7 +87,8 @@ fn value(piece: &PartialArg<'_>) -> Option<Value> {
         return Some(Value::String(text.as_str().to_owned()));
     }
     if let Some(number) = piece.number.as_ref().and_then(|number| number.to::<Number>()) {
-        return Some(whole(number));
+        // Protobuf's numbers are all doubles: `3.0` stands for 3.
+        return Some(number.as_f64().and_then(whole).map_or(Value::Number(number), Value::from));
     }
     if let Some(flag) = piece.flag {
         return Some(Value::Bool(flag));
@@ -95,18 +96,6 @@ fn value(piece: &PartialArg<'_>) -> Option<Value> {
     // Protobuf writes its null as a word, other writers as such.
     let null = piece.null.is_some() || piece.rest.iter().any(|(name, _)| name == "nullValue");
     null.then_some(Value::Null)
-}
-
-/// Protobuf's numbers are all doubles: `3.0` stands for 3.
-fn whole(number: Number) -> Value {
-    match number.as_f64() {
-        #[expect(
-            clippy::cast_possible_truncation,
-            reason = "a whole number within the range that doubles hold exactly"
-        )]
-        Some(double) if double.fract() == 0.0 && double.abs() < 9e15 => Value::Number(Number::from(double as i64)),
-        _ => Value::Number(number),
-    }
 }
 
 enum Step {
@@ -119,43 +108,24 @@ fn steps(path: &str) -> Option<Vec<Step>> {
     let mut rest = path.strip_prefix('$')?;
     let mut steps = Vec::new();
     while !rest.is_empty() {
-        if let Some(behind) = rest.strip_prefix('.') {
+        let step;
+        (step, rest) = if let Some(behind) = rest.strip_prefix('.') {
             let end = behind.find(['.', '[']).unwrap_or(behind.len());
             let (key, behind) = behind.split_at_checked(end)?;
-            steps.push(Step::Key(key.to_owned()));
-            rest = behind;
-        } else if let Some((quote, behind)) = rest.strip_prefix('[').and_then(|inner| {
-            let quote = inner.chars().next().filter(|c| *c == '\'' || *c == '"')?;
-            Some((quote, inner.strip_prefix(quote)?))
-        }) {
-            let (key, behind) = quoted(behind, quote)?;
-            steps.push(Step::Key(key));
-            rest = behind.strip_prefix(']')?;
+            (Step::Key(key.to_owned()), behind)
+        } else if let Some(behind) = rest.strip_prefix("['") {
+            let (key, behind) = behind.split_once("']")?;
+            (Step::Key(key.to_owned()), behind)
+        } else if let Some(behind) = rest.strip_prefix("[\"") {
+            let (key, behind) = behind.split_once("\"]")?;
+            (Step::Key(key.to_owned()), behind)
         } else {
             let (index, behind) = rest.strip_prefix('[')?.split_once(']')?;
-            steps.push(Step::Index(index.parse().ok()?));
-            rest = behind;
-        }
+            (Step::Index(index.parse().ok()?), behind)
+        };
+        steps.push(step);
     }
     Some(steps)
-}
-
-/// A key up to its quote, with backslashes taken off.
-fn quoted(text: &str, quote: char) -> Option<(String, &str)> {
-    let mut key = String::new();
-    let mut escaped = false;
-    for (place, c) in text.char_indices() {
-        match c {
-            _ if escaped => {
-                key.push(c);
-                escaped = false;
-            }
-            '\\' => escaped = true,
-            c if c == quote => return Some((key, text.get(place + c.len_utf8()..)?)),
-            c => key.push(c),
-        }
-    }
-    None
 }
 
 #[cfg(test)]

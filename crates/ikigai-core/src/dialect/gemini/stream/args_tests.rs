@@ -1,7 +1,10 @@
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
+use super::super::decode_tests::{error, parts, read, response, stop};
 use super::*;
+use crate::ErrorKind;
+use crate::wire::Ids;
 
 fn built(pieces: Value) -> Result<Value, String> {
     let mut args = PartialArgs::default();
@@ -61,4 +64,49 @@ fn a_path_with_too_many_steps_is_refused() {
     assert!(of(MOST_STEPS).is_ok());
     let beginning = format!("${}", ".a".repeat(49)) + ".";
     assert_eq!(of(50_000), Err(format!("the path of an argument has more than {MOST_STEPS} steps: `{beginning}…`")));
+}
+
+#[test]
+fn arguments_in_pieces_become_a_call() {
+    let call = |call: Value| parts(json!([{"functionCall": call}]));
+    let frames = [
+        parts(json!([{"functionCall": {"name": "f", "willContinue": true}, "thoughtSignature": "c2ln"}])),
+        call(
+            json!({"partialArgs": [{"jsonPath": "$.city", "stringValue": "Os", "willContinue": true}], "willContinue": true}),
+        ),
+        call(json!({"partialArgs": [{"jsonPath": "$.city", "stringValue": "lo"}], "willContinue": true})),
+        call(json!({"willContinue": true})),
+        call(json!({})),
+        call(json!({"name": "g", "id": "c2", "partialArgs": [{"jsonPath": "$.n", "numberValue": 3}]})),
+        call(json!({"name": "h"})),
+        stop(),
+    ];
+    let response = response(&frames);
+    let calls: Vec<Value> = response.tool_calls().map(|call| serde_json::to_value(call).unwrap()).collect();
+    let mut ids = Ids::default();
+    assert_eq!(
+        calls,
+        [
+            json!({"id": ids.next_id(), "name": "f", "arguments": {"city": "Oslo"},
+                "provider_data": {"gemini": {"thought_signature": "c2ln", "shape": {"generated_id": true}}}}),
+            json!({"id": "c2", "name": "g", "arguments": {"n": 3}}),
+            json!({"id": ids.next_id(), "name": "h", "arguments": {}, "provider_data": {"gemini": {"shape": {"no_args": true, "generated_id": true}}}}),
+        ],
+    );
+}
+
+#[test]
+fn a_call_that_something_cuts_short_cannot_be_run() {
+    let begun = parts(json!([{"functionCall": {"name": "f", "id": "c", "willContinue": true,
+        "partialArgs": [{"jsonPath": "$.city", "stringValue": "Os", "willContinue": true}]}}]));
+    let limit = json!({"candidates": [{"finishReason": "MAX_TOKENS"}]});
+    for frames in [vec![begun.clone(), limit], vec![begun.clone(), parts(json!([{"text": "Never mind."}])), stop()]] {
+        let response = response(&frames);
+        let call = response.tool_calls().next().unwrap();
+        assert_eq!((call.is_complete(), call.arguments.text()), (false, r#"{"city":"Os""#));
+    }
+    // A piece of nothing.
+    let (kind, message) = error(&read(&[parts(json!([{"functionCall": {"willContinue": true}}]))]));
+    let expected = "event 1 of the stream cannot be read (it goes on with a call that never began)";
+    assert!(kind == ErrorKind::Protocol && message.starts_with(expected), "{message}");
 }

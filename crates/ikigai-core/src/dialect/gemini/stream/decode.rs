@@ -2,20 +2,19 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
-use super::super::content::{self, GENERATED, SIGNATURE};
 use super::super::response::{FINISH, finish, is_blocked, keep_candidate};
 use super::super::usage::UsageMetadata;
-use super::super::wire::{Answer, FunctionCall, OneOrMany, Part};
-use super::super::{DIALECT, error, usage};
+use super::super::wire::{Answer, Candidate, FunctionCall, OneOrMany, Part};
+use super::super::{DIALECT, content, error, usage};
 use super::args::PartialArgs;
-use super::wire::Frame;
 use crate::dialect::{Fault, ReadFrames, Seen};
 use crate::json::wire::{Raw, Text, read};
+use crate::stream::block_events;
 use crate::wire::Ids;
-use crate::{Arguments, Block, BlockKind, Event, Fields, FinishReason, Json, Part as DataPart, ProviderData};
+use crate::{Arguments, Block, BlockKind, Event, Fields, FinishReason, Json, Part as DataPart, ProviderData, ToolCall};
 
 /// So many different fields of one object may come in a stream: later ones replace earlier ones by name.
 const MOST_FIELDS: usize = 64;
@@ -93,7 +92,7 @@ impl ReadFrames for Decoder {
         self.close(out);
         let mut kept = std::mem::take(&mut self.top);
         let details = std::mem::take(&mut self.details);
-        let usage = UsageMetadata::new(self.counts, details.as_rest());
+        let usage = UsageMetadata::new(self.counts, &details);
         match usage::decode(&usage) {
             Some(usage) => out.push(Event::Usage { usage }),
             None if !details.is_empty() => kept.push("usageMetadata", Raw::of(&usage).to_json()),
@@ -123,27 +122,23 @@ impl Decoder {
     }
 
     fn one(&mut self, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
-        let mut frame = Frame::default();
-        if let Err(fault) = frame.read(data) {
-            // Reads it again, to tell the place.
-            return Err(Fault::Broken(read::<Answer<'_>>(data.as_bytes()).err().unwrap_or_else(|| fault.to_string())));
-        }
-        if frame.error.is_some() {
+        let answer: Answer<'_> = read(data.as_bytes()).map_err(Fault::Broken)?;
+        if answer.error.is_some() {
             return Err(error::decode_error(None, &[], data).into());
         }
-        self.read(&mut frame, out)?;
+        self.answer(answer, out)?;
         Ok(Seen::Known)
     }
 
-    fn read(&mut self, frame: &mut Frame<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
-        keep(&mut self.top, frame.rest.drain(..))?;
-        if let Some(usage) = frame.usage.take() {
-            self.counts = usage.counts.after(self.counts);
-            keep(&mut self.details, usage.details)?;
+    fn answer(&mut self, frame: Answer<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
+        keep(&mut self.top, frame.rest)?;
+        if let Some(usage) = frame.usage {
+            self.counts = usage.counts().after(self.counts);
+            keep(&mut self.details, usage.details())?;
         }
         if !self.started {
             self.started = true;
-            let (id, model) = (frame.id.take().map(Text::into_string), frame.model.take().map(Text::into_string));
+            let (id, model) = (frame.id.map(Text::into_string), frame.model.map(Text::into_string));
             out.push(Event::Start { id, model, provider_data: ProviderData::default() });
         }
         // Before the content: another dialect may want the prompt's count at its start.
@@ -151,27 +146,36 @@ impl Decoder {
             self.told = self.counts;
             out.push(Event::Usage { usage: self.told.usage() });
         }
-        if !frame.others.is_empty() {
-            let frame =
-                Answer { candidates: Some(OneOrMany::Many(std::mem::take(&mut frame.others))), ..Answer::default() };
-            out.push(Event::Other { index: None, dialect: DIALECT, data: Raw::of(&frame).to_json() });
+        let (mut own, mut others) = (None, Vec::new());
+        for candidate in frame.candidates.into_iter().flatten() {
+            if own.is_none() && candidate.is_first() {
+                own = Some(candidate);
+            } else {
+                others.push(candidate);
+            }
         }
-        if let Some(index) = frame.index
-            && self.candidate.get("index").is_none()
-        {
-            self.candidate.set("index", Raw::of(&index).to_json());
+        if !others.is_empty() {
+            let others = Answer { candidates: Some(OneOrMany::Many(others)), ..Answer::default() };
+            out.push(Event::Other { index: None, dialect: DIALECT, data: Raw::of(&others).into_json() });
         }
-        keep(&mut self.candidate, frame.candidate.drain(..))?;
-        for part in frame.part.iter_mut().chain(&mut frame.more) {
+        own.map_or(Ok(()), |candidate| self.candidate(candidate, out))
+    }
+
+    fn candidate(&mut self, candidate: Candidate<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
+        keep(&mut self.candidate, candidate.index.map(|index| (Cow::Borrowed("index"), index.0)))?;
+        keep(&mut self.candidate, candidate.rest)?;
+        let content = candidate.content.unwrap_or_default();
+        keep(&mut self.candidate, content.rest)?;
+        for part in content.parts.into_iter().flatten() {
             self.part(part, out)?;
         }
-        if let Some(word) = frame.finish.take() {
+        if let Some(word) = candidate.finish {
             self.finish = Some(word.into_string());
         }
         Ok(())
     }
 
-    fn part(&mut self, part: &mut Part<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
+    fn part(&mut self, mut part: Part<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
         part.rest.retain(|(_, value)| value.get() != "null");
         let plain = part.signature.as_ref().is_none_or(|signature| signature.as_str().is_empty())
             && part.rest.is_empty()
@@ -183,13 +187,17 @@ impl Decoder {
             Some(text) => {
                 let kind = if part.thought == Some(true) { BlockKind::Thinking } else { BlockKind::Text };
                 self.plain(text.into_string(), kind, out);
+                Ok(())
             }
-            None => match part.call.take_if(|call| self.partial.is_some() && call.name.is_none() || is_piece(call)) {
-                Some(call) => self.piece(*call, part.signature.take(), out)?,
-                None => self.other(std::mem::take(part), out),
-            },
+            None if part.call.as_ref().is_some_and(|call| self.is_piece(call)) => self.piece(part, out),
+            None => {
+                // A block of its own, whole in this frame.
+                let block = content::named(content::decode(part), &mut self.ids);
+                self.calls += usize::from(block.kind() == BlockKind::ToolCall);
+                block_events(self.next(out), &block, out);
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     /// More text or thinking, without anything to it.
@@ -201,7 +209,9 @@ impl Decoder {
         let index = match self.open {
             Some((index, open)) if open == kind => index,
             _ => {
-                let index = self.open(if thinking { Block::thinking("") } else { Block::text("") }, out);
+                let index = self.next(out);
+                let block = if thinking { Block::thinking("") } else { Block::text("") };
+                out.push(Event::BlockStart { index, block });
                 self.open = Some((index, kind));
                 index
             }
@@ -209,93 +219,46 @@ impl Decoder {
         out.push(if thinking { Event::ThinkingDelta { index, text } } else { Event::TextDelta { index, text } });
     }
 
-    /// Any other part: a block of its own, whole in this frame.
-    fn other(&mut self, part: Part<'_>, out: &mut Vec<Event>) {
-        match content::named(content::decode(part), &mut self.ids) {
-            Block::Text(mut block) => {
-                let text = std::mem::take(&mut block.text);
-                let index = self.open(Block::Text(block), out);
-                if !text.is_empty() {
-                    out.push(Event::TextDelta { index, text });
-                }
-                done(index, out);
-            }
-            Block::Thinking(mut block) => {
-                let text = std::mem::take(&mut block.text);
-                let index = self.open(Block::Thinking(block), out);
-                if !text.is_empty() {
-                    out.push(Event::ThinkingDelta { index, text });
-                }
-                done(index, out);
-            }
-            Block::ToolCall(call) => {
-                let index = self.open_call(call.id, call.name, call.provider_data, out);
-                finish_call(index, call.arguments, out);
-            }
-            block => {
-                let index = self.open(block, out);
-                done(index, out);
-            }
-        }
+    /// Is this a piece of a call: in its own words, or because it goes on with the one that is arriving?
+    fn is_piece(&self, call: &FunctionCall<'_>) -> bool {
+        call.will_continue.is_some() || call.partial_args.is_some() || (self.partial.is_some() && call.name.is_none())
     }
 
-    fn piece(
-        &mut self,
-        call: FunctionCall<'_>,
-        signature: Option<Text<'_>>,
-        out: &mut Vec<Event>,
-    ) -> Result<(), Fault> {
-        if let Some(name) = call.name {
-            let mut data = ProviderData::default();
-            if let Some(signature) = signature {
-                data.set_part(DIALECT, DataPart::State, SIGNATURE, signature.into_string());
-            }
-            let id = match call.id {
-                Some(id) if !id.as_str().is_empty() => id.into_string(),
-                _ => {
-                    data.set_part(DIALECT, DataPart::Shape, GENERATED, true);
-                    self.ids.next_id()
-                }
-            };
-            let index = self.open_call(id, name.into_string(), data, out);
+    fn piece(&mut self, mut part: Part<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
+        let (mut pieces, mut goes_on) = (None, None);
+        if let Some(call) = &mut part.call {
+            (pieces, goes_on) = (call.partial_args.take(), call.will_continue.take());
+            // They come later.
+            call.args.get_or_insert_with(|| Raw::of(&Fields::default()));
+        }
+        if let Block::ToolCall(call) = content::named(content::decode(part), &mut self.ids) {
+            self.calls += 1;
+            let (index, ToolCall { id, name, provider_data, .. }) = (self.next(out), call);
+            out.push(Event::ToolCallStart { index, id, name, provider_data });
             self.partial = Some((index, PartialArgs::default()));
         }
         let Some((_, args)) = &mut self.partial else {
             return Err(Fault::Broken("it goes on with a call that never began".to_owned()));
         };
-        for piece in call.partial_args.into_iter().flatten() {
+        for piece in pieces.into_iter().flatten() {
             args.push(piece).map_err(Fault::Broken)?;
         }
-        if call.will_continue != Some(true) {
+        if goes_on != Some(true) {
             self.close_partial(Complete::Yes, out);
         }
         Ok(())
     }
 
-    fn open_call(&mut self, id: String, name: String, provider_data: ProviderData, out: &mut Vec<Event>) -> usize {
+    /// The place of the next block; the one that was open is closed.
+    fn next(&mut self, out: &mut Vec<Event>) -> usize {
         self.close(out);
-        self.calls += 1;
-        let index = self.next();
-        out.push(Event::ToolCallStart { index, id, name, provider_data });
-        index
-    }
-
-    /// Opens a block; the one that was open is closed.
-    fn open(&mut self, block: Block, out: &mut Vec<Event>) -> usize {
-        self.close(out);
-        let index = self.next();
-        out.push(Event::BlockStart { index, block });
-        index
-    }
-
-    fn next(&mut self) -> usize {
         self.blocks += 1;
         self.blocks - 1
     }
 
     fn close(&mut self, out: &mut Vec<Event>) {
         if let Some((index, _)) = self.open.take() {
-            done(index, out);
+            out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
         }
         self.close_partial(Complete::No, out);
     }
@@ -304,25 +267,12 @@ impl Decoder {
     /// as text without their last brace.
     fn close_partial(&mut self, complete: Complete, out: &mut Vec<Event>) {
         let Some((index, args)) = self.partial.take() else { return };
-        let arguments: Map<String, Value> = args.finish();
-        let mut text = Value::Object(arguments).to_string();
+        let mut text = Value::Object(args.finish()).to_string();
         if complete == Complete::No {
             text.pop();
         }
-        finish_call(index, Arguments::from_text(text), out);
+        let arguments = Arguments::from_text(text);
+        out.push(Event::ToolCallDelta { index, arguments: arguments.text().to_owned() });
+        out.push(Event::ToolCallDone { index, arguments, provider_data: ProviderData::default() });
     }
-}
-
-/// Is this a piece of a call, in its own words?
-fn is_piece(call: &FunctionCall<'_>) -> bool {
-    call.will_continue.is_some() || call.partial_args.is_some()
-}
-
-fn done(index: usize, out: &mut Vec<Event>) {
-    out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
-}
-
-fn finish_call(index: usize, arguments: Arguments, out: &mut Vec<Event>) {
-    out.push(Event::ToolCallDelta { index, arguments: arguments.text().to_owned() });
-    out.push(Event::ToolCallDone { index, arguments, provider_data: ProviderData::default() });
 }

@@ -11,7 +11,7 @@ fn decoded<T: AsRef<str>>(frames: &[T]) -> Vec<Event> {
     testing::events_of_frames(Dialect::Gemini, frames)
 }
 
-fn read(frames: &[Value]) -> Vec<Event> {
+pub(super) fn read(frames: &[Value]) -> Vec<Event> {
     decoded(&frames.iter().map(Value::to_string).collect::<Vec<_>>())
 }
 
@@ -20,20 +20,20 @@ fn events(frames: &[Value]) -> Value {
     serde_json::to_value(read(frames)).unwrap()
 }
 
-fn response(frames: &[Value]) -> Response {
+pub(super) fn response(frames: &[Value]) -> Response {
     testing::collect(read(frames))
 }
 
 /// A frame with these parts.
-fn parts(parts: Value) -> Value {
+pub(super) fn parts(parts: Value) -> Value {
     json!({"candidates": [{"content": {"parts": parts, "role": "model"}}], "modelVersion": "m", "responseId": "r"})
 }
 
-fn stop() -> Value {
+pub(super) fn stop() -> Value {
     json!({"candidates": [{"finishReason": "STOP"}]})
 }
 
-fn error(events: &[Event]) -> (ErrorKind, String) {
+pub(super) fn error(events: &[Event]) -> (ErrorKind, String) {
     match events.last() {
         Some(Event::Error { error }) => (error.kind, error.message.clone()),
         other => panic!("{other:?}"),
@@ -255,51 +255,6 @@ fn frames_that_make_no_sense_end_it_with_an_excerpt() {
             (ErrorKind::Protocol, format!("event 2 of the stream cannot be read ({fault}); it begins: {frame}")),
         );
     }
-}
-
-#[test]
-fn arguments_in_pieces_become_a_call() {
-    let call = |call: Value| parts(json!([{"functionCall": call}]));
-    let frames = [
-        parts(json!([{"functionCall": {"name": "f", "willContinue": true}, "thoughtSignature": "c2ln"}])),
-        call(
-            json!({"partialArgs": [{"jsonPath": "$.city", "stringValue": "Os", "willContinue": true}], "willContinue": true}),
-        ),
-        call(json!({"partialArgs": [{"jsonPath": "$.city", "stringValue": "lo"}], "willContinue": true})),
-        call(json!({"willContinue": true})),
-        call(json!({})),
-        call(json!({"name": "g", "id": "c2", "partialArgs": [{"jsonPath": "$.n", "numberValue": 3}]})),
-        call(json!({"name": "h"})),
-        stop(),
-    ];
-    let response = response(&frames);
-    let calls: Vec<Value> = response.tool_calls().map(|call| serde_json::to_value(call).unwrap()).collect();
-    let mut ids = Ids::default();
-    assert_eq!(
-        calls,
-        [
-            json!({"id": ids.next_id(), "name": "f", "arguments": {"city": "Oslo"},
-                "provider_data": {"gemini": {"thought_signature": "c2ln", "shape": {"generated_id": true}}}}),
-            json!({"id": "c2", "name": "g", "arguments": {"n": 3}}),
-            json!({"id": ids.next_id(), "name": "h", "arguments": {}, "provider_data": {"gemini": {"shape": {"no_args": true, "generated_id": true}}}}),
-        ],
-    );
-}
-
-#[test]
-fn a_call_that_something_cuts_short_cannot_be_run() {
-    let begun = parts(json!([{"functionCall": {"name": "f", "id": "c", "willContinue": true,
-        "partialArgs": [{"jsonPath": "$.city", "stringValue": "Os", "willContinue": true}]}}]));
-    let limit = json!({"candidates": [{"finishReason": "MAX_TOKENS"}]});
-    for frames in [vec![begun.clone(), limit], vec![begun.clone(), parts(json!([{"text": "Never mind."}])), stop()]] {
-        let response = response(&frames);
-        let call = response.tool_calls().next().unwrap();
-        assert_eq!((call.is_complete(), call.arguments.text()), (false, r#"{"city":"Os""#));
-    }
-    // A piece of nothing.
-    let (kind, message) = error(&read(&[parts(json!([{"functionCall": {"willContinue": true}}]))]));
-    let expected = "event 1 of the stream cannot be read (it goes on with a call that never began)";
-    assert!(kind == ErrorKind::Protocol && message.starts_with(expected), "{message}");
 }
 
 #[test]

@@ -6,12 +6,11 @@
 use std::borrow::Cow;
 
 use super::super::error::encode_error;
-use super::super::response::{Parts, failure, finish_word, is_blocked, kept_fields};
-use super::super::state::{Signer, own_signature};
+use super::super::response::{Parts, failure, finish_word, is_blocked, kept_fields, report};
+use super::super::state::{Signer, own_signature, text_of};
 use super::super::wire::{Answer, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, usage};
 use crate::dialect::WriteFrames;
-use crate::dialect::losses::note_foreign;
 use crate::fit::Spelling;
 use crate::json::wire::{Raw, Text};
 use crate::wire::Reply;
@@ -126,9 +125,7 @@ impl Encoder {
     fn make_tail(&mut self) {
         let mut tail = std::mem::take(&mut self.tail);
         tail.clear();
-        let usage = self.usage.as_ref().map(|usage| usage::encode(usage, &self.told));
-        let (model, id) = (self.model.as_deref().map(Text::from), self.id.as_deref().map(Text::from));
-        json(&Answer { usage, model, id, ..Answer::default() }, &mut tail);
+        json(&self.answer(), &mut tail);
         // It goes on behind a candidate.
         if tail == b"{}" {
             tail.truncate(1);
@@ -137,6 +134,13 @@ impl Encoder {
             *first = b',';
         }
         self.tail = tail;
+    }
+
+    /// What every frame says beside its candidate.
+    fn answer(&self) -> Answer<'_> {
+        let usage = self.usage.as_ref().map(|usage| usage::encode(usage, &self.told));
+        let (model, id) = (self.model.as_deref().map(Text::from), self.id.as_deref().map(Text::from));
+        Answer { usage, model, id, ..Answer::default() }
     }
 
     /// Begins a frame; [`close_frame`](Encoder::close_frame) ends it.
@@ -166,17 +170,8 @@ impl Encoder {
 
     fn start(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
         let mut block = block.clone();
-        let text = match &mut block {
-            Block::Text(text) => std::mem::take(&mut text.text),
-            Block::Thinking(thinking) => std::mem::take(&mut thinking.text),
-            // Goes out at its end, when it is whole.
-            Block::Image(_)
-            | Block::Document(_)
-            | Block::Audio(_)
-            | Block::ToolCall(_)
-            | Block::ToolResult(_)
-            | Block::Other(_) => String::new(),
-        };
+        // Anything else goes out at its end, when it is whole.
+        let text = text_of(&mut block).map(std::mem::take).unwrap_or_default();
         let kind = block.kind();
         let unsigned = block.provider_data().is_some_and(|data| !data.is_empty());
         self.open.push(Open { index, block, unsigned, written: 0 });
@@ -187,13 +182,9 @@ impl Encoder {
 
     /// A block in one piece.
     fn whole(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
-        let (reply, model) = (std::mem::take(&mut self.reply), self.model.take());
-        let mut writer =
-            Parts { signer: Signer::new(&reply, model.as_deref()), losses: std::mem::take(&mut self.losses) };
-        let parts = writer.of(block, &format!("content[{index}]"));
-        self.losses = writer.losses;
-        (self.reply, self.model) = (reply, model);
-        for part in &parts {
+        let signer = Signer::new(&self.reply, self.model.as_deref());
+        let mut writer = Parts { signer, losses: &mut self.losses };
+        for part in &writer.of(block, &format!("content[{index}]")) {
             self.part(part, out);
         }
     }
@@ -233,13 +224,7 @@ impl Encoder {
             }
         }
         let Some(data) = open.block.provider_data() else { return };
-        note_foreign(
-            data,
-            DIALECT,
-            &[DataPart::Extra, DataPart::Answer],
-            &format!("content[{index}]."),
-            &mut self.losses,
-        );
+        report(data, &format!("content[{index}]."), &mut self.losses);
         if provider_data.is_empty() && !open.unsigned {
             return;
         }
@@ -275,25 +260,12 @@ impl Encoder {
         candidate.index.get_or_insert_with(|| Raw::of(&0));
         let is_blocked = self.blocks == 0 && is_blocked(data.part(DIALECT, DataPart::Answer));
         self.open_frame(out);
-        let answer = Answer {
-            candidates: (!is_blocked).then_some(OneOrMany::Single(candidate)),
-            usage: self.usage.as_ref().map(|usage| usage::encode(usage, &self.told)),
-            model: self.model.as_deref().map(Text::from),
-            id: self.id.as_deref().map(Text::from),
-            error: None,
-            rest,
-        };
-        json(&answer, out);
+        let candidates = (!is_blocked).then_some(OneOrMany::Single(candidate));
+        json(&Answer { candidates, rest, ..self.answer() }, out);
         self.close(out);
-        note_foreign(&data, DIALECT, &[DataPart::Extra, DataPart::Answer], "", &mut self.losses);
+        report(&data, "", &mut self.losses);
         if let Some(usage) = &self.usage {
-            note_foreign(
-                &usage.provider_data,
-                DIALECT,
-                &[DataPart::Extra, DataPart::Answer],
-                "usage.",
-                &mut self.losses,
-            );
+            report(&usage.provider_data, "usage.", &mut self.losses);
         }
     }
 

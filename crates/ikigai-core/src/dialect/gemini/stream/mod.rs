@@ -6,7 +6,6 @@
 mod args;
 mod decode;
 mod encode;
-mod wire;
 
 pub(crate) use decode::Decoder;
 pub(crate) use encode::Encoder;
