@@ -45,9 +45,6 @@ const FRAME: &[&str] = &[
 
 /// Values that are lost without a word: where, or in which recording.
 const KNOWN: &[&str] = &[
-    // Groq and Azure put fields beside single deltas that the collected answer has no place for.
-    "choices.delta.channel",
-    "choices.content_filter_results",
     // The type of a picture that becomes an `image_generation_call`.
     "candidates.content.parts.inlineData.mimeType",
     // A second choice is told as a whole, not by its text.

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
+use super::DIALECT;
 use super::calls::{self, write_call, write_older_form};
 use super::content::{self, FIELD_CONTENT, sniffed};
 use super::notes::{
-    self, ContentShape, DIALECT, EXTRA_CONTENT, ID, Notes, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, REFUSAL,
-    Side, shape,
+    self, ContentShape, EXTRA_CONTENT, ID, Notes, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, REFUSAL, Side,
+    shape,
 };
-use super::wire::{self, Call, Content, Detail, Inner, Message, Part, Speech};
+use super::wire::{self, Call, Content, Detail, Message, Part, Speech};
 use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _, Words, raw, read_raw};
 use crate::json::wire::{Raw, Text as WireText};
@@ -29,9 +30,7 @@ pub(super) fn decode(mut message: Message<'_>, side: Side, ids: &mut Ids) -> (Ve
     let before = blocks.len();
     let shape = read_content(&mut message, side, &mut blocks);
     blocks.extend(message.refusal.take().map(|text| refusal(text.into_owned())));
-    if message.images.iter().all(is_picture) {
-        blocks.extend(std::mem::take(&mut message.images).into_iter().map(|image| picture(image, side)));
-    }
+    blocks.extend(pictures(&mut message, side));
     if let Some(block) = message.audio.as_ref().and_then(|audio| speech(read_raw(&audio.0)?, side)) {
         message.audio = None;
         blocks.push(block);
@@ -81,13 +80,13 @@ fn reasoning(message: &mut Message<'_>) -> Option<Block> {
 }
 
 /// The visible text of an item of `reasoning_details`.
-fn detail_text(detail: &Raw<'_>) -> Option<String> {
+pub(super) fn detail_text(detail: &Raw<'_>) -> Option<String> {
     let detail: Detail<'_> = read_raw(&detail.0)?;
     detail.text.or(detail.summary).map(WireText::into_string)
 }
 
 /// Reads `content`, and says how it was written where the blocks do not tell.
-fn read_content(message: &mut Message<'_>, side: Side, blocks: &mut Vec<Block>) -> Option<ContentShape> {
+pub(super) fn read_content(message: &mut Message<'_>, side: Side, blocks: &mut Vec<Block>) -> Option<ContentShape> {
     match std::mem::take(&mut message.content) {
         Content::Absent if wire::find(&message.rest, "content").is_some_and(|raw| raw.get() == "null") => {
             wire::take(&mut message.rest, "content");
@@ -112,23 +111,17 @@ pub(super) fn refusal(text: String) -> Block {
     Block::Text(block)
 }
 
-pub(super) fn is_picture(item: &Item<'_, Part<'_>>) -> bool {
-    let Item::Fits(part) = item else { return false };
-    part.kind.as_ref().is_some_and(|kind| kind.as_str() == "image_url")
-        && match &part.image_url {
-            Inner::Absent => false,
-            Inner::Plain(_) => true,
-            Inner::Object(medium) => medium.url.is_some(),
-        }
-}
-
-/// A picture that the model made, which some give beside the text.
-pub(super) fn picture(image: Item<'_, Part<'_>>, side: Side) -> Block {
-    let mut block = content::decode(image, side);
-    if let Some(data) = block.provider_data_mut() {
+/// Pictures that the model made, which some give beside the text. If one of them cannot be read, all stay where they are.
+pub(super) fn pictures(message: &mut Message<'_>, side: Side) -> Vec<Block> {
+    let mut blocks: Vec<Block> = message.images.iter().map(|image| content::decode(image.clone(), side)).collect();
+    if !blocks.iter().all(|block| matches!(block, Block::Image(_))) {
+        return Vec::new();
+    }
+    message.images.clear();
+    for data in blocks.iter_mut().filter_map(Block::provider_data_mut) {
         data.set_part(DIALECT, DataPart::Shape, IMAGES, true);
     }
-    block
+    blocks
 }
 
 /// Speech that the model made. The transcript stays beside it: it is not text of the answer.
@@ -335,7 +328,8 @@ fn is_cut(text: &Text) -> bool {
         .any(|part| text.provider_data.parts(part).any(|(name, _)| name != DIALECT.as_str()))
 }
 
-fn write_speech(audio: &Audio, side: Side, state: StateUse) -> Option<Raw<'_>> {
+/// Speech: its name in a request, itself in an answer.
+pub(super) fn write_speech(audio: &Audio, side: Side, state: StateUse) -> Option<Raw<'_>> {
     let own = audio.provider_data.part(DIALECT, DataPart::State).str(ID).filter(|_| state == StateUse::Own);
     let mut speech = Speech { rest: notes::extra(&audio.provider_data, side).as_rest(), ..Speech::default() };
     match (&audio.source, side) {

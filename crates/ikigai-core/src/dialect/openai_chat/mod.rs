@@ -30,6 +30,8 @@ mod usage;
 pub(super) mod watch;
 mod wire;
 
+use crate::Dialect;
+
 #[cfg(test)]
 mod any_json;
 #[cfg(test)]
@@ -42,3 +44,5 @@ pub(crate) use error::{decode_error, encode_error};
 pub(crate) use request::{decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response};
 pub(crate) use stream::{Decoder, Encoder};
+
+const DIALECT: Dialect = Dialect::OpenaiChat;

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
+use super::DIALECT;
 use crate::json::wire::Rest;
-use crate::{Dialect, Fields, Json, Part, ProviderData};
-
-pub(super) const DIALECT: Dialect = Dialect::OpenaiChat;
+use crate::{Fields, Json, Part, ProviderData};
 
 /// Shape: how `content` was written, where that does not follow from the blocks: one of [`ContentShape`]'s words.
 pub(super) const CONTENT: &str = "content";

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::notes::DIALECT;
+use super::DIALECT;
 use super::wire::{Detail, Message};
 use crate::dialect::Reply;
 use crate::dialect::seal::Sealed;

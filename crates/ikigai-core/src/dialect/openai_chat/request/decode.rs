@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 use super::{messages, shape, tools};
 use crate::dialect::Incoming;
-use crate::dialect::openai_chat::notes::{DIALECT, Notes, Side};
+use crate::dialect::openai_chat::DIALECT;
+use crate::dialect::openai_chat::notes::{Notes, Side};
 use crate::dialect::openai_chat::thinking;
 use crate::dialect::openai_chat::wire::{self, Asked};
 use crate::json::loose::{self, Loose as _, Words, read_raw};
@@ -30,8 +31,11 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
     let mut request = Request::default();
     let mut notes = Notes::default();
     request.model = model(&mut asked.model, incoming.path, &mut notes)?;
-    let Some(wire) = asked.messages.0.take() else { return Err(at("messages", "is missing or not a list")) };
-    messages::decode(wire, &mut request, &mut notes)?;
+    if asked.messages.is_empty() && !wire::is_empty_list(&asked.rest, "messages") {
+        return Err(at("messages", "is missing or not a list"));
+    }
+    wire::take(&mut asked.rest, "messages");
+    messages::decode(std::mem::take(&mut asked.messages), &mut request, &mut notes)?;
 
     tools::decode(&mut asked, &mut request, &mut notes);
     let rest = &mut asked.rest;

@@ -11,7 +11,7 @@ use super::tools::{self, Offered};
 use crate::dialect::WireRequest;
 use crate::dialect::openai_chat::notes::{self, Side};
 use crate::dialect::openai_chat::thinking;
-use crate::dialect::openai_chat::wire::{Asked, Messages, put};
+use crate::dialect::openai_chat::wire::{Asked, put};
 use crate::fit::{Fitted, FittedFormat, FittedTool, Spelling, ToolNames};
 use crate::json::loose::{Item, Words, raw};
 use crate::json::wire::{Raw, Rest, Text, write};
@@ -24,7 +24,10 @@ use crate::{Error, Fields, Json, Limits, Loss, LossCode};
 /// None so far: whatever is fitted has a form here.
 pub(crate) fn encode_request(fitted: &Fitted<'_>, _limits: &Limits) -> Result<WireRequest, Error> {
     let (messages, mut losses) = History::new(fitted).all();
-    let mut body = Asked { messages: Messages(Some(messages)), ..Asked::default() };
+    let mut body = Asked { messages, ..Asked::default() };
+    if body.messages.is_empty() {
+        put(&mut body.rest, "messages", &body.messages);
+    }
     let shape = shape_of(fitted);
     if !shape.flag(shape::MODEL_IN_PATH) {
         body.model = Words(Some(fitted.request.model.as_str().into()));

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use super::shape;
+use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::assistant::{GAP, Join, Saying, details_of, field_of};
 use crate::dialect::openai_chat::content::{FIELD_CONTENT, is_cache_field};
-use crate::dialect::openai_chat::notes::{self, ContentShape, DIALECT, EXTRA_CONTENT, REASONING_DETAILS, Side};
+use crate::dialect::openai_chat::notes::{self, ContentShape, EXTRA_CONTENT, REASONING_DETAILS, Side};
 use crate::dialect::openai_chat::wire::{self, Content, Message, Part};
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _};
@@ -106,8 +107,7 @@ impl<'f> History<'f> {
         for shape in messages {
             let Some((own, rest)) = blocks.split_at_checked(count(&shape)) else { return true };
             blocks = rest;
-            let mut message = Message { content: self.content(own, &shape), ..Message::default() };
-            put_null(&mut message, &shape);
+            let mut message = self.plain(own, &shape);
             let extra: Fields = shape.get(shape::EXTRA).and_then(|extra| extra.to().ok()).unwrap_or_default();
             let owned = |(name, value): (String, crate::Json)| (Cow::Owned(name), Cow::Owned(value.raw().to_owned()));
             message.rest.extend(extra.into_iter().map(owned));
@@ -130,8 +130,7 @@ impl<'f> History<'f> {
         }
         let data = &message.message.provider_data;
         let shape = if results.is_empty() { self.shape(data) } else { Fields::NONE };
-        let mut wire = Message { content: self.content(rest, shape), ..Message::default() };
-        put_null(&mut wire, shape);
+        let mut wire = self.plain(rest, shape);
         wire.rest.extend(notes::extra(data, Side::Request).as_rest());
         self.push_user(wire);
     }
@@ -158,14 +157,13 @@ impl<'f> History<'f> {
         } else {
             "system"
         };
-        let mut wire = Message { content: self.content(&message.content, shape), ..Message::default() };
-        put_null(&mut wire, shape);
+        let mut wire = self.plain(&message.content, shape);
         wire.rest.extend(notes::extra(data, Side::Request).as_rest());
         self.push(role, wire);
     }
 
-    /// `content` in the shape that it had, else as short as it can be.
-    fn content(&mut self, blocks: impl IntoIterator<Item = &'f FittedBlock<'f>>, shape: &Fields) -> Content<'f> {
+    /// A message that has nothing but content.
+    fn plain(&mut self, blocks: impl IntoIterator<Item = &'f FittedBlock<'f>>, shape: &Fields) -> Message<'f> {
         let parts = blocks.into_iter().filter_map(|block| self.part(&block.block, block.place, block.state)).collect();
         shaped(parts, shape)
     }
@@ -185,17 +183,16 @@ impl<'f> History<'f> {
     fn result(&mut self, block: &'f FittedBlock<'f>) {
         let Block::ToolResult(result) = block.block.as_ref() else { return };
         let shape = self.shape(&result.provider_data);
-        let mut wire = Message::default();
-        if !shape.flag(shape::NO_ID) {
-            wire.tool_call_id = Some(result.tool_call_id.as_str().into());
-        }
-        if self.is_ours() || result.is_error {
-            wire.content = Content::Text(self.result_text(result, block.place).into());
+        let mut wire = if self.is_ours() || result.is_error {
+            let content = Content::Text(self.result_text(result, block.place).into());
+            Message { content, ..Message::default() }
         } else {
             let inner = result.content.iter().enumerate();
             let parts = inner.filter_map(|(index, inner)| self.part(inner, block.place.inner(index), block.state));
-            wire.content = shaped(parts.collect(), shape);
-            put_null(&mut wire, shape);
+            shaped(parts.collect(), shape)
+        };
+        if !shape.flag(shape::NO_ID) {
+            wire.tool_call_id = Some(result.tool_call_id.as_str().into());
         }
         wire.rest.extend(notes::extra(&result.provider_data, Side::Request).as_rest());
         let is_older = shape.str(shape::ROLE).is_some_and(|role| role == "function");
@@ -326,25 +323,24 @@ impl<'f> History<'f> {
     }
 }
 
-/// Parts in the shape that they had, else as short as they can be.
-fn shaped<'a>(mut parts: Vec<Item<'a, Part<'a>>>, shape: &Fields) -> Content<'a> {
-    match (ContentShape::read(shape), parts.as_mut_slice()) {
+/// A message with these parts in the shape that they had, else as short as they can be.
+fn shaped<'a>(mut parts: Vec<Item<'a, Part<'a>>>, shape: &Fields) -> Message<'a> {
+    let mut message = Message::default();
+    message.content = match (ContentShape::read(shape), parts.as_mut_slice()) {
+        (Some(ContentShape::Absent), []) => Content::Absent,
+        (Some(ContentShape::Null), []) => {
+            wire::put(&mut message.rest, "content", &());
+            Content::Absent
+        }
         (Some(ContentShape::Parts), _) => Content::Parts(parts),
-        (Some(ContentShape::Null | ContentShape::Absent), []) => Content::Absent,
         (_, []) => Content::Text("".into()),
         // The text alone where there is nothing else to say.
-        (_, [Item::Fits(only)]) if only.rest.is_empty() && only.text.is_some() => {
-            only.text.take().map_or_else(|| Content::Parts(Vec::new()), Content::Text)
+        (_, [Item::Fits(Part { text: Some(text), rest, .. })]) if rest.is_empty() => {
+            Content::Text(std::mem::take(text))
         }
         (_, _) => Content::Parts(parts),
-    }
-}
-
-/// Writes `null` for content that was so.
-fn put_null(message: &mut Message<'_>, shape: &Fields) {
-    if message.content.is_absent() && ContentShape::read(shape) == Some(ContentShape::Null) {
-        wire::put(&mut message.rest, "content", &());
-    }
+    };
+    message
 }
 
 /// The texts of parts, with a gap between.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use super::decode::at;
 use super::shape;
 use crate::dialect::openai_chat::notes::{ContentShape, Notes, Side};
-use crate::dialect::openai_chat::wire::{self, Content, Message as WireMessage};
+use crate::dialect::openai_chat::wire::{self, Message as WireMessage};
 use crate::dialect::openai_chat::{assistant, content, sealed};
 use crate::json::loose::{Item, Loose as _};
 use crate::json::wire::Text;
@@ -108,7 +108,6 @@ impl Reader {
                 }
             }
             None => {
-                // By its name, else in the order of the calls.
                 let name =
                     wire::find(&message.rest, "name").and_then(|raw| serde_json::from_str::<Text<'_>>(raw.get()).ok());
                 let pending = self.pending.get_or_insert_with(|| Pending::new(before));
@@ -128,44 +127,38 @@ impl Reader {
 }
 
 /// Calls that may not have a result yet.
+#[derive(Default)]
 struct Pending {
-    /// Ids in the order of the calls.
-    calls: VecDeque<String>,
-    by_name: HashMap<String, VecDeque<String>>,
+    /// Ids in the order of the calls: of all, and of those with one name.
+    calls: HashMap<Option<String>, VecDeque<String>>,
     answered: HashSet<String>,
 }
 
 impl Pending {
     /// The calls of the last assistant message, and the results that have come since.
     fn new(messages: &[Message]) -> Self {
-        let mut pending = Pending { calls: VecDeque::new(), by_name: HashMap::new(), answered: HashSet::new() };
+        let mut pending = Pending::default();
         for message in messages.iter().rev() {
-            match message.role {
-                Role::Tool => {
-                    let results = message.content.iter().filter_map(Block::as_tool_result);
-                    pending.answered.extend(results.map(|result| result.tool_call_id.clone()));
+            let results = message.content.iter().filter_map(Block::as_tool_result);
+            pending.answered.extend(results.map(|result| result.tool_call_id.clone()));
+            for call in message.content.iter().filter_map(Block::as_tool_call) {
+                for name in [None, Some(call.name.clone())] {
+                    pending.calls.entry(name).or_default().push_back(call.id.clone());
                 }
-                Role::Assistant => {
-                    for call in message.content.iter().filter_map(Block::as_tool_call) {
-                        pending.calls.push_back(call.id.clone());
-                        pending.by_name.entry(call.name.clone()).or_default().push_back(call.id.clone());
-                    }
-                    break;
-                }
-                Role::User | Role::System => {}
+            }
+            if message.role == Role::Assistant {
+                break;
             }
         }
         pending
     }
 
-    /// The call that a result answers which does not say so.
+    /// The call that a result answers which does not say so: by its name, else in the order of the calls.
     fn answer(&mut self, name: Option<&str>) -> Option<String> {
-        let answered = &mut self.answered;
-        let mut first = |calls: &mut VecDeque<String>| {
-            std::iter::from_fn(|| calls.pop_front()).find(|id| answered.insert(id.clone()))
-        };
-        let by_name = name.and_then(|name| self.by_name.get_mut(name)).and_then(&mut first);
-        by_name.or_else(|| first(&mut self.calls))
+        [name.map(str::to_owned), None].iter().find_map(|name| {
+            let calls = self.calls.get_mut(name)?;
+            std::iter::from_fn(|| calls.pop_front()).find(|id| self.answered.insert(id.clone()))
+        })
     }
 }
 
@@ -185,21 +178,16 @@ fn plain(role: Role, word: &str, mut wire: WireMessage<'_>) -> Message {
 /// Reads `content`, and notes how it was written where the blocks do not tell.
 fn read_content(message: &mut WireMessage<'_>, blocks: &mut Vec<Block>, kept: &mut Fields) {
     let before = blocks.len();
-    match std::mem::take(&mut message.content) {
-        Content::Text(text) => blocks.push(Block::text(text.into_string())),
-        Content::Parts(parts) => {
-            blocks.extend(parts.into_iter().map(|part| content::decode(part, Side::Request)));
+    match assistant::read_content(message, Side::Request, blocks) {
+        Some(ContentShape::Empty) => blocks.push(Block::text("")),
+        Some(ContentShape::Parts) => {
             let added = blocks.get(before..).unwrap_or_default();
             // Several parts, or one that is more than text, could only be written as parts.
-            let tells = added.len() > 1 || added.iter().any(|block| !content::is_bare_text(block, Side::Request));
-            if !tells {
+            if added.len() < 2 && added.iter().all(|block| content::is_bare_text(block, Side::Request)) {
                 ContentShape::Parts.note(kept);
             }
         }
-        Content::Absent if wire::find(&message.rest, "content").is_some_and(|raw| raw.get() == "null") => {
-            wire::take(&mut message.rest, "content");
-            ContentShape::Null.note(kept);
-        }
-        Content::Absent => ContentShape::Absent.note(kept),
+        Some(shape) => shape.note(kept),
+        None => {}
     }
 }

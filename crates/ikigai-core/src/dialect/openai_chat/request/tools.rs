@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::decode::take_as;
 use super::shape;
+use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::content::{cache_hint, is_cache_field};
-use crate::dialect::openai_chat::notes::{self, DIALECT, Notes, Side};
+use crate::dialect::openai_chat::notes::{self, Notes, Side};
 use crate::dialect::openai_chat::wire::{self, Asked, Function as WireFunction, Tool as WireTool};
 use crate::json::loose::{Item, Loose as _};
 use crate::json::wire::{Raw, Text};

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use super::{ABSENT, CHOICE, CHOICE_AT, CHOICES, CREATED, FINISH_REASON, Holds, MESSAGE, finish, word_of};
 use crate::dialect::losses::{block_loss, note_foreign};
+use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::assistant::{Join, Saying, field_of};
-use crate::dialect::openai_chat::notes::{DIALECT, EXTRA_CONTENT, Side, bound_shape, extra, shape};
-use crate::dialect::openai_chat::wire::{self, Answer, Choice, Choices, Message};
+use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, Side, bound_shape, extra, shape};
+use crate::dialect::openai_chat::wire::{self, Answer, Choice, Message};
 use crate::dialect::openai_chat::{sealed, usage};
 use crate::dialect::{Reply, WireResponse, openai_error};
 use crate::fit::{Spelling, StateUse};
@@ -35,7 +36,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     let at = at.min(choices.len().saturating_sub(1));
     choices.get_mut(..=at).into_iter().for_each(|before| before.rotate_left(1));
 
-    let mut body = Answer { choices: Choices(Some(choices)), rest: fields.of(""), ..Answer::default() };
+    let mut body = Answer { choices, rest: fields.of(""), ..Answer::default() };
     body.rest.retain(|(name, _)| name != CHOICES);
     match &response.id {
         Some(id) => body.id = Words(Some(id.as_str().into())),
@@ -189,14 +190,6 @@ fn encode_choice<'a>(response: &Response, message: Message<'a>, fields: &OwnFiel
         None => Some("stop".into()),
     };
     choice
-}
-
-/// A choice of an answer that has several, as it stands in their list.
-pub(in crate::dialect::openai_chat) fn encode_other_choice(response: &Response, index: u64, reply: &Reply) -> Json {
-    let fields = OwnFields { fields: extra(&response.provider_data, Side::Response), absent: Vec::new() };
-    let message = encode_message(response, reply, "", &fields, &mut Vec::new());
-    let choice = Choice { index: Some(index), ..encode_choice(response, message, &fields) };
-    Json::of(&choice).unwrap_or_default()
 }
 
 /// The word for the end: the provider's own while it still means the same, else ours. `None` where nothing was said.

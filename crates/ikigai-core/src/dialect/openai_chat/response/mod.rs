@@ -6,9 +6,9 @@ mod encode;
 use crate::{Block, FinishReason};
 
 pub(crate) use decode::decode_response;
-pub(super) use decode::{broken, failure, usage_elsewhere};
+pub(super) use decode::{Around, broken, failure, usage_elsewhere};
 pub(crate) use encode::encode_response;
-pub(super) use encode::{encode_other_choice, foreign_fields, note_block, service_tier};
+pub(super) use encode::{foreign_fields, note_block, service_tier};
 
 /// Shape: the provider's own word for the end.
 pub(in crate::dialect::openai_chat) const FINISH_REASON: &str = "finish_reason";

@@ -3,12 +3,15 @@
 //! Pieces are told apart by `index`, else by `id`, else they go on with the last call. A new id on a used index is a
 //! new call: some servers give every call the index 0. Id and name come once; a repetition is not a continuation.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::dialect::openai_chat::calls::Form;
-use crate::dialect::openai_chat::notes::{DIALECT, EXTRA_CONTENT};
-use crate::dialect::openai_chat::wire::{Call, Function, Written};
-use crate::json::wire::Text;
+use crate::dialect::openai_chat::DIALECT;
+use crate::dialect::openai_chat::calls;
+use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, Side};
+use crate::dialect::openai_chat::wire::{Call, Function, Message};
+use crate::json::loose::{Item, Words};
+use crate::json::wire::{Raw, Text};
 use crate::wire::Ids;
 use crate::{Arguments, Event, Json, Part, ProviderData};
 
@@ -34,11 +37,14 @@ pub(super) struct Found {
     pub(super) fault: Option<&'static str>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Tracked {
     /// The id on the wire, where there is one.
     id: Option<String>,
-    form: Form,
+    /// The type on the wire, where there is one.
+    kind: Option<String>,
+    /// It has the older form of a single call, `function_call`.
+    is_older: bool,
     /// The block's number, once its name is known.
     block: Option<usize>,
     arguments: String,
@@ -49,15 +55,22 @@ struct Tracked {
 }
 
 impl Calls {
+    /// Takes the pieces of a delta.
+    pub(super) fn take(&mut self, delta: &mut Message<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
+        for item in std::mem::take(&mut delta.tool_calls) {
+            if let Item::Fits(piece) = item {
+                self.piece(piece, next, ids, out);
+            }
+        }
+        if let Some(function) = delta.function_call.take() {
+            self.older_form(*function, next, ids, out);
+        }
+    }
+
     /// Takes one piece.
-    pub(super) fn piece(&mut self, mut piece: Call<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
+    fn piece(&mut self, mut piece: Call<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
         let id = piece.id.as_deref();
-        let form = match piece.kind.as_ref().map(Text::as_str) {
-            Some("custom") => Form::Custom,
-            Some(_) => Form::Function,
-            None => Form::Untyped,
-        };
-        let at = self.find(piece.index, id, names(&piece)).unwrap_or_else(|| self.begin(form, out));
+        let at = self.find(piece.index, id, names(&piece)).unwrap_or_else(|| self.begin(out));
         if let Some(index) = piece.index {
             self.by_index.insert(index, at);
         }
@@ -65,6 +78,9 @@ impl Calls {
         if let Some(id) = id.filter(|_| call.id.is_none() && call.block.is_none()) {
             call.id = Some(id.to_owned());
             self.by_id.insert(id.to_owned(), at);
+        }
+        if call.kind.is_none() {
+            call.kind = piece.kind.take().map(Text::into_string);
         }
         if let Some(state) = piece.extra_content.take() {
             call.state = Some(state.to_json());
@@ -75,14 +91,17 @@ impl Calls {
     }
 
     /// Takes one piece of the older form, which knows a single call.
-    pub(super) fn older_form(&mut self, function: Function<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
-        let says_nothing = !has_name(&function) && matches!(function.arguments, Written::Absent);
+    fn older_form(&mut self, function: Function<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
+        let says_nothing = !calls::is_named(&function) && function.arguments.is_none();
         let at = match self.older {
             Some(at) => at,
             None if says_nothing => return,
-            None => self.begin(Form::Older, out),
+            None => self.begin(out),
         };
         self.older = Some(at);
+        if let Some(call) = self.calls.get_mut(at) {
+            call.is_older = true;
+        }
         self.function(at, function, next, ids, out);
     }
 
@@ -103,7 +122,7 @@ impl Calls {
         }
     }
 
-    fn begin(&mut self, form: Form, out: &mut Vec<Event>) -> usize {
+    fn begin(&mut self, out: &mut Vec<Event>) -> usize {
         // What has whole arguments is over now. The rest may still grow.
         self.ready.sort_unstable();
         for at in std::mem::take(&mut self.ready) {
@@ -113,15 +132,7 @@ impl Calls {
                 self.broken |= !call.close(out);
             }
         }
-        self.calls.push(Tracked {
-            id: None,
-            form,
-            block: None,
-            arguments: String::new(),
-            scan: Scan::default(),
-            state: None,
-            done: false,
-        });
+        self.calls.push(Tracked::default());
         self.calls.len() - 1
     }
 
@@ -157,13 +168,12 @@ impl Tracked {
         ids: &mut Ids,
         out: &mut Vec<Event>,
     ) -> Result<(), &'static str> {
-        let more = match std::mem::take(&mut function.arguments) {
-            Written::Text(text) => text.into_string(),
-            Written::Object(raw) => raw.get().to_owned(),
+        let more = match function.arguments.take() {
+            Some(raw) => raw.as_str().map_or_else(|| raw.text().to_owned(), Cow::into_owned),
             // A custom tool's input is free text in another place.
-            Written::Absent => function.input.take().map(Text::into_string).unwrap_or_default(),
+            None => function.input.take().map(Text::into_string).unwrap_or_default(),
         };
-        if self.block.is_none() && has_name(&function) {
+        if self.block.is_none() && calls::is_named(&function) {
             self.start(function.name.take().map(Text::into_string).unwrap_or_default(), next, ids, out);
         }
         if more.is_empty() {
@@ -181,18 +191,31 @@ impl Tracked {
         Ok(())
     }
 
+    /// Begins the block as a whole answer has the call.
     fn start(&mut self, name: String, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
         let index = *next;
         *next += 1;
         self.block = Some(index);
-        let mut provider_data = self.form.notes(self.id.as_deref());
-        if let Some(state) = self.state.take() {
-            provider_data.set_part(DIALECT, Part::State, EXTRA_CONTENT, state);
-        }
-        let id = self.id.clone().unwrap_or_else(|| ids.next_id());
+        let function = Function { name: Some(name.into()), arguments: Some(Raw::of("")), ..Function::default() };
+        let call = if self.is_older {
+            calls::read_older_form(function, Side::Response, ids)
+        } else {
+            let id = Words(self.id.as_deref().map(Text::from));
+            let mut wire = Call { id, kind: self.kind.as_deref().map(Text::from), ..Call::default() };
+            *calls::inner(&mut wire).1 = Some(Box::new(function));
+            calls::read_call(wire, Side::Response, ids)
+        };
+        let (id, name, mut provider_data) = (call.id, call.name, call.provider_data);
+        self.give_state(&mut provider_data);
         out.push(Event::ToolCallStart { index, id, name, provider_data });
         if !self.arguments.is_empty() {
             out.push(Event::ToolCallDelta { index, arguments: self.arguments.clone() });
+        }
+    }
+
+    fn give_state(&mut self, data: &mut ProviderData) {
+        if let Some(state) = self.state.take() {
+            data.set_part(DIALECT, Part::State, EXTRA_CONTENT, state);
         }
     }
 
@@ -202,9 +225,7 @@ impl Tracked {
         let Some(index) = self.block else { return true };
         let arguments = Arguments::from_text(std::mem::take(&mut self.arguments));
         let mut provider_data = ProviderData::default();
-        if let Some(state) = self.state.take() {
-            provider_data.set_part(DIALECT, Part::State, EXTRA_CONTENT, state);
-        }
+        self.give_state(&mut provider_data);
         let whole = arguments.is_complete();
         out.push(Event::ToolCallDone { index, arguments, provider_data });
         whole
@@ -247,12 +268,8 @@ impl Scan {
     }
 }
 
-fn has_name(function: &Function<'_>) -> bool {
-    function.name.as_ref().is_some_and(|name| !name.as_str().is_empty())
-}
-
 fn names(piece: &Call<'_>) -> bool {
-    piece.function.as_deref().or(piece.custom.as_deref()).is_some_and(has_name)
+    piece.function.as_deref().or(piece.custom.as_deref()).is_some_and(calls::is_named)
 }
 
 fn is_object(arguments: &str) -> bool {
