@@ -18,7 +18,7 @@ const NO_TYPE: &str = "no_type";
 const NO_ID: &str = "no_id";
 const NO_ARGUMENTS: &str = "no_arguments";
 const ARGUMENTS_OBJECT: &str = "arguments_object";
-const FUNCTION_CALL: &str = "function_call";
+pub(super) const FUNCTION_CALL: &str = "function_call";
 /// Shape: a custom tool, which takes any text.
 const CUSTOM: &str = "custom";
 /// Shape of a message: entries of `tool_calls` that are not calls of functions, with their places.

@@ -2,12 +2,14 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use super::DIALECT;
 use crate::json::wire::Rest;
 use crate::{Fields, Json, Part, ProviderData};
 
 /// Shape: how `content` was written, where that does not follow from the blocks: one of [`ContentShape`]'s words.
-pub(super) const CONTENT: &str = "content";
+const CONTENT: &str = "content";
 /// Shape: the field that reasoning came in.
 pub(super) const REASONING_FIELD: &str = "reasoning_field";
 /// Shape: the second field that said the same.
@@ -123,7 +125,8 @@ pub(super) fn around<'a>(extra: &'a Fields, object: &str) -> Rest<'a> {
 }
 
 /// How `content` was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum ContentShape {
     /// A list of parts, where a text would have done.
     Parts,
@@ -136,24 +139,13 @@ pub(super) enum ContentShape {
 }
 
 impl ContentShape {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            ContentShape::Parts => "parts",
-            ContentShape::Null => "null",
-            ContentShape::Absent => "absent",
-            ContentShape::Empty => "empty",
-        }
-    }
-
     /// The shape that notes name.
     pub(super) fn read(shape: &Fields) -> Option<Self> {
-        [ContentShape::Parts, ContentShape::Null, ContentShape::Absent, ContentShape::Empty]
-            .into_iter()
-            .find(|known| shape.str(CONTENT).is_some_and(|word| word == known.as_str()))
+        shape.get(CONTENT)?.to().ok()
     }
 
     /// Notes the shape.
     pub(super) fn note(self, shape: &mut Fields) {
-        shape.set(CONTENT, self.as_str());
+        shape.set(CONTENT, Json::of(&self).unwrap_or_default());
     }
 }

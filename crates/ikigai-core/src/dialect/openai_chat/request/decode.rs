@@ -161,10 +161,9 @@ fn thinking(rest: &mut Rest<'_>, request: &mut Request, notes: &mut Notes) {
 
 fn labels(rest: &mut Rest<'_>, request: &mut Request, notes: &mut Notes) {
     let mut raw = Fields::default();
-    let is_text = wire::find(rest, "user").is_some_and(|user| user.get().starts_with('"'));
-    let is_object = wire::find(rest, "metadata").is_some_and(|metadata| metadata.get().starts_with('{'));
-    for (name, taken) in [("user", is_text), ("metadata", is_object)] {
-        if let Some(value) = taken.then(|| wire::take(rest, name)).flatten() {
+    for (name, beginning) in [("user", '"'), ("metadata", '{')] {
+        let fits = wire::find(rest, name).is_some_and(|value| value.get().starts_with(beginning));
+        if let Some(value) = fits.then(|| wire::take(rest, name)).flatten() {
             raw.push(name, Json::copy(&value));
         }
     }

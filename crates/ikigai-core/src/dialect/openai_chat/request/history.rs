@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::shape;
 use crate::dialect::openai_chat::DIALECT;
-use crate::dialect::openai_chat::assistant::{GAP, Join, Saying, details_of, field_of};
+use crate::dialect::openai_chat::assistant::{GAP, Saying, details_of, field_of};
 use crate::dialect::openai_chat::content::{FIELD_CONTENT, is_cache_field};
 use crate::dialect::openai_chat::notes::{self, ContentShape, EXTRA_CONTENT, REASONING_DETAILS, Side};
 use crate::dialect::openai_chat::wire::{self, Content, Message, Part};
@@ -241,7 +241,7 @@ impl<'f> History<'f> {
     fn assistant(&mut self, message: &'f FittedMessage<'f>) {
         let data = &message.message.provider_data;
         let quirks = self.fitted.target.quirks;
-        let mut saying = Saying::new(Side::Request, Join::Gap, self.fitted.spelling, Cow::Borrowed(self.shape(data)));
+        let mut saying = Saying::new(Side::Request, self.fitted.spelling, Cow::Borrowed(self.shape(data)));
         let mut text_after_call = false;
         for block in &message.content {
             let field = match block.block.as_ref() {

@@ -114,9 +114,8 @@ impl Around {
             notes.shape.set(CREATED, created);
         }
         notes.extra = self.body;
-        for (prefix, fields) in [(CHOICE, self.choice), (MESSAGE, self.message)] {
-            fields.into_iter().for_each(|(name, value)| notes.extra.push(format!("{prefix}{name}"), value));
-        }
+        notes.keep_inner(CHOICE, self.choice);
+        notes.keep_inner(MESSAGE, self.message);
         if let Some(others) = self.others {
             notes.extra.set(CHOICES, others);
         }
@@ -133,8 +132,7 @@ fn absent(answer: &Answer<'_>, choice: &Choice<'_>) -> Vec<&'static str> {
     let nothing = Message::default();
     let message = choice.message.as_deref().unwrap_or(&nothing);
     let names = [
-        // A message of another form cannot stand beside the one that is written.
-        ("message", choice.message.is_some(), &nothing.rest),
+        ("message", choice.message.is_some(), &choice.rest),
         ("role", message.role.is_some(), &message.rest),
         ("index", choice.index.is_some(), &choice.rest),
         ("id", !answer.id.is_absent(), &answer.rest),

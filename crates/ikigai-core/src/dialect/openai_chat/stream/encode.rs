@@ -13,7 +13,7 @@ use crate::dialect::openai_chat::assistant::{details_of, field_of, write_speech}
 use crate::dialect::openai_chat::calls::call_state;
 use crate::dialect::openai_chat::notes::{REASONING_DETAILS, Side};
 use crate::dialect::openai_chat::response::{
-    FINISH_REASON, Holds, finish, foreign_fields, note_block, service_tier, word_of,
+    FINISH_REASON, Holds, finish, foreign_fields, note_fields, service_tier, unsaid, word_of,
 };
 use crate::dialect::openai_chat::sealed::{Owner, seal_parts};
 use crate::dialect::openai_chat::wire::{Call, Function};
@@ -188,8 +188,11 @@ impl Encoder {
                 return self.call_done(index, &call.arguments, &ProviderData::default(), out);
             }
         };
-        note_block(block, index, said, &mut self.losses);
         let state = block.provider_data().cloned().unwrap_or_default();
+        note_fields(&state, index, &mut self.losses);
+        if !said {
+            self.losses.push(unsaid(block, index));
+        }
         self.open.insert(index, Open { kind, state, length: 0 });
         if !first.is_empty() {
             self.text_delta(index, first, out);
@@ -198,7 +201,7 @@ impl Encoder {
 
     fn block_done(&mut self, index: usize, added: &ProviderData, out: &mut Vec<u8>) {
         let Some(mut open) = self.open.remove(&index) else { return };
-        self.note_fields(index, added);
+        note_fields(added, index, &mut self.losses);
         open.state.merge(added.clone());
         let (owner, details) = match &open.kind {
             Kind::Text(_) => (Owner::Text(open.length), Vec::new()),
@@ -213,12 +216,6 @@ impl Encoder {
         }
     }
 
-    fn note_fields(&mut self, index: usize, data: &ProviderData) {
-        if !data.is_empty() {
-            note_foreign(data, DIALECT, &[Part::Extra, Part::Answer], &format!("content[{index}]."), &mut self.losses);
-        }
-    }
-
     /// A chunk with a piece of one call.
     fn call(&self, call: &Call<'_>, out: &mut Vec<u8>) {
         self.delta(out, b"\"tool_calls\":", |out| write(&[call], out));
@@ -228,7 +225,7 @@ impl Encoder {
         let number = self.calls;
         self.calls += 1;
         self.holds.calls = true;
-        self.note_fields(index, state);
+        note_fields(state, index, &mut self.losses);
         let kind = Kind::Call { number, id: id.to_owned() };
         self.open.insert(index, Open { kind, state: state.clone(), length: 0 });
         let function = Function { name: Some(name.into()), arguments: Some(Raw::of("")), ..Function::default() };

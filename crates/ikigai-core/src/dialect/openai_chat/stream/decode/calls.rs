@@ -9,11 +9,15 @@ use std::collections::HashMap;
 use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::calls;
 use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, Side};
+use crate::dialect::openai_chat::response::Holds;
 use crate::dialect::openai_chat::wire::{Call, Function, Message};
 use crate::json::loose::{Item, Words};
 use crate::json::wire::{Raw, Text};
 use crate::wire::Ids;
 use crate::{Arguments, Event, Json, Part, ProviderData};
+
+/// The number of the call in the older form, of which there can be only one.
+const OLDER: Option<u64> = Some(u64::MAX);
 
 #[derive(Debug, Default)]
 pub(super) struct Calls {
@@ -21,20 +25,10 @@ pub(super) struct Calls {
     /// The last call of each number and of each id on the wire.
     by_index: HashMap<u64, usize>,
     by_id: HashMap<String, usize>,
-    /// The call in the older form, of which there can be only one.
-    older: Option<usize>,
     /// Calls whose arguments may be whole, and that are still open.
     ready: Vec<usize>,
     broken: bool,
     fault: Option<&'static str>,
-}
-
-/// What the end of the answer depends on.
-pub(super) struct Found {
-    pub(super) any: bool,
-    pub(super) broken: bool,
-    /// What cannot be told as a call.
-    pub(super) fault: Option<&'static str>,
 }
 
 #[derive(Debug, Default)]
@@ -43,8 +37,6 @@ struct Tracked {
     id: Option<String>,
     /// The type on the wire, where there is one.
     kind: Option<String>,
-    /// It has the older form of a single call, `function_call`.
-    is_older: bool,
     /// The block's number, once its name is known.
     block: Option<usize>,
     arguments: String,
@@ -62,15 +54,18 @@ impl Calls {
                 self.piece(piece, next, ids, out);
             }
         }
-        if let Some(function) = delta.function_call.take() {
-            self.older_form(*function, next, ids, out);
+        let older = delta.function_call.take();
+        let older = older.filter(|function| calls::is_named(function) || function.arguments.is_some());
+        if older.is_some() {
+            let kind = Some(calls::FUNCTION_CALL.into());
+            self.piece(Call { index: OLDER, kind, function: older, ..Call::default() }, next, ids, out);
         }
     }
 
     /// Takes one piece.
     fn piece(&mut self, mut piece: Call<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
         let id = piece.id.as_deref();
-        let at = self.find(piece.index, id, names(&piece)).unwrap_or_else(|| self.begin(out));
+        let at = self.find(&piece).unwrap_or_else(|| self.begin(out));
         if let Some(index) = piece.index {
             self.by_index.insert(index, at);
         }
@@ -90,24 +85,11 @@ impl Calls {
         }
     }
 
-    /// Takes one piece of the older form, which knows a single call.
-    fn older_form(&mut self, function: Function<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
-        let says_nothing = !calls::is_named(&function) && function.arguments.is_none();
-        let at = match self.older {
-            Some(at) => at,
-            None if says_nothing => return,
-            None => self.begin(out),
-        };
-        self.older = Some(at);
-        if let Some(call) = self.calls.get_mut(at) {
-            call.is_older = true;
-        }
-        self.function(at, function, next, ids, out);
-    }
-
-    fn find(&self, index: Option<u64>, id: Option<&str>, named: bool) -> Option<usize> {
+    /// The call that a piece belongs to, if it has begun.
+    fn find(&self, piece: &Call<'_>) -> Option<usize> {
         let by_id = |id: &str| self.by_id.get(id).copied();
-        match (index, id) {
+        let named = piece.function.as_deref().or(piece.custom.as_deref()).is_some_and(calls::is_named);
+        match (piece.index, piece.id.as_deref()) {
             (Some(index), id) => {
                 let at = *self.by_index.get(&index)?;
                 match (self.calls.get(at)?.id.as_deref(), id) {
@@ -147,8 +129,8 @@ impl Calls {
         }
     }
 
-    /// Closes every call.
-    pub(super) fn finish(&mut self, out: &mut Vec<Event>) -> Found {
+    /// Closes every call, and says what the end of the answer depends on; or what cannot be told as a call.
+    pub(super) fn finish(&mut self, out: &mut Vec<Event>) -> Result<Holds, &'static str> {
         for call in &mut self.calls {
             if call.block.is_none() {
                 self.fault.get_or_insert("a tool call came without the tool's name");
@@ -156,7 +138,8 @@ impl Calls {
                 self.broken |= !call.close(out);
             }
         }
-        Found { any: !self.calls.is_empty(), broken: self.broken, fault: self.fault }
+        let holds = Holds { calls: !self.calls.is_empty(), broken_call: self.broken, refusal: false };
+        self.fault.map_or(Ok(holds), Err)
     }
 }
 
@@ -197,7 +180,7 @@ impl Tracked {
         *next += 1;
         self.block = Some(index);
         let function = Function { name: Some(name.into()), arguments: Some(Raw::of("")), ..Function::default() };
-        let call = if self.is_older {
+        let call = if self.kind.as_deref() == Some(calls::FUNCTION_CALL) {
             calls::read_older_form(function, Side::Response, ids)
         } else {
             let id = Words(self.id.as_deref().map(Text::from));
@@ -266,10 +249,6 @@ impl Scan {
             (Scan::Escape(depth), _) => Scan::Text(depth),
         })
     }
-}
-
-fn names(piece: &Call<'_>) -> bool {
-    piece.function.as_deref().or(piece.custom.as_deref()).is_some_and(calls::is_named)
 }
 
 fn is_object(arguments: &str) -> bool {

@@ -208,10 +208,7 @@ impl Decoder {
             self.blocks.whole(assistant::speech_block(data, speech, Side::Response), out);
         }
         self.usage(out);
-        if let Some(fault) = calls.fault {
-            return Err(Error::protocol(fault).into());
-        }
-        let holds = Holds { calls: calls.any, broken_call: calls.broken, refusal: self.blocks.refused };
+        let holds = Holds { refusal: self.blocks.refused, ..calls.map_err(Error::protocol)? };
         let word = self.finish.take();
         let finish_reason = finish(word.as_deref(), holds);
         if finish_reason == FinishReason::Error {
