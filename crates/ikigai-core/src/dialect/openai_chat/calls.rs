@@ -155,8 +155,13 @@ pub(super) fn write_call(call: &ToolCall, side: Side, spelling: Spelling, state:
     let extra = notes::extra(data, side);
     let is_custom = shape(data).flag(CUSTOM);
     let kind = if is_custom { CUSTOM } else { "function" };
-    let known = Function { rest: notes::inner(extra, kind), ..Function::default() };
-    let mut wire = Call { rest: notes::around(extra, kind), ..Call::default() };
+    let mut function = Function { rest: notes::inner(extra, kind), ..write_function(call, &bound) };
+    if is_custom {
+        (function.arguments, function.input) = (None, Some(call.arguments.text().into()));
+    }
+    let mut wire = Call { kind: Some(kind.into()), rest: notes::around(extra, kind), ..Call::default() };
+    *inner(&mut wire).1 = Some(Box::new(function));
+    wire.kind.take_if(|_| bound.flag(NO_TYPE));
     // The provider gave none, or an empty one, and is given that again.
     let unnamed = spelling == Spelling::AsItCame
         && shape(data).flag(ID_GENERATED)
@@ -164,28 +169,17 @@ pub(super) fn write_call(call: &ToolCall, side: Side, spelling: Spelling, state:
     if !unnamed {
         wire.id = Words(Some(call.id.as_str().into()));
     }
-    if !bound.flag(NO_TYPE) {
-        wire.kind = Some(kind.into());
-    }
-    if is_custom {
-        let (name, input) = (Some(call.name.as_str().into()), Some(call.arguments.text().into()));
-        wire.custom = Some(Box::new(Function { name, input, ..known }));
-    } else {
-        let Function { name, arguments, .. } = write_function(call, &bound);
-        wire.function = Some(Box::new(Function { name, arguments, ..known }));
-    }
     wire.extra_content = call_state(data).filter(|_| state == StateUse::Own).map(Raw::from);
     wire
 }
 
 fn write_function<'a>(call: &'a ToolCall, shape: &Fields) -> Function<'a> {
     let text = call.arguments.text();
-    let is_object = shape.flag(ARGUMENTS_OBJECT) && text.starts_with('{');
-    let arguments = if shape.flag(NO_ARGUMENTS) && text == "{}" {
-        None
-    } else {
-        let object = call.arguments.to_raw().filter(|_| is_object);
-        Some(object.map_or_else(|| Raw::of(text), |raw| Raw(Cow::Owned(raw))))
+    let object = if shape.flag(ARGUMENTS_OBJECT) { call.arguments.to_raw() } else { None };
+    let arguments = match object.filter(|raw| raw.get().starts_with('{')) {
+        Some(raw) => Some(Raw(Cow::Owned(raw))),
+        None if shape.flag(NO_ARGUMENTS) && text == "{}" => None,
+        None => Some(Raw::of(text)),
     };
     Function { name: Some(call.name.as_str().into()), arguments, ..Function::default() }
 }
@@ -193,15 +187,8 @@ fn write_function<'a>(call: &'a ToolCall, shape: &Fields) -> Function<'a> {
 /// Puts entries of `tool_calls` that are not calls of functions back into their places.
 pub(super) fn put_others(shape: &Fields, calls: &mut Vec<Item<'_, Call<'_>>>) {
     let others: Option<Vec<OtherCall<'_>>> = shape.get(OTHER_CALLS).and_then(|others| others.to().ok());
-    let Some(others) = others else { return };
-    let mut merged = Vec::with_capacity(calls.len() + others.len());
-    let mut own = std::mem::take(calls).into_iter();
-    for other in others {
-        merged.extend(own.by_ref().take(other.at.saturating_sub(merged.len())));
-        merged.push(Item::Odd(Cow::Owned(other.call.0.into_owned())));
-    }
-    merged.extend(own);
-    *calls = merged;
+    let owned = |other: OtherCall<'_>| (other.at, Item::Odd(Cow::Owned(other.call.0.into_owned())));
+    notes::put_in_places(calls, others.unwrap_or_default().into_iter().map(owned));
 }
 
 /// The state that a call brings along, for its provider.

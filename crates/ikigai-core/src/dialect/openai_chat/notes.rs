@@ -124,6 +124,16 @@ pub(super) fn around<'a>(extra: &'a Fields, object: &str) -> Rest<'a> {
     own.map(|(name, value)| (Cow::Borrowed(name), Cow::Borrowed(value.raw()))).collect()
 }
 
+/// Puts items into their places among the others; their places ascend.
+pub(super) fn put_in_places<T>(items: &mut Vec<T>, placed: impl IntoIterator<Item = (usize, T)>) {
+    let mut others = std::mem::take(items).into_iter();
+    for (place, item) in placed {
+        items.extend(others.by_ref().take(place.saturating_sub(items.len())));
+        items.push(item);
+    }
+    items.extend(others);
+}
+
 /// How `content` was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::DIALECT;
 use super::wire::{Detail, Message};
+use super::{DIALECT, notes};
 use crate::dialect::Reply;
 use crate::dialect::seal::Sealed;
 use crate::json::loose::read_raw;
@@ -142,21 +142,9 @@ pub(super) fn unseal(content: &mut Vec<Block>, items: Vec<Opened>) -> (Option<St
             text.provider_data.merge(item.record.data);
         }
     }
-    place(content, placed);
-    (issuer, model)
-}
-
-/// Puts blocks into their places among the others.
-fn place(content: &mut Vec<Block>, mut placed: Vec<(usize, Block)>) {
     placed.sort_by_key(|(index, _)| *index);
-    let mut merged = Vec::with_capacity(content.len() + placed.len());
-    let mut others = std::mem::take(content).into_iter();
-    for (index, block) in placed {
-        merged.extend(others.by_ref().take(index.saturating_sub(merged.len())));
-        merged.push(block);
-    }
-    merged.extend(others);
-    *content = merged;
+    notes::put_in_places(content, placed);
+    (issuer, model)
 }
 
 /// The thinking blocks with their places, cut out of the one text that the client knows.

@@ -77,18 +77,21 @@ impl<'f> History<'f> {
         if parts.is_empty() {
             return;
         }
-        let is_marked = parts.iter().any(|item| match item {
-            Item::Fits(part) => part.rest.iter().any(|(name, _)| is_cache_field(name)),
-            Item::Odd(_) => true,
-        });
-        let content = if is_marked { Content::Parts(parts) } else { Content::Text(joined(&parts).into()) };
+        let text = |item: &Item<'_, Part<'_>>| match item {
+            Item::Fits(part) if part.rest.iter().any(|(name, _)| is_cache_field(name)) => None,
+            Item::Fits(part) => part.text.as_ref().map(|text| text.as_str().to_owned()),
+            Item::Odd(_) => None,
+        };
+        let texts: Option<Vec<String>> = parts.iter().map(text).collect();
+        let content = texts.map_or_else(|| Content::Parts(parts), |texts| Content::Text(texts.join(GAP).into()));
         self.push(self.system_role(), Message { content, ..Message::default() });
     }
 
+    /// The role of instructions, unless a message says which one it had.
     fn system_role(&self) -> &'static str {
         match self.fitted.target.quirks.chat.system_role {
-            SystemRole::System => "system",
-            SystemRole::Developer => "developer",
+            SystemRole::Developer if self.is_ours() => "developer",
+            SystemRole::System | SystemRole::Developer => "system",
         }
     }
 
@@ -111,8 +114,7 @@ impl<'f> History<'f> {
             let extra: Fields = shape.get(shape::EXTRA).and_then(|extra| extra.to().ok()).unwrap_or_default();
             let owned = |(name, value): (String, crate::Json)| (Cow::Owned(name), Cow::Owned(value.raw().to_owned()));
             message.rest.extend(extra.into_iter().map(owned));
-            let is_developer = shape.str(shape::ROLE).is_some_and(|role| role == "developer");
-            self.push(if is_developer { "developer" } else { "system" }, message);
+            self.push(role(&shape, "system"), message);
         }
         true
     }
@@ -150,16 +152,9 @@ impl<'f> History<'f> {
     fn instructions(&mut self, message: &'f FittedMessage<'f>) {
         let data = &message.message.provider_data;
         let shape = self.shape(data);
-        let role = if self.is_ours() {
-            self.system_role()
-        } else if shape.str(shape::ROLE).is_some_and(|role| role == "developer") {
-            "developer"
-        } else {
-            "system"
-        };
         let mut wire = self.plain(&message.content, shape);
         wire.rest.extend(notes::extra(data, Side::Request).as_rest());
-        self.push(role, wire);
+        self.push(role(shape, self.system_role()), wire);
     }
 
     /// A message that has nothing but content.
@@ -195,8 +190,7 @@ impl<'f> History<'f> {
             wire.tool_call_id = Some(result.tool_call_id.as_str().into());
         }
         wire.rest.extend(notes::extra(&result.provider_data, Side::Request).as_rest());
-        let is_older = shape.str(shape::ROLE).is_some_and(|role| role == "function");
-        self.push(if is_older { "function" } else { "tool" }, wire);
+        self.push(role(shape, "tool"), wire);
     }
 
     /// A result's text. Pictures and documents move behind the results.
@@ -265,11 +259,8 @@ impl<'f> History<'f> {
         }
         let (is_silent, has_calls) = (saying.is_silent(), saying.has_calls());
         let mut wire = saying.into_message();
-        if let Some(state) = data.part(DIALECT, DataPart::State).get(EXTRA_CONTENT)
-            && message.state == StateUse::Own
-        {
-            wire.extra_content = Some(Raw::from(state));
-        }
+        let state = data.part(DIALECT, DataPart::State).get(EXTRA_CONTENT);
+        wire.extra_content = state.filter(|_| message.state == StateUse::Own).map(Raw::from);
         let extra = notes::extra(data, Side::Request).as_rest();
         if !self.is_ours() {
             wire.rest.extend(extra);
@@ -343,11 +334,11 @@ fn shaped<'a>(mut parts: Vec<Item<'a, Part<'a>>>, shape: &Fields) -> Message<'a>
     message
 }
 
-/// The texts of parts, with a gap between.
-fn joined(parts: &[Item<'_, Part<'_>>]) -> String {
-    let texts = parts.iter().filter_map(|item| match item {
-        Item::Fits(part) => part.text.as_ref().map(|text| text.as_str()),
-        Item::Odd(_) => None,
-    });
-    texts.collect::<Vec<_>>().join(GAP)
+/// The role that a message had, where it was not the usual one.
+fn role(shape: &Fields, usual: &'static str) -> &'static str {
+    match shape.str(shape::ROLE).as_deref() {
+        Some("developer") => "developer",
+        Some("function") => "function",
+        _ => usual,
+    }
 }

@@ -1,14 +1,13 @@
 //! A client's messages to ours.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 
 use super::decode::at;
 use super::shape;
 use crate::dialect::openai_chat::notes::{ContentShape, Notes, Side};
-use crate::dialect::openai_chat::wire::{self, Message as WireMessage};
+use crate::dialect::openai_chat::wire::Message as WireMessage;
 use crate::dialect::openai_chat::{assistant, content, sealed};
 use crate::json::loose::{Item, Loose as _};
-use crate::json::wire::Text;
 use crate::wire::Ids;
 use crate::{Block, Error, Fields, Json, Message, Request, Role, ToolResult};
 
@@ -108,10 +107,7 @@ impl Reader {
                 }
             }
             None => {
-                let name =
-                    wire::find(&message.rest, "name").and_then(|raw| serde_json::from_str::<Text<'_>>(raw.get()).ok());
-                let pending = self.pending.get_or_insert_with(|| Pending::new(before));
-                let id = pending.answer(name.as_ref().map(Text::as_str));
+                let id = self.pending.get_or_insert_with(|| Pending::new(before)).answer();
                 result.tool_call_id = id.unwrap_or_else(|| self.ids.next_id());
                 notes.mark(shape::NO_ID);
             }
@@ -127,38 +123,26 @@ impl Reader {
 }
 
 /// Calls that may not have a result yet.
-#[derive(Default)]
 struct Pending {
-    /// Ids in the order of the calls: of all, and of those with one name.
-    calls: HashMap<Option<String>, VecDeque<String>>,
+    /// Ids in the order of the calls.
+    calls: VecDeque<String>,
     answered: HashSet<String>,
 }
 
 impl Pending {
     /// The calls of the last assistant message, and the results that have come since.
     fn new(messages: &[Message]) -> Self {
-        let mut pending = Pending::default();
-        for message in messages.iter().rev() {
-            let results = message.content.iter().filter_map(Block::as_tool_result);
-            pending.answered.extend(results.map(|result| result.tool_call_id.clone()));
-            for call in message.content.iter().filter_map(Block::as_tool_call) {
-                for name in [None, Some(call.name.clone())] {
-                    pending.calls.entry(name).or_default().push_back(call.id.clone());
-                }
-            }
-            if message.role == Role::Assistant {
-                break;
-            }
+        let last = messages.iter().rposition(|message| message.role == Role::Assistant).unwrap_or(0);
+        let blocks = || messages.iter().skip(last).flat_map(|message| &message.content);
+        Pending {
+            calls: blocks().filter_map(Block::as_tool_call).map(|call| call.id.clone()).collect(),
+            answered: blocks().filter_map(Block::as_tool_result).map(|result| result.tool_call_id.clone()).collect(),
         }
-        pending
     }
 
-    /// The call that a result answers which does not say so: by its name, else in the order of the calls.
-    fn answer(&mut self, name: Option<&str>) -> Option<String> {
-        [name.map(str::to_owned), None].iter().find_map(|name| {
-            let calls = self.calls.get_mut(name)?;
-            std::iter::from_fn(|| calls.pop_front()).find(|id| self.answered.insert(id.clone()))
-        })
+    /// The first call that has no result.
+    fn answer(&mut self) -> Option<String> {
+        std::iter::from_fn(|| self.calls.pop_front()).find(|id| self.answered.insert(id.clone()))
     }
 }
 

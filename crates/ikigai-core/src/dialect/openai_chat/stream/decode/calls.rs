@@ -4,7 +4,7 @@
 //! new call: some servers give every call the index 0. Id and name come once; a repetition is not a continuation.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::calls;
@@ -25,8 +25,8 @@ pub(super) struct Calls {
     /// The last call of each number and of each id on the wire.
     by_index: HashMap<u64, usize>,
     by_id: HashMap<String, usize>,
-    /// Calls whose arguments may be whole, and that are still open.
-    ready: Vec<usize>,
+    /// The calls that have grown since the last one began.
+    grown: BTreeSet<usize>,
     broken: bool,
     fault: Option<&'static str>,
 }
@@ -40,7 +40,8 @@ struct Tracked {
     /// The block's number, once its name is known.
     block: Option<usize>,
     arguments: String,
-    scan: Scan,
+    /// How long the arguments were when they were last found not to be whole.
+    checked: usize,
     /// Google's slot for signatures, until it is given on.
     state: Option<Json>,
     done: bool,
@@ -81,7 +82,10 @@ impl Calls {
             call.state = Some(state.to_json());
         }
         if let Some(function) = piece.function.or(piece.custom) {
-            self.function(at, *function, next, ids, out);
+            self.grown.insert(at);
+            if let Err(fault) = call.function(*function, next, ids, out) {
+                self.fault.get_or_insert(fault);
+            }
         }
     }
 
@@ -105,28 +109,16 @@ impl Calls {
     }
 
     fn begin(&mut self, out: &mut Vec<Event>) -> usize {
-        // What has whole arguments is over now. The rest may still grow.
-        self.ready.sort_unstable();
-        for at in std::mem::take(&mut self.ready) {
-            let Some(call) = self.calls.get_mut(at) else { continue };
-            // Calls without a name, and those that were not JSON after all, stay open.
-            if call.block.is_some() && call.scan == Scan::Whole && is_object(&call.arguments) {
+        // What has a name and whole arguments is over now. The rest may still grow.
+        for at in std::mem::take(&mut self.grown) {
+            if let Some(call) = self.calls.get_mut(at).filter(|call| call.block.is_some() && !call.done)
+                && call.is_whole()
+            {
                 self.broken |= !call.close(out);
             }
         }
         self.calls.push(Tracked::default());
         self.calls.len() - 1
-    }
-
-    fn function(&mut self, at: usize, function: Function<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
-        let Some(call) = self.calls.get_mut(at) else { return };
-        let was_whole = call.scan == Scan::Whole;
-        if let Err(fault) = call.function(function, next, ids, out) {
-            self.fault.get_or_insert(fault);
-        }
-        if call.scan == Scan::Whole && !was_whole {
-            self.ready.push(at);
-        }
     }
 
     /// Closes every call, and says what the end of the answer depends on; or what cannot be told as a call.
@@ -166,7 +158,6 @@ impl Tracked {
             // Its arguments were whole when the next call began. Only white space can follow.
             return if more.trim().is_empty() { Ok(()) } else { Err("arguments came for a tool call that was whole") };
         }
-        self.scan = self.scan.after(&more);
         self.arguments.push_str(&more);
         if let Some(index) = self.block {
             out.push(Event::ToolCallDelta { index, arguments: more });
@@ -213,44 +204,15 @@ impl Tracked {
         out.push(Event::ToolCallDone { index, arguments, provider_data });
         whole
     }
-}
 
-/// How far the text of an object has come, byte by byte, so that it need not be parsed again with each piece.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Scan {
-    #[default]
-    Before,
-    /// Inside this many objects and lists.
-    Open(usize),
-    /// Inside a string there.
-    Text(usize),
-    /// Behind a backslash in it.
-    Escape(usize),
-    /// As many ends as beginnings. It may still not be JSON.
-    Whole,
-    /// Something that is not an object.
-    Odd,
-}
-
-impl Scan {
-    fn after(self, more: &str) -> Self {
-        more.bytes().fold(self, |scan, byte| match (scan, byte) {
-            (Scan::Before | Scan::Whole, b' ' | b'\t' | b'\n' | b'\r') => scan,
-            (Scan::Before, b'{') => Scan::Open(1),
-            (Scan::Before | Scan::Whole | Scan::Odd, _) => Scan::Odd,
-            (Scan::Open(depth), b'"') => Scan::Text(depth),
-            (Scan::Open(depth), b'{' | b'[') => Scan::Open(depth + 1),
-            (Scan::Open(1), b'}' | b']') => Scan::Whole,
-            (Scan::Open(depth), b'}' | b']') => Scan::Open(depth - 1),
-            (Scan::Open(_), _) => scan,
-            (Scan::Text(depth), b'"') => Scan::Open(depth),
-            (Scan::Text(depth), b'\\') => Scan::Escape(depth),
-            (Scan::Text(_), _) => scan,
-            (Scan::Escape(depth), _) => Scan::Text(depth),
-        })
+    /// Whether the arguments are a whole object. What was not is looked at again only when it is twice as long, so that
+    /// the time this takes does not grow with the number of calls.
+    fn is_whole(&mut self) -> bool {
+        if self.arguments.len() < self.checked.saturating_mul(2) {
+            return false;
+        }
+        self.checked = self.arguments.len();
+        self.arguments.trim_start().starts_with('{')
+            && serde_json::from_str::<serde::de::IgnoredAny>(&self.arguments).is_ok()
     }
-}
-
-fn is_object(arguments: &str) -> bool {
-    serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok()
 }
