@@ -9,7 +9,7 @@ use super::DIALECT;
 use super::notes::{self, Notes, REASONING_FIELD, REFUSAL, SIGNATURE, Side, shape};
 use super::wire::{Medium, Part};
 use crate::fit::StateUse;
-use crate::json::loose::{Item, Loose as _, raw, read_raw};
+use crate::json::loose::{Item, Loose as _, read_raw};
 use crate::json::wire::{Raw, Text as WireText};
 use crate::{Audio, Block, CacheHint, Document, Fields, Image, Json, Other, ProviderData, Source, Text, ThinkingBlock};
 
@@ -185,11 +185,6 @@ fn chunk_text(list: &str) -> Option<String> {
     Some(parts.iter().filter_map(|chunk| chunk.get("text")?.as_str()).collect())
 }
 
-/// A list with one text part.
-fn chunk_of(text: &str) -> Raw<'static> {
-    Raw(raw(&[text_part(text)]))
-}
-
 /// Where the bytes are that a text stands for: at an address, in a data URL, or in the text itself, where that may be,
 /// as bytes that are most likely of type `bare`.
 fn source_of(text: Cow<'_, str>, bare: Option<&str>, notes: &mut Notes) -> Source {
@@ -342,7 +337,7 @@ fn write_thinking(block: &ThinkingBlock) -> Part<'_> {
     let thinking = match chunks {
         _ if shape.flag(PLAIN) => Raw::of(&block.text),
         Some(chunks) => Raw::from(chunks),
-        None => chunk_of(&block.text),
+        None => Raw::of(&[text_part(&block.text)]),
     };
     Part { kind: Some("thinking".into()), thinking: Some(thinking), ..Part::default() }
 }

@@ -55,11 +55,6 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// The unknown fields of an object, and nothing else yet.
-    pub(super) fn of(extra: Fields) -> Self {
-        Notes { extra, ..Notes::default() }
-    }
-
     /// Sets a mark about the spelling.
     pub(super) fn mark(&mut self, name: &str) {
         self.shape.set(name, true);

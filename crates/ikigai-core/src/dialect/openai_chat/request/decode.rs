@@ -236,7 +236,7 @@ pub(super) fn read_format(raw: &RawValue) -> Option<OutputFormat> {
                 strict: inner.strict.take(),
                 provider_data: ProviderData::default(),
             };
-            let mut notes = Notes::of(inner.leftovers());
+            let mut notes = Notes { extra: inner.leftovers(), ..Notes::default() };
             notes.keep_inner(OUTER, outer.leftovers());
             format.provider_data.extend_part(DIALECT, Part::Extra, notes.extra);
             Some(OutputFormat::JsonSchema(format))

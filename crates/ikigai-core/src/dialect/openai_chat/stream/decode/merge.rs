@@ -93,8 +93,9 @@ impl Items {
     pub(super) fn push(&mut self, item: &RawValue) {
         if let Some(piece) = read_raw::<Detail<'_>>(item) {
             let key = (piece.kind.map(Text::into_string).unwrap_or_default(), piece.index);
-            // Without an index, only text is known to go on.
-            let grows = piece.index.is_some() || piece.text.or(piece.summary).is_some();
+            // Without an index, only the text of reasoning is known to go on.
+            let is_text = key.0.starts_with("reasoning.") && piece.text.or(piece.summary).is_some();
+            let grows = piece.index.is_some() || is_text;
             let known = self.places.get(&key).filter(|_| grows).and_then(|place| self.items.get_mut(*place));
             if let Some(known) = known {
                 return known.grow("", item);

@@ -184,6 +184,9 @@ impl Decoder {
         for picture in assistant::pictures(&mut delta, Side::Response) {
             self.blocks.whole(picture, out);
         }
+        if !delta.images.is_empty() {
+            self.message.grow("images", &Raw::of(&delta.images).0);
+        }
         if let Some(state) = &delta.extra_content {
             self.message.grow(EXTRA_CONTENT, &state.0);
         }
