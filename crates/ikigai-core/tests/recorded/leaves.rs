@@ -45,13 +45,8 @@ const FRAME: &[&str] = &[
 
 /// Values that are lost without a word: where, or in which recording.
 const KNOWN: &[&str] = &[
-    // Groq and Azure put fields beside single deltas that the collected answer has no place for.
-    "choices.delta.channel",
-    "choices.content_filter_results",
     // The type of a picture that becomes an `image_generation_call`.
     "candidates.content.parts.inlineData.mimeType",
-    // A second choice is told as a whole, not by its text.
-    "llamacpp-response-shape-matrix-two-candidates-blocking-e65861ba",
     // An answer that is a failure is an error object for the client, which has no room for the rest.
     "vertex-multimodal-tool-return-matrix-direct-url-force-download-audio-go-3a2345b3",
     // The id of a call and of a sound that have ids of another form there.
@@ -257,14 +252,24 @@ fn check(id: &str, document: &Value, from: Dialect, pool: &Pool, losses: &[Loss]
     if KNOWN.contains(&id) || EARLY.contains(&kind) || kind.ends_with("partial_image") {
         return;
     }
+    let document = without_told_choices(document.clone(), losses);
     let mut found = Vec::new();
-    leaves(document, &mut Vec::new(), &mut Vec::new(), &mut found);
+    leaves(&document, &mut Vec::new(), &mut Vec::new(), &mut found);
     for leaf in found.iter().filter(|leaf| is_content(leaf, from)) {
         if !pool.holds(leaf.value) && !is_named(leaf, losses) {
             let value: String = leaf.value.to_string().chars().take(60).collect();
             findings.add(id, format!("{} = {value}", leaf.names.join(".")));
         }
     }
+}
+
+/// Choices that are not the first are told as a whole, by a loss that names the list.
+fn without_told_choices(mut document: Value, losses: &[Loss]) -> Value {
+    let told = losses.iter().any(|loss| loss.code == LossCode::ForeignContent && loss.why.contains(" choices"));
+    if let Some(choices) = document.get_mut("choices").and_then(Value::as_array_mut).filter(|_| told) {
+        choices.retain(|choice| choice["index"] == 0);
+    }
+    document
 }
 
 /// Whole answers.

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
+use super::DIALECT;
 use super::calls::{self, write_call, write_older_form};
 use super::content::{self, FIELD_CONTENT, sniffed};
 use super::notes::{
-    self, ContentShape, DIALECT, EXTRA_CONTENT, ID, Notes, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, REFUSAL,
-    Side, shape,
+    self, ContentShape, EXTRA_CONTENT, ID, Notes, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, REFUSAL, Side,
+    shape,
 };
-use super::wire::{self, Call, Content, Detail, Inner, Message, Part, Speech};
+use super::wire::{self, Content, Detail, Message, Speech};
 use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _, Words, raw, read_raw};
 use crate::json::wire::{Raw, Text as WireText};
@@ -29,9 +30,7 @@ pub(super) fn decode(mut message: Message<'_>, side: Side, ids: &mut Ids) -> (Ve
     let before = blocks.len();
     let shape = read_content(&mut message, side, &mut blocks);
     blocks.extend(message.refusal.take().map(|text| refusal(text.into_owned())));
-    if message.images.iter().all(is_picture) {
-        blocks.extend(std::mem::take(&mut message.images).into_iter().map(|image| picture(image, side)));
-    }
+    blocks.extend(pictures(&mut message, side));
     if let Some(block) = message.audio.as_ref().and_then(|audio| speech(read_raw(&audio.0)?, side)) {
         message.audio = None;
         blocks.push(block);
@@ -81,13 +80,13 @@ fn reasoning(message: &mut Message<'_>) -> Option<Block> {
 }
 
 /// The visible text of an item of `reasoning_details`.
-fn detail_text(detail: &Raw<'_>) -> Option<String> {
+pub(super) fn detail_text(detail: &Raw<'_>) -> Option<String> {
     let detail: Detail<'_> = read_raw(&detail.0)?;
     detail.text.or(detail.summary).map(WireText::into_string)
 }
 
 /// Reads `content`, and says how it was written where the blocks do not tell.
-fn read_content(message: &mut Message<'_>, side: Side, blocks: &mut Vec<Block>) -> Option<ContentShape> {
+pub(super) fn read_content(message: &mut Message<'_>, side: Side, blocks: &mut Vec<Block>) -> Option<ContentShape> {
     match std::mem::take(&mut message.content) {
         Content::Absent if wire::find(&message.rest, "content").is_some_and(|raw| raw.get() == "null") => {
             wire::take(&mut message.rest, "content");
@@ -112,23 +111,17 @@ pub(super) fn refusal(text: String) -> Block {
     Block::Text(block)
 }
 
-pub(super) fn is_picture(item: &Item<'_, Part<'_>>) -> bool {
-    let Item::Fits(part) = item else { return false };
-    part.kind.as_ref().is_some_and(|kind| kind.as_str() == "image_url")
-        && match &part.image_url {
-            Inner::Absent => false,
-            Inner::Plain(_) => true,
-            Inner::Object(medium) => medium.url.is_some(),
-        }
-}
-
-/// A picture that the model made, which some give beside the text.
-pub(super) fn picture(image: Item<'_, Part<'_>>, side: Side) -> Block {
-    let mut block = content::decode(image, side);
-    if let Some(data) = block.provider_data_mut() {
+/// Pictures that the model made, which some give beside the text. If one of them cannot be read, all stay where they are.
+pub(super) fn pictures(message: &mut Message<'_>, side: Side) -> Vec<Block> {
+    let mut blocks: Vec<Block> = message.images.iter().map(|image| content::decode(image.clone(), side)).collect();
+    if !blocks.iter().all(|block| matches!(block, Block::Image(_))) {
+        return Vec::new();
+    }
+    message.images.clear();
+    for data in blocks.iter_mut().filter_map(Block::provider_data_mut) {
         data.set_part(DIALECT, DataPart::Shape, IMAGES, true);
     }
-    block
+    blocks
 }
 
 /// Speech that the model made. The transcript stays beside it: it is not text of the answer.
@@ -167,15 +160,6 @@ pub(super) fn field_of(thinking: &ThinkingBlock) -> Option<Cow<'_, str>> {
     shape(&thinking.provider_data).str(REASONING_FIELD)
 }
 
-/// What stands between texts that were blocks of their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Join {
-    /// Nothing: an answer's text is one.
-    Nothing,
-    /// An empty line, except where a provider cut a sentence to hang citations on its pieces.
-    Gap,
-}
-
 /// Between texts that were blocks of their own.
 pub(super) const GAP: &str = "\n\n";
 
@@ -183,37 +167,18 @@ pub(super) const GAP: &str = "\n\n";
 #[derive(Debug)]
 pub(super) struct Saying<'a> {
     side: Side,
-    join: Join,
     spelling: Spelling,
     /// How the message was spelled, if that is to be followed.
     shape: Cow<'a, Fields>,
     /// What stands in `content`.
     inside: Vec<(&'a Block, StateUse)>,
-    refusal: String,
-    reasoning: [String; 2],
-    details: Vec<Raw<'a>>,
-    images: Vec<Item<'a, Part<'a>>>,
-    audio: Option<Raw<'a>>,
-    calls: Vec<Item<'a, Call<'a>>>,
-    older_form: Option<wire::Function<'a>>,
+    /// Everything else.
+    message: Message<'a>,
 }
 
 impl<'a> Saying<'a> {
-    pub(super) fn new(side: Side, join: Join, spelling: Spelling, shape: Cow<'a, Fields>) -> Self {
-        Saying {
-            side,
-            join,
-            spelling,
-            shape,
-            inside: Vec::new(),
-            refusal: String::new(),
-            reasoning: [String::new(), String::new()],
-            details: Vec::new(),
-            images: Vec::new(),
-            audio: None,
-            calls: Vec::new(),
-            older_form: None,
-        }
+    pub(super) fn new(side: Side, spelling: Spelling, shape: Cow<'a, Fields>) -> Self {
+        Saying { side, spelling, shape, inside: Vec::new(), message: Message::default() }
     }
 
     /// Takes one block; says whether it has a place here. Thinking goes into `field`, which is the one it came in, or
@@ -221,12 +186,15 @@ impl<'a> Saying<'a> {
     pub(super) fn say(&mut self, block: &'a Block, state: StateUse, field: &str) -> bool {
         let in_parts = ContentShape::read(&self.shape) == Some(ContentShape::Parts);
         match block {
-            Block::Text(text) if content::is_refusal_field(text) => self.refusal.push_str(&text.text),
+            Block::Text(text) if content::is_refusal_field(text) => add(&mut self.message.refusal, &text.text),
             Block::Text(_) => self.inside.push((block, state)),
-            Block::Thinking(thinking) => self.think(block, thinking, state, field),
+            Block::Thinking(_) if field == FIELD_CONTENT => self.inside.push((block, state)),
+            Block::Thinking(thinking) => self.think(thinking, state, field),
             Block::ToolCall(call) => match write_older_form(call, self.side, self.spelling) {
-                Some(function) => self.older_form = Some(function),
-                None => self.calls.push(Item::Fits(write_call(call, self.side, self.spelling, state))),
+                Some(function) => self.message.function_call = Some(Box::new(function)),
+                None => {
+                    self.message.tool_calls.push(Item::Fits(write_call(call, self.side, self.spelling, state)));
+                }
             },
             Block::Other(other) if other.dialect == DIALECT => self.inside.push((block, state)),
             Block::Image(_) | Block::Audio(_) | Block::Document(_) if in_parts && !has_own_field(block) => {
@@ -236,10 +204,10 @@ impl<'a> Saying<'a> {
                 // In an answer, what another dialect's model made goes there too.
                 let has_place = self.side == Side::Response || (has_own_field(block) && state == StateUse::Own);
                 let Some(part) = content::encode(block, self.side, state).filter(|_| has_place) else { return false };
-                self.images.push(part);
+                self.message.images.push(part);
             }
             Block::Audio(audio) => match write_speech(audio, self.side, state) {
-                Some(speech) => self.audio = Some(speech),
+                Some(speech) => self.message.audio = Some(speech),
                 None => return false,
             },
             Block::Document(_) | Block::ToolResult(_) | Block::Other(_) => return false,
@@ -247,17 +215,15 @@ impl<'a> Saying<'a> {
         true
     }
 
-    fn think(&mut self, block: &'a Block, thinking: &'a ThinkingBlock, state: StateUse, field: &str) {
-        if field == FIELD_CONTENT {
-            return self.inside.push((block, state));
-        }
+    fn think(&mut self, thinking: &'a ThinkingBlock, state: StateUse, field: &str) {
         if state == StateUse::Own {
-            self.details.extend(details_of(&thinking.provider_data));
+            self.message.details.extend(details_of(&thinking.provider_data));
         }
         let also = shape(&thinking.provider_data).str(REASONING_ALSO).filter(|_| self.spelling == Spelling::AsItCame);
-        for (name, text) in REASONING_FIELDS.iter().zip(&mut self.reasoning) {
+        let fields = [&mut self.message.reasoning_content, &mut self.message.reasoning];
+        for (name, words) in REASONING_FIELDS.iter().zip(fields) {
             if field == *name || also.as_deref() == Some(name) {
-                text.push_str(&thinking.text);
+                add(words, &thinking.text);
             }
         }
     }
@@ -265,66 +231,64 @@ impl<'a> Saying<'a> {
     /// Whether anything was said but reasoning.
     pub(super) fn is_silent(&self) -> bool {
         self.inside.is_empty()
-            && self.refusal.is_empty()
-            && self.calls.is_empty()
-            && self.images.is_empty()
-            && self.audio.is_none()
-            && self.older_form.is_none()
+            && self.message.refusal.is_absent()
+            && self.message.images.is_empty()
+            && self.message.audio.is_none()
+            && !self.has_calls()
     }
 
     pub(super) fn has_calls(&self) -> bool {
-        !self.calls.is_empty() || self.older_form.is_some()
+        !self.message.tool_calls.is_empty() || self.message.function_call.is_some()
     }
 
     /// The whole message. What is not said stays out, `content` apart, which is `null` then.
     pub(super) fn into_message(mut self) -> Message<'a> {
         let shape = ContentShape::read(&self.shape);
-        let mut message = Message::default();
-        let needs_parts =
-            shape == Some(ContentShape::Parts) || self.inside.iter().any(|(block, _)| block.as_text().is_none());
-        if needs_parts {
-            let parts = self.inside.iter().filter_map(|(block, state)| content::encode(block, self.side, *state));
-            message.content = Content::Parts(parts.collect());
-        } else if self.inside.is_empty() {
-            match shape {
-                Some(ContentShape::Absent) => {}
-                Some(ContentShape::Empty) => message.content = Content::Text("".into()),
-                Some(ContentShape::Null | ContentShape::Parts) | None => wire::put(&mut message.rest, "content", &()),
+        let is_text = self.inside.iter().all(|(block, _)| block.as_text().is_some());
+        self.message.content = match shape {
+            Some(ContentShape::Parts) => self.parts(),
+            _ if !is_text => self.parts(),
+            _ if !self.inside.is_empty() => Content::Text(self.joined()),
+            Some(ContentShape::Empty) => Content::Text("".into()),
+            Some(ContentShape::Absent) => Content::Absent,
+            Some(ContentShape::Null) | None => {
+                wire::put(&mut self.message.rest, "content", &());
+                Content::Absent
             }
-        } else {
-            message.content = Content::Text(self.joined());
-        }
-        let words = |text: String| Words((!text.is_empty()).then(|| text.into()));
-        let [reasoning_content, reasoning] = std::mem::take(&mut self.reasoning);
-        message.refusal = words(std::mem::take(&mut self.refusal));
-        message.reasoning_content = words(reasoning_content);
-        message.reasoning = words(reasoning);
-        message.details = self.details;
-        message.images = self.images;
-        message.audio = self.audio;
-        message.function_call = self.older_form.map(Box::new);
-        message.tool_calls = self.calls;
-        calls::put_others(&self.shape, &mut message.tool_calls);
-        message
+        };
+        calls::put_others(&self.shape, &mut self.message.tool_calls);
+        self.message
     }
 
-    /// All texts as one.
+    fn parts(&self) -> Content<'a> {
+        let parts = self.inside.iter().filter_map(|(block, state)| content::encode(block, self.side, *state));
+        Content::Parts(parts.collect())
+    }
+
+    /// All texts as one. In an answer they are one; in a request an empty line stands between them, except where a
+    /// provider cut a sentence to hang citations on its pieces.
     fn joined(&self) -> WireText<'a> {
-        if let [(Block::Text(only), _)] = self.inside.as_slice() {
-            return only.text.as_str().into();
-        }
-        let mut whole = String::new();
+        let mut whole = Words::default();
         let mut seam = true;
         for (block, _) in &self.inside {
             let Block::Text(text) = block else { continue };
             let cut = is_cut(text);
-            if self.join == Join::Gap && !seam && !cut {
-                whole.push_str(GAP);
+            if self.side == Side::Request && !seam && !cut {
+                whole.0.get_or_insert_default().0.to_mut().push_str(GAP);
             }
-            whole.push_str(&text.text);
+            add(&mut whole, &text.text);
             seam = cut;
         }
-        whole.into()
+        whole.0.unwrap_or_default()
+    }
+}
+
+/// Adds to a text, which is only copied if there is more than one piece of it.
+fn add<'a>(words: &mut Words<'a>, text: &'a str) {
+    match &mut words.0 {
+        Some(said) => said.0.to_mut().push_str(text),
+        None if text.is_empty() => {}
+        None => words.0 = Some(text.into()),
     }
 }
 
@@ -335,7 +299,8 @@ fn is_cut(text: &Text) -> bool {
         .any(|part| text.provider_data.parts(part).any(|(name, _)| name != DIALECT.as_str()))
 }
 
-fn write_speech(audio: &Audio, side: Side, state: StateUse) -> Option<Raw<'_>> {
+/// Speech: its name in a request, itself in an answer.
+pub(super) fn write_speech(audio: &Audio, side: Side, state: StateUse) -> Option<Raw<'_>> {
     let own = audio.provider_data.part(DIALECT, DataPart::State).str(ID).filter(|_| state == StateUse::Own);
     let mut speech = Speech { rest: notes::extra(&audio.provider_data, side).as_rest(), ..Speech::default() };
     match (&audio.source, side) {

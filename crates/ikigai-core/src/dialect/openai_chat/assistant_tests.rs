@@ -15,7 +15,7 @@ fn read(text: &str) -> Message<'_> {
 
 /// The message that these blocks make.
 fn write(blocks: &[Block], shape: Fields, side: Side) -> Message<'_> {
-    let mut saying = Saying::new(side, Join::Nothing, Spelling::AsItCame, Cow::Owned(shape));
+    let mut saying = Saying::new(side, Spelling::AsItCame, Cow::Owned(shape));
     for block in blocks {
         let field = match block {
             Block::Thinking(thinking) => field_of(thinking),

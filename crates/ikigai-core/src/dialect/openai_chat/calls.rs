@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::notes::{self, DIALECT, EXTRA_CONTENT, ID_GENERATED, Notes, Side, bound_shape, shape};
-use super::wire::{self, Call, Function, Message, Written};
+use super::DIALECT;
+use super::notes::{self, EXTRA_CONTENT, ID_GENERATED, Notes, Side, bound_shape, shape};
+use super::wire::{self, Call, Function, Message};
 use crate::fit::{Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _, Words};
 use crate::json::wire::{Raw, Text};
@@ -17,7 +18,7 @@ const NO_TYPE: &str = "no_type";
 const NO_ID: &str = "no_id";
 const NO_ARGUMENTS: &str = "no_arguments";
 const ARGUMENTS_OBJECT: &str = "arguments_object";
-const FUNCTION_CALL: &str = "function_call";
+pub(super) const FUNCTION_CALL: &str = "function_call";
 /// Shape: a custom tool, which takes any text.
 const CUSTOM: &str = "custom";
 /// Shape of a message: entries of `tool_calls` that are not calls of functions, with their places.
@@ -25,22 +26,19 @@ const OTHER_CALLS: &str = "other_calls";
 
 /// Reads the calls of a message, in the older form and in today's.
 pub(super) fn decode(message: &mut Message<'_>, side: Side, ids: &mut Ids, blocks: &mut Vec<Block>, notes: &mut Notes) {
-    let is_named = |function: &Function<'_>| function.name.as_ref().is_some_and(|name| !name.as_str().is_empty());
     if message.function_call.as_deref().is_some_and(is_named)
         && let Some(function) = message.function_call.take()
     {
-        let mut call = ToolCall { id: ids.next_id(), ..ToolCall::default() };
-        let mut notes = Notes::default();
-        notes.mark(FUNCTION_CALL);
-        notes.extra = read_function(*function, &mut call, &mut notes.shape);
-        call.provider_data = notes.into_bound_data(side);
-        call.provider_data.set_part(DIALECT, Part::Shape, ID_GENERATED, true);
-        blocks.push(Block::ToolCall(call));
+        blocks.push(Block::ToolCall(read_older_form(*function, side, ids)));
     }
     let mut others = Vec::new();
-    for (at, item) in std::mem::take(&mut message.tool_calls).into_iter().enumerate() {
+    for (at, mut item) in std::mem::take(&mut message.tool_calls).into_iter().enumerate() {
+        let has_function = match &mut item {
+            Item::Fits(call) => inner(call).1.is_some(),
+            Item::Odd(_) => false,
+        };
         match item {
-            Item::Fits(call) if is_call(&call) => blocks.push(Block::ToolCall(read_call(call, side, ids))),
+            Item::Fits(call) if has_function => blocks.push(Block::ToolCall(read_call(call, side, ids))),
             other => others.push(OtherCall { at, call: Raw::of(&other) }),
         }
     }
@@ -57,109 +55,81 @@ struct OtherCall<'a> {
     call: Raw<'a>,
 }
 
-fn is_custom(call: &Call<'_>) -> bool {
-    call.kind.as_ref().is_some_and(|kind| kind.as_str() == CUSTOM)
+/// Whether a function, or a piece of one, says its name.
+pub(super) fn is_named(function: &Function<'_>) -> bool {
+    function.name.as_ref().is_some_and(|name| !name.as_str().is_empty())
 }
 
-fn is_call(call: &Call<'_>) -> bool {
-    if is_custom(call) { call.custom.is_some() } else { call.function.is_some() }
+/// The object with name and arguments, by the type of the call: its name and itself.
+pub(super) fn inner<'c, 'a>(call: &'c mut Call<'a>) -> (&'static str, &'c mut Option<Box<Function<'a>>>) {
+    match call.kind.as_ref().map(Text::as_str) {
+        Some(CUSTOM) => (CUSTOM, &mut call.custom),
+        Some(_) | None => ("function", &mut call.function),
+    }
 }
 
-fn read_call(mut wire: Call<'_>, side: Side, ids: &mut Ids) -> ToolCall {
+/// Reads a call in the older form, `function_call`, which has no id.
+pub(super) fn read_older_form(function: Function<'_>, side: Side, ids: &mut Ids) -> ToolCall {
+    let mut call = ToolCall { id: ids.next_id(), ..ToolCall::default() };
+    let mut notes = Notes::default();
+    notes.mark(FUNCTION_CALL);
+    notes.extra = read_function(function, &mut call, &mut notes.shape);
+    call.provider_data = notes.into_bound_data(side);
+    call.provider_data.set_part(DIALECT, Part::Shape, ID_GENERATED, true);
+    call
+}
+
+/// Reads one entry of `tool_calls`.
+pub(super) fn read_call(mut wire: Call<'_>, side: Side, ids: &mut Ids) -> ToolCall {
     let mut call = ToolCall::default();
     let mut notes = Notes::default();
-    let has_id = match wire.id.take() {
-        Some(id) => {
-            call.id = id.into_owned();
-            true
-        }
-        None => {
-            call.id = ids.next_id();
-            if wire::find(&wire.rest, "id").is_none() {
-                notes.mark(NO_ID);
-            }
-            false
-        }
-    };
-    let custom = is_custom(&wire);
-    match wire.kind.as_ref().map(Text::as_str) {
-        Some("function" | CUSTOM) => wire.kind = None,
-        _ => notes.mark(NO_TYPE),
+    let id = wire.id.take().map(Cow::into_owned);
+    if id.is_none() && wire::find(&wire.rest, "id").is_none() {
+        notes.mark(NO_ID);
     }
     if let Some(state) = wire.extra_content.take() {
         notes.state.set(EXTRA_CONTENT, state.to_json());
     }
-    let inner = if custom { CUSTOM } else { "function" };
-    let rest = if custom {
-        let mut function = wire.custom.take().unwrap_or_default();
-        call.name = function.name.take().map(Text::into_string).unwrap_or_default();
-        call.arguments = Arguments::from_text(function.input.take().map(Text::into_string).unwrap_or_default());
-        function.leftovers()
-    } else {
-        let function = wire.function.take().unwrap_or_default();
-        read_function(*function, &mut call, &mut notes.shape)
-    };
-    let extra = wire.leftovers();
-    extra.into_iter().for_each(|(name, value)| notes.extra.push(name, value));
+    let (name, function) = inner(&mut wire);
+    let mut function = *function.take().unwrap_or_default();
+    if name == CUSTOM {
+        function.arguments = function.input.take().map(|text| Raw::of(&text));
+    }
+    let rest = read_function(function, &mut call, &mut notes.shape);
+    match wire.kind.as_ref().map(Text::as_str) {
+        Some("function" | CUSTOM) => wire.kind = None,
+        Some(_) | None => notes.mark(NO_TYPE),
+    }
+    wire.leftovers().into_iter().for_each(|(name, value)| notes.extra.push(name, value));
     // Below its own name, to be told from the fields around it.
-    notes.keep_inner(inner, rest);
+    notes.keep_inner(name, rest);
     call.provider_data = notes.into_bound_data(side);
-    if custom {
-        call.provider_data.set_part(DIALECT, Part::Shape, CUSTOM, true);
+    let marks = [(name == CUSTOM, CUSTOM), (id.is_none(), ID_GENERATED)];
+    for (_, mark) in marks.into_iter().filter(|(holds, _)| *holds) {
+        call.provider_data.set_part(DIALECT, Part::Shape, mark, true);
     }
-    if !has_id {
-        call.provider_data.set_part(DIALECT, Part::Shape, ID_GENERATED, true);
-    }
+    call.id = id.unwrap_or_else(|| ids.next_id());
     call
 }
 
 /// Reads name and arguments, and gives what else there is.
 fn read_function(mut function: Function<'_>, call: &mut ToolCall, shape: &mut Fields) -> Fields {
     call.name = function.name.take().map(Text::into_string).unwrap_or_default();
-    match std::mem::take(&mut function.arguments) {
-        Written::Text(text) => call.arguments = Arguments::from_text(text.into_string()),
-        Written::Object(raw) => {
-            call.arguments = Arguments::from_text(raw.get());
+    match function.arguments.take() {
+        Some(raw) if raw.text().starts_with('{') => {
+            call.arguments = Arguments::from_text(raw.text());
             shape.set(ARGUMENTS_OBJECT, true);
         }
-        // Null, or not at all: no arguments. A null stays with the rest.
-        Written::Absent => shape.set(NO_ARGUMENTS, true),
+        // Null, something else, or not at all: no arguments. What is there stays with the rest.
+        other => match other.as_ref().and_then(Raw::as_str) {
+            Some(text) => call.arguments = Arguments::from_text(text),
+            None => {
+                function.arguments = other;
+                shape.set(NO_ARGUMENTS, true);
+            }
+        },
     }
     function.leftovers()
-}
-
-/// How a streamed call was spelled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    Function,
-    /// No `type` said so.
-    Untyped,
-    Custom,
-    /// The older form of a single call, `function_call`.
-    Older,
-}
-
-impl Form {
-    /// What a whole answer would note about such a call; `id` is the one on the wire.
-    pub(super) fn notes(self, id: Option<&str>) -> ProviderData {
-        let mut notes = Notes::default();
-        match self {
-            Form::Function | Form::Custom => {}
-            Form::Untyped => notes.mark(NO_TYPE),
-            Form::Older => notes.mark(FUNCTION_CALL),
-        }
-        if id.is_none() && self != Form::Older {
-            notes.mark(NO_ID);
-        }
-        let mut data = notes.into_bound_data(Side::Response);
-        if self == Form::Custom {
-            data.set_part(DIALECT, Part::Shape, CUSTOM, true);
-        }
-        if id.is_none() {
-            data.set_part(DIALECT, Part::Shape, ID_GENERATED, true);
-        }
-        data
-    }
 }
 
 /// How a call was spelled, where that is followed.
@@ -185,8 +155,13 @@ pub(super) fn write_call(call: &ToolCall, side: Side, spelling: Spelling, state:
     let extra = notes::extra(data, side);
     let is_custom = shape(data).flag(CUSTOM);
     let kind = if is_custom { CUSTOM } else { "function" };
-    let known = Function { rest: notes::inner(extra, kind), ..Function::default() };
-    let mut wire = Call { rest: notes::around(extra, kind), ..Call::default() };
+    let mut function = Function { rest: notes::inner(extra, kind), ..write_function(call, &bound) };
+    if is_custom {
+        (function.arguments, function.input) = (None, Some(call.arguments.text().into()));
+    }
+    let mut wire = Call { kind: Some(kind.into()), rest: notes::around(extra, kind), ..Call::default() };
+    *inner(&mut wire).1 = Some(Box::new(function));
+    wire.kind.take_if(|_| bound.flag(NO_TYPE));
     // The provider gave none, or an empty one, and is given that again.
     let unnamed = spelling == Spelling::AsItCame
         && shape(data).flag(ID_GENERATED)
@@ -194,29 +169,17 @@ pub(super) fn write_call(call: &ToolCall, side: Side, spelling: Spelling, state:
     if !unnamed {
         wire.id = Words(Some(call.id.as_str().into()));
     }
-    if !bound.flag(NO_TYPE) {
-        wire.kind = Some(kind.into());
-    }
-    if is_custom {
-        let (name, input) = (Some(call.name.as_str().into()), Some(call.arguments.text().into()));
-        wire.custom = Some(Box::new(Function { name, input, ..known }));
-    } else {
-        let Function { name, arguments, .. } = write_function(call, &bound);
-        wire.function = Some(Box::new(Function { name, arguments, ..known }));
-    }
     wire.extra_content = call_state(data).filter(|_| state == StateUse::Own).map(Raw::from);
     wire
 }
 
 fn write_function<'a>(call: &'a ToolCall, shape: &Fields) -> Function<'a> {
     let text = call.arguments.text();
-    let arguments = if shape.flag(NO_ARGUMENTS) && text == "{}" {
-        Written::Absent
-    } else {
-        match call.arguments.to_raw().filter(|_| shape.flag(ARGUMENTS_OBJECT) && text.starts_with('{')) {
-            Some(raw) => Written::Object(Cow::Owned(raw)),
-            None => Written::Text(text.into()),
-        }
+    let object = if shape.flag(ARGUMENTS_OBJECT) { call.arguments.to_raw() } else { None };
+    let arguments = match object.filter(|raw| raw.get().starts_with('{')) {
+        Some(raw) => Some(Raw(Cow::Owned(raw))),
+        None if shape.flag(NO_ARGUMENTS) && text == "{}" => None,
+        None => Some(Raw::of(text)),
     };
     Function { name: Some(call.name.as_str().into()), arguments, ..Function::default() }
 }
@@ -224,15 +187,8 @@ fn write_function<'a>(call: &'a ToolCall, shape: &Fields) -> Function<'a> {
 /// Puts entries of `tool_calls` that are not calls of functions back into their places.
 pub(super) fn put_others(shape: &Fields, calls: &mut Vec<Item<'_, Call<'_>>>) {
     let others: Option<Vec<OtherCall<'_>>> = shape.get(OTHER_CALLS).and_then(|others| others.to().ok());
-    let Some(others) = others else { return };
-    let mut merged = Vec::with_capacity(calls.len() + others.len());
-    let mut own = std::mem::take(calls).into_iter();
-    for other in others {
-        merged.extend(own.by_ref().take(other.at.saturating_sub(merged.len())));
-        merged.push(Item::Odd(Cow::Owned(other.call.0.into_owned())));
-    }
-    merged.extend(own);
-    *calls = merged;
+    let owned = |other: OtherCall<'_>| (other.at, Item::Odd(Cow::Owned(other.call.0.into_owned())));
+    notes::put_in_places(calls, others.unwrap_or_default().into_iter().map(owned));
 }
 
 /// The state that a call brings along, for its provider.

@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::notes::{self, DIALECT, Notes, REASONING_FIELD, REFUSAL, SIGNATURE, Side, shape};
-use super::wire::{Inner, Medium, Part};
+use super::DIALECT;
+use super::notes::{self, Notes, REASONING_FIELD, REFUSAL, SIGNATURE, Side, shape};
+use super::wire::{Medium, Part};
 use crate::fit::StateUse;
-use crate::json::loose::{Item, Loose, raw};
+use crate::json::loose::{Item, Loose as _, read_raw};
 use crate::json::wire::{Raw, Text as WireText};
 use crate::{Audio, Block, CacheHint, Document, Fields, Image, Json, Other, ProviderData, Source, Text, ThinkingBlock};
 
@@ -17,7 +18,6 @@ const DATA_HEAD: &str = "data_head";
 const PLAIN: &str = "plain";
 const FORMAT: &str = "format";
 const BARE: &str = "bare";
-const FILE_URL: &str = "file_url";
 const CHUNKS: &str = "chunks";
 const DOCUMENT_URL: &str = "document_url";
 /// The refusal stood in a part, not in the message's own field.
@@ -55,12 +55,14 @@ fn read(part: &mut Part<'_>, side: Side) -> Option<Block> {
             Block::Text(Text { text, cache, provider_data })
         }
         "image_url" => {
-            let source = read_image(&mut part.image_url, &mut notes)?;
+            let source = read_image(part.image_url.as_ref()?, &mut notes)?;
+            part.image_url = None;
             let (cache, provider_data) = rest(notes, part, side);
             Block::Image(Image { source, cache, provider_data })
         }
         "input_audio" => {
-            let source = read_audio(&mut part.input_audio, &mut notes)?;
+            let source = read_audio(part.input_audio.as_ref()?, &mut notes)?;
+            part.input_audio = None;
             let (cache, provider_data) = rest(notes, part, side);
             Block::Audio(Audio { source, cache, provider_data })
         }
@@ -70,7 +72,7 @@ fn read(part: &mut Part<'_>, side: Side) -> Option<Block> {
             Block::Document(Document { source, name, cache, provider_data })
         }
         "document_url" => {
-            let source = source_of(part.document_url.take()?.0, &mut notes);
+            let source = source_of(part.document_url.take()?.0, None, &mut notes);
             notes.mark(DOCUMENT_URL);
             let name = part.document_name.take().map(WireText::into_string);
             let (cache, provider_data) = rest(notes, part, side);
@@ -119,76 +121,47 @@ pub(super) fn is_cache_field(name: &str) -> bool {
     matches!(name, "cache_control" | "prompt_cache_breakpoint")
 }
 
-fn read_image(inner: &mut Inner<'_>, notes: &mut Notes) -> Option<Source> {
-    let url = match inner {
-        Inner::Absent => return None,
-        Inner::Plain(url) => {
-            notes.mark(PLAIN);
-            std::mem::take(&mut url.0)
-        }
-        Inner::Object(medium) => {
-            let url = medium.url.take()?.0;
-            notes.keep_inner("image_url", std::mem::take(medium.as_mut()).leftovers());
-            url
-        }
-    };
-    *inner = Inner::Absent;
-    Some(source_of(url, notes))
+fn read_image(raw: &Raw<'_>, notes: &mut Notes) -> Option<Source> {
+    if let Some(url) = raw.as_str() {
+        notes.mark(PLAIN);
+        return Some(source_of(url, None, notes));
+    }
+    let mut image: Medium<'_> = read_raw(&raw.0)?;
+    let url = image.url.take()?.0;
+    notes.keep_inner("image_url", image.leftovers());
+    Some(source_of(url, None, notes))
 }
 
-fn read_audio(inner: &mut Inner<'_>, notes: &mut Notes) -> Option<Source> {
-    let source = match inner {
-        Inner::Absent => return None,
-        Inner::Plain(data) => {
-            notes.mark(PLAIN);
-            let data = std::mem::take(&mut data.0);
-            if data.starts_with("http") || data.starts_with("data:") {
-                source_of(data, notes)
-            } else {
-                notes.mark(BARE);
-                let media_type = sniffed(&data).unwrap_or("audio/mpeg").to_owned();
-                Source::Base64 { media_type, data: data.into_owned() }
-            }
-        }
-        Inner::Object(medium) => {
-            let data = medium.data.take()?.into_string();
-            let format = medium.format.take();
-            let media_type = match &format {
-                Some(format) => audio_type(format.as_str()),
-                None => sniffed(&data).unwrap_or("audio/wav").to_owned(),
-            };
-            if format.as_ref().map(WireText::as_str) != Some(audio_format(&media_type)) {
-                notes.shape.set(FORMAT, format.map_or_else(Json::null, |format| format.as_str().into()));
-            }
-            notes.keep_inner("input_audio", std::mem::take(medium.as_mut()).leftovers());
-            Source::Base64 { media_type, data }
-        }
+fn read_audio(raw: &Raw<'_>, notes: &mut Notes) -> Option<Source> {
+    if let Some(data) = raw.as_str() {
+        notes.mark(PLAIN);
+        return Some(source_of(data, Some("audio/mpeg"), notes));
+    }
+    let mut audio: Medium<'_> = read_raw(&raw.0)?;
+    let data = audio.data.take()?.into_string();
+    let format = audio.format.take();
+    let media_type = match &format {
+        Some(format) => audio_type(format.as_str()),
+        None => sniffed(&data).unwrap_or("audio/wav").to_owned(),
     };
-    *inner = Inner::Absent;
-    Some(source)
+    if format.as_ref().map(WireText::as_str) != Some(audio_format(&media_type)) {
+        notes.shape.set(FORMAT, format.map_or_else(Json::null, |format| format.as_str().into()));
+    }
+    notes.keep_inner("input_audio", audio.leftovers());
+    Some(Source::Base64 { media_type, data })
 }
 
-fn read_file(inner: &mut Inner<'_>, notes: &mut Notes) -> Option<(Source, Option<String>)> {
-    let Inner::Object(medium) = inner else { return None };
-    let source = if let Some(data) = medium.file_data.take() {
-        let data = data.0;
-        let is_url = data.starts_with("http://") || data.starts_with("https://");
-        if is_url || data.starts_with("data:") {
-            if is_url {
-                notes.mark(FILE_URL);
-            }
-            source_of(data, notes)
-        } else {
-            notes.mark(BARE);
-            let media_type = sniffed(&data).unwrap_or("application/pdf").to_owned();
-            Source::Base64 { media_type, data: data.into_owned() }
-        }
-    } else {
-        Source::File { id: medium.file_id.take()?.into_string(), media_type: None }
+fn read_file(inner: &mut Option<Box<Medium<'_>>>, notes: &mut Notes) -> Option<(Source, Option<String>)> {
+    let file = inner.as_mut()?;
+    let source = match &file.file_data {
+        // Nobody is known to take an address here.
+        Some(data) if data.as_str().starts_with("http") => return None,
+        Some(data) => source_of(data.0.clone(), Some("application/pdf"), notes),
+        None => Source::File { id: file.file_id.take()?.into_string(), media_type: None },
     };
-    let name = medium.filename.take().map(WireText::into_string);
-    notes.keep_inner("file", std::mem::take(medium.as_mut()).leftovers());
-    *inner = Inner::Absent;
+    file.file_data = None;
+    let name = file.filename.take().map(WireText::into_string);
+    notes.keep_inner("file", inner.take()?.leftovers());
     Some((source, name))
 }
 
@@ -212,28 +185,29 @@ fn chunk_text(list: &str) -> Option<String> {
     Some(parts.iter().filter_map(|chunk| chunk.get("text")?.as_str()).collect())
 }
 
-/// A list with one text part.
-fn chunk_of(text: &str) -> Raw<'static> {
-    Raw(raw(&[text_part(text)]))
-}
-
-/// An address, or the bytes of a data URL.
-fn source_of(url: Cow<'_, str>, notes: &mut Notes) -> Source {
+/// Where the bytes are that a text stands for: at an address, in a data URL, or in the text itself, where that may be,
+/// as bytes that are most likely of type `bare`.
+fn source_of(text: Cow<'_, str>, bare: Option<&str>, notes: &mut Notes) -> Source {
     const END: &str = ";base64,";
-    let parsed = url.strip_prefix("data:").and_then(|rest| {
+    let parsed = text.strip_prefix("data:").and_then(|rest| {
         let end = rest.find(END)?;
         let media_type = rest.get(..end)?.split(';').next()?;
-        let (head, data) = url.split_at_checked("data:".len() + end + END.len())?;
+        let (head, data) = text.split_at_checked("data:".len() + end + END.len())?;
         Some((head, media_type.to_owned(), data.to_owned()))
     });
-    match parsed {
-        Some((head, media_type, data)) => {
+    match (parsed, bare) {
+        (Some((head, media_type, data)), _) => {
             if head != data_head(&media_type) {
                 notes.shape.set(DATA_HEAD, head);
             }
             Source::Base64 { media_type, data }
         }
-        None => Source::Url { url: url.into_owned(), media_type: None },
+        (None, Some(likely)) if !text.starts_with("http") && !text.starts_with("data:") => {
+            notes.mark(BARE);
+            let media_type = sniffed(&text).unwrap_or(likely).to_owned();
+            Source::Base64 { media_type, data: text.into_owned() }
+        }
+        (None, _) => Source::Url { url: text.into_owned(), media_type: None },
     }
 }
 
@@ -241,10 +215,11 @@ fn data_head(media_type: &str) -> String {
     format!("data:{media_type};base64,")
 }
 
-/// The address of a source that has one: its URL, or its bytes as a data URL.
-fn url_of<'a>(source: &'a Source, data: &ProviderData) -> Option<WireText<'a>> {
+/// The text that stands for a source: its URL, or its bytes, mostly as a data URL.
+fn text_of<'a>(source: &'a Source, data: &ProviderData) -> Option<WireText<'a>> {
     match source {
         Source::Url { url, .. } => Some(url.as_str().into()),
+        Source::Base64 { data: bytes, .. } if shape(data).flag(BARE) => Some(bytes.as_str().into()),
         Source::Base64 { media_type, data: bytes } => {
             let head = shape(data)
                 .str(DATA_HEAD)
@@ -275,16 +250,16 @@ pub(super) fn encode(block: &Block, side: Side, state: StateUse) -> Option<Item<
         }
         Block::Text(text) => text_part(&text.text),
         Block::Image(image) => {
-            let url = url_of(&image.source, &image.provider_data)?;
+            let url = text_of(&image.source, &image.provider_data)?;
             let image_url = if shape(&image.provider_data).flag(PLAIN) {
-                Inner::Plain(url)
+                Raw::of(&url)
             } else {
-                Inner::Object(Box::new(Medium { url: Some(url), ..medium(&image.provider_data, side, "image_url") }))
+                Raw::of(&Medium { url: Some(url), ..medium(&image.provider_data, side, "image_url") })
             };
-            Part { kind: Some("image_url".into()), image_url, ..Part::default() }
+            Part { kind: Some("image_url".into()), image_url: Some(image_url), ..Part::default() }
         }
         Block::Audio(audio) => {
-            Part { kind: Some("input_audio".into()), input_audio: write_audio(audio, side)?, ..Part::default() }
+            Part { kind: Some("input_audio".into()), input_audio: Some(write_audio(audio, side)?), ..Part::default() }
         }
         Block::Document(document) => write_document(document, side)?,
         Block::Thinking(thinking) => write_thinking(thinking),
@@ -318,52 +293,41 @@ fn medium<'a>(data: &'a ProviderData, side: Side, name: &str) -> Medium<'a> {
     Medium { rest: notes::inner(notes::extra(data, side), name), ..Medium::default() }
 }
 
-fn write_audio(audio: &Audio, side: Side) -> Option<Inner<'_>> {
+fn write_audio(audio: &Audio, side: Side) -> Option<Raw<'static>> {
     let shape = shape(&audio.provider_data);
-    let is_plain = shape.flag(PLAIN);
-    match &audio.source {
-        Source::Base64 { data, .. } if is_plain && shape.flag(BARE) => Some(Inner::Plain(data.as_str().into())),
-        Source::Base64 { .. } | Source::Url { .. } if is_plain => {
-            url_of(&audio.source, &audio.provider_data).map(Inner::Plain)
-        }
-        Source::Base64 { media_type, data } => {
-            let format = match shape.get(FORMAT) {
-                Some(format) if format.is_null() => None,
-                Some(format) => format.as_str().filter(|format| audio_type(format) == *media_type).map(WireText),
-                None => None,
-            };
-            let silent = shape.get(FORMAT).is_some_and(Json::is_null);
-            let format = format.or_else(|| (!silent).then(|| audio_format(media_type).into()));
-            let inner = medium(&audio.provider_data, side, "input_audio");
-            Some(Inner::Object(Box::new(Medium { data: Some(data.as_str().into()), format, ..inner })))
-        }
-        Source::Url { .. } | Source::Text { .. } | Source::File { .. } => None,
+    if shape.flag(PLAIN) {
+        return text_of(&audio.source, &audio.provider_data).map(|text| Raw::of(&text));
     }
+    let Source::Base64 { media_type, data } = &audio.source else { return None };
+    let kept = shape.get(FORMAT);
+    let same = kept.and_then(Json::as_str).filter(|format| audio_type(format) == *media_type);
+    let format = match same {
+        Some(format) => Some(WireText(format)),
+        None if kept.is_some_and(Json::is_null) => None,
+        None => Some(audio_format(media_type).into()),
+    };
+    let inner = medium(&audio.provider_data, side, "input_audio");
+    Some(Raw::of(&Medium { data: Some(data.as_str().into()), format, ..inner }))
 }
 
 fn write_document(document: &Document, side: Side) -> Option<Part<'_>> {
     let data = &document.provider_data;
-    let shape = shape(data);
     let name = document.name.as_deref().map(WireText::from);
-    if shape.flag(DOCUMENT_URL) {
+    if shape(data).flag(DOCUMENT_URL) {
         return Some(Part {
             kind: Some("document_url".into()),
-            document_url: Some(url_of(&document.source, data)?),
+            document_url: Some(text_of(&document.source, data)?),
             document_name: name,
             ..Part::default()
         });
     }
-    let mut inner = medium(data, side, "file");
-    inner.filename = name;
+    let mut file = Medium { filename: name, ..medium(data, side, "file") };
     match &document.source {
-        Source::File { id, .. } => inner.file_id = Some(id.as_str().into()),
-        Source::Base64 { data: bytes, .. } if shape.flag(BARE) => inner.file_data = Some(bytes.as_str().into()),
-        // Only those who sent an address here are known to take one.
-        Source::Url { .. } if !shape.flag(FILE_URL) => return None,
-        source @ (Source::Base64 { .. } | Source::Url { .. }) => inner.file_data = Some(url_of(source, data)?),
-        Source::Text { .. } => return None,
+        Source::File { id, .. } => file.file_id = Some(id.as_str().into()),
+        source @ Source::Base64 { .. } => file.file_data = text_of(source, data),
+        Source::Url { .. } | Source::Text { .. } => return None,
     }
-    Some(Part { kind: Some("file".into()), file: Inner::Object(Box::new(inner)), ..Part::default() })
+    Some(Part { kind: Some("file".into()), file: Some(Box::new(file)), ..Part::default() })
 }
 
 /// A `thinking` part, in the chunks that it came in while they still say the same.
@@ -373,7 +337,7 @@ fn write_thinking(block: &ThinkingBlock) -> Part<'_> {
     let thinking = match chunks {
         _ if shape.flag(PLAIN) => Raw::of(&block.text),
         Some(chunks) => Raw::from(chunks),
-        None => chunk_of(&block.text),
+        None => Raw::of(&[text_part(&block.text)]),
     };
     Part { kind: Some("thinking".into()), thinking: Some(thinking), ..Part::default() }
 }

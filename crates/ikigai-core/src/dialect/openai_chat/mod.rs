@@ -12,8 +12,9 @@
 //!   a run of them is one message of ours.
 //!
 //! Files beside the usual ones: `assistant` and `calls` are what requests and answers have in common, `notes` names what
-//! this dialect leaves in `provider_data`, `sealed` finds a slot for other dialects' state, and `request/history` writes
-//! the messages that `request/messages` reads.
+//! this dialect leaves in `provider_data`, `sealed` finds a slot for other dialects' state, and `request/history` and
+//! `request/parts` write the messages that `request/messages` reads. The reader of streams has its own folder: blocks,
+//! calls, `merge` for everything else that comes in pieces, and `alike` for chunks that need no reading.
 
 mod abilities;
 mod assistant;
@@ -30,6 +31,8 @@ mod usage;
 pub(super) mod watch;
 mod wire;
 
+use crate::Dialect;
+
 #[cfg(test)]
 mod any_json;
 #[cfg(test)]
@@ -42,3 +45,5 @@ pub(crate) use error::{decode_error, encode_error};
 pub(crate) use request::{decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response};
 pub(crate) use stream::{Decoder, Encoder};
+
+const DIALECT: Dialect = Dialect::OpenaiChat;

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-use crate::json::wire::Rest;
-use crate::{Dialect, Fields, Json, Part, ProviderData};
+use serde::{Deserialize, Serialize};
 
-pub(super) const DIALECT: Dialect = Dialect::OpenaiChat;
+use super::DIALECT;
+use crate::json::wire::Rest;
+use crate::{Fields, Json, Part, ProviderData};
 
 /// Shape: how `content` was written, where that does not follow from the blocks: one of [`ContentShape`]'s words.
-pub(super) const CONTENT: &str = "content";
+const CONTENT: &str = "content";
 /// Shape: the field that reasoning came in.
 pub(super) const REASONING_FIELD: &str = "reasoning_field";
 /// Shape: the second field that said the same.
@@ -54,11 +55,6 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    /// The unknown fields of an object, and nothing else yet.
-    pub(super) fn of(extra: Fields) -> Self {
-        Notes { extra, ..Notes::default() }
-    }
-
     /// Sets a mark about the spelling.
     pub(super) fn mark(&mut self, name: &str) {
         self.shape.set(name, true);
@@ -123,8 +119,19 @@ pub(super) fn around<'a>(extra: &'a Fields, object: &str) -> Rest<'a> {
     own.map(|(name, value)| (Cow::Borrowed(name), Cow::Borrowed(value.raw()))).collect()
 }
 
+/// Puts items into their places among the others; their places ascend.
+pub(super) fn put_in_places<T>(items: &mut Vec<T>, placed: impl IntoIterator<Item = (usize, T)>) {
+    let mut others = std::mem::take(items).into_iter();
+    for (place, item) in placed {
+        items.extend(others.by_ref().take(place.saturating_sub(items.len())));
+        items.push(item);
+    }
+    items.extend(others);
+}
+
 /// How `content` was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum ContentShape {
     /// A list of parts, where a text would have done.
     Parts,
@@ -137,24 +144,13 @@ pub(super) enum ContentShape {
 }
 
 impl ContentShape {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            ContentShape::Parts => "parts",
-            ContentShape::Null => "null",
-            ContentShape::Absent => "absent",
-            ContentShape::Empty => "empty",
-        }
-    }
-
     /// The shape that notes name.
     pub(super) fn read(shape: &Fields) -> Option<Self> {
-        [ContentShape::Parts, ContentShape::Null, ContentShape::Absent, ContentShape::Empty]
-            .into_iter()
-            .find(|known| shape.str(CONTENT).is_some_and(|word| word == known.as_str()))
+        shape.get(CONTENT)?.to().ok()
     }
 
     /// Notes the shape.
     pub(super) fn note(self, shape: &mut Fields) {
-        shape.set(CONTENT, self.as_str());
+        shape.set(CONTENT, Json::of(&self).unwrap_or_default());
     }
 }

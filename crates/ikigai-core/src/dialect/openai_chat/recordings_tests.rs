@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use pretty_assertions::assert_eq;
 use serde_json::{Map, Value, json};
 
-use super::notes::DIALECT;
+use super::DIALECT;
 use super::testing::{Sent, decode_request, decode_response, encode_request, encode_response};
 use super::{Encoder, content, decode_error, encode_error, notes};
 use crate::catalog::Rules;

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::notes::DIALECT;
 use super::wire::{Detail, Message};
+use super::{DIALECT, notes};
 use crate::dialect::Reply;
 use crate::dialect::seal::Sealed;
 use crate::json::loose::read_raw;
@@ -112,12 +112,11 @@ fn open(detail: &Raw<'_>) -> Option<Opened> {
 pub(super) fn unseal(content: &mut Vec<Block>, items: Vec<Opened>) -> (Option<String>, Option<String>) {
     let issuer = items.iter().find_map(|item| item.record.provider.clone());
     let model = items.iter().find_map(|item| item.record.model.clone());
-    let (thinking, rest): (Vec<Opened>, Vec<Opened>) = items.into_iter().partition(|item| item.of == "thinking");
-    let mut placed = restore_thinking(content, thinking);
+    let (mut thinking, mut texts, mut placed) = (Vec::new(), Vec::new(), Vec::new());
     let mut calls: HashMap<String, ProviderData> = HashMap::new();
-    let mut texts = Vec::new();
-    for item in rest {
+    for item in items {
         match item.of.as_str() {
+            "thinking" => thinking.push(item),
             "call" => calls.entry(item.id).or_default().merge(item.record.data),
             // Nothing was said in it; the client has no trace of it.
             "text" if item.length == 0 => {
@@ -128,6 +127,7 @@ pub(super) fn unseal(content: &mut Vec<Block>, items: Vec<Opened>) -> (Option<St
             _ => {}
         }
     }
+    placed.extend(restore_thinking(content, thinking));
     for block in content.iter_mut() {
         if let Block::ToolCall(call) = block
             && let Some(data) = calls.remove(&call.id)
@@ -142,21 +142,9 @@ pub(super) fn unseal(content: &mut Vec<Block>, items: Vec<Opened>) -> (Option<St
             text.provider_data.merge(item.record.data);
         }
     }
-    place(content, placed);
-    (issuer, model)
-}
-
-/// Puts blocks into their places among the others.
-fn place(content: &mut Vec<Block>, mut placed: Vec<(usize, Block)>) {
     placed.sort_by_key(|(index, _)| *index);
-    let mut merged = Vec::with_capacity(content.len() + placed.len());
-    let mut others = std::mem::take(content).into_iter();
-    for (index, block) in placed {
-        merged.extend(others.by_ref().take(index.saturating_sub(merged.len())));
-        merged.push(block);
-    }
-    merged.extend(others);
-    *content = merged;
+    notes::put_in_places(content, placed);
+    (issuer, model)
 }
 
 /// The thinking blocks with their places, cut out of the one text that the client knows.

@@ -17,57 +17,33 @@ pub(super) const FIELDS: [&str; 6] =
 
 /// Reads what the fields ask for. `None` if they say nothing that has a meaning elsewhere.
 pub(super) fn decode(fields: &Fields) -> Option<Thinking> {
-    let mut thinking = Thinking { level: None, budget: None, include_summary: true };
-    let mut said = false;
     let field = |name: &str| fields.get(name).map(crate::Json::value);
     let effort = |value: Option<&Value>| value.and_then(Value::as_str).and_then(|word| word.parse::<Level>().ok());
     let flag = |value: Option<&Value>| value.and_then(Value::as_bool);
-    if let Some(level) = effort(field("reasoning_effort")) {
-        thinking.level = Some(level);
-        said = true;
-    }
-    if let Some(reasoning) = field("reasoning").and_then(Value::as_object) {
-        if let Some(level) = effort(reasoning.get("effort")) {
-            thinking.level = Some(level);
-            said = true;
-        }
-        if let Some(budget) = reasoning.get("max_tokens").and_then(Value::as_i64) {
-            thinking.budget = Some(budget);
-            said = true;
-        }
-        if let Some(on) = flag(reasoning.get("enabled")) {
-            said = true;
-            if !on {
-                thinking.level = Some(Level::None);
-            }
-        }
-        if flag(reasoning.get("exclude")) == Some(true) {
-            thinking.include_summary = false;
-            said = true;
-        }
-    }
-    if let Some(own) = field("thinking").and_then(Value::as_object)
-        && let Some(kind) = own.get("type").and_then(Value::as_str)
-    {
-        said = true;
-        if kind == "disabled" {
-            thinking.level = Some(Level::None);
-        }
-        thinking.budget = own.get("budget_tokens").and_then(Value::as_i64).or(thinking.budget);
-    }
-    let template = field("chat_template_kwargs");
-    let inside = template.and_then(|own| own.get("enable_thinking").or_else(|| own.get("thinking")));
-    if let Some(on) = flag(field("enable_thinking").or(inside)) {
-        said = true;
-        if !on {
-            thinking.level = Some(Level::None);
-        }
-    }
-    if let Some(shown) = flag(field("include_reasoning")) {
-        thinking.include_summary &= shown;
-        said = true;
-    }
-    said.then_some(thinking)
+    let number = |value: Option<&Value>| value.and_then(Value::as_i64);
+    let inside = |object: &str, name: &str| field(object).and_then(|object| object.get(name));
+    let kind = inside("thinking", "type").and_then(Value::as_str);
+    let template = || ["enable_thinking", "thinking"].into_iter().find_map(|name| inside("chat_template_kwargs", name));
+    let switches = [
+        flag(inside("reasoning", "enabled")),
+        kind.map(|kind| kind != "disabled"),
+        flag(field("enable_thinking").or_else(template)),
+    ];
+    let level = effort(inside("reasoning", "effort")).or_else(|| effort(field("reasoning_effort")));
+    let own_budget = number(inside("thinking", "budget_tokens")).filter(|_| kind.is_some());
+    let budget = own_budget.or_else(|| number(inside("reasoning", "max_tokens")));
+    let excluded = flag(inside("reasoning", "exclude")).filter(|excluded| *excluded);
+    let included = flag(field("include_reasoning"));
+    let is_said = level.is_some()
+        || budget.is_some()
+        || excluded.is_some()
+        || included.is_some()
+        || switches.iter().any(Option::is_some);
+    is_said.then(|| Thinking {
+        level: if switches.contains(&Some(false)) { Some(Level::None) } else { level },
+        budget,
+        include_summary: excluded.is_none() && included != Some(false),
+    })
 }
 
 /// Writes what is said about thinking, in the way that the provider asks for.
@@ -88,12 +64,11 @@ pub(super) fn encode(thinking: &FittedThinking, style: ReasoningRequest) -> Rest
         }
         ReasoningRequest::ReasoningObject => {
             let mut object = Map::new();
-            match setting {
-                ThinkingSetting::Unsaid | ThinkingSetting::BetweenTools => {}
-                ThinkingSetting::Off => drop(object.insert("effort".to_owned(), "none".into())),
-                ThinkingSetting::Budget(tokens) => drop(object.insert("max_tokens".to_owned(), tokens.into())),
-                ThinkingSetting::Level(level) => drop(object.insert("effort".to_owned(), level.effort().into())),
-                ThinkingSetting::On => {}
+            if let ThinkingSetting::Budget(tokens) = setting {
+                object.insert("max_tokens".to_owned(), tokens.into());
+            }
+            if let Some(word) = effort_word(setting).filter(|_| setting != ThinkingSetting::On) {
+                object.insert("effort".to_owned(), word.into());
             }
             if matches!(setting, ThinkingSetting::Level(_) | ThinkingSetting::On) {
                 object.insert("enabled".to_owned(), true.into());

@@ -1,10 +1,10 @@
 //! Token counts of the whole family, as one arithmetic.
 
-use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
-use super::notes::{DIALECT, shape};
+use super::DIALECT;
+use super::notes::shape;
 use crate::json::wire::Raw;
 use crate::{Fields, Json, Part, Usage};
 
@@ -77,59 +77,29 @@ pub(super) fn encode(usage: &Usage) -> Option<Raw<'_>> {
     if shape.flag(ELSEWHERE) {
         return None;
     }
-    let same = shape.get(RAW).filter(|raw| same_counts(&counts(raw.raw()), usage));
+    let means = |raw: &&Json| Usage { provider_data: usage.provider_data.clone(), ..counts(raw.raw()) };
+    let same = shape.get(RAW).filter(|raw| means(raw) == *usage);
     Some(same.map_or_else(|| plain(usage), Raw::from))
 }
 
 /// The counts in OpenAI's form.
 pub(super) fn plain(usage: &Usage) -> Raw<'static> {
-    #[derive(Serialize)]
-    struct Counts {
-        prompt_tokens: u64,
-        completion_tokens: u64,
-        total_tokens: u64,
-        prompt_tokens_details: Prompt,
-        completion_tokens_details: Completion,
+    let mut prompt = json!({"cached_tokens": usage.cache_read_tokens});
+    if let Some(prompt) = prompt.as_object_mut().filter(|_| usage.cache_write_tokens > 0) {
+        prompt.insert("cache_write_tokens".to_owned(), usage.cache_write_tokens.into());
     }
-    #[derive(Serialize)]
-    struct Prompt {
-        cached_tokens: u64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cache_write_tokens: Option<u64>,
-    }
-    #[derive(Serialize)]
-    struct Completion {
-        reasoning_tokens: u64,
-    }
-    Raw::of(&Counts {
-        prompt_tokens: usage.prompt_tokens(),
-        completion_tokens: usage.completion_tokens(),
-        total_tokens: usage.total_tokens(),
-        prompt_tokens_details: Prompt {
-            cached_tokens: usage.cache_read_tokens,
-            cache_write_tokens: Some(usage.cache_write_tokens).filter(|count| *count > 0),
-        },
-        completion_tokens_details: Completion { reasoning_tokens: usage.thinking_tokens },
-    })
-}
-
-fn same_counts(a: &Usage, b: &Usage) -> bool {
-    let all = |usage: &Usage| {
-        [
-            usage.input_tokens,
-            usage.output_tokens,
-            usage.thinking_tokens,
-            usage.cache_read_tokens,
-            usage.cache_write_tokens,
-        ]
-    };
-    all(a) == all(b)
+    Raw::of(&json!({
+        "prompt_tokens": usage.prompt_tokens(),
+        "completion_tokens": usage.completion_tokens(),
+        "total_tokens": usage.total_tokens(),
+        "prompt_tokens_details": prompt,
+        "completion_tokens_details": {"reasoning_tokens": usage.thinking_tokens},
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;
-    use serde_json::json;
 
     use super::*;
 

@@ -6,18 +6,18 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde::de::{MapAccess, SeqAccess};
+use serde::de::SeqAccess;
 use serde::ser::Serializer;
 use serde_json::value::RawValue;
 
-use crate::json::loose::{Item, Loose, Odd, Words, raw, raw_object};
+use crate::json::loose::{Item, Loose, Odd, Words, raw};
 use crate::json::wire::{Raw, Rest, Text};
 
 loose! {
     /// The body of a request. Its other fields are read by name.
     pub(super) struct Asked<'a> {
         model "model": Words<'a>,
-        messages "messages": Messages<'a>,
+        messages "messages": Vec<Item<'a, Message<'a>>>,
         tools "tools": Vec<Item<'a, Tool<'a>>>,
         functions "functions": Vec<Item<'a, Function<'a>>>,
     }
@@ -28,7 +28,7 @@ loose! {
         object "object": Option<Text<'a>>,
         created "created": Option<Raw<'a>>,
         model "model": Option<Text<'a>>,
-        choices "choices": Choices<'a>,
+        choices "choices": Vec<Item<'a, Choice<'a>>>,
         usage "usage": Option<Raw<'a>>,
     }
 
@@ -64,9 +64,11 @@ loose! {
         refusal "refusal": Option<Text<'a>>,
         /// A text, or a list of texts.
         thinking "thinking": Option<Raw<'a>>,
-        image_url "image_url": Inner<'a>,
-        input_audio "input_audio": Inner<'a>,
-        file "file": Inner<'a>,
+        /// An object, or a plain address.
+        image_url "image_url": Option<Raw<'a>>,
+        /// An object, or plain data.
+        input_audio "input_audio": Option<Raw<'a>>,
+        file "file": Option<Box<Medium<'a>>>,
         document_url "document_url": Option<Text<'a>>,
         document_name "document_name": Option<Text<'a>>,
     }
@@ -120,36 +122,10 @@ loose! {
         description "description": Option<Text<'a>>,
         parameters "parameters": Option<Raw<'a>>,
         strict "strict": Option<bool>,
-        arguments "arguments": Written<'a>,
+        /// A text, or the object that some send.
+        arguments "arguments": Option<Raw<'a>>,
         input "input": Option<Text<'a>>,
     }
-}
-
-/// A list that may be empty.
-macro_rules! lists {
-    ($( $(#[$meta:meta])* $name:ident: $item:ident; )*) => {$(
-        $(#[$meta])*
-        #[derive(Debug, Clone, Default, Serialize)]
-        #[serde(transparent)]
-        pub(super) struct $name<'a>(pub(super) Option<Vec<Item<'a, $item<'a>>>>);
-
-        impl<'a> Loose<'a> for $name<'a> {
-            fn list<A: SeqAccess<'a>>(&mut self, list: A) -> Result<Odd<'a>, A::Error> {
-                self.0.get_or_insert_with(|| Vec::with_capacity(1)).list(list).map(|_| None)
-            }
-
-            fn is_absent(&self) -> bool {
-                self.0.is_none()
-            }
-        }
-    )*};
-}
-
-lists! {
-    /// The messages of a request.
-    Messages: Message;
-    /// The choices of an answer.
-    Choices: Choice;
 }
 
 /// What a message says: a text, or a list of parts.
@@ -189,81 +165,14 @@ impl Serialize for Content<'_> {
     }
 }
 
-/// A medium: mostly an object, for some a plain address.
-#[derive(Debug, Clone, Default)]
-pub(super) enum Inner<'a> {
-    #[default]
-    Absent,
-    Plain(Text<'a>),
-    Object(Box<Medium<'a>>),
-}
-
-impl<'a> Loose<'a> for Inner<'a> {
-    fn string(&mut self, text: Cow<'a, str>) -> Odd<'a> {
-        *self = Inner::Plain(Text(text));
-        None
-    }
-
-    fn object<A: MapAccess<'a>>(&mut self, map: A) -> Result<Odd<'a>, A::Error> {
-        let mut medium = Box::<Medium<'a>>::default();
-        medium.object(map)?;
-        *self = Inner::Object(medium);
-        Ok(None)
-    }
-
-    fn is_absent(&self) -> bool {
-        matches!(self, Inner::Absent)
-    }
-}
-
-impl Serialize for Inner<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Inner::Absent => serializer.serialize_unit(),
-            Inner::Plain(text) => text.serialize(serializer),
-            Inner::Object(medium) => medium.serialize(serializer),
-        }
-    }
-}
-
-/// Arguments as text, or as the object that some send.
-#[derive(Debug, Clone, Default)]
-pub(super) enum Written<'a> {
-    #[default]
-    Absent,
-    Text(Text<'a>),
-    Object(Cow<'a, RawValue>),
-}
-
-impl<'a> Loose<'a> for Written<'a> {
-    fn string(&mut self, text: Cow<'a, str>) -> Odd<'a> {
-        *self = Written::Text(Text(text));
-        None
-    }
-
-    fn object<A: MapAccess<'a>>(&mut self, map: A) -> Result<Odd<'a>, A::Error> {
-        *self = Written::Object(raw_object(map)?);
-        Ok(None)
-    }
-
-    fn is_absent(&self) -> bool {
-        matches!(self, Written::Absent)
-    }
-}
-
-impl Serialize for Written<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Written::Absent => serializer.serialize_unit(),
-            Written::Text(text) => text.serialize(serializer),
-            Written::Object(raw) => raw.serialize(serializer),
-        }
-    }
-}
-
 /// The value of a name in `rest`, the last one if there are several.
 pub(super) fn find<'r>(rest: &'r Rest<'_>, name: &str) -> Option<&'r RawValue> {
     rest.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_ref())
+}
+
+/// Whether a name in `rest` stands for a list that is empty; one with items has a field of its own.
+pub(super) fn is_empty_list(rest: &Rest<'_>, name: &str) -> bool {
+    find(rest, name).is_some_and(|raw| raw.get() == "[]")
 }
 
 /// Takes a name out of `rest`.

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 use super::{messages, shape, tools};
 use crate::dialect::Incoming;
-use crate::dialect::openai_chat::notes::{DIALECT, Notes, Side};
+use crate::dialect::openai_chat::DIALECT;
+use crate::dialect::openai_chat::notes::{Notes, Side};
 use crate::dialect::openai_chat::thinking;
 use crate::dialect::openai_chat::wire::{self, Asked};
 use crate::json::loose::{self, Loose as _, Words, read_raw};
@@ -30,8 +31,11 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
     let mut request = Request::default();
     let mut notes = Notes::default();
     request.model = model(&mut asked.model, incoming.path, &mut notes)?;
-    let Some(wire) = asked.messages.0.take() else { return Err(at("messages", "is missing or not a list")) };
-    messages::decode(wire, &mut request, &mut notes)?;
+    if asked.messages.is_empty() && !wire::is_empty_list(&asked.rest, "messages") {
+        return Err(at("messages", "is missing or not a list"));
+    }
+    wire::take(&mut asked.rest, "messages");
+    messages::decode(std::mem::take(&mut asked.messages), &mut request, &mut notes)?;
 
     tools::decode(&mut asked, &mut request, &mut notes);
     let rest = &mut asked.rest;
@@ -157,10 +161,9 @@ fn thinking(rest: &mut Rest<'_>, request: &mut Request, notes: &mut Notes) {
 
 fn labels(rest: &mut Rest<'_>, request: &mut Request, notes: &mut Notes) {
     let mut raw = Fields::default();
-    let is_text = wire::find(rest, "user").is_some_and(|user| user.get().starts_with('"'));
-    let is_object = wire::find(rest, "metadata").is_some_and(|metadata| metadata.get().starts_with('{'));
-    for (name, taken) in [("user", is_text), ("metadata", is_object)] {
-        if let Some(value) = taken.then(|| wire::take(rest, name)).flatten() {
+    for (name, beginning) in [("user", '"'), ("metadata", '{')] {
+        let fits = wire::find(rest, name).is_some_and(|value| value.get().starts_with(beginning));
+        if let Some(value) = fits.then(|| wire::take(rest, name)).flatten() {
             raw.push(name, Json::copy(&value));
         }
     }
@@ -233,7 +236,7 @@ pub(super) fn read_format(raw: &RawValue) -> Option<OutputFormat> {
                 strict: inner.strict.take(),
                 provider_data: ProviderData::default(),
             };
-            let mut notes = Notes::of(inner.leftovers());
+            let mut notes = Notes { extra: inner.leftovers(), ..Notes::default() };
             notes.keep_inner(OUTER, outer.leftovers());
             format.provider_data.extend_part(DIALECT, Part::Extra, notes.extra);
             Some(OutputFormat::JsonSchema(format))

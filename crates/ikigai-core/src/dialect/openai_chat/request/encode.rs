@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::decode::{self, OUTER, WireFormat, WireSchema};
 use super::history::History;
 use super::shape;
-use super::tools::{self, Offered};
+use super::tools;
 use crate::dialect::WireRequest;
 use crate::dialect::openai_chat::notes::{self, Side};
 use crate::dialect::openai_chat::thinking;
-use crate::dialect::openai_chat::wire::{Asked, Messages, put};
-use crate::fit::{Fitted, FittedFormat, FittedTool, Spelling, ToolNames};
-use crate::json::loose::{Item, Words, raw};
+use crate::dialect::openai_chat::wire::{Asked, put};
+use crate::fit::{Fitted, FittedFormat, Spelling, ToolNames};
+use crate::json::loose::{Words, raw};
 use crate::json::wire::{Raw, Rest, Text, write};
 use crate::provider::{MaxTokensField, SeedField};
 use crate::{Error, Fields, Json, Limits, Loss, LossCode};
@@ -24,12 +24,15 @@ use crate::{Error, Fields, Json, Limits, Loss, LossCode};
 /// None so far: whatever is fitted has a form here.
 pub(crate) fn encode_request(fitted: &Fitted<'_>, _limits: &Limits) -> Result<WireRequest, Error> {
     let (messages, mut losses) = History::new(fitted).all();
-    let mut body = Asked { messages: Messages(Some(messages)), ..Asked::default() };
+    let mut body = Asked { messages, ..Asked::default() };
+    if body.messages.is_empty() {
+        put(&mut body.rest, "messages", &body.messages);
+    }
     let shape = shape_of(fitted);
     if !shape.flag(shape::MODEL_IN_PATH) {
         body.model = Words(Some(fitted.request.model.as_str().into()));
     }
-    put_tools(fitted, shape, &mut body);
+    tools::encode(fitted, shape, &mut body);
     let rest = &mut body.rest;
     put_limits(fitted, shape, rest);
     put_choice(fitted, shape, rest);
@@ -60,25 +63,6 @@ fn raw_fields(shape: &Fields, name: &str) -> Option<Fields> {
 /// Adds fields in their raw form.
 fn put_raw(rest: &mut Rest<'_>, fields: Fields) {
     rest.extend(fields.into_iter().map(|(name, value)| (Cow::Owned(name), Cow::Owned(value.raw().to_owned()))));
-}
-
-fn put_tools<'f>(fitted: &'f Fitted<'_>, shape: &Fields, body: &mut Asked<'f>) {
-    let is_older_form = shape.flag(shape::FUNCTIONS);
-    for tool in &fitted.tools {
-        match tool {
-            FittedTool::Function { function, index, name, parameters, strict } => {
-                let offered = Offered { function, name, parameters, strict: *strict };
-                if is_older_form {
-                    body.functions.push(Item::Fits(offered.function()));
-                } else {
-                    let mark = fitted.marks.at(crate::fit::Place::Tool(*index), function.cache.as_ref());
-                    body.tools.push(Item::Fits(offered.tool(mark)));
-                }
-            }
-            FittedTool::Own(other) if is_older_form => body.functions.push(Item::Odd(Cow::Borrowed(other.data.raw()))),
-            FittedTool::Own(other) => body.tools.push(Item::Odd(Cow::Borrowed(other.data.raw()))),
-        }
-    }
 }
 
 fn put_limits(fitted: &Fitted<'_>, shape: &Fields, rest: &mut Rest<'_>) {

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 
 use super::shape;
-use crate::dialect::openai_chat::assistant::{GAP, Join, Saying, details_of, field_of};
+use crate::dialect::openai_chat::DIALECT;
+use crate::dialect::openai_chat::assistant::{GAP, Saying, details_of, field_of};
 use crate::dialect::openai_chat::content::{FIELD_CONTENT, is_cache_field};
-use crate::dialect::openai_chat::notes::{self, ContentShape, DIALECT, EXTRA_CONTENT, REASONING_DETAILS, Side};
+use crate::dialect::openai_chat::notes::{self, ContentShape, EXTRA_CONTENT, REASONING_DETAILS, Side};
 use crate::dialect::openai_chat::wire::{self, Content, Message, Part};
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
 use crate::json::loose::{Item, Loose as _};
@@ -76,18 +77,21 @@ impl<'f> History<'f> {
         if parts.is_empty() {
             return;
         }
-        let is_marked = parts.iter().any(|item| match item {
-            Item::Fits(part) => part.rest.iter().any(|(name, _)| is_cache_field(name)),
-            Item::Odd(_) => true,
-        });
-        let content = if is_marked { Content::Parts(parts) } else { Content::Text(joined(&parts).into()) };
+        let text = |item: &Item<'_, Part<'_>>| match item {
+            Item::Fits(part) if part.rest.iter().any(|(name, _)| is_cache_field(name)) => None,
+            Item::Fits(part) => part.text.as_ref().map(|text| text.as_str().to_owned()),
+            Item::Odd(_) => None,
+        };
+        let texts: Option<Vec<String>> = parts.iter().map(text).collect();
+        let content = texts.map_or_else(|| Content::Parts(parts), |texts| Content::Text(texts.join(GAP).into()));
         self.push(self.system_role(), Message { content, ..Message::default() });
     }
 
+    /// The role of instructions, unless a message says which one it had.
     fn system_role(&self) -> &'static str {
         match self.fitted.target.quirks.chat.system_role {
-            SystemRole::System => "system",
-            SystemRole::Developer => "developer",
+            SystemRole::Developer if self.is_ours() => "developer",
+            SystemRole::System | SystemRole::Developer => "system",
         }
     }
 
@@ -106,13 +110,11 @@ impl<'f> History<'f> {
         for shape in messages {
             let Some((own, rest)) = blocks.split_at_checked(count(&shape)) else { return true };
             blocks = rest;
-            let mut message = Message { content: self.content(own, &shape), ..Message::default() };
-            put_null(&mut message, &shape);
+            let mut message = self.plain(own, &shape);
             let extra: Fields = shape.get(shape::EXTRA).and_then(|extra| extra.to().ok()).unwrap_or_default();
             let owned = |(name, value): (String, crate::Json)| (Cow::Owned(name), Cow::Owned(value.raw().to_owned()));
             message.rest.extend(extra.into_iter().map(owned));
-            let is_developer = shape.str(shape::ROLE).is_some_and(|role| role == "developer");
-            self.push(if is_developer { "developer" } else { "system" }, message);
+            self.push(role(&shape, "system"), message);
         }
         true
     }
@@ -130,8 +132,7 @@ impl<'f> History<'f> {
         }
         let data = &message.message.provider_data;
         let shape = if results.is_empty() { self.shape(data) } else { Fields::NONE };
-        let mut wire = Message { content: self.content(rest, shape), ..Message::default() };
-        put_null(&mut wire, shape);
+        let mut wire = self.plain(rest, shape);
         wire.rest.extend(notes::extra(data, Side::Request).as_rest());
         self.push_user(wire);
     }
@@ -151,21 +152,13 @@ impl<'f> History<'f> {
     fn instructions(&mut self, message: &'f FittedMessage<'f>) {
         let data = &message.message.provider_data;
         let shape = self.shape(data);
-        let role = if self.is_ours() {
-            self.system_role()
-        } else if shape.str(shape::ROLE).is_some_and(|role| role == "developer") {
-            "developer"
-        } else {
-            "system"
-        };
-        let mut wire = Message { content: self.content(&message.content, shape), ..Message::default() };
-        put_null(&mut wire, shape);
+        let mut wire = self.plain(&message.content, shape);
         wire.rest.extend(notes::extra(data, Side::Request).as_rest());
-        self.push(role, wire);
+        self.push(role(shape, self.system_role()), wire);
     }
 
-    /// `content` in the shape that it had, else as short as it can be.
-    fn content(&mut self, blocks: impl IntoIterator<Item = &'f FittedBlock<'f>>, shape: &Fields) -> Content<'f> {
+    /// A message that has nothing but content.
+    fn plain(&mut self, blocks: impl IntoIterator<Item = &'f FittedBlock<'f>>, shape: &Fields) -> Message<'f> {
         let parts = blocks.into_iter().filter_map(|block| self.part(&block.block, block.place, block.state)).collect();
         shaped(parts, shape)
     }
@@ -185,21 +178,19 @@ impl<'f> History<'f> {
     fn result(&mut self, block: &'f FittedBlock<'f>) {
         let Block::ToolResult(result) = block.block.as_ref() else { return };
         let shape = self.shape(&result.provider_data);
-        let mut wire = Message::default();
-        if !shape.flag(shape::NO_ID) {
-            wire.tool_call_id = Some(result.tool_call_id.as_str().into());
-        }
-        if self.is_ours() || result.is_error {
-            wire.content = Content::Text(self.result_text(result, block.place).into());
+        let mut wire = if self.is_ours() || result.is_error {
+            let content = Content::Text(self.result_text(result, block.place).into());
+            Message { content, ..Message::default() }
         } else {
             let inner = result.content.iter().enumerate();
             let parts = inner.filter_map(|(index, inner)| self.part(inner, block.place.inner(index), block.state));
-            wire.content = shaped(parts.collect(), shape);
-            put_null(&mut wire, shape);
+            shaped(parts.collect(), shape)
+        };
+        if !shape.flag(shape::NO_ID) {
+            wire.tool_call_id = Some(result.tool_call_id.as_str().into());
         }
         wire.rest.extend(notes::extra(&result.provider_data, Side::Request).as_rest());
-        let is_older = shape.str(shape::ROLE).is_some_and(|role| role == "function");
-        self.push(if is_older { "function" } else { "tool" }, wire);
+        self.push(role(shape, "tool"), wire);
     }
 
     /// A result's text. Pictures and documents move behind the results.
@@ -244,7 +235,7 @@ impl<'f> History<'f> {
     fn assistant(&mut self, message: &'f FittedMessage<'f>) {
         let data = &message.message.provider_data;
         let quirks = self.fitted.target.quirks;
-        let mut saying = Saying::new(Side::Request, Join::Gap, self.fitted.spelling, Cow::Borrowed(self.shape(data)));
+        let mut saying = Saying::new(Side::Request, self.fitted.spelling, Cow::Borrowed(self.shape(data)));
         let mut text_after_call = false;
         for block in &message.content {
             let field = match block.block.as_ref() {
@@ -268,11 +259,8 @@ impl<'f> History<'f> {
         }
         let (is_silent, has_calls) = (saying.is_silent(), saying.has_calls());
         let mut wire = saying.into_message();
-        if let Some(state) = data.part(DIALECT, DataPart::State).get(EXTRA_CONTENT)
-            && message.state == StateUse::Own
-        {
-            wire.extra_content = Some(Raw::from(state));
-        }
+        let state = data.part(DIALECT, DataPart::State).get(EXTRA_CONTENT);
+        wire.extra_content = state.filter(|_| message.state == StateUse::Own).map(Raw::from);
         let extra = notes::extra(data, Side::Request).as_rest();
         if !self.is_ours() {
             wire.rest.extend(extra);
@@ -326,32 +314,31 @@ impl<'f> History<'f> {
     }
 }
 
-/// Parts in the shape that they had, else as short as they can be.
-fn shaped<'a>(mut parts: Vec<Item<'a, Part<'a>>>, shape: &Fields) -> Content<'a> {
-    match (ContentShape::read(shape), parts.as_mut_slice()) {
+/// A message with these parts in the shape that they had, else as short as they can be.
+fn shaped<'a>(mut parts: Vec<Item<'a, Part<'a>>>, shape: &Fields) -> Message<'a> {
+    let mut message = Message::default();
+    message.content = match (ContentShape::read(shape), parts.as_mut_slice()) {
+        (Some(ContentShape::Absent), []) => Content::Absent,
+        (Some(ContentShape::Null), []) => {
+            wire::put(&mut message.rest, "content", &());
+            Content::Absent
+        }
         (Some(ContentShape::Parts), _) => Content::Parts(parts),
-        (Some(ContentShape::Null | ContentShape::Absent), []) => Content::Absent,
         (_, []) => Content::Text("".into()),
         // The text alone where there is nothing else to say.
-        (_, [Item::Fits(only)]) if only.rest.is_empty() && only.text.is_some() => {
-            only.text.take().map_or_else(|| Content::Parts(Vec::new()), Content::Text)
+        (_, [Item::Fits(Part { text: Some(text), rest, .. })]) if rest.is_empty() => {
+            Content::Text(std::mem::take(text))
         }
         (_, _) => Content::Parts(parts),
-    }
+    };
+    message
 }
 
-/// Writes `null` for content that was so.
-fn put_null(message: &mut Message<'_>, shape: &Fields) {
-    if message.content.is_absent() && ContentShape::read(shape) == Some(ContentShape::Null) {
-        wire::put(&mut message.rest, "content", &());
+/// The role that a message had, where it was not the usual one.
+fn role(shape: &Fields, usual: &'static str) -> &'static str {
+    match shape.str(shape::ROLE).as_deref() {
+        Some("developer") => "developer",
+        Some("function") => "function",
+        _ => usual,
     }
-}
-
-/// The texts of parts, with a gap between.
-fn joined(parts: &[Item<'_, Part<'_>>]) -> String {
-    let texts = parts.iter().filter_map(|item| match item {
-        Item::Fits(part) => part.text.as_ref().map(|text| text.as_str()),
-        Item::Odd(_) => None,
-    });
-    texts.collect::<Vec<_>>().join(GAP)
 }

@@ -1,14 +1,13 @@
 //! A client's messages to ours.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 
 use super::decode::at;
 use super::shape;
 use crate::dialect::openai_chat::notes::{ContentShape, Notes, Side};
-use crate::dialect::openai_chat::wire::{self, Content, Message as WireMessage};
+use crate::dialect::openai_chat::wire::Message as WireMessage;
 use crate::dialect::openai_chat::{assistant, content, sealed};
 use crate::json::loose::{Item, Loose as _};
-use crate::json::wire::Text;
 use crate::wire::Ids;
 use crate::{Block, Error, Fields, Json, Message, Request, Role, ToolResult};
 
@@ -108,11 +107,7 @@ impl Reader {
                 }
             }
             None => {
-                // By its name, else in the order of the calls.
-                let name =
-                    wire::find(&message.rest, "name").and_then(|raw| serde_json::from_str::<Text<'_>>(raw.get()).ok());
-                let pending = self.pending.get_or_insert_with(|| Pending::new(before));
-                let id = pending.answer(name.as_ref().map(Text::as_str));
+                let id = self.pending.get_or_insert_with(|| Pending::new(before)).answer();
                 result.tool_call_id = id.unwrap_or_else(|| self.ids.next_id());
                 notes.mark(shape::NO_ID);
             }
@@ -131,41 +126,23 @@ impl Reader {
 struct Pending {
     /// Ids in the order of the calls.
     calls: VecDeque<String>,
-    by_name: HashMap<String, VecDeque<String>>,
     answered: HashSet<String>,
 }
 
 impl Pending {
     /// The calls of the last assistant message, and the results that have come since.
     fn new(messages: &[Message]) -> Self {
-        let mut pending = Pending { calls: VecDeque::new(), by_name: HashMap::new(), answered: HashSet::new() };
-        for message in messages.iter().rev() {
-            match message.role {
-                Role::Tool => {
-                    let results = message.content.iter().filter_map(Block::as_tool_result);
-                    pending.answered.extend(results.map(|result| result.tool_call_id.clone()));
-                }
-                Role::Assistant => {
-                    for call in message.content.iter().filter_map(Block::as_tool_call) {
-                        pending.calls.push_back(call.id.clone());
-                        pending.by_name.entry(call.name.clone()).or_default().push_back(call.id.clone());
-                    }
-                    break;
-                }
-                Role::User | Role::System => {}
-            }
+        let last = messages.iter().rposition(|message| message.role == Role::Assistant).unwrap_or(0);
+        let blocks = || messages.iter().skip(last).flat_map(|message| &message.content);
+        Pending {
+            calls: blocks().filter_map(Block::as_tool_call).map(|call| call.id.clone()).collect(),
+            answered: blocks().filter_map(Block::as_tool_result).map(|result| result.tool_call_id.clone()).collect(),
         }
-        pending
     }
 
-    /// The call that a result answers which does not say so.
-    fn answer(&mut self, name: Option<&str>) -> Option<String> {
-        let answered = &mut self.answered;
-        let mut first = |calls: &mut VecDeque<String>| {
-            std::iter::from_fn(|| calls.pop_front()).find(|id| answered.insert(id.clone()))
-        };
-        let by_name = name.and_then(|name| self.by_name.get_mut(name)).and_then(&mut first);
-        by_name.or_else(|| first(&mut self.calls))
+    /// The first call that has no result.
+    fn answer(&mut self) -> Option<String> {
+        std::iter::from_fn(|| self.calls.pop_front()).find(|id| self.answered.insert(id.clone()))
     }
 }
 
@@ -185,21 +162,16 @@ fn plain(role: Role, word: &str, mut wire: WireMessage<'_>) -> Message {
 /// Reads `content`, and notes how it was written where the blocks do not tell.
 fn read_content(message: &mut WireMessage<'_>, blocks: &mut Vec<Block>, kept: &mut Fields) {
     let before = blocks.len();
-    match std::mem::take(&mut message.content) {
-        Content::Text(text) => blocks.push(Block::text(text.into_string())),
-        Content::Parts(parts) => {
-            blocks.extend(parts.into_iter().map(|part| content::decode(part, Side::Request)));
+    match assistant::read_content(message, Side::Request, blocks) {
+        Some(ContentShape::Empty) => blocks.push(Block::text("")),
+        Some(ContentShape::Parts) => {
             let added = blocks.get(before..).unwrap_or_default();
             // Several parts, or one that is more than text, could only be written as parts.
-            let tells = added.len() > 1 || added.iter().any(|block| !content::is_bare_text(block, Side::Request));
-            if !tells {
+            if added.len() < 2 && added.iter().all(|block| content::is_bare_text(block, Side::Request)) {
                 ContentShape::Parts.note(kept);
             }
         }
-        Content::Absent if wire::find(&message.rest, "content").is_some_and(|raw| raw.get() == "null") => {
-            wire::take(&mut message.rest, "content");
-            ContentShape::Null.note(kept);
-        }
-        Content::Absent => ContentShape::Absent.note(kept),
+        Some(shape) => shape.note(kept),
+        None => {}
     }
 }

@@ -7,8 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::history::History;
 use super::tools::cache_control;
+use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::content::{self, is_cache_field};
-use crate::dialect::openai_chat::notes::{DIALECT, Side};
+use crate::dialect::openai_chat::notes::Side;
 use crate::dialect::openai_chat::wire::{self, Part};
 use crate::fit::{FittedBlock, Place, StateUse};
 use crate::json::loose::Item;
@@ -47,22 +48,13 @@ impl<'f> History<'f> {
 
     /// A part of text alone, for system prompts.
     pub(super) fn text_part(&mut self, block: &'f FittedBlock<'f>) -> Option<Item<'f, Part<'f>>> {
-        match block.block.as_ref() {
-            Block::Text(_) | Block::Document(_) | Block::Other(_) => {
-                let part = self.part(&block.block, block.place, block.state)?;
-                if matches!(&part, Item::Fits(part) if part.text.is_some()) || matches!(&part, Item::Odd(_)) {
-                    return Some(part);
-                }
-            }
-            Block::Image(_) | Block::Audio(_) | Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) => {}
+        let part = self.part(&block.block, block.place, block.state)?;
+        if matches!(&part, Item::Fits(part) if part.text.is_none()) {
+            let why = "a system prompt is text; it is left out";
+            self.lose(LossCode::NotInDialect, block.block.kind().as_str(), block.place, why);
+            return None;
         }
-        self.lose(
-            LossCode::NotInDialect,
-            block.block.kind().as_str(),
-            block.place,
-            "a system prompt is text; it is left out",
-        );
-        None
+        Some(part)
     }
 
     /// PDFs and files go as they are, text goes as text, and an address can only be told.
@@ -87,7 +79,7 @@ impl<'f> History<'f> {
                     self.lose(LossCode::Media, "document", place, &why);
                     return None;
                 }
-                if let (None, Item::Fits(Part { file: wire::Inner::Object(file), .. })) = (name, &mut part) {
+                if let (None, Item::Fits(Part { file: Some(file), .. })) = (name, &mut part) {
                     file.filename = Some("document.pdf".into());
                 }
             }

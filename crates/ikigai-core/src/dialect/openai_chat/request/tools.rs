@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 
 use super::decode::take_as;
 use super::shape;
+use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::content::{cache_hint, is_cache_field};
-use crate::dialect::openai_chat::notes::{self, DIALECT, Notes, Side};
+use crate::dialect::openai_chat::notes::{self, Notes, Side};
 use crate::dialect::openai_chat::wire::{self, Asked, Function as WireFunction, Tool as WireTool};
+use crate::fit::{Fitted, FittedTool, Place};
 use crate::json::loose::{Item, Loose as _};
 use crate::json::wire::{Raw, Text};
 use crate::provider::RequiredChoice;
@@ -102,45 +104,54 @@ fn no_parameters() -> Value {
     json!({"type": "object", "properties": {}})
 }
 
-/// A function as it goes out, and whether in the older form.
-pub(super) struct Offered<'a> {
-    pub(super) function: &'a Function,
-    pub(super) name: &'a str,
-    pub(super) parameters: &'a Json,
-    pub(super) strict: Option<bool>,
+/// Writes the tools, in the older form if they came in it.
+pub(super) fn encode<'f>(fitted: &'f Fitted<'_>, shape: &Fields, body: &mut Asked<'f>) {
+    let is_older_form = shape.flag(shape::FUNCTIONS);
+    for tool in &fitted.tools {
+        match tool {
+            FittedTool::Function { function, name, parameters, strict, .. } if is_older_form => {
+                body.functions.push(Item::Fits(write_function(function, name, parameters, *strict)));
+            }
+            FittedTool::Function { function, index, name, parameters, strict } => {
+                let inner = write_function(function, name, parameters, *strict);
+                let mark = fitted.marks.at(Place::Tool(*index), function.cache.as_ref());
+                body.tools.push(Item::Fits(write_tool(function, inner, mark)));
+            }
+            FittedTool::Own(other) if is_older_form => body.functions.push(Item::Odd(Cow::Borrowed(other.data.raw()))),
+            FittedTool::Own(other) => body.tools.push(Item::Odd(Cow::Borrowed(other.data.raw()))),
+        }
+    }
 }
 
-impl<'a> Offered<'a> {
-    /// The inner object, which is all of it in the older form.
-    pub(super) fn function(&self) -> WireFunction<'a> {
-        let shape = notes::shape(&self.function.provider_data);
-        let extra = notes::extra(&self.function.provider_data, Side::Request);
-        let is_unsaid = shape.flag(NO_PARAMETERS) && *self.parameters == no_parameters();
-        WireFunction {
-            name: Some(self.name.into()),
-            description: self.function.description.as_deref().map(Text::from),
-            parameters: (!is_unsaid).then(|| Raw::from(self.parameters)),
-            strict: self.strict.filter(|strict| *strict || !shape.flag(NO_STRICT)),
-            rest: notes::inner(extra, INNER),
-            ..WireFunction::default()
-        }
+/// The inner object, which is all of it in the older form.
+fn write_function<'a>(
+    function: &'a Function,
+    name: &'a str,
+    parameters: &'a Json,
+    strict: Option<bool>,
+) -> WireFunction<'a> {
+    let shape = notes::shape(&function.provider_data);
+    let is_unsaid = shape.flag(NO_PARAMETERS) && *parameters == no_parameters();
+    WireFunction {
+        name: Some(name.into()),
+        description: function.description.as_deref().map(Text::from),
+        parameters: (!is_unsaid).then(|| Raw::from(parameters)),
+        strict: strict.filter(|strict| *strict || !shape.flag(NO_STRICT)),
+        rest: notes::inner(notes::extra(&function.provider_data, Side::Request), INNER),
+        ..WireFunction::default()
     }
+}
 
-    /// The whole tool, with the mark for the cache that is sent.
-    pub(super) fn tool(&self, mark: Option<&CacheHint>) -> WireTool<'a> {
-        let data = &self.function.provider_data;
-        let extra = notes::extra(data, Side::Request);
-        let mut tool = WireTool { rest: notes::around(extra, INNER), ..WireTool::default() };
-        if !notes::shape(data).flag(NO_TYPE) {
-            tool.kind = Some("function".into());
-        }
-        tool.function = Some(Box::new(self.function()));
-        if cache_hint(extra).as_ref() != mark {
-            tool.rest.retain(|(name, _)| !is_cache_field(name));
-            tool.rest.extend(mark.map(|hint| (Cow::Borrowed("cache_control"), cache_control(hint).0)));
-        }
-        tool
+/// The whole tool, with the mark for the cache that is sent.
+fn write_tool<'a>(function: &'a Function, inner: WireFunction<'a>, mark: Option<&CacheHint>) -> WireTool<'a> {
+    let extra = notes::extra(&function.provider_data, Side::Request);
+    let has_type = !notes::shape(&function.provider_data).flag(NO_TYPE);
+    let mut rest = notes::around(extra, INNER);
+    if cache_hint(extra).as_ref() != mark {
+        rest.retain(|(name, _)| !is_cache_field(name));
+        rest.extend(mark.map(|hint| (Cow::Borrowed("cache_control"), cache_control(hint).0)));
     }
+    WireTool { kind: has_type.then(|| "function".into()), function: Some(Box::new(inner)), rest }
 }
 
 /// A mark that asks a relay to cache up to here.

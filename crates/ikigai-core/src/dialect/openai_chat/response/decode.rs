@@ -5,14 +5,15 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::{ABSENT, CHOICE, CHOICE_AT, CHOICES, CREATED, FINISH_REASON, Holds, MESSAGE, finish};
-use crate::dialect::openai_chat::notes::{DIALECT, Side};
+use crate::dialect::openai_chat::DIALECT;
+use crate::dialect::openai_chat::notes::{Notes, Side};
 use crate::dialect::openai_chat::wire::{self, Answer, Choice, Message};
 use crate::dialect::openai_chat::{assistant, usage};
 use crate::dialect::openai_error;
 use crate::json::loose::{self, Item, Loose as _};
-use crate::json::wire::{Raw, Rest, Text};
+use crate::json::wire::{Raw, Text};
 use crate::wire::Ids;
-use crate::{Error, ErrorKind, Fields, FinishReason, Json, Part, Response, Usage};
+use crate::{Error, ErrorKind, Fields, FinishReason, Json, Part, ProviderData, Response, Usage};
 
 /// Reads an answer.
 ///
@@ -41,7 +42,8 @@ pub(in crate::dialect::openai_chat) fn excerpt(text: &str) -> String {
 
 /// The failure that came in place of an answer.
 pub(in crate::dialect::openai_chat) fn failure(text: &str, answer: &Answer<'_>) -> Option<Error> {
-    let says_so = answer.choices.0.is_none()
+    let has_choices = !answer.choices.is_empty() || wire::is_empty_list(&answer.rest, "choices");
+    let says_so = !has_choices
         || wire::find(&answer.rest, "error").is_some_and(|error| error.get() != "null")
         || answer.object.as_ref().is_some_and(|object| object.as_str() == "error");
     let body = says_so.then(|| serde_json::from_str(text).ok()).flatten()?;
@@ -49,7 +51,7 @@ pub(in crate::dialect::openai_chat) fn failure(text: &str, answer: &Answer<'_>) 
 }
 
 fn decode(mut answer: Answer<'_>, ids: &mut Ids) -> Result<Response, Error> {
-    let mut choices = answer.choices.0.take().unwrap_or_default();
+    let mut choices = std::mem::take(&mut answer.choices);
     if choices.is_empty() {
         return Err(Error::protocol("the answer has no choices"));
     }
@@ -58,44 +60,21 @@ fn decode(mut answer: Answer<'_>, ids: &mut Ids) -> Result<Response, Error> {
     let Item::Fits(mut choice) = choices.remove(at) else {
         return Err(Error::protocol("the answer's first choice is not a JSON object"));
     };
-    let mut absent = Vec::new();
-    let mut message = match choice.message.take() {
-        Some(message) => *message,
-        None => {
-            absent.push("message");
-            Message::default()
-        }
-    };
-    take_expected(&mut message.role, &message.rest, "role", "assistant", &mut absent);
+    let absent = absent(&answer, &choice);
+    let mut message = choice.message.take().map(|message| *message).unwrap_or_default();
+    choice.index.take_if(|index| *index == 0);
+    message.role.take_if(|role| role.as_str() == "assistant");
+    answer.object.take_if(|object| object.as_str() == "chat.completion");
     let (content, mut notes) = assistant::decode(message, Side::Response, ids);
-    let message_fields = std::mem::take(&mut notes.extra);
+    let message = std::mem::take(&mut notes.extra);
     let mut response = Response { content, ..Response::default() };
-
+    response.id = answer.id.take().map(Cow::into_owned);
+    response.model = answer.model.take().map(Text::into_string).unwrap_or_default();
     let word = choice.finish_reason.take();
     let word = word.as_ref().map(Text::as_str);
     response.finish_reason = finish(word, Holds::of(&response.content));
     if response.finish_reason == FinishReason::Error {
         response.error = Some(Box::new(choice_error(&choice, word)));
-    }
-    match choice.index {
-        Some(0) => choice.index = None,
-        Some(_) => {}
-        None if wire::find(&choice.rest, "index").is_some() => {}
-        None => absent.push("index"),
-    }
-    let gone = |name: &str, answer: &Answer<'_>| wire::find(&answer.rest, name).is_none();
-    response.id = answer.id.take().map(Cow::into_owned);
-    if response.id.is_none() && gone("id", &answer) {
-        absent.push("id");
-    }
-    match answer.model.take() {
-        Some(model) => response.model = model.into_string(),
-        None if gone("model", &answer) => absent.push("model"),
-        None => {}
-    }
-    take_expected(&mut answer.object, &answer.rest, "object", "chat.completion", &mut absent);
-    if answer.created.is_none() && gone("created", &answer) {
-        absent.push("created");
     }
     response.usage = match answer.usage.take() {
         Some(raw) if raw.text().starts_with('{') => Some(usage::decode(&raw.0)),
@@ -106,44 +85,63 @@ fn decode(mut answer: Answer<'_>, ids: &mut Ids) -> Result<Response, Error> {
     };
     response.warnings.extend(response.usage.as_ref().and_then(Usage::inconsistency));
 
-    if let Some(created) = answer.created.take() {
-        notes.shape.set(CREATED, created.to_json());
-    }
-    answer.leftovers().into_iter().for_each(|(name, value)| notes.extra.push(name, value));
-    let around = [(CHOICE, choice.leftovers()), (MESSAGE, message_fields)];
-    for (prefix, fields) in around {
-        fields.into_iter().for_each(|(name, value)| notes.extra.push(format!("{prefix}{name}"), value));
-    }
-    if !choices.is_empty() {
-        notes.extra.set(CHOICES, Json::of(&choices).unwrap_or_default());
-        if at > 0 {
-            notes.shape.set(CHOICE_AT, Json::of(&at).unwrap_or_default());
-        }
+    let body = answer.leftovers();
+    if !choices.is_empty() && at > 0 {
+        notes.shape.set(CHOICE_AT, Json::of(&at).unwrap_or_default());
     }
     if !absent.is_empty() {
         notes.shape.set(ABSENT, Json::of(&absent).unwrap_or_default());
     }
-    response.provider_data = notes.into_bound_data(Side::Response);
-    if let Some(word) = word {
-        response.provider_data.set_part(DIALECT, Part::Shape, FINISH_REASON, word);
-    }
+    let others = if choices.is_empty() { None } else { Json::of(&choices).ok() };
+    let around = Around { body, choice: choice.leftovers(), message, others };
+    response.provider_data = around.into_data(notes, word);
     Ok(response)
 }
 
-/// Takes a field that always says the same; notes it if it is not there.
-fn take_expected<'n>(
-    field: &mut Option<Text<'_>>,
-    rest: &Rest<'_>,
-    name: &'n str,
-    word: &str,
-    absent: &mut Vec<&'n str>,
-) {
-    match field {
-        Some(text) if text.as_str() == word => *field = None,
-        Some(_) => {}
-        None if wire::find(rest, name).is_some() => {}
-        None => absent.push(name),
+/// What an answer says around its content.
+pub(in crate::dialect::openai_chat) struct Around {
+    pub(in crate::dialect::openai_chat) body: Fields,
+    pub(in crate::dialect::openai_chat) choice: Fields,
+    pub(in crate::dialect::openai_chat) message: Fields,
+    /// The choices that are only kept.
+    pub(in crate::dialect::openai_chat) others: Option<Json>,
+}
+
+impl Around {
+    /// Everything as the answer's own data, with the provider's word for the end.
+    pub(in crate::dialect::openai_chat) fn into_data(mut self, mut notes: Notes, word: Option<&str>) -> ProviderData {
+        if let Some(created) = self.body.remove(CREATED) {
+            notes.shape.set(CREATED, created);
+        }
+        notes.extra = self.body;
+        notes.keep_inner(CHOICE, self.choice);
+        notes.keep_inner(MESSAGE, self.message);
+        if let Some(others) = self.others {
+            notes.extra.set(CHOICES, others);
+        }
+        let mut data = notes.into_bound_data(Side::Response);
+        if let Some(word) = word {
+            data.set_part(DIALECT, Part::Shape, FINISH_REASON, word);
+        }
+        data
     }
+}
+
+/// The names of fields that everybody has, but not this answer.
+fn absent(answer: &Answer<'_>, choice: &Choice<'_>) -> Vec<&'static str> {
+    let nothing = Message::default();
+    let message = choice.message.as_deref().unwrap_or(&nothing);
+    let names = [
+        ("message", choice.message.is_some(), &choice.rest),
+        ("role", message.role.is_some(), &message.rest),
+        ("index", choice.index.is_some(), &choice.rest),
+        ("id", !answer.id.is_absent(), &answer.rest),
+        ("model", answer.model.is_some(), &answer.rest),
+        ("object", answer.object.is_some(), &answer.rest),
+        ("created", answer.created.is_some(), &answer.rest),
+    ];
+    let gone = names.iter().filter(|(name, fits, rest)| !fits && wire::find(rest, name).is_none());
+    gone.map(|(name, ..)| *name).collect()
 }
 
 /// Counts that some give in other places.

@@ -6,59 +6,49 @@ mod encode;
 use crate::{Block, FinishReason};
 
 pub(crate) use decode::decode_response;
-pub(super) use decode::{broken, failure, usage_elsewhere};
+pub(super) use decode::{Around, broken, failure, usage_elsewhere};
 pub(crate) use encode::encode_response;
-pub(super) use encode::{encode_other_choice, foreign_fields, note_block, service_tier};
+pub(super) use encode::{foreign_fields, note_fields, service_tier, unsaid};
 
 /// Shape: the provider's own word for the end.
-pub(in crate::dialect::openai_chat) const FINISH_REASON: &str = "finish_reason";
-/// Before the names of fields that stood in the choice, or in the message; those of the body have nothing before them.
-pub(in crate::dialect::openai_chat) const CHOICE: &str = "choice.";
-pub(in crate::dialect::openai_chat) const MESSAGE: &str = "message.";
+pub(super) const FINISH_REASON: &str = "finish_reason";
+/// What stands, with a dot, before the names of fields of the choice and of the message; those of the body have nothing
+/// before them.
+const CHOICE: &str = "choice";
+const MESSAGE: &str = "message";
 /// The other choices.
-pub(in crate::dialect::openai_chat) const CHOICES: &str = "choices";
+const CHOICES: &str = "choices";
 /// Shape: when the answer was made.
-pub(in crate::dialect::openai_chat) const CREATED: &str = "created";
+const CREATED: &str = "created";
 /// Shape: the place of our choice among them, where it is not the first.
-pub(super) const CHOICE_AT: &str = "choice_at";
+const CHOICE_AT: &str = "choice_at";
 /// Shape: fields that everybody has, but not this answer.
-pub(super) const ABSENT: &str = "absent";
+const ABSENT: &str = "absent";
 
 /// What an answer holds, as far as its end depends on it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in crate::dialect::openai_chat) struct Holds {
-    pub(in crate::dialect::openai_chat) calls: bool,
+pub(super) struct Holds {
+    pub(super) calls: bool,
     /// A call whose arguments are cut off.
-    pub(in crate::dialect::openai_chat) broken_call: bool,
-    pub(in crate::dialect::openai_chat) refusal: bool,
+    pub(super) broken_call: bool,
+    pub(super) refusal: bool,
 }
 
 impl Holds {
-    pub(super) fn of(content: &[Block]) -> Self {
-        let mut holds = Holds::default();
-        for block in content {
-            match block {
-                Block::ToolCall(call) => {
-                    holds.calls = true;
-                    holds.broken_call |= !call.is_complete();
-                }
-                Block::Text(text) => holds.refusal |= text.is_refusal(),
-                Block::Image(_)
-                | Block::Document(_)
-                | Block::Audio(_)
-                | Block::ToolResult(_)
-                | Block::Thinking(_)
-                | Block::Other(_) => {}
-            }
+    fn of(content: &[Block]) -> Self {
+        let calls = || content.iter().filter_map(Block::as_tool_call);
+        Holds {
+            calls: calls().next().is_some(),
+            broken_call: calls().any(|call| !call.is_complete()),
+            refusal: content.iter().any(|block| matches!(block, Block::Text(text) if text.is_refusal())),
         }
-        holds
     }
 }
 
 /// Why the answer ended, by the provider's word and by what it holds.
 ///
 /// Several servers say `stop` beside tool calls, or nothing: calls that are whole are there to be run.
-pub(in crate::dialect::openai_chat) fn finish(word: Option<&str>, holds: Holds) -> FinishReason {
+pub(super) fn finish(word: Option<&str>, holds: Holds) -> FinishReason {
     match word.unwrap_or_default() {
         "stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence" | "tool_calls" | "tool_use" | "function_call" => {
             if holds.calls {
@@ -78,7 +68,7 @@ pub(in crate::dialect::openai_chat) fn finish(word: Option<&str>, holds: Holds) 
 }
 
 /// This dialect's word for each reason; `None` for an unknown reason.
-pub(in crate::dialect::openai_chat) fn word_of(reason: FinishReason) -> Option<&'static str> {
+pub(super) fn word_of(reason: FinishReason) -> Option<&'static str> {
     match reason {
         FinishReason::Stop => Some("stop"),
         FinishReason::Length => Some("length"),

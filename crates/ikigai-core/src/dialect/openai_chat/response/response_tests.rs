@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::dialect::Reply;
-use crate::dialect::openai_chat::notes::DIALECT;
+use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::testing::{decode_response, encode_response};
 use crate::wire::Ids;
 use crate::{Dialect, ErrorKind, Part, Response, Usage};

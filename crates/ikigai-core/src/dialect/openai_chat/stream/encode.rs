@@ -9,24 +9,23 @@ use std::collections::HashMap;
 use serde_json::json;
 
 use crate::dialect::losses::note_foreign;
-use crate::dialect::openai_chat::assistant::{details_of, field_of};
+use crate::dialect::openai_chat::assistant::{details_of, field_of, write_speech};
 use crate::dialect::openai_chat::calls::call_state;
-use crate::dialect::openai_chat::content;
-use crate::dialect::openai_chat::notes::{DIALECT, ID, REASONING_DETAILS, Side};
+use crate::dialect::openai_chat::notes::{REASONING_DETAILS, Side};
 use crate::dialect::openai_chat::response::{
-    FINISH_REASON, Holds, finish, foreign_fields, note_block, service_tier, word_of,
+    FINISH_REASON, Holds, finish, foreign_fields, note_fields, service_tier, unsaid, word_of,
 };
 use crate::dialect::openai_chat::sealed::{Owner, seal_parts};
-use crate::dialect::openai_chat::usage;
+use crate::dialect::openai_chat::wire::{Call, Function};
+use crate::dialect::openai_chat::{DIALECT, content, usage};
 use crate::dialect::{Reply, WriteFrames, openai_error};
 use crate::fit::StateUse;
+use crate::json::loose::Words;
 use crate::json::wire::Raw;
-use crate::{
-    Arguments, Block, Event, FinishReason, Json, Loss, LossCode, Part, ProviderData, Source, ThinkingBlock, Usage,
-};
+use crate::{Arguments, Block, Event, FinishReason, Json, Loss, LossCode, Part, ProviderData, ThinkingBlock, Usage};
 
 /// Writes the chunks of one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Encoder {
     reply: Reply,
     model: String,
@@ -34,19 +33,12 @@ pub(crate) struct Encoder {
     head: Vec<u8>,
     /// What is known of each block that is still open.
     open: HashMap<usize, Open>,
-    calls: usize,
+    calls: u64,
     holds: Holds,
     usage: Option<Usage>,
     service_tier: Option<Json>,
-    progress: Progress,
+    is_over: bool,
     losses: Vec<Loss>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Progress {
-    Waiting,
-    Started,
-    Over,
 }
 
 /// What the writer knows of a block.
@@ -66,33 +58,68 @@ enum Kind {
     /// With the field that its text goes into; `None` where the text travels in details.
     Thinking(Option<&'static [u8]>),
     Call {
-        number: usize,
+        number: u64,
         id: String,
     },
     Whole,
 }
 
-impl Encoder {
-    pub(crate) fn new(reply: Reply) -> Self {
-        Encoder {
-            reply,
-            model: String::new(),
-            head: Vec::new(),
-            open: HashMap::new(),
-            calls: 0,
-            holds: Holds::default(),
-            usage: None,
-            service_tier: None,
-            progress: Progress::Waiting,
-            losses: Vec::new(),
+impl WriteFrames for Encoder {
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>) {
+        if self.is_over {
+            return;
+        }
+        // A failure needs no beginning: clients look for `error` in any chunk. No `[DONE]` follows.
+        if self.head.is_empty() && !matches!(event, Event::Start { .. } | Event::Error { .. }) {
+            self.start(None, None, out);
+        }
+        match event {
+            Event::Start { id, model, provider_data } => {
+                self.start(id.as_deref(), model.as_deref(), out);
+                self.about_answer(provider_data);
+            }
+            Event::BlockStart { index, block } => self.block_start(*index, block, out),
+            Event::TextDelta { index, text } | Event::ThinkingDelta { index, text } => {
+                self.text_delta(*index, text, out);
+            }
+            Event::ToolCallStart { index, id, name, provider_data } => {
+                self.call_start(*index, id, name, provider_data, out);
+            }
+            Event::ToolCallDelta { index, arguments } => self.call_delta(*index, arguments, out),
+            Event::ToolCallDone { index, arguments, provider_data } => {
+                self.call_done(*index, arguments, provider_data, out);
+            }
+            Event::BlockDone { index, provider_data } => self.block_done(*index, provider_data, out),
+            Event::Usage { usage } => self.usage = Some(usage.clone()),
+            Event::Done { finish_reason, provider_data } => self.done(*finish_reason, provider_data, out),
+            Event::Error { error } => {
+                self.is_over = true;
+                out.extend_from_slice(b"data: ");
+                write(&json!({"error": openai_error::object(error)}), out);
+                out.extend_from_slice(b"\n\n");
+            }
+            Event::Other { dialect, index, .. } => {
+                let place = index.map_or_else(|| "content".to_owned(), |index| format!("content[{index}]"));
+                let why = format!("an event that only {dialect} has; it is left out");
+                self.losses.push(Loss::info(LossCode::ForeignContent, "other", place, why));
+            }
         }
     }
 
+    fn take_losses(&mut self) -> Vec<Loss> {
+        std::mem::take(&mut self.losses)
+    }
+}
+
+impl Encoder {
+    pub(crate) fn new(reply: Reply) -> Self {
+        Encoder { reply, ..Encoder::default() }
+    }
+
     fn start(&mut self, id: Option<&str>, model: Option<&str>, out: &mut Vec<u8>) {
-        if self.progress != Progress::Waiting {
+        if !self.head.is_empty() {
             return;
         }
-        self.progress = Progress::Started;
         let id = match id {
             Some(id) => id.to_owned(),
             None => format!("chatcmpl-{}", self.reply.ids.next_id()),
@@ -126,15 +153,12 @@ impl Encoder {
     fn text_delta(&mut self, index: usize, text: &str, out: &mut Vec<u8>) {
         let Some(open) = self.open.get_mut(&index) else { return };
         open.length += text.len();
-        let field = match open.kind {
-            Kind::Text(field) | Kind::Thinking(Some(field)) => field,
-            Kind::Thinking(None) | Kind::Call { .. } | Kind::Whole => return,
-        };
-        self.delta(out, field, |out| write(text, out));
+        if let Kind::Text(field) | Kind::Thinking(Some(field)) = open.kind {
+            self.delta(out, field, |out| write(text, out));
+        }
     }
 
     fn block_start(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
-        let state = block.provider_data().cloned().unwrap_or_default();
         let mut first = "";
         let (kind, said) = match block {
             Block::Text(text) => {
@@ -146,17 +170,29 @@ impl Encoder {
                 first = &thinking.text;
                 (Kind::Thinking(field_for(thinking)), true)
             }
-            Block::Image(_) | Block::Audio(_) => (Kind::Whole, self.media(block, out)),
-            Block::Document(_) | Block::ToolResult(_) => (Kind::Whole, false),
-            // It may still be replaced at its end, but its kind is known.
-            Block::Other(_) => (Kind::Whole, false),
+            // Pictures and speech come whole.
+            Block::Image(_) => {
+                let image = content::encode(block, Side::Response, StateUse::Own);
+                image.iter().for_each(|image| self.delta(out, b"\"images\":", |out| write(&[image], out)));
+                (Kind::Whole, image.is_some())
+            }
+            Block::Audio(audio) => {
+                let speech = write_speech(audio, Side::Response, StateUse::Own);
+                speech.iter().for_each(|speech| self.delta(out, b"\"audio\":", |out| write(speech, out)));
+                (Kind::Whole, speech.is_some())
+            }
+            Block::Document(_) | Block::ToolResult(_) | Block::Other(_) => (Kind::Whole, false),
             Block::ToolCall(call) => {
                 // Against the grammar, but no reason to lose a call.
                 self.call_start(index, &call.id, &call.name, &call.provider_data, out);
                 return self.call_done(index, &call.arguments, &ProviderData::default(), out);
             }
         };
-        note_block(block, index, said, &mut self.losses);
+        let state = block.provider_data().cloned().unwrap_or_default();
+        note_fields(&state, index, &mut self.losses);
+        if !said {
+            self.losses.push(unsaid(block, index));
+        }
         self.open.insert(index, Open { kind, state, length: 0 });
         if !first.is_empty() {
             self.text_delta(index, first, out);
@@ -165,67 +201,54 @@ impl Encoder {
 
     fn block_done(&mut self, index: usize, added: &ProviderData, out: &mut Vec<u8>) {
         let Some(mut open) = self.open.remove(&index) else { return };
-        self.note_fields(index, added);
+        note_fields(added, index, &mut self.losses);
         open.state.merge(added.clone());
-        let (owner, mut details) = match open.kind {
+        let (owner, details) = match &open.kind {
             Kind::Text(_) => (Owner::Text(open.length), Vec::new()),
             Kind::Thinking(_) => (Owner::Thinking(open.length), details_of(&open.state)),
-            Kind::Call { .. } | Kind::Whole => return,
+            Kind::Call { id, .. } => (Owner::Call(id), Vec::new()),
+            Kind::Whole => return,
         };
         let sealed = seal_parts(index, owner, &open.state, &self.reply, &self.model);
-        details.extend(sealed.as_ref().map(Raw::of));
-        self.details(&details, out);
-    }
-
-    fn note_fields(&mut self, index: usize, data: &ProviderData) {
-        if !data.is_empty() {
-            note_foreign(data, DIALECT, &[Part::Extra, Part::Answer], &format!("content[{index}]."), &mut self.losses);
-        }
-    }
-
-    fn details(&self, details: &[Raw<'_>], out: &mut Vec<u8>) {
+        let details: Vec<Raw<'_>> = details.into_iter().chain(sealed.as_ref().map(Raw::of)).collect();
         if !details.is_empty() {
-            self.delta(out, b"\"reasoning_details\":", |out| write(details, out));
+            self.delta(out, b"\"reasoning_details\":", |out| write(&details, out));
         }
     }
 
-    /// A chunk with a piece of one call, without its last brackets.
-    fn call(&self, number: usize, out: &mut Vec<u8>, fields: impl FnOnce(&mut Vec<u8>)) {
-        self.delta(out, b"\"tool_calls\":[{\"index\":", |out| {
-            write(&number, out);
-            fields(out);
-            out.extend_from_slice(b"}]");
-        });
+    /// A chunk with a piece of one call.
+    fn call(&self, call: &Call<'_>, out: &mut Vec<u8>) {
+        self.delta(out, b"\"tool_calls\":", |out| write(&[call], out));
     }
 
     fn call_start(&mut self, index: usize, id: &str, name: &str, state: &ProviderData, out: &mut Vec<u8>) {
         let number = self.calls;
         self.calls += 1;
         self.holds.calls = true;
-        self.note_fields(index, state);
+        note_fields(state, index, &mut self.losses);
         let kind = Kind::Call { number, id: id.to_owned() };
         self.open.insert(index, Open { kind, state: state.clone(), length: 0 });
-        self.call(number, out, |out| {
-            out.extend_from_slice(b",\"id\":");
-            write(id, out);
-            out.extend_from_slice(b",\"type\":\"function\",\"function\":{\"name\":");
-            write(name, out);
-            out.extend_from_slice(b",\"arguments\":\"\"}");
-            if let Some(state) = call_state(state) {
-                out.extend_from_slice(b",\"extra_content\":");
-                write(state, out);
-            }
-        });
+        let function = Function { name: Some(name.into()), arguments: Some(Raw::of("")), ..Function::default() };
+        let call = Call {
+            index: Some(number),
+            id: Words(Some(id.into())),
+            kind: Some("function".into()),
+            function: Some(Box::new(function)),
+            extra_content: call_state(state).map(Raw::from),
+            ..Call::default()
+        };
+        self.call(&call, out);
     }
 
     fn call_delta(&mut self, index: usize, arguments: &str, out: &mut Vec<u8>) {
         let Some(open) = self.open.get_mut(&index) else { return };
         let Kind::Call { number, .. } = open.kind else { return };
         open.length += arguments.len();
-        self.call(number, out, |out| {
+        self.delta(out, b"\"tool_calls\":[{\"index\":", |out| {
+            write(&number, out);
             out.extend_from_slice(b",\"function\":{\"arguments\":");
             write(arguments, out);
-            out.extend_from_slice(b"}");
+            out.extend_from_slice(b"}}]");
         });
     }
 
@@ -234,48 +257,16 @@ impl Encoder {
         if self.open.get(&index).is_some_and(|open| open.length == 0) {
             self.call_delta(index, arguments.text(), out);
         }
-        let Some(mut open) = self.open.remove(&index) else { return };
-        let Kind::Call { number, id } = &open.kind else { return };
+        let Some(&Open { kind: Kind::Call { number, .. }, .. }) = self.open.get(&index) else { return };
         self.holds.broken_call |= !arguments.is_complete();
-        self.note_fields(index, added);
         if let Some(state) = call_state(added) {
-            self.call(*number, out, |out| {
-                out.extend_from_slice(b",\"extra_content\":");
-                write(state, out);
-            });
+            self.call(&Call { index: Some(number), extra_content: Some(state.into()), ..Call::default() }, out);
         }
-        open.state.merge(added.clone());
-        let sealed = seal_parts(index, Owner::Call(id), &open.state, &self.reply, &self.model);
-        let sealed: Vec<Raw<'_>> = sealed.iter().map(Raw::of).collect();
-        self.details(&sealed, out);
-    }
-
-    /// Pictures and speech come whole. Says whether the medium has a place here.
-    fn media(&self, block: &Block, out: &mut Vec<u8>) -> bool {
-        match block {
-            Block::Image(_) => {
-                let part = content::encode(block, Side::Response, StateUse::Own);
-                if let Some(part) = &part {
-                    self.delta(out, b"\"images\":", |out| write(&[part], out));
-                }
-                part.is_some()
-            }
-            Block::Audio(audio) => {
-                let Source::Base64 { data, .. } = &audio.source else { return false };
-                let id = audio.provider_data.part(DIALECT, Part::State).get(ID);
-                self.delta(out, b"\"audio\":", |out| write(&json!({"id": id, "data": data}), out));
-                true
-            }
-            Block::Text(_)
-            | Block::Document(_)
-            | Block::ToolCall(_)
-            | Block::ToolResult(_)
-            | Block::Thinking(_)
-            | Block::Other(_) => false,
-        }
+        self.block_done(index, added, out);
     }
 
     fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
+        self.is_over = true;
         self.about_answer(data);
         // The provider's own word while it still means the same, else ours. Clients wait for one: an end without a known
         // reason is an end all the same.
@@ -300,75 +291,6 @@ impl Encoder {
             }
         }
         out.extend_from_slice(b"data: [DONE]\n\n");
-    }
-}
-
-impl WriteFrames for Encoder {
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) {
-        if self.progress == Progress::Over {
-            return;
-        }
-        match event {
-            Event::Start { id, model, provider_data } => {
-                self.start(id.as_deref(), model.as_deref(), out);
-                self.about_answer(provider_data);
-            }
-            // A failure needs no beginning: clients look for `error` in any chunk. No `[DONE]` follows.
-            Event::Error { error } => {
-                self.progress = Progress::Over;
-                out.extend_from_slice(b"data: ");
-                write(&json!({"error": openai_error::object(error)}), out);
-                out.extend_from_slice(b"\n\n");
-            }
-            Event::BlockStart { .. }
-            | Event::TextDelta { .. }
-            | Event::ThinkingDelta { .. }
-            | Event::ToolCallStart { .. }
-            | Event::ToolCallDelta { .. }
-            | Event::ToolCallDone { .. }
-            | Event::BlockDone { .. }
-            | Event::Usage { .. }
-            | Event::Done { .. }
-            | Event::Other { .. } => {
-                self.start(None, None, out);
-                self.inside(event, out);
-            }
-        }
-    }
-
-    fn take_losses(&mut self) -> Vec<Loss> {
-        std::mem::take(&mut self.losses)
-    }
-}
-
-impl Encoder {
-    /// Everything between the beginning and a failure.
-    fn inside(&mut self, event: &Event, out: &mut Vec<u8>) {
-        match event {
-            Event::BlockStart { index, block } => self.block_start(*index, block, out),
-            Event::TextDelta { index, text } | Event::ThinkingDelta { index, text } => {
-                self.text_delta(*index, text, out);
-            }
-            Event::ToolCallStart { index, id, name, provider_data } => {
-                self.call_start(*index, id, name, provider_data, out);
-            }
-            Event::ToolCallDelta { index, arguments } => self.call_delta(*index, arguments, out),
-            Event::ToolCallDone { index, arguments, provider_data } => {
-                self.call_done(*index, arguments, provider_data, out);
-            }
-            Event::BlockDone { index, provider_data } => self.block_done(*index, provider_data, out),
-            Event::Usage { usage } => self.usage = Some(usage.clone()),
-            Event::Done { finish_reason, provider_data } => {
-                self.progress = Progress::Over;
-                self.done(*finish_reason, provider_data, out);
-            }
-            Event::Other { dialect, index, .. } => {
-                let place = index.map_or_else(|| "content".to_owned(), |index| format!("content[{index}]"));
-                let why = format!("an event that only {dialect} has; it is left out");
-                self.losses.push(Loss::info(LossCode::ForeignContent, "other", place, why));
-            }
-            Event::Start { .. } | Event::Error { .. } => {}
-        }
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use self::chunk::{Choice, Parts};
-use super::notes::DIALECT;
+use super::DIALECT;
 use super::response::{Holds, broken, finish};
 use super::usage;
 use crate::dialect::openai_error;

@@ -1,27 +1,26 @@
 //! The blocks of text and thinking, one open at a time.
 
-use super::details::Details;
+use super::merge::Items;
+use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::assistant;
 use crate::dialect::openai_chat::content::{self, FIELD_CONTENT};
-use crate::dialect::openai_chat::notes::{
-    DIALECT, REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, SIGNATURE, Side,
-};
-use crate::dialect::openai_chat::wire::{Detail, Message, Part as WirePart};
-use crate::json::loose::{Item, read_raw};
-use crate::json::wire::Text;
-use crate::{Block, BlockKind, Event, Fields, Part, ProviderData, ThinkingBlock};
+use crate::dialect::openai_chat::notes::{REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, SIGNATURE, Side};
+use crate::dialect::openai_chat::wire::{Message, Part as WirePart};
+use crate::json::loose::Item;
+use crate::{Block, BlockKind, Event, Fields, Json, Part, ProviderData, ThinkingBlock};
 
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     /// The number of the next block.
     pub(super) next: usize,
-    open: Open,
+    /// The block that pieces go to, and what it is.
+    open: Option<(Kind, usize)>,
     /// White space before the first word. It may come before the reasoning, and belongs after it.
     held: String,
     has_text: bool,
     /// Whether a refusal was among them.
     pub(super) refused: bool,
-    details: Details,
+    details: Items,
     /// Further fields of `thinking` parts.
     thinking_part: Fields,
     /// The second field that says the same as the first.
@@ -30,14 +29,11 @@ pub(super) struct Blocks {
     has_plain_reasoning: bool,
 }
 
-/// The block that text pieces go to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Open {
-    #[default]
-    Nothing,
-    Thinking(usize),
-    Text(usize),
-    Refusal(usize),
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Thinking,
+    Text,
+    Refusal,
 }
 
 impl Blocks {
@@ -52,68 +48,54 @@ impl Blocks {
             self.has_plain_reasoning = true;
             self.think(field, text.into_owned(), out);
         }
-        for raw in &delta.details {
-            let Some(piece) = read_raw::<Detail<'_>>(&raw.0) else { continue };
-            let text = piece.text.as_ref().or(piece.summary.as_ref()).map(Text::as_str).filter(|text| !text.is_empty());
-            if let (false, Some(text)) = (self.has_plain_reasoning, text) {
-                self.think(REASONING_DETAILS, text.to_owned(), out);
+        for detail in &delta.details {
+            let text = assistant::detail_text(detail).filter(|text| !text.is_empty() && !self.has_plain_reasoning);
+            if let Some(text) = text {
+                self.think(REASONING_DETAILS, text, out);
             }
-            self.details.push(piece);
+            self.details.push(&detail.0);
         }
     }
 
     pub(super) fn refuse(&mut self, text: String, out: &mut Vec<Event>) {
         self.flush_held(out);
         self.refused = true;
-        let index = match self.open {
-            Open::Refusal(index) => index,
-            Open::Nothing | Open::Thinking(_) | Open::Text(_) => {
-                let index = self.open_block(assistant::refusal(String::new()), out);
-                self.open = Open::Refusal(index);
-                index
-            }
-        };
+        let index = self.block(Kind::Refusal, || assistant::refusal(String::new()), out);
         out.push(Event::TextDelta { index, text });
     }
 
     fn think(&mut self, field: &str, text: String, out: &mut Vec<Event>) {
-        let index = match self.open {
-            Open::Thinking(index) => index,
-            Open::Nothing | Open::Text(_) | Open::Refusal(_) => self.open_thinking(field, out),
-        };
-        out.push(Event::ThinkingDelta { index, text });
+        let index = self.open_thinking(field, out);
+        if !text.is_empty() {
+            out.push(Event::ThinkingDelta { index, text });
+        }
     }
 
     fn open_thinking(&mut self, field: &str, out: &mut Vec<Event>) -> usize {
-        let mut block = ThinkingBlock::default();
-        block.provider_data.set_part(DIALECT, Part::Shape, REASONING_FIELD, field);
-        let index = self.open_block(Block::Thinking(block), out);
-        self.open = Open::Thinking(index);
-        index
+        let block = || {
+            let mut block = ThinkingBlock::default();
+            block.provider_data.set_part(DIALECT, Part::Shape, REASONING_FIELD, field);
+            Block::Thinking(block)
+        };
+        self.block(Kind::Thinking, block, out)
     }
 
     pub(super) fn text(&mut self, text: String, out: &mut Vec<Event>) {
-        if let Open::Text(index) = self.open {
+        if let Some((Kind::Text, index)) = self.open {
             if !text.is_empty() {
                 out.push(Event::TextDelta { index, text });
             }
-            return;
-        }
-        if !self.has_text && text.trim_start().is_empty() {
+        } else if !self.has_text && text.trim_start().is_empty() {
             self.held.push_str(&text);
-            return;
+        } else if !text.is_empty() {
+            let text = if self.held.is_empty() { text } else { std::mem::take(&mut self.held) + &text };
+            self.open_text(text, out);
         }
-        if text.is_empty() {
-            return;
-        }
-        let text = if self.held.is_empty() { text } else { std::mem::take(&mut self.held) + &text };
-        self.open_text(text, out);
     }
 
     fn open_text(&mut self, text: String, out: &mut Vec<Event>) {
         self.has_text = true;
-        let index = self.open_block(Block::text(""), out);
-        self.open = Open::Text(index);
+        let index = self.block(Kind::Text, || Block::text(""), out);
         out.push(Event::TextDelta { index, text });
     }
 
@@ -130,32 +112,36 @@ impl Blocks {
         match content::decode(part, Side::Response) {
             Block::Text(text) if !text.is_refusal() => self.text(text.text, out),
             Block::Thinking(mut thinking) => {
-                if !matches!(self.open, Open::Thinking(_)) {
-                    self.open_thinking(FIELD_CONTENT, out);
-                }
+                self.think(FIELD_CONTENT, thinking.text, out);
                 for part in [Part::Extra, Part::State] {
                     self.thinking_part.merge(thinking.provider_data.take_part(DIALECT, part));
                 }
-                if !thinking.text.is_empty() {
-                    self.think(FIELD_CONTENT, thinking.text, out);
-                }
             }
-            block => {
-                self.flush_held(out);
-                self.whole(block, out);
-            }
+            block => self.whole(block, out),
         }
     }
 
     /// A block that comes in one piece.
     pub(super) fn whole(&mut self, block: Block, out: &mut Vec<Event>) {
+        self.flush_held(out);
         let index = self.open_block(block, out);
         out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
     }
 
-    /// Closes what is open and opens a block; the caller says what it is.
+    /// The block of this kind that is open, or else a new one.
+    fn block(&mut self, kind: Kind, new: impl FnOnce() -> Block, out: &mut Vec<Event>) -> usize {
+        match self.open {
+            Some((open, index)) if open == kind => index,
+            Some(_) | None => {
+                let index = self.open_block(new(), out);
+                self.open = Some((kind, index));
+                index
+            }
+        }
+    }
+
     fn open_block(&mut self, block: Block, out: &mut Vec<Event>) -> usize {
-        self.close(out);
+        self.close_open(out);
         if block.kind() != BlockKind::Thinking {
             self.settle_details(out);
         }
@@ -165,26 +151,26 @@ impl Blocks {
         index
     }
 
+    /// Closes everything, because something else begins or the answer ends.
+    pub(super) fn close(&mut self, out: &mut Vec<Event>) {
+        self.flush_held(out);
+        self.close_open(out);
+        self.settle_details(out);
+    }
+
     /// Sealed reasoning without a visible text is a block of its own, in the place where it came.
-    pub(super) fn settle_details(&mut self, out: &mut Vec<Event>) {
+    fn settle_details(&mut self, out: &mut Vec<Event>) {
         if !self.details.is_empty() {
             self.open_thinking(REASONING_DETAILS, out);
-            self.close(out);
+            self.close_open(out);
         }
     }
 
     /// Closes the open block, and gives a thinking block what it ends with.
-    pub(super) fn close(&mut self, out: &mut Vec<Event>) {
-        match std::mem::replace(&mut self.open, Open::Nothing) {
-            Open::Nothing => {}
-            Open::Text(index) | Open::Refusal(index) => {
-                out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
-            }
-            Open::Thinking(index) => {
-                let provider_data = self.thinking_end();
-                out.push(Event::BlockDone { index, provider_data });
-            }
-        }
+    fn close_open(&mut self, out: &mut Vec<Event>) {
+        let Some((kind, index)) = self.open.take() else { return };
+        let provider_data = if kind == Kind::Thinking { self.thinking_end() } else { ProviderData::default() };
+        out.push(Event::BlockDone { index, provider_data });
     }
 
     fn thinking_end(&mut self) -> ProviderData {
@@ -193,7 +179,7 @@ impl Blocks {
             data.set_part(DIALECT, Part::Shape, REASONING_ALSO, also);
         }
         if !self.details.is_empty() {
-            data.set_part(DIALECT, Part::State, REASONING_DETAILS, self.details.take());
+            data.set_part(DIALECT, Part::State, REASONING_DETAILS, Json::of(&self.details.take()).unwrap_or_default());
         }
         let mut fields = std::mem::take(&mut self.thinking_part);
         if let Some(signature) = fields.remove(SIGNATURE) {

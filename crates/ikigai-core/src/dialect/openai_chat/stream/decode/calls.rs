@@ -3,14 +3,21 @@
 //! Pieces are told apart by `index`, else by `id`, else they go on with the last call. A new id on a used index is a
 //! new call: some servers give every call the index 0. Id and name come once; a repetition is not a continuation.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 
-use crate::dialect::openai_chat::calls::Form;
-use crate::dialect::openai_chat::notes::{DIALECT, EXTRA_CONTENT};
-use crate::dialect::openai_chat::wire::{Call, Function, Written};
-use crate::json::wire::Text;
+use crate::dialect::openai_chat::DIALECT;
+use crate::dialect::openai_chat::calls;
+use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, Side};
+use crate::dialect::openai_chat::response::Holds;
+use crate::dialect::openai_chat::wire::{Call, Function, Message};
+use crate::json::loose::{Item, Words};
+use crate::json::wire::{Raw, Text};
 use crate::wire::Ids;
 use crate::{Arguments, Event, Json, Part, ProviderData};
+
+/// The number of the call in the older form, of which there can be only one.
+const OLDER: Option<u64> = Some(u64::MAX);
 
 #[derive(Debug, Default)]
 pub(super) struct Calls {
@@ -18,46 +25,48 @@ pub(super) struct Calls {
     /// The last call of each number and of each id on the wire.
     by_index: HashMap<u64, usize>,
     by_id: HashMap<String, usize>,
-    /// The call in the older form, of which there can be only one.
-    older: Option<usize>,
-    /// Calls whose arguments may be whole, and that are still open.
-    ready: Vec<usize>,
+    /// The calls that have grown since the last one began.
+    grown: BTreeSet<usize>,
     broken: bool,
     fault: Option<&'static str>,
 }
 
-/// What the end of the answer depends on.
-pub(super) struct Found {
-    pub(super) any: bool,
-    pub(super) broken: bool,
-    /// What cannot be told as a call.
-    pub(super) fault: Option<&'static str>,
-}
-
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Tracked {
     /// The id on the wire, where there is one.
     id: Option<String>,
-    form: Form,
+    /// The type on the wire, where there is one.
+    kind: Option<String>,
     /// The block's number, once its name is known.
     block: Option<usize>,
     arguments: String,
-    scan: Scan,
+    /// How long the arguments were when they were last found not to be whole.
+    checked: usize,
     /// Google's slot for signatures, until it is given on.
     state: Option<Json>,
     done: bool,
 }
 
 impl Calls {
+    /// Takes the pieces of a delta.
+    pub(super) fn take(&mut self, delta: &mut Message<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
+        for item in std::mem::take(&mut delta.tool_calls) {
+            if let Item::Fits(piece) = item {
+                self.piece(piece, next, ids, out);
+            }
+        }
+        let older = delta.function_call.take();
+        let older = older.filter(|function| calls::is_named(function) || function.arguments.is_some());
+        if older.is_some() {
+            let kind = Some(calls::FUNCTION_CALL.into());
+            self.piece(Call { index: OLDER, kind, function: older, ..Call::default() }, next, ids, out);
+        }
+    }
+
     /// Takes one piece.
-    pub(super) fn piece(&mut self, mut piece: Call<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
+    fn piece(&mut self, mut piece: Call<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
         let id = piece.id.as_deref();
-        let form = match piece.kind.as_ref().map(Text::as_str) {
-            Some("custom") => Form::Custom,
-            Some(_) => Form::Function,
-            None => Form::Untyped,
-        };
-        let at = self.find(piece.index, id, names(&piece)).unwrap_or_else(|| self.begin(form, out));
+        let at = self.find(&piece).unwrap_or_else(|| self.begin(out));
         if let Some(index) = piece.index {
             self.by_index.insert(index, at);
         }
@@ -66,29 +75,25 @@ impl Calls {
             call.id = Some(id.to_owned());
             self.by_id.insert(id.to_owned(), at);
         }
+        if call.kind.is_none() {
+            call.kind = piece.kind.take().map(Text::into_string);
+        }
         if let Some(state) = piece.extra_content.take() {
             call.state = Some(state.to_json());
         }
         if let Some(function) = piece.function.or(piece.custom) {
-            self.function(at, *function, next, ids, out);
+            self.grown.insert(at);
+            if let Err(fault) = call.function(*function, next, ids, out) {
+                self.fault.get_or_insert(fault);
+            }
         }
     }
 
-    /// Takes one piece of the older form, which knows a single call.
-    pub(super) fn older_form(&mut self, function: Function<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
-        let says_nothing = !has_name(&function) && matches!(function.arguments, Written::Absent);
-        let at = match self.older {
-            Some(at) => at,
-            None if says_nothing => return,
-            None => self.begin(Form::Older, out),
-        };
-        self.older = Some(at);
-        self.function(at, function, next, ids, out);
-    }
-
-    fn find(&self, index: Option<u64>, id: Option<&str>, named: bool) -> Option<usize> {
+    /// The call that a piece belongs to, if it has begun.
+    fn find(&self, piece: &Call<'_>) -> Option<usize> {
         let by_id = |id: &str| self.by_id.get(id).copied();
-        match (index, id) {
+        let named = piece.function.as_deref().or(piece.custom.as_deref()).is_some_and(calls::is_named);
+        match (piece.index, piece.id.as_deref()) {
             (Some(index), id) => {
                 let at = *self.by_index.get(&index)?;
                 match (self.calls.get(at)?.id.as_deref(), id) {
@@ -103,41 +108,21 @@ impl Calls {
         }
     }
 
-    fn begin(&mut self, form: Form, out: &mut Vec<Event>) -> usize {
-        // What has whole arguments is over now. The rest may still grow.
-        self.ready.sort_unstable();
-        for at in std::mem::take(&mut self.ready) {
-            let Some(call) = self.calls.get_mut(at) else { continue };
-            // Calls without a name, and those that were not JSON after all, stay open.
-            if call.block.is_some() && call.scan == Scan::Whole && is_object(&call.arguments) {
+    fn begin(&mut self, out: &mut Vec<Event>) -> usize {
+        // What has a name and whole arguments is over now. The rest may still grow.
+        for at in std::mem::take(&mut self.grown) {
+            if let Some(call) = self.calls.get_mut(at).filter(|call| call.block.is_some() && !call.done)
+                && call.is_whole()
+            {
                 self.broken |= !call.close(out);
             }
         }
-        self.calls.push(Tracked {
-            id: None,
-            form,
-            block: None,
-            arguments: String::new(),
-            scan: Scan::default(),
-            state: None,
-            done: false,
-        });
+        self.calls.push(Tracked::default());
         self.calls.len() - 1
     }
 
-    fn function(&mut self, at: usize, function: Function<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
-        let Some(call) = self.calls.get_mut(at) else { return };
-        let was_whole = call.scan == Scan::Whole;
-        if let Err(fault) = call.function(function, next, ids, out) {
-            self.fault.get_or_insert(fault);
-        }
-        if call.scan == Scan::Whole && !was_whole {
-            self.ready.push(at);
-        }
-    }
-
-    /// Closes every call.
-    pub(super) fn finish(&mut self, out: &mut Vec<Event>) -> Found {
+    /// Closes every call, and says what the end of the answer depends on; or what cannot be told as a call.
+    pub(super) fn finish(&mut self, out: &mut Vec<Event>) -> Result<Holds, &'static str> {
         for call in &mut self.calls {
             if call.block.is_none() {
                 self.fault.get_or_insert("a tool call came without the tool's name");
@@ -145,7 +130,8 @@ impl Calls {
                 self.broken |= !call.close(out);
             }
         }
-        Found { any: !self.calls.is_empty(), broken: self.broken, fault: self.fault }
+        let holds = Holds { calls: !self.calls.is_empty(), broken_call: self.broken, refusal: false };
+        self.fault.map_or(Ok(holds), Err)
     }
 }
 
@@ -157,13 +143,12 @@ impl Tracked {
         ids: &mut Ids,
         out: &mut Vec<Event>,
     ) -> Result<(), &'static str> {
-        let more = match std::mem::take(&mut function.arguments) {
-            Written::Text(text) => text.into_string(),
-            Written::Object(raw) => raw.get().to_owned(),
+        let more = match function.arguments.take() {
+            Some(raw) => raw.as_str().map_or_else(|| raw.text().to_owned(), Cow::into_owned),
             // A custom tool's input is free text in another place.
-            Written::Absent => function.input.take().map(Text::into_string).unwrap_or_default(),
+            None => function.input.take().map(Text::into_string).unwrap_or_default(),
         };
-        if self.block.is_none() && has_name(&function) {
+        if self.block.is_none() && calls::is_named(&function) {
             self.start(function.name.take().map(Text::into_string).unwrap_or_default(), next, ids, out);
         }
         if more.is_empty() {
@@ -173,7 +158,6 @@ impl Tracked {
             // Its arguments were whole when the next call began. Only white space can follow.
             return if more.trim().is_empty() { Ok(()) } else { Err("arguments came for a tool call that was whole") };
         }
-        self.scan = self.scan.after(&more);
         self.arguments.push_str(&more);
         if let Some(index) = self.block {
             out.push(Event::ToolCallDelta { index, arguments: more });
@@ -181,18 +165,31 @@ impl Tracked {
         Ok(())
     }
 
+    /// Begins the block as a whole answer has the call.
     fn start(&mut self, name: String, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
         let index = *next;
         *next += 1;
         self.block = Some(index);
-        let mut provider_data = self.form.notes(self.id.as_deref());
-        if let Some(state) = self.state.take() {
-            provider_data.set_part(DIALECT, Part::State, EXTRA_CONTENT, state);
-        }
-        let id = self.id.clone().unwrap_or_else(|| ids.next_id());
+        let function = Function { name: Some(name.into()), arguments: Some(Raw::of("")), ..Function::default() };
+        let call = if self.kind.as_deref() == Some(calls::FUNCTION_CALL) {
+            calls::read_older_form(function, Side::Response, ids)
+        } else {
+            let id = Words(self.id.as_deref().map(Text::from));
+            let mut wire = Call { id, kind: self.kind.as_deref().map(Text::from), ..Call::default() };
+            *calls::inner(&mut wire).1 = Some(Box::new(function));
+            calls::read_call(wire, Side::Response, ids)
+        };
+        let (id, name, mut provider_data) = (call.id, call.name, call.provider_data);
+        self.give_state(&mut provider_data);
         out.push(Event::ToolCallStart { index, id, name, provider_data });
         if !self.arguments.is_empty() {
             out.push(Event::ToolCallDelta { index, arguments: self.arguments.clone() });
+        }
+    }
+
+    fn give_state(&mut self, data: &mut ProviderData) {
+        if let Some(state) = self.state.take() {
+            data.set_part(DIALECT, Part::State, EXTRA_CONTENT, state);
         }
     }
 
@@ -202,59 +199,20 @@ impl Tracked {
         let Some(index) = self.block else { return true };
         let arguments = Arguments::from_text(std::mem::take(&mut self.arguments));
         let mut provider_data = ProviderData::default();
-        if let Some(state) = self.state.take() {
-            provider_data.set_part(DIALECT, Part::State, EXTRA_CONTENT, state);
-        }
+        self.give_state(&mut provider_data);
         let whole = arguments.is_complete();
         out.push(Event::ToolCallDone { index, arguments, provider_data });
         whole
     }
-}
 
-/// How far the text of an object has come, byte by byte, so that it need not be parsed again with each piece.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Scan {
-    #[default]
-    Before,
-    /// Inside this many objects and lists.
-    Open(usize),
-    /// Inside a string there.
-    Text(usize),
-    /// Behind a backslash in it.
-    Escape(usize),
-    /// As many ends as beginnings. It may still not be JSON.
-    Whole,
-    /// Something that is not an object.
-    Odd,
-}
-
-impl Scan {
-    fn after(self, more: &str) -> Self {
-        more.bytes().fold(self, |scan, byte| match (scan, byte) {
-            (Scan::Before | Scan::Whole, b' ' | b'\t' | b'\n' | b'\r') => scan,
-            (Scan::Before, b'{') => Scan::Open(1),
-            (Scan::Before | Scan::Whole | Scan::Odd, _) => Scan::Odd,
-            (Scan::Open(depth), b'"') => Scan::Text(depth),
-            (Scan::Open(depth), b'{' | b'[') => Scan::Open(depth + 1),
-            (Scan::Open(1), b'}' | b']') => Scan::Whole,
-            (Scan::Open(depth), b'}' | b']') => Scan::Open(depth - 1),
-            (Scan::Open(_), _) => scan,
-            (Scan::Text(depth), b'"') => Scan::Open(depth),
-            (Scan::Text(depth), b'\\') => Scan::Escape(depth),
-            (Scan::Text(_), _) => scan,
-            (Scan::Escape(depth), _) => Scan::Text(depth),
-        })
+    /// Whether the arguments are a whole object. What was not is looked at again only when it is twice as long, so that
+    /// the time this takes does not grow with the number of calls.
+    fn is_whole(&mut self) -> bool {
+        if self.arguments.len() < self.checked.saturating_mul(2) {
+            return false;
+        }
+        self.checked = self.arguments.len();
+        self.arguments.trim_start().starts_with('{')
+            && serde_json::from_str::<serde::de::IgnoredAny>(&self.arguments).is_ok()
     }
-}
-
-fn has_name(function: &Function<'_>) -> bool {
-    function.name.as_ref().is_some_and(|name| !name.as_str().is_empty())
-}
-
-fn names(piece: &Call<'_>) -> bool {
-    piece.function.as_deref().or(piece.custom.as_deref()).is_some_and(has_name)
-}
-
-fn is_object(arguments: &str) -> bool {
-    serde_json::from_str::<serde::de::IgnoredAny>(arguments).is_ok()
 }

@@ -7,71 +7,57 @@
 mod alike;
 mod blocks;
 mod calls;
-mod details;
-mod kept;
-mod others;
-mod speech;
+mod merge;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
-use crate::dialect::openai_chat::notes::Side;
-use crate::dialect::openai_chat::response::{Holds, broken, decode_response, failure, finish};
-use crate::dialect::openai_chat::wire::{Answer, Call, Choice, Content, Function, Message};
+use crate::dialect::openai_chat::notes::{ContentShape, EXTRA_CONTENT, Notes, Side};
+use crate::dialect::openai_chat::response::{Around, Holds, broken, decode_response, failure, finish, usage_elsewhere};
+use crate::dialect::openai_chat::wire::{Answer, Choice, Content, Message, Speech};
 use crate::dialect::openai_chat::{assistant, usage};
 use crate::dialect::{Fault, ReadFrames, Seen};
-use crate::json::loose::{self, Item};
-use crate::json::wire::Text;
+use crate::json::loose::{self, Item, read_raw};
+use crate::json::wire::{Raw, Text};
 use crate::wire::Ids;
-use crate::{Error, Event, FinishReason, ProviderData};
+use crate::{Error, Event, FinishReason, Json, ProviderData};
 
 use alike::{Alike, only_text};
 use blocks::Blocks;
 use calls::Calls;
-use kept::Kept;
-use others::Others;
-use speech::Speech;
+use merge::{Items, Merged};
 
 /// Reads the chunks of one answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Decoder {
     ids: Ids,
     /// What the last chunk was like that brought only text.
     alike: Alike,
-    state: State,
+    /// Something was said already.
+    started: bool,
     id: Option<String>,
     model: Option<String>,
     blocks: Blocks,
     calls: Calls,
-    speech: Option<Speech>,
     finish: Option<String>,
+    /// The counts as they came last; empty if none did.
     usage: String,
-    kept: Kept,
-    others: Others,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Nothing was said yet.
-    Waiting,
-    Started,
+    /// What is said around the text: in the body, in the choice and in the message.
+    body: Merged,
+    choice: Merged,
+    message: Merged,
+    /// The bytes of speech. Its pieces are each encoded by themselves, so their bytes are joined, not their texts.
+    speech: Vec<u8>,
+    /// Content came as a list of parts.
+    in_parts: bool,
+    /// The choices that are not the first: put together, but only kept, as in a whole answer.
+    others: Items,
 }
 
 impl Decoder {
     pub(crate) fn new(ids: Ids) -> Self {
-        Decoder {
-            ids,
-            alike: Alike::default(),
-            state: State::Waiting,
-            id: None,
-            model: None,
-            blocks: Blocks::default(),
-            calls: Calls::default(),
-            speech: None,
-            finish: None,
-            usage: String::new(),
-            kept: Kept::default(),
-            others: Others::default(),
-        }
+        Decoder { ids, ..Decoder::default() }
     }
 
     fn chunk(&mut self, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
@@ -86,68 +72,89 @@ impl Decoder {
         if let Some(error) = failure(data, &chunk) {
             return Err(error.into());
         }
-        if let Some(raw) = &chunk.usage {
-            raw.text().clone_into(&mut self.usage);
+        if !self.started && chunk.choices.iter().any(is_whole) {
+            // The answer in one piece, though a stream was asked for.
+            out.extend(crate::events(&decode_response(data.as_bytes(), &mut self.ids)?));
+            return Ok(Seen::Known);
         }
-        if self.state != State::Waiting
+        if self.started
             && let Some(text) = only_text(data, &chunk)
         {
             self.alike.learn(data, text);
         }
-        let mut choices = chunk.choices.0.take().unwrap_or_default();
-        if self.state == State::Waiting && choices.iter().any(is_whole) {
-            return self.whole(data, out);
-        }
-        let own = choices.iter().find_map(own_choice);
-        let is_special = self.state == State::Waiting
-            || choices.is_empty()
-            || own.is_some_and(|choice| choice.finish_reason.is_some() || has_usage(choice));
-        if is_special
-            && let Some(counts) = self.kept.chunk(&chunk, own)
-            && (self.usage.is_empty() || own.is_some_and(has_usage))
-        {
-            self.usage = counts;
-        }
-        if self.state == State::Waiting {
+        self.body(&chunk);
+        if !self.started {
             self.id = self.id.take().or_else(|| chunk.id.take().map(Into::into));
             let model = chunk.model.take().map(Text::into_string).filter(|model| !model.is_empty());
             self.model = self.model.take().or(model);
-            if choices.is_empty() {
+            if chunk.choices.is_empty() {
                 // Some begin with a chunk about the prompt that names neither answer nor model.
                 return Ok(Seen::Known);
             }
             self.start(out);
         }
-        for item in &mut choices {
+        for item in chunk.choices {
             let Item::Fits(choice) = item else { continue };
             match choice.index {
                 None | Some(0) => self.choice(choice, out),
-                Some(index) => self.others.choice(index, choice),
+                Some(index) => self.other_choice(index, choice),
             }
         }
         Ok(Seen::Known)
     }
 
-    /// The answer in one piece, though a stream was asked for.
-    fn whole(&mut self, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
-        out.extend(crate::events(&decode_response(data.as_bytes(), &mut self.ids)?));
-        Ok(Seen::Known)
-    }
-
     fn start(&mut self, out: &mut Vec<Event>) {
-        self.state = State::Started;
+        self.started = true;
         out.push(Event::Start { id: self.id.take(), model: self.model.take(), provider_data: ProviderData::default() });
     }
 
-    fn choice(&mut self, choice: &mut Choice<'_>, out: &mut Vec<Event>) {
+    /// What a chunk says around its choices, and all counts, wherever they stand.
+    fn body(&mut self, chunk: &Answer<'_>) {
+        let nothing = Choice::default();
+        let own = chunk.choices.iter().find_map(own_choice).unwrap_or(&nothing);
+        if let Some(raw) = &chunk.usage {
+            raw.text().clone_into(&mut self.usage);
+        }
+        if let Some(counts) = usage_elsewhere(chunk, own)
+            && (self.usage.is_empty() || has_usage(own))
+        {
+            counts.text().clone_into(&mut self.usage);
+        }
+        if let Some(created) = &chunk.created {
+            self.body.set("created", &created.0);
+        }
+        for (name, value) in &chunk.rest {
+            // The last two are padding against guesses by length.
+            if !matches!(name.as_ref(), "id" | "object" | "model" | "usage" | "error" | "choices" | "obfuscation" | "p")
+            {
+                self.body.set(name, value);
+            }
+        }
+    }
+
+    fn choice(&mut self, mut choice: Choice<'_>, out: &mut Vec<Event>) {
         if let Some(raw) = &choice.logprobs {
-            self.kept.logprobs(&raw.0);
+            self.choice.grow("logprobs", &raw.0);
         }
         if let Some(delta) = choice.delta.take() {
             self.delta(*delta, out);
         }
         if let Some(word) = choice.finish_reason.take().filter(|word| !word.as_str().is_empty()) {
             self.finish = Some(word.into_string());
+        }
+        for (name, value) in &choice.rest {
+            let is_count = name == "usage" && value.get().starts_with('{');
+            if !(is_count || matches!(name.as_ref(), "index" | "delta" | "finish_reason" | "logprobs" | "message")) {
+                self.choice.grow(name, value);
+            }
+        }
+    }
+
+    fn other_choice(&mut self, index: u64, mut choice: Choice<'_>) {
+        let frame = serde_json::json!({"index": index, "message": {"role": "assistant", "content": null}});
+        choice.message = choice.delta.take();
+        for piece in [Raw::of(&frame), Raw::of(&choice)] {
+            self.others.push(&piece.0);
         }
     }
 
@@ -157,7 +164,7 @@ impl Decoder {
             Content::Absent => {}
             Content::Text(text) => self.blocks.text(text.into_string(), out),
             Content::Parts(parts) => {
-                self.kept.in_parts = true;
+                self.in_parts = true;
                 parts.into_iter().for_each(|part| self.blocks.part(part, out));
             }
         }
@@ -165,66 +172,66 @@ impl Decoder {
             self.blocks.refuse(text.into_owned(), out);
         }
         if !delta.tool_calls.is_empty() || delta.function_call.is_some() {
-            self.calls(delta.tool_calls, delta.function_call, out);
+            self.blocks.close(out);
+            self.calls.take(&mut delta, &mut self.blocks.next, &mut self.ids, out);
         }
-        if let Some(raw) = &delta.audio {
-            self.speech.get_or_insert_default().add(&raw.0);
-        }
-        if !delta.images.is_empty() && delta.images.iter().all(assistant::is_picture) {
-            for image in std::mem::take(&mut delta.images) {
-                self.blocks.flush_held(out);
-                self.blocks.whole(assistant::picture(image, Side::Response), out);
+        if let Some(mut piece) = delta.audio.as_ref().and_then(|raw| read_raw::<Speech<'_>>(&raw.0)) {
+            if let Some(data) = piece.data.take() {
+                self.speech.extend(STANDARD.decode(data.as_ref()).unwrap_or_default());
             }
+            self.message.grow("audio", &Raw::of(&piece).0);
         }
-        if let Some(state) = delta.extra_content.take() {
-            self.kept.extra_content(state.to_json());
+        for picture in assistant::pictures(&mut delta, Side::Response) {
+            self.blocks.whole(picture, out);
+        }
+        if !delta.images.is_empty() {
+            self.message.grow("images", &Raw::of(&delta.images).0);
+        }
+        if let Some(state) = &delta.extra_content {
+            self.message.grow(EXTRA_CONTENT, &state.0);
         }
         for (name, value) in &delta.rest {
-            if value.get() != "null" && !is_said_elsewhere(name) {
-                self.kept.field(name, value);
+            if name != "role" && !matches!(value.get(), "null" | "\"\"" | "[]" | "{}") {
+                self.message.grow(name, value);
             }
-        }
-    }
-
-    fn calls(&mut self, pieces: Vec<Item<'_, Call<'_>>>, older: Option<Box<Function<'_>>>, out: &mut Vec<Event>) {
-        self.blocks.flush_held(out);
-        self.blocks.close(out);
-        self.blocks.settle_details(out);
-        for item in pieces {
-            if let Item::Fits(piece) = item {
-                self.calls.piece(piece, &mut self.blocks.next, &mut self.ids, out);
-            }
-        }
-        if let Some(function) = older {
-            self.calls.older_form(*function, &mut self.blocks.next, &mut self.ids, out);
         }
     }
 
     /// Closes everything and ends the stream as the answer ended.
     fn finish(&mut self, out: &mut Vec<Event>) -> Result<(), Fault> {
-        if self.state == State::Waiting {
+        if !self.started {
             self.start(out);
         }
-        self.blocks.flush_held(out);
         self.blocks.close(out);
-        self.blocks.settle_details(out);
         let calls = self.calls.finish(out);
-        if let Some(speech) = self.speech.take() {
-            self.blocks.whole(speech.into_block(), out);
+        let mut message = std::mem::take(&mut self.message).into_fields();
+        let audio = message.remove("audio");
+        if let Some(speech) = audio.as_ref().and_then(|audio| read_raw(audio.raw())) {
+            let data = STANDARD.encode(&self.speech);
+            self.blocks.whole(assistant::speech_block(data, speech, Side::Response), out);
         }
         self.usage(out);
-        if let Some(fault) = calls.fault {
-            return Err(Error::protocol(fault).into());
-        }
-        let holds = Holds { calls: calls.any, broken_call: calls.broken, refusal: self.blocks.refused };
+        let holds = Holds { refusal: self.blocks.refused, ..calls.map_err(Error::protocol)? };
         let word = self.finish.take();
         let finish_reason = finish(word.as_deref(), holds);
         if finish_reason == FinishReason::Error {
             return Err(broken(word.as_deref()).into());
         }
-        let others = std::mem::take(&mut self.others).into_choices();
-        let provider_data = std::mem::take(&mut self.kept).into_data(word.as_deref(), &others);
-        out.push(Event::Done { finish_reason, provider_data });
+        let mut notes = Notes::default();
+        if let Some(state) = message.remove(EXTRA_CONTENT) {
+            notes.state.set(EXTRA_CONTENT, state);
+        }
+        if self.in_parts {
+            ContentShape::Parts.note(&mut notes.shape);
+        }
+        let others: Vec<Json> = self.others.take().iter().map(as_whole).collect();
+        let around = Around {
+            body: std::mem::take(&mut self.body).into_fields(),
+            choice: std::mem::take(&mut self.choice).into_fields(),
+            message,
+            others: if others.is_empty() { None } else { Json::of(&others).ok() },
+        };
+        out.push(Event::Done { finish_reason, provider_data: around.into_data(notes, word.as_deref()) });
         Ok(())
     }
 
@@ -241,7 +248,7 @@ impl ReadFrames for Decoder {
     fn frame(&mut self, _name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         if data.trim() == "[DONE]" {
             // The end, whether or not a reason came: counts are given only for an answer that is whole.
-            let is_whole = self.finish.is_some() || (self.state == State::Started && !self.usage.is_empty());
+            let is_whole = self.finish.is_some() || (self.started && !self.usage.is_empty());
             return if is_whole { self.finish(out).map(|()| Seen::Known) } else { Err(Fault::CutOff) };
         }
         self.chunk(data, out)
@@ -257,11 +264,15 @@ impl ReadFrames for Decoder {
     }
 }
 
-/// Fields of a delta that say nothing new: the role is always the same, `channel` names the kind of the text beside it,
-/// and the others are here because they are empty.
-fn is_said_elsewhere(name: &str) -> bool {
-    let empty = ["content", "refusal", "reasoning", "reasoning_content", "reasoning_details", "tool_calls", "images"];
-    name == "role" || name == "channel" || name == "function_call" || empty.contains(&name)
+/// A choice that was put together, as it stands in a whole answer: there, calls have no numbers.
+fn as_whole(choice: &Json) -> Json {
+    let Some(mut whole) = read_raw::<Choice<'_>>(choice.raw()) else { return choice.clone() };
+    for item in whole.message.iter_mut().flat_map(|message| &mut message.tool_calls) {
+        if let Item::Fits(call) = item {
+            call.index = None;
+        }
+    }
+    Json::of(&whole).unwrap_or_default()
 }
 
 /// Whether this is a message and no delta: not a piece, but a whole answer.

@@ -1,0 +1,172 @@
+//! JSON that comes in pieces, put together as a whole answer has it.
+//!
+//! Texts grow, lists grow, objects are filled field by field; anything else is replaced by what comes later. Pieces of
+//! one item of a list share its index, and its type where they name one: a text and an encrypted item of
+//! `reasoning_details` may share an index.
+
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
+
+use crate::dialect::openai_chat::wire::Detail;
+use crate::json::loose::read_raw;
+use crate::json::text::unescape;
+use crate::json::wire::{Raw, Text};
+use crate::{Fields, Json};
+
+/// The texts that come in pieces. Others, such as ids and names, are only repeated.
+const TEXTS: [&str; 11] = [
+    "arguments",
+    "content",
+    "data",
+    "input",
+    "reasoning",
+    "reasoning_content",
+    "refusal",
+    "summary",
+    "text",
+    "thinking",
+    "transcript",
+];
+
+/// An object so far.
+#[derive(Debug, Default)]
+pub(super) struct Merged {
+    fields: Vec<(String, Grown)>,
+    places: HashMap<String, usize>,
+}
+
+impl Merged {
+    /// Takes a value that replaces an earlier one; a null only fills a gap.
+    pub(super) fn set(&mut self, name: &str, value: &RawValue) {
+        match self.find(name) {
+            Some(Grown::Value(known)) if known.text() == value.get() || value.get() == "null" => {}
+            Some(known) => *known = Grown::Value(Json::copy(value)),
+            None => self.push(name, value),
+        }
+    }
+
+    /// Takes a piece of a value; a null only fills a gap.
+    pub(super) fn grow(&mut self, name: &str, value: &RawValue) {
+        match self.find(name) {
+            Some(_) if value.get() == "null" => {}
+            Some(known) => known.grow(name, value),
+            None => self.push(name, value),
+        }
+    }
+
+    fn find(&mut self, name: &str) -> Option<&mut Grown> {
+        let place = *self.places.get(name)?;
+        self.fields.get_mut(place).map(|(_, value)| value)
+    }
+
+    fn push(&mut self, name: &str, value: &RawValue) {
+        self.places.insert(name.to_owned(), self.fields.len());
+        self.fields.push((name.to_owned(), Grown::Value(Json::copy(value))));
+    }
+
+    fn grow_all(&mut self, object: &str) {
+        for (name, value) in serde_json::from_str::<Fields>(object).unwrap_or_default() {
+            self.grow(&name, value.raw());
+        }
+    }
+
+    pub(super) fn into_fields(self) -> Fields {
+        self.fields.into_iter().map(|(name, value)| (name, value.into_json())).collect()
+    }
+}
+
+/// A list so far.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    items: Vec<Grown>,
+    /// The last item of each type and index; each stands there without its type, too.
+    places: HashMap<(String, Option<u64>), usize>,
+}
+
+impl Items {
+    pub(super) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Takes an item, or a piece of one.
+    pub(super) fn push(&mut self, item: &RawValue) {
+        if let Some(piece) = read_raw::<Detail<'_>>(item) {
+            let key = (piece.kind.map(Text::into_string).unwrap_or_default(), piece.index);
+            // Without an index, only the text of reasoning is known to go on.
+            let is_text = key.0.starts_with("reasoning.") && piece.text.or(piece.summary).is_some();
+            let grows = piece.index.is_some() || is_text;
+            let known = self.places.get(&key).filter(|_| grows).and_then(|place| self.items.get_mut(*place));
+            if let Some(known) = known {
+                return known.grow("", item);
+            }
+            self.places.insert((String::new(), key.1), self.items.len());
+            self.places.insert(key, self.items.len());
+        }
+        self.items.push(Grown::Value(Json::copy(item)));
+    }
+
+    fn push_all(&mut self, list: &str) {
+        let items: Vec<Raw<'_>> = serde_json::from_str(list).unwrap_or_default();
+        items.iter().for_each(|item| self.push(&item.0));
+    }
+
+    /// Takes everything out.
+    pub(super) fn take(&mut self) -> Vec<Json> {
+        std::mem::take(self).items.into_iter().map(Grown::into_json).collect()
+    }
+}
+
+/// A value so far. As long as it came once, it stays as it was written.
+#[derive(Debug)]
+enum Grown {
+    Value(Json),
+    Text(String),
+    List(Items),
+    Object(Merged),
+}
+
+impl Grown {
+    fn grow(&mut self, name: &str, more: &RawValue) {
+        if let Grown::Value(known) = self {
+            *self = Grown::opened(name, std::mem::take(known));
+        }
+        match self {
+            Grown::Text(text) if more.get().starts_with('"') => {
+                text.push_str(&unescape(more.get()).unwrap_or_default());
+            }
+            Grown::List(items) if more.get().starts_with('[') => items.push_all(more.get()),
+            Grown::Object(object) if more.get().starts_with('{') => object.grow_all(more.get()),
+            Grown::Value(_) | Grown::Text(_) | Grown::List(_) | Grown::Object(_) => {
+                *self = Grown::Value(Json::copy(more));
+            }
+        }
+    }
+
+    /// The form of a value that grows, if it can.
+    fn opened(name: &str, known: Json) -> Self {
+        match known.text().as_bytes().first() {
+            Some(b'"') if TEXTS.contains(&name) => Grown::Text(known.as_str().unwrap_or_default().into_owned()),
+            Some(b'[') => {
+                let mut items = Items::default();
+                items.push_all(known.text());
+                Grown::List(items)
+            }
+            Some(b'{') => {
+                let mut object = Merged::default();
+                object.grow_all(known.text());
+                Grown::Object(object)
+            }
+            _ => Grown::Value(known),
+        }
+    }
+
+    fn into_json(self) -> Json {
+        match self {
+            Grown::Value(value) => value,
+            Grown::Text(text) => text.into(),
+            Grown::List(mut items) => Json::of(&items.take()).unwrap_or_default(),
+            Grown::Object(object) => object.into_fields().into(),
+        }
+    }
+}
