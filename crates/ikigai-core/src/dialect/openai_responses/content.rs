@@ -219,8 +219,7 @@ pub(super) fn encode_text<'a>(text: &'a Text, usual: &'a str, keep: Keep) -> wir
         let lists = keep.shape(data).as_rest().into_iter();
         part.rest.extend(lists.filter(|(name, _)| matches!(name.as_ref(), "annotations" | "logprobs")));
     }
-    let of_item = items::is_of_item(data);
-    part.rest.retain(|(name, _)| !of_item(name));
+    items::drop_item_fields(data, &mut part.rest);
     part
 }
 
@@ -234,6 +233,7 @@ pub(super) fn encode_image(image: &Image, keep: Keep) -> Option<wire::Part<'_>> 
         Source::Text { .. } => return None,
     }
     part.rest = keep.extra(&image.provider_data);
+    items::drop_item_fields(&image.provider_data, &mut part.rest);
     Some(part)
 }
 
@@ -272,6 +272,7 @@ pub(super) fn encode_file(document: &Document, keep: Keep) -> wire::Part<'_> {
         }
     }
     part.rest = keep.extra(&document.provider_data);
+    items::drop_item_fields(&document.provider_data, &mut part.rest);
     part
 }
 

@@ -4,6 +4,7 @@
 use super::DIALECT;
 use super::content::{self, Keep, OUTPUT, is_bare_text, leftovers, other};
 use super::wire::{self, Any, Content, Item, Loose, Object, has_text, is, take_text};
+use crate::json::wire::Rest;
 use crate::{Arguments, Block, Fields, Json, Part, ProviderData, Text, ThinkingBlock, ToolCall};
 
 /// Which fields of a text are those of its item.
@@ -95,6 +96,12 @@ pub(super) fn is_of_item(data: &ProviderData) -> impl Fn(&str) -> bool {
     let names = data.part(DIALECT, Part::Shape).get(OF_ITEM).and_then(|names| names.to::<Vec<String>>().ok());
     let names = names.unwrap_or_default();
     move |name| name == "phase" || names.iter().any(|own| own == name)
+}
+
+/// Leaves what is the part's own of fields that stand on the same block.
+pub(super) fn drop_item_fields(data: &ProviderData, rest: &mut Rest<'_>) {
+    let of_item = is_of_item(data);
+    rest.retain(|(name, _)| !of_item(name));
 }
 
 /// Takes out what names an item and how far it is, which nobody but its server can use.
