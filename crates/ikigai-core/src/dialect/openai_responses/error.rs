@@ -21,14 +21,14 @@ pub(crate) fn encode_error(error: &Error) -> WireError {
 }
 
 /// The failure that a response object reports, by its `error` or by its status. `"error": null` stands in every good one.
-pub(super) fn of_response(error: Option<&Raw<'_>>, status: Option<&str>) -> Option<Error> {
+pub(super) fn of_response(error: Option<&Raw<'_>>, status: &str) -> Option<Error> {
     let error = error.and_then(Raw::to::<Value>);
     if let Some(error) = error.and_then(|error| openai_error::find(DIALECT, &json!({"error": error}))) {
         return Some(about_pictures(error));
     }
     match status {
-        Some("failed") => Some(Error::new(ErrorKind::Server, "the provider reports a failure and gives no reason")),
-        Some("cancelled") => Some(Error::new(ErrorKind::Cancelled, "the answer was cancelled")),
+        "failed" => Some(Error::new(ErrorKind::Server, "the provider reports a failure and gives no reason")),
+        "cancelled" => Some(Error::new(ErrorKind::Cancelled, "the answer was cancelled")),
         _ => None,
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use super::wire::Kind;
 use crate::dialect::openai_responses::DIALECT;
+use crate::dialect::openai_responses::wire::Item;
+use crate::json::wire::Text;
 use crate::{Arguments, Block, BlockKind, Event, Part, ProviderData};
 
 /// An item that has begun.
@@ -23,6 +25,16 @@ pub(super) struct OpenItem {
 }
 
 impl OpenItem {
+    /// An item as it was added.
+    pub(super) fn of(item: &Item<'_>) -> Self {
+        let id = item.id.as_ref().map(|id| id.as_str().to_owned());
+        OpenItem { id, ..OpenItem::of_kind(OpenItem::kind_of(item)) }
+    }
+
+    pub(super) fn kind_of<'i>(item: &'i Item<'_>) -> &'i str {
+        item.kind.as_ref().map_or("message", Text::as_str)
+    }
+
     /// An item that nobody announced: its first piece tells what it is.
     pub(super) fn of_kind(kind: &str) -> Self {
         OpenItem { kind: kind.to_owned(), ..OpenItem::default() }
