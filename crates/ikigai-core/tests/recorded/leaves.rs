@@ -48,8 +48,6 @@ const KNOWN: &[&str] = &[
     // Groq and Azure put fields beside single deltas that the collected answer has no place for.
     "choices.delta.channel",
     "choices.content_filter_results",
-    // The type of a picture that becomes an `image_generation_call`.
-    "candidates.content.parts.inlineData.mimeType",
     // A second choice is told as a whole, not by its text.
     "llamacpp-response-shape-matrix-two-candidates-blocking-e65861ba",
     // An answer that is a failure is an error object for the client, which has no room for the rest.
@@ -156,6 +154,10 @@ impl Pool {
                     self.text.push_str(name);
                     self.text.push('\n');
                     self.add(inner);
+                    // An `image_generation_call` says the type of its picture without what all pictures have in common.
+                    if let Some(format) = inner.as_str().filter(|_| name == "output_format") {
+                        self.push(&format!("image/{format}"));
+                    }
                 }
             }
             Value::Array(items) => items.iter().for_each(|item| self.add(item)),

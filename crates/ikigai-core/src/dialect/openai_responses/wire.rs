@@ -1,17 +1,12 @@
 //! The objects of this wire. Each struct has the fields of all kinds of objects that its place may hold; what has an
 //! unexpected form stays in `rest` and goes out again as it came.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
-use serde::ser::Serializer;
-use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::json::loose::{self, Loose, Odd};
-use crate::json::wire::{Raw, Rest, Text};
+use crate::json::loose;
+use crate::json::wire::{Raw, Text};
+
+pub(super) use crate::json::many::{Document, Many, find, put};
 
 /// An object in a list, where anything else may stand in its place.
 pub(super) type Entry<'a, T> = loose::Item<'a, T>;
@@ -121,90 +116,7 @@ pub(super) fn word<'t>(value: &'t Option<Text<'_>>) -> &'t str {
     value.as_ref().map_or("", Text::as_str)
 }
 
-/// A field that the struct does not know, or whose form it did not expect.
-pub(super) fn find<'r>(rest: &'r Rest<'_>, name: &str) -> Option<&'r RawValue> {
-    rest.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_ref())
-}
-
-/// Sets a field that the struct does not know.
-pub(super) fn put<T: Serialize + ?Sized>(rest: &mut Rest<'_>, name: &'static str, value: &T) {
-    rest.retain(|(own, _)| own != name);
-    rest.push((Cow::Borrowed(name), loose::raw(value)));
-}
-
 /// The `type` of an object that is kept whole.
 pub(super) fn kind_of(object: &RawValue) -> Option<String> {
     loose::read_raw::<Tool<'_>>(object)?.kind.map(Text::into_string)
-}
-
-/// A text, or a list of objects.
-#[derive(Debug, Clone, Default)]
-pub(super) enum Many<'a, T> {
-    #[default]
-    Absent,
-    Text(Text<'a>),
-    List(Vec<Entry<'a, T>>),
-}
-
-impl<'a, T> Many<'a, T> {
-    /// The objects of the list, if it is one.
-    pub(super) fn objects(&self) -> impl Iterator<Item = &T> {
-        let list = if let Many::List(list) = self { list.as_slice() } else { &[] };
-        list.iter().filter_map(|entry| match entry {
-            Entry::Fits(object) => Some(object),
-            Entry::Odd(_) => None,
-        })
-    }
-}
-
-impl<'a, T: Loose<'a> + Default> Loose<'a> for Many<'a, T> {
-    fn string(&mut self, text: Cow<'a, str>) -> Odd<'a> {
-        *self = Many::Text(Text(text));
-        None
-    }
-
-    fn list<A: SeqAccess<'a>>(&mut self, list: A) -> Result<Odd<'a>, A::Error> {
-        let mut entries = Vec::new();
-        entries.list(list)?;
-        *self = Many::List(entries);
-        Ok(None)
-    }
-
-    fn is_absent(&self) -> bool {
-        matches!(self, Many::Absent)
-    }
-}
-
-impl<T: Serialize> Serialize for Many<'_, T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Many::Absent => serializer.serialize_unit(),
-            Many::Text(text) => text.serialize(serializer),
-            Many::List(list) => list.serialize(serializer),
-        }
-    }
-}
-
-/// A whole document, which has to be an object.
-#[derive(Debug)]
-pub(super) struct Document<T>(pub(super) T);
-
-impl<'de, T: Loose<'de> + Default> Deserialize<'de> for Document<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields<T>(PhantomData<T>);
-        impl<'de, T: Loose<'de> + Default> Visitor<'de> for Fields<T> {
-            type Value = Document<T>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Document<T>, A::Error> {
-                let mut document = T::default();
-                document.object(map)?;
-                Ok(Document(document))
-            }
-        }
-        deserializer.deserialize_map(Fields(PhantomData))
-    }
 }

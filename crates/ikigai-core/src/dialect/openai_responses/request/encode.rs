@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::items::{Stored, Writer};
+use super::items::Writer;
 use super::messages::LIST;
 use super::tools;
 use crate::dialect::WireRequest;
@@ -40,14 +40,13 @@ impl<'a> Encoder<'a> {
     fn encode(mut self) -> (Vec<u8>, Vec<Loss>) {
         let fitted = self.fitted;
         let request = fitted.request;
-        let stored = if self.extra.flag("store") { Stored::Yes } else { Stored::No };
-        let mut writer = Writer::new(fitted, stored);
-        let written = writer.write();
+        let mut writer = Writer::new(fitted);
+        let (instructions, items) = writer.write();
         self.losses.append(&mut writer.losses);
         let mut body = wire::Request {
             model: (!request.model.is_empty()).then(|| request.model.as_str().into()),
-            instructions: written.instructions.map(Text::from),
-            input: self.input(written.items),
+            instructions: instructions.map(Text::from),
+            input: self.input(items),
             tools: fitted.tools.iter().map(|tool| tools::encode(tool, fitted.spelling)).collect(),
             tool_choice: None,
             reasoning: self.reasoning(),
@@ -154,8 +153,7 @@ impl<'a> Encoder<'a> {
 
     /// A number as it was written, if it is still the same.
     fn number(&self, name: &str, value: f64) -> Raw<'a> {
-        let written = self.shape.get("numbers").and_then(|numbers| numbers.to::<Fields>().ok());
-        let written = written.and_then(|mut numbers| numbers.remove(name));
+        let written = self.shape.get("numbers").and_then(|numbers| numbers.to::<Fields>().ok()?.remove(name));
         match written.filter(|written| written.to::<f64>().is_ok_and(|number| number == value)) {
             Some(written) => Raw::of(&written),
             None => Raw::of(&value),

@@ -14,19 +14,12 @@ use crate::{Block, Fields, Loss, LossCode, Other, Part, ProviderData, Role, Sour
 #[derive(Debug)]
 pub(super) struct Writer<'a> {
     fitted: &'a Fitted<'a>,
-    /// The caller keeps the conversation on the server.
-    stored: Stored,
+    /// The server keeps the conversation.
+    stored: bool,
     lines: Vec<Line<'a>>,
     /// The model's message that more parts may join: its first text, its parts, and what is kept of it.
     open: Option<(&'a Text, Parts<'a>, Keep)>,
     pub(super) losses: Vec<Loss>,
-}
-
-/// Whether the server keeps the conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stored {
-    Yes,
-    No,
 }
 
 /// An item and whose it is.
@@ -44,20 +37,15 @@ enum Origin {
     Reasoning(Place),
 }
 
-/// What became of the system prompt and the messages.
-#[derive(Debug, Default)]
-pub(super) struct Written<'a> {
-    pub(super) instructions: Option<String>,
-    pub(super) items: Items<'a>,
-}
-
 impl<'a> Writer<'a> {
-    pub(super) fn new(fitted: &'a Fitted<'a>, stored: Stored) -> Self {
+    pub(super) fn new(fitted: &'a Fitted<'a>) -> Self {
+        let stored = fitted.request.provider_data.part(DIALECT, Part::Extra).flag("store");
         let lines = Vec::with_capacity(fitted.messages.len());
         Writer { fitted, stored, lines, open: None, losses: Vec::new() }
     }
 
-    pub(super) fn write(&mut self) -> Written<'a> {
+    /// Writes everything; gives the instructions and the items.
+    pub(super) fn write(&mut self) -> (Option<String>, Items<'a>) {
         let fitted = self.fitted;
         let instructions = self.system();
         for message in &fitted.messages {
@@ -70,8 +58,7 @@ impl<'a> Writer<'a> {
         if fitted.spelling == Spelling::Ours {
             self.drop_reasoning_that_led_nowhere();
         }
-        let lines = std::mem::take(&mut self.lines);
-        Written { instructions, items: lines.into_iter().map(|line| line.item).collect() }
+        (instructions, self.lines.drain(..).map(|line| line.item).collect())
     }
 
     fn keep(&self, state: StateUse) -> Keep {
@@ -187,15 +174,9 @@ impl<'a> Writer<'a> {
 
     /// One part of a message of the client's side, or of a result.
     fn part(&mut self, block: &'a Block, place: Place, keep: Keep) -> Option<Entry<'a, wire::Part<'a>>> {
-        let mut part = match block {
-            Block::Text(text) => content::encode_text(text, INPUT, keep),
-            Block::Image(image) => match content::encode_image(image, keep) {
-                Some(part) => part,
-                None => {
-                    self.lose(LossCode::Media, "image", place, "a text is not a picture; it is left out");
-                    return None;
-                }
-            },
+        let part = match block {
+            Block::Text(text) => Some(content::encode_text(text, INPUT, keep)),
+            Block::Image(image) => content::encode_image(image, keep),
             Block::Document(document) => {
                 let part = content::encode_file(document, keep);
                 let linked = matches!(document.source, Source::Url { .. } | Source::File { .. });
@@ -203,22 +184,22 @@ impl<'a> Writer<'a> {
                     let why = "a file that is not sent along has no name here";
                     self.losses.push(Loss::info(LossCode::NotInDialect, "document.name", place.to_string(), why));
                 }
-                part
+                Some(part)
             }
-            Block::Other(other) if other.dialect == DIALECT => {
-                return Some(Entry::Odd(Cow::Borrowed(other.data.raw())));
+            Block::Other(other) => {
+                // One of another dialect is noted already.
+                return (other.dialect == DIALECT).then(|| Entry::Odd(Cow::Borrowed(other.data.raw())));
             }
-            // Noted already.
-            Block::Other(_) => return None,
-            Block::Audio(_) => {
-                self.lose(LossCode::Media, "audio", place, "this API takes no sound; it is left out");
-                return None;
-            }
-            Block::Thinking(_) | Block::ToolCall(_) | Block::ToolResult(_) => {
-                let why = "it cannot stand in this place; it is left out";
-                self.lose(LossCode::NotInDialect, block.kind().as_str(), place, why);
-                return None;
-            }
+            Block::Audio(_) | Block::Thinking(_) | Block::ToolCall(_) | Block::ToolResult(_) => None,
+        };
+        let Some(mut part) = part else {
+            let (code, why) = match block {
+                Block::Image(_) => (LossCode::Media, "a text is not a picture; it is left out"),
+                Block::Audio(_) => (LossCode::Media, "this API takes no sound; it is left out"),
+                _ => (LossCode::NotInDialect, "it cannot stand in this place; it is left out"),
+            };
+            self.lose(code, block.kind().as_str(), place, why);
+            return None;
         };
         if let Some(data) = block.provider_data()
             && self.fitted.marks.at(place, block.cache()).is_some()
@@ -273,9 +254,7 @@ impl<'a> Writer<'a> {
             self.close();
             match block.block.as_ref() {
                 Block::Thinking(thinking) => self.thinking(thinking, place, keep),
-                Block::ToolCall(call) => {
-                    self.push(items::encode_call(call, keep), Origin::Model);
-                }
+                Block::ToolCall(call) => self.push(items::encode_call(call, keep), Origin::Model),
                 Block::ToolResult(result) => self.result(result, place, block.state),
                 Block::Other(other) => self.item_of_model(other, place),
                 Block::Image(_) | Block::Document(_) | Block::Audio(_) => {
@@ -298,7 +277,7 @@ impl<'a> Writer<'a> {
 
     fn item_of_model(&mut self, other: &'a Other, place: Place) {
         let is_reference = || kind_of(other.data.raw()).as_deref() == Some("item_reference");
-        if self.fitted.spelling == Spelling::Ours && self.stored == Stored::No && is_reference() {
+        if self.fitted.spelling == Spelling::Ours && !self.stored && is_reference() {
             let why = "a reference to an item that the server has not stored is refused; it is left out";
             return self.lose(LossCode::Conflict, "other", place, why);
         }
@@ -311,7 +290,7 @@ impl<'a> Writer<'a> {
         let state = data.part(DIALECT, Part::State);
         let goes = keep == Keep::Everything
             || state.get("encrypted_content").is_some()
-            || (state.get("id").is_some() && self.stored == Stored::Yes)
+            || (state.get("id").is_some() && self.stored)
             || (shape(data).get("content").is_some() && self.fitted.target.quirks.responses.no_store);
         if goes {
             self.push(items::encode_reasoning(block, keep), Origin::Reasoning(place));

@@ -44,19 +44,19 @@ const ECHOES: [&str; 28] = [
 
 /// A response object taken apart.
 #[derive(Debug, Default)]
-pub(in super::super) struct Parsed<'a> {
-    pub(in super::super) id: Option<String>,
-    pub(in super::super) model: Option<String>,
-    pub(in super::super) output: Items<'a>,
-    pub(in super::super) usage: Option<Usage>,
+pub(crate) struct Parsed<'a> {
+    pub(crate) id: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) output: Items<'a>,
+    pub(crate) usage: Option<Usage>,
     /// The provider's words for the end, and everything without a canonical field.
-    pub(in super::super) data: ProviderData,
+    pub(crate) data: ProviderData,
     /// What broke the answer, if anything did.
-    pub(in super::super) error: Option<Box<Error>>,
+    pub(crate) error: Option<Box<Error>>,
 }
 
 /// Takes a response object apart.
-pub(in super::super) fn parse(mut body: wire::Response<'_>) -> Parsed<'_> {
+pub(crate) fn parse(mut body: wire::Response<'_>) -> Parsed<'_> {
     let status = body.status.take();
     let mut parsed = Parsed {
         error: error::of_response(body.error.as_ref(), word(&status)).map(Box::new),
@@ -153,21 +153,21 @@ fn whole(parsed: Parsed<'_>, ids: &mut Ids) -> Response {
 
 /// What the content of an answer says about its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in super::super) struct Asks {
+pub(crate) struct Asks {
     /// There is a call that the client has to run.
-    pub(in super::super) tools: bool,
+    pub(crate) tools: bool,
     /// The model refused.
-    pub(in super::super) refuses: bool,
+    pub(crate) refuses: bool,
 }
 
 impl Asks {
-    pub(in super::super) fn of(content: &[Block]) -> Self {
+    pub(crate) fn of(content: &[Block]) -> Self {
         let mut asks = Asks::default();
         content.iter().for_each(|block| asks.see(block));
         asks
     }
 
-    pub(in super::super) fn see(&mut self, block: &Block) {
+    pub(crate) fn see(&mut self, block: &Block) {
         match block {
             Block::ToolCall(_) => self.tools = true,
             Block::Text(text) => self.refuses |= text.is_refusal(),
@@ -181,7 +181,7 @@ impl Asks {
 }
 
 /// Why the answer ended. `completed` says nothing about tools or refusals: the content does.
-pub(in super::super) fn finish(data: &ProviderData, asks: Asks) -> FinishReason {
+pub(crate) fn finish(data: &ProviderData, asks: Asks) -> FinishReason {
     let details = [Part::Shape, Part::Answer].map(|part| data.part(DIALECT, part).get("incomplete_details"));
     match data.part_str(DIALECT, Part::Shape, "status").as_deref() {
         Some("completed") if asks.tools => FinishReason::ToolUse,

@@ -29,9 +29,8 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
         Output { seal, ids: &mut ids, losses: &mut losses, items: Vec::new(), open: None }.of(&response.content);
     let end = End { finish: response.finish_reason, error: response.error.as_deref(), usage: response.usage.as_ref() };
     end.write(&response.provider_data, Asks::of(&response.content), &mut body, &mut losses);
-    let text = response.text();
     if response.provider_data.part(DIALECT, Part::Shape).flag("output_text") {
-        body.output_text = Some(text.into());
+        body.output_text = Some(response.text().into());
     }
     if !output.is_empty() || find(&body.rest, "output").is_none() {
         body.output = Many::List(output);
@@ -41,8 +40,8 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
 
 /// What stays the same of a response object from its beginning to its end.
 #[derive(Debug, Clone, Default)]
-pub(in super::super) struct Head {
-    pub(in super::super) id: Option<String>,
+pub(crate) struct Head {
+    pub(crate) id: Option<String>,
     model: String,
     /// The other members.
     rest: Fields,
@@ -51,13 +50,7 @@ pub(in super::super) struct Head {
 impl Head {
     /// `data` is what the answer itself brought along in this dialect; an answer from elsewhere gets the members that
     /// clients insist on.
-    pub(in super::super) fn new(
-        data: &ProviderData,
-        id: Option<&str>,
-        model: &str,
-        reply: &Reply,
-        ids: &mut Ids,
-    ) -> Self {
+    pub(crate) fn new(data: &ProviderData, id: Option<&str>, model: &str, reply: &Reply, ids: &mut Ids) -> Self {
         let model = if model.is_empty() { reply.model.as_deref().unwrap_or_default() } else { model }.to_owned();
         if let Some(own) = own_members(data) {
             return Head { id: id.map(str::to_owned), model, rest: own };
@@ -96,7 +89,7 @@ impl Head {
     }
 
     /// The members as the provider gave them later, under the same id.
-    pub(in super::super) fn update(&mut self, data: &ProviderData) {
+    pub(crate) fn update(&mut self, data: &ProviderData) {
         if let Some(own) = own_members(data) {
             self.rest = own;
         } else if let Some(tier) = data.part(Dialect::OpenaiChat, Part::Answer).get("service_tier") {
@@ -106,7 +99,7 @@ impl Head {
     }
 
     /// The response object with nothing answered yet.
-    pub(in super::super) fn begin(&self) -> wire::Response<'_> {
+    pub(crate) fn begin(&self) -> wire::Response<'_> {
         wire::Response {
             id: self.id.as_deref().map(Words::from),
             model: (!self.model.is_empty()).then(|| self.model.as_str().into()),
@@ -127,15 +120,15 @@ fn own_members(data: &ProviderData) -> Option<Fields> {
 
 /// How an answer ended.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct End<'a> {
-    pub(in super::super) finish: FinishReason,
-    pub(in super::super) error: Option<&'a Error>,
-    pub(in super::super) usage: Option<&'a Usage>,
+pub(crate) struct End<'a> {
+    pub(crate) finish: FinishReason,
+    pub(crate) error: Option<&'a Error>,
+    pub(crate) usage: Option<&'a Usage>,
 }
 
 impl<'a> End<'a> {
     /// Writes the end into the response object: status, details, error, usage.
-    pub(in super::super) fn write(
+    pub(crate) fn write(
         self,
         data: &'a ProviderData,
         asks: Asks,
@@ -244,7 +237,7 @@ const SEALED: &str = "encrypted_content";
 const FIELDS: [Part; 2] = [Part::Extra, Part::Answer];
 
 /// Notes what a block holds that this wire has no place for.
-pub(in super::super) fn note_block(block: &Block, index: usize, losses: &mut Vec<Loss>) {
+pub(crate) fn note_block(block: &Block, index: usize, losses: &mut Vec<Loss>) {
     let place = format!("content[{index}]");
     // State has a place of its own, except where this dialect's own stands there already, or where there is none.
     let parts: &[Part] = match block {
@@ -272,12 +265,12 @@ fn is_foreign(data: &ProviderData) -> bool {
     [Part::State, Part::Extra, Part::Answer, Part::Shape].into_iter().all(|part| data.part(DIALECT, part).is_empty())
 }
 
-pub(in super::super) fn new_id(kind: &str, ids: &mut Ids) -> String {
+pub(crate) fn new_id(kind: &str, ids: &mut Ids) -> String {
     format!("{kind}_{}", ids.next_id())
 }
 
 /// A part for a client. Clients insist on both lists, so a text from elsewhere gets them empty.
-pub(in super::super) fn serve_part(text: &Text) -> wire::Part<'_> {
+pub(crate) fn serve_part(text: &Text) -> wire::Part<'_> {
     let mut part = content::encode_text(text, OUTPUT, Keep::Everything);
     if is_foreign(&text.provider_data) && part.refusal.is_none() {
         part.annotations = Some(empty_list());
@@ -286,12 +279,12 @@ pub(in super::super) fn serve_part(text: &Text) -> wire::Part<'_> {
     part
 }
 
-pub(in super::super) fn empty_list() -> Raw<'static> {
+pub(crate) fn empty_list() -> Raw<'static> {
     Raw::of::<[(); 0]>(&[])
 }
 
 /// A function call for a client.
-pub(in super::super) fn serve_call<'a>(call: &'a ToolCall, ids: &mut Ids) -> Item<'a> {
+pub(crate) fn serve_call<'a>(call: &'a ToolCall, ids: &mut Ids) -> Item<'a> {
     let mut item = items::encode_call(call, Keep::Everything);
     if is_foreign(&call.provider_data) {
         item.id = Some(new_id("fc", ids).into());
@@ -301,7 +294,7 @@ pub(in super::super) fn serve_call<'a>(call: &'a ToolCall, ids: &mut Ids) -> Ite
 }
 
 /// A reasoning item for a client, with the state of another dialect sealed where this one keeps its own.
-pub(in super::super) fn serve_reasoning<'a>(block: &'a ThinkingBlock, seal: Seal<'_>, ids: &mut Ids) -> Item<'a> {
+pub(crate) fn serve_reasoning<'a>(block: &'a ThinkingBlock, seal: Seal<'_>, ids: &mut Ids) -> Item<'a> {
     let mut item = items::encode_reasoning(block, Keep::Everything);
     if is_foreign(&block.provider_data) {
         item.id = Some(new_id("rs", ids).into());
@@ -314,7 +307,7 @@ pub(in super::super) fn serve_reasoning<'a>(block: &'a ThinkingBlock, seal: Seal
 }
 
 /// A picture for a client, as a hosted tool would give it. Only bytes have a place there.
-pub(in super::super) fn serve_image<'a>(image: &'a Image, ids: &mut Ids) -> Option<Item<'a>> {
+pub(crate) fn serve_image<'a>(image: &'a Image, ids: &mut Ids) -> Option<Item<'a>> {
     let Source::Base64 { media_type, data } = &image.source else { return None };
     let format = media_type.rsplit('/').next().unwrap_or("png");
     let mut item = Item {
@@ -330,13 +323,13 @@ pub(in super::super) fn serve_image<'a>(image: &'a Image, ids: &mut Ids) -> Opti
 
 /// Who issued the state that is sealed for the client.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Seal<'a> {
+pub(crate) struct Seal<'a> {
     provider: Option<&'a str>,
     model: &'a str,
 }
 
 impl<'a> Seal<'a> {
-    pub(in super::super) fn new(reply: &'a Reply, model: &'a str) -> Self {
+    pub(crate) fn new(reply: &'a Reply, model: &'a str) -> Self {
         Seal { provider: reply.provider.as_deref(), model }
     }
 
@@ -346,14 +339,14 @@ impl<'a> Seal<'a> {
 
     /// State that another dialect keeps on a call. This one has no place for it but a reasoning item, which names the
     /// call that it belongs to.
-    pub(in super::super) fn of_call(self, call: &ToolCall, ids: &mut Ids) -> Option<Item<'static>> {
+    pub(crate) fn of_call(self, call: &ToolCall, ids: &mut Ids) -> Option<Item<'static>> {
         let mut sealed = self.of(&call.provider_data, BlockKind::ToolCall)?;
         sealed.data.set_part(DIALECT, Part::Shape, "call", call.id.as_str());
         Some(carrier(&sealed, ids))
     }
 
     /// The same for a text, which stands right before it.
-    pub(in super::super) fn of_text(self, text: &Text, ids: &mut Ids) -> Option<Item<'static>> {
+    pub(crate) fn of_text(self, text: &Text, ids: &mut Ids) -> Option<Item<'static>> {
         let mut sealed = self.of(&text.provider_data, BlockKind::Text)?;
         sealed.data.set_part(DIALECT, Part::Shape, "text", true);
         Some(carrier(&sealed, ids))

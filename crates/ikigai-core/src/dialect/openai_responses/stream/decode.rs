@@ -65,20 +65,13 @@ impl Decoder {
         let kind = frame.kind.take();
         let kind = kind.as_ref().map(Words::as_str).or(name).unwrap_or_default();
         let (beginning, ending) = kind.rsplit_once('.').unwrap_or_default();
-        if let Some(of) = Kind::of(beginning) {
-            if ending == "delta"
-                && let Some(piece) = frame.delta.take()
-            {
-                self.current = at;
-                self.piece(at, of, &frame, piece, out);
-                return Ok(Seen::Known);
-            }
-            if ending == "done" {
-                if let Some(whole) = frame.take_whole(of) {
-                    self.whole(at, of, &frame, whole, out);
-                }
-                return Ok(Seen::Known);
-            }
+        if ending == "delta"
+            && let Some(of) = Kind::of(beginning)
+            && let Some(piece) = frame.delta.take()
+        {
+            self.current = at;
+            self.piece(at, of, frame.content_index.unwrap_or(0), piece.into_string(), out);
+            return Ok(Seen::Known);
         }
         match kind {
             "response.created" | "response.queued" | "response.in_progress" => {
@@ -102,7 +95,8 @@ impl Decoder {
                     _ => {}
                 }
             }
-            // The same again, which `output_item.done` repeats once more; and signs of life.
+            // What `output_item.done` repeats once more; and signs of life.
+            _ if ending == "done" && Kind::of(beginning).is_some() => {}
             "response.content_part.done"
             | "response.reasoning_summary_part.added"
             | "response.reasoning_summary_part.done"
@@ -123,57 +117,29 @@ impl Decoder {
     }
 
     /// A piece of a text, of thinking or of arguments.
-    fn piece(&mut self, at: u64, kind: Kind, frame: &Frame<'_>, piece: Words<'_>, out: &mut Vec<Event>) {
+    fn piece(&mut self, at: u64, kind: Kind, part: u64, piece: String, out: &mut Vec<Event>) {
         let block = match kind {
-            Kind::Text | Kind::Refusal => self.text_block(at, frame.content_index.unwrap_or(0), kind, out),
+            Kind::Text | Kind::Refusal => self.text_block(at, part, kind, out),
             Kind::Summary | Kind::Reasoning => {
                 if !self.items.contains_key(&at) {
                     self.start(out);
                     self.open_thinking(at, OpenItem::of_kind("reasoning"), out);
                 }
-                let Some(item) = self.items.get_mut(&at).filter(|item| !item.done) else { return };
-                if *item.source.get_or_insert(kind) != kind {
-                    return;
-                }
-                if kind == Kind::Summary {
-                    item.summary_part = Some(frame.summary_index.unwrap_or(0));
-                }
-                item.only(BlockKind::Thinking)
+                let item = self.items.get_mut(&at).filter(|item| !item.done);
+                let item = item.filter(|item| item.source.is_none_or(|source| source == kind));
+                item.and_then(|item| {
+                    item.source = Some(kind);
+                    item.only(BlockKind::Thinking)
+                })
             }
-            Kind::Arguments => self.call(at),
-        };
-        if let Some(block) = block {
-            block.say(piece.into_string(), out);
-        }
-    }
-
-    /// The whole of what came in pieces, or of what none came of.
-    fn whole(&mut self, at: u64, kind: Kind, frame: &Frame<'_>, whole: Words<'_>, out: &mut Vec<Event>) {
-        let item = self.items.get(&at);
-        let block = match kind {
-            Kind::Text | Kind::Refusal => self.text_block(at, frame.content_index.unwrap_or(0), kind, out),
-            Kind::Arguments => self.call(at),
-            Kind::Summary => {
-                let part = frame.summary_index.unwrap_or(0);
-                if item.and_then(|item| item.summary_part).is_none_or(|last| last < part) {
-                    self.piece(at, kind, frame, whole, out);
-                }
-                return;
-            }
-            Kind::Reasoning => {
-                if item.is_none_or(|item| item.source.is_none()) {
-                    self.piece(at, kind, frame, whole, out);
-                }
-                return;
+            Kind::Arguments => {
+                let item = self.items.entry(at).or_insert_with(|| OpenItem::of_kind("function_call"));
+                item.only(BlockKind::ToolCall)
             }
         };
         if let Some(block) = block {
-            block.reconcile(whole.as_str(), out);
+            block.say(piece, out);
         }
-    }
-
-    fn call(&mut self, at: u64) -> Option<&mut OpenBlock> {
-        self.items.entry(at).or_insert_with(|| OpenItem::of_kind("function_call")).only(BlockKind::ToolCall)
     }
 
     /// The open text block of a part, opened if it is not there yet. `None` if its item is closed.
@@ -215,10 +181,7 @@ impl Decoder {
     }
 
     fn start(&mut self, out: &mut Vec<Event>) {
-        if !self.started {
-            self.started = true;
-            out.push(Event::Start { id: None, model: None, provider_data: ProviderData::default() });
-        }
+        self.begin(&Parsed::default(), out);
     }
 
     fn begin(&mut self, parsed: &Parsed<'_>, out: &mut Vec<Event>) {

@@ -20,8 +20,6 @@ pub(super) struct OpenItem {
     pub(super) blocks: BTreeMap<u64, OpenBlock>,
     /// Where its thinking comes from: the first kind of delta decides, so that nothing is said twice.
     pub(super) source: Option<Kind>,
-    /// The last part of a summary that had deltas.
-    pub(super) summary_part: Option<u64>,
 }
 
 impl OpenItem {
@@ -75,7 +73,7 @@ impl OpenBlock {
     }
 
     /// Adds what the whole has beyond the pieces. Pieces that it does not begin with cannot be taken back.
-    pub(super) fn reconcile(&mut self, whole: &str, out: &mut Vec<Event>) {
+    fn reconcile(&mut self, whole: &str, out: &mut Vec<Event>) {
         if let Some(rest) = whole.strip_prefix(self.said.as_str()).map(str::to_owned) {
             self.say(rest, out);
         }

@@ -16,11 +16,7 @@ loose! {
         kind "type": Option<Text<'a>>,
         output_index "output_index": Option<u64>,
         content_index "content_index": Option<u64>,
-        summary_index "summary_index": Option<u64>,
         delta "delta": Option<Text<'a>>,
-        text "text": Option<Text<'a>>,
-        refusal "refusal": Option<Text<'a>>,
-        arguments "arguments": Option<Text<'a>>,
         item "item": Option<Box<Item<'a>>>,
         part "part": Option<Box<Part<'a>>>,
         response "response": Option<Box<Response<'a>>>,
@@ -49,18 +45,6 @@ impl Kind {
             "response.function_call_arguments" => Some(Kind::Arguments),
             _ => None,
         }
-    }
-}
-
-impl<'a> Frame<'a> {
-    /// The whole text that it brings, if there is any.
-    pub(super) fn take_whole(&mut self, kind: Kind) -> Option<Text<'a>> {
-        let whole = match kind {
-            Kind::Text | Kind::Summary | Kind::Reasoning => &mut self.text,
-            Kind::Refusal => &mut self.refusal,
-            Kind::Arguments => &mut self.arguments,
-        };
-        whole.take().filter(|text| !text.as_str().is_empty())
     }
 }
 
@@ -94,13 +78,30 @@ impl<'a> Place<'a> {
 impl Frames {
     /// Writes a frame: its type, its number, its place, and what it says.
     pub(super) fn send(&mut self, kind: &str, place: Place<'_>, said: &[(&str, &dyn Said)], out: &mut Vec<u8>) {
-        self.begin(kind, place, out);
-        for (name, value) in said {
+        begin_frame(out, Some(kind));
+        out.extend_from_slice(b"{\"type\":\"");
+        out.extend_from_slice(kind.as_bytes());
+        out.push(b'"');
+        let mut write = |name: &str, value: &dyn Said| {
             out.extend_from_slice(b",\"");
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(b"\":");
             value.write(out);
+        };
+        write("sequence_number", &self.number());
+        if let Some(id) = place.item_id {
+            write("item_id", &id);
         }
+        for (name, number) in [
+            ("output_index", place.output_index),
+            ("content_index", place.content_index),
+            ("summary_index", place.summary_index),
+        ] {
+            if let Some(number) = number {
+                write(name, &number);
+            }
+        }
+        said.iter().for_each(|(name, value)| write(name, *value));
         out.push(b'}');
         end_frame(out);
     }
@@ -115,29 +116,6 @@ impl Frames {
             fields.set("output_index", Value::from(output));
         }
         write_frame(out, Some(&kind), &fields);
-    }
-
-    fn begin(&mut self, kind: &str, place: Place<'_>, out: &mut Vec<u8>) {
-        begin_frame(out, Some(kind));
-        out.extend_from_slice(b"{\"type\":\"");
-        out.extend_from_slice(kind.as_bytes());
-        out.extend_from_slice(b"\",\"sequence_number\":");
-        self.number().write(out);
-        if let Some(id) = place.item_id {
-            out.extend_from_slice(b",\"item_id\":");
-            id.write(out);
-        }
-        let numbers = [
-            (",\"output_index\":", place.output_index),
-            (",\"content_index\":", place.content_index),
-            (",\"summary_index\":", place.summary_index),
-        ];
-        for (name, number) in numbers {
-            if let Some(number) = number {
-                out.extend_from_slice(name.as_bytes());
-                number.write(out);
-            }
-        }
     }
 
     fn number(&mut self) -> u64 {
