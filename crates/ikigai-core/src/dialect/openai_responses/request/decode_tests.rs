@@ -133,6 +133,9 @@ fn fields_of_a_leading_message_item_do_not_get_into_its_first_part() {
         comes_back(with_input(json!([{"type": "message", "role": "system", "content": [part],
             "output": [], "call_id": "call_1", "name": "f"}])));
     }
+    // A name that both have.
+    comes_back(with_input(json!([{"role": "assistant", "odd": 1,
+        "content": [{"type": "output_text", "text": "", "odd": 2}]}])));
 }
 
 #[test]
