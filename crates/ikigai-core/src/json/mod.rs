@@ -7,6 +7,7 @@ mod arguments;
 mod fields;
 #[macro_use]
 pub(crate) mod loose;
+pub(crate) mod many;
 mod scan;
 pub(crate) mod text;
 #[macro_use]

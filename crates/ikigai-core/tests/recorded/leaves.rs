@@ -45,8 +45,6 @@ const FRAME: &[&str] = &[
 
 /// Values that are lost without a word: where, or in which recording.
 const KNOWN: &[&str] = &[
-    // The type of a picture that becomes an `image_generation_call`.
-    "candidates.content.parts.inlineData.mimeType",
     // An answer that is a failure is an error object for the client, which has no room for the rest.
     "vertex-multimodal-tool-return-matrix-direct-url-force-download-audio-go-3a2345b3",
     // The id of a call and of a sound that have ids of another form there.
@@ -151,6 +149,10 @@ impl Pool {
                     self.text.push_str(name);
                     self.text.push('\n');
                     self.add(inner);
+                    // An `image_generation_call` says the type of its picture without what all pictures have in common.
+                    if let Some(format) = inner.as_str().filter(|_| name == "output_format") {
+                        self.push(&format!("image/{format}"));
+                    }
                 }
             }
             Value::Array(items) => items.iter().for_each(|item| self.add(item)),

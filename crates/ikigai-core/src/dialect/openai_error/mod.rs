@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::dialect::WireError;
 use crate::{Dialect, Error, ErrorKind, Part};
 
-use classify::Clues;
+use classify::{Clues, Verdict};
 
 pub use retry::duration_ms;
 
@@ -118,7 +118,7 @@ fn words(kind: ErrorKind) -> (&'static str, Option<&'static str>) {
 }
 
 /// What an error object says, wherever it stood.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Said {
     message: Option<String>,
     code: Option<String>,
@@ -133,49 +133,56 @@ struct Said {
     cause: Option<Box<Said>>,
 }
 
-fn read(dialect: Dialect, status: Option<u16>, headers: &[(String, String)], body: &Value) -> Option<Error> {
-    let (mut said, raw) = parse(body)?;
-    if said.error_type.is_none() {
+impl Said {
+    /// The error that this is, with the status and the headers that it came with.
+    fn into_error(mut self, status: Option<u16>, headers: &[(String, String)]) -> Error {
         // Amazon names the type in a header, with an address behind it.
-        said.error_type =
-            retry::header(headers, "x-amzn-errortype").and_then(|kind| kind.split(':').next()).map(str::to_owned);
+        let named = || retry::header(headers, "x-amzn-errortype")?.split(':').next().map(str::to_owned);
+        self.error_type = self.error_type.take().or_else(named);
+        let cause = self.cause.take().map(|cause| *cause);
+        let mut verdict = self.verdict(status);
+        if let Some(cause) = &cause {
+            // The inner words name the reason, unless they are too general to add to the outer ones.
+            let inner = cause.verdict(self.status.or(status));
+            if inner.certain || !verdict.certain {
+                verdict = inner;
+            }
+        }
+        let cause = cause.filter(|cause| cause.message.as_ref().is_some_and(|text| !text.is_empty()));
+        let message = match (self.message.filter(|text| !text.is_empty()), cause) {
+            (Some(outer), Some(cause)) if is_generic(&outer) => {
+                self.code = cause.code.or(self.code);
+                self.error_type = self.error_type.or(cause.error_type);
+                self.param = self.param.or(cause.param);
+                cause.message
+            }
+            (None, Some(cause)) => cause.message,
+            (outer, _) => outer,
+        };
+        let message = message.unwrap_or_else(|| silent(status.or(self.status)));
+        let mut error = Error::new(verdict.kind, excerpt(&message, LIMIT));
+        error.retryable = verdict.retryable;
+        error.code = self.code;
+        error.error_type = self.error_type;
+        error.param = self.param;
+        error.request_id = self.request_id;
+        error
     }
-    let cause = said.cause.take();
-    let of = |said: &Said| {
+
+    fn verdict(&self, status: Option<u16>) -> Verdict {
         classify::classify(&Clues {
-            code: said.code.as_deref(),
-            error_type: said.error_type.as_deref(),
-            message: said.message.as_deref().unwrap_or_default(),
-            status: said.status.or(status.filter(|status| *status >= 400)),
-            moderated: said.moderated,
+            code: self.code.as_deref(),
+            error_type: self.error_type.as_deref(),
+            message: self.message.as_deref().unwrap_or_default(),
+            status: self.status.or(status.filter(|status| *status >= 400)),
+            moderated: self.moderated,
         })
-    };
-    let mut verdict = of(&said);
-    if let Some(cause) = &cause {
-        // The inner words name the reason, unless they are too general to add to the outer ones.
-        let inner = of(&Said { status: cause.status.or(said.status), ..copy(cause) });
-        if inner.certain || !verdict.certain {
-            verdict = inner;
-        }
     }
-    let inner_message = cause.as_ref().and_then(|cause| cause.message.clone()).filter(|text| !text.is_empty());
-    let message = match (said.message.filter(|text| !text.is_empty()), inner_message) {
-        (Some(outer), Some(inner)) if is_generic(&outer) => {
-            said.code = cause.as_ref().and_then(|cause| cause.code.clone()).or(said.code);
-            said.error_type = said.error_type.or(cause.as_ref().and_then(|cause| cause.error_type.clone()));
-            said.param = said.param.or(cause.as_ref().and_then(|cause| cause.param.clone()));
-            inner
-        }
-        (Some(outer), _) => outer,
-        (None, Some(inner)) => inner,
-        (None, None) => silent(status.or(said.status)),
-    };
-    let mut error = Error::new(verdict.kind, excerpt(&message, LIMIT));
-    error.retryable = verdict.retryable;
-    error.code = said.code;
-    error.error_type = said.error_type;
-    error.param = said.param;
-    error.request_id = said.request_id;
+}
+
+fn read(dialect: Dialect, status: Option<u16>, headers: &[(String, String)], body: &Value) -> Option<Error> {
+    let (said, raw) = parse(body)?;
+    let mut error = said.into_error(status, headers);
     let small = serde_json::to_string(raw).is_ok_and(|text| text.len() <= LIMIT);
     error.provider_data.set_part(dialect, Part::Answer, "error", if small { raw.clone() } else { json!({}) });
     Some(error)
@@ -184,24 +191,9 @@ fn read(dialect: Dialect, status: Option<u16>, headers: &[(String, String)], bod
 /// A body that is no error object: a proxy's page, plain text, nothing.
 fn plain(dialect: Dialect, status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
     let text = excerpt(body.trim(), LIMIT / 2);
-    let message = match title(text) {
-        Some(title) => title,
-        None if text.is_empty() => silent(status),
-        None => text.to_owned(),
-    };
-    let error_type =
-        retry::header(headers, "x-amzn-errortype").and_then(|kind| kind.split(':').next()).map(str::to_owned);
-    let verdict = classify::classify(&Clues {
-        code: None,
-        error_type: error_type.as_deref(),
-        message: &message,
-        status: status.filter(|status| *status >= 400),
-        moderated: false,
-    });
-    let mut error = Error::new(verdict.kind, message.clone());
-    error.retryable = verdict.retryable;
-    error.error_type = error_type;
-    if !text.is_empty() && text != message {
+    let message = title(text).unwrap_or_else(|| text.to_owned());
+    let mut error = Said { message: Some(message), ..Said::default() }.into_error(status, headers);
+    if !text.is_empty() && text != error.message {
         error.provider_data.set_part(dialect, Part::Answer, "body", text);
     }
     error
@@ -324,19 +316,6 @@ fn says_something(value: &Value) -> bool {
         Value::String(text) => !text.is_empty(),
         Value::Array(items) => !items.is_empty(),
         Value::Object(fields) => !fields.is_empty(),
-    }
-}
-
-fn copy(said: &Said) -> Said {
-    Said {
-        message: said.message.clone(),
-        code: said.code.clone(),
-        error_type: said.error_type.clone(),
-        param: said.param.clone(),
-        status: said.status,
-        request_id: None,
-        moderated: said.moderated,
-        cause: None,
     }
 }
 

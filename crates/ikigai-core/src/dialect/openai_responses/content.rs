@@ -4,9 +4,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
-use super::wire::{self, Any, Content, Loose, Object, has_text, is, take_text};
+use super::wire::{self, Content, Entry, Many, word};
 use super::{DIALECT, items};
-use crate::json::wire::{Raw, Rest};
+use crate::json::loose::Loose as _;
+use crate::json::wire::{Raw, Rest, Text as Words};
 use crate::{Block, CacheHint, Document, Fields, Image, Json, Other, Part, ProviderData, Source, Text};
 
 /// The type of text parts on the client's side.
@@ -14,7 +15,10 @@ pub(super) const INPUT: &str = "input_text";
 /// The type of text parts on the model's side.
 pub(super) const OUTPUT: &str = "output_text";
 
-/// The usual mark for the cache.
+/// The field that marks how far the prompt is cached.
+const MARK: &str = "prompt_cache_breakpoint";
+
+/// The usual mark.
 fn explicit() -> serde_json::Value {
     serde_json::json!({"mode": "explicit"})
 }
@@ -48,90 +52,71 @@ impl Keep {
     }
 }
 
-/// How content was written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Written {
-    AsText,
-    AsParts,
-}
-
-/// What is left of a wire object when the fields with a place in the format have been taken out.
-pub(super) fn leftovers(object: &impl Serialize) -> Fields {
-    match serde_json::to_string(object) {
-        Ok(text) if text != "{}" => serde_json::from_str(&text).unwrap_or_default(),
-        Ok(_) | Err(_) => Fields::default(),
-    }
-}
-
 /// Something that only this dialect knows, kept whole.
 pub(super) fn other(object: &impl Serialize) -> Other {
     Other { dialect: DIALECT, data: Json::of(object).unwrap_or_default() }
 }
 
 /// Reads the content of a message or a result. `None` if it is neither a text nor a list of parts.
-pub(super) fn decode(content: Content<'_>) -> Option<(Vec<Block>, Written)> {
+pub(super) fn decode(content: Content<'_>) -> Option<Vec<Block>> {
     match content {
-        Any::Text(text) => Some((vec![Block::text(text.into_string())], Written::AsText)),
-        Any::List(parts) => Some((parts.into_iter().map(decode_part).collect(), Written::AsParts)),
-        Any::Object(_) | Any::Other(_) => None,
+        Many::Text(text) => Some(vec![Block::text(text.into_string())]),
+        Many::List(parts) => Some(parts.into_iter().map(decode_part).collect()),
+        Many::Absent => None,
     }
 }
 
 /// Reads a part of the client's side. An unknown one is kept whole.
-fn decode_part(part: Object<'_, wire::Part<'_>>) -> Block {
-    let Any::Object(mut part) = part else { return Block::Other(other(&part)) };
-    if is_one_of(&part.kind, &[INPUT, OUTPUT, "text"]) && has_text(&part.text) {
-        let mut block = text(part, INPUT, Part::Extra);
-        block.cache = breakpoint(&mut block.provider_data);
-        return Block::Text(block);
+fn decode_part(part: Entry<'_, wire::Part<'_>>) -> Block {
+    let Entry::Fits(mut part) = part else { return Block::Other(other(&part)) };
+    match word(&part.kind) {
+        INPUT | OUTPUT | "text" if part.text.is_some() => {
+            let mark = part.prompt_cache_breakpoint.take();
+            let mut block = text(part, INPUT, Part::Extra);
+            block.cache = breakpoint(mark, &mut block.provider_data);
+            Block::Text(block)
+        }
+        "input_image" => {
+            let source = linked(&mut part.image_url).or_else(|| file_id(&mut part.file_id));
+            let Some(source) = source else { return Block::Other(other(&part)) };
+            let (cache, provider_data) = rest(part, ProviderData::default());
+            Block::Image(Image { source, cache, provider_data })
+        }
+        "input_file" => file(part),
+        _ => Block::Other(other(&part)),
     }
-    if is_one_of(&part.kind, &["input_image"])
-        && let Some(source) = linked(&mut part.image_url).or_else(|| file_id(&mut part.file_id))
-    {
-        let (cache, provider_data) = rest(part, ProviderData::default());
-        return Block::Image(Image { source, cache, provider_data });
-    }
-    if is_one_of(&part.kind, &["input_file"]) {
-        return file(part);
-    }
-    Block::Other(other(&part))
-}
-
-fn is_one_of(kind: &Option<Loose<'_>>, words: &[&str]) -> bool {
-    kind.as_ref().and_then(Any::as_str).is_some_and(|kind| words.contains(&kind))
 }
 
 /// Reads a part that is text, of either side. `usual` is the type that texts have there. What a model's text comes with
 /// (citations, probabilities) goes to the part `lists` of the block's data.
 pub(super) fn text(mut part: wire::Part<'_>, usual: &str, lists: Part) -> Text {
     let mut data = ProviderData::default();
-    let kind = take_text(&mut part.kind).unwrap_or_default();
-    let text = if kind == "refusal" {
+    let kind = part.kind.take().unwrap_or_default();
+    let text = if kind.as_str() == "refusal" {
         data.set_part(DIALECT, Part::Shape, "refusal", true);
-        take_text(&mut part.refusal)
+        part.refusal.take()
     } else {
-        if kind != usual {
-            data.set_part(DIALECT, Part::Shape, "part_type", kind);
+        if kind.as_str() != usual {
+            data.set_part(DIALECT, Part::Shape, "part_type", kind.as_str());
         }
         for (name, list) in [("annotations", &mut part.annotations), ("logprobs", &mut part.logprobs)] {
             if let Some(list) = list.take() {
                 let place = if list.text() == "[]" { Part::Shape } else { lists };
-                data.set_part(DIALECT, place, name, list.to_json());
+                data.set_part(DIALECT, place, name, list.into_json());
             }
         }
-        take_text(&mut part.text)
+        part.text.take()
     };
-    data.extend_part(DIALECT, Part::Extra, leftovers(&part));
-    Text { text: text.unwrap_or_default(), cache: None, provider_data: data }
+    data.extend_part(DIALECT, Part::Extra, part.leftovers());
+    Text { text: text.map(Words::into_string).unwrap_or_default(), cache: None, provider_data: data }
 }
 
 fn file(mut part: wire::Part<'_>) -> Block {
     let mut data = ProviderData::default();
-    let source = match take_text(&mut part.file_data) {
-        Some(bytes) => from_data_url(bytes).unwrap_or_else(|bytes| {
+    let source = match part.file_data.take() {
+        Some(bytes) => from_data_url(bytes.into_string()).unwrap_or_else(|bytes| {
             data.set_part(DIALECT, Part::Shape, "bare_data", true);
-            let name = part.filename.as_ref().and_then(Any::as_str);
-            let guess = name.and_then(|name| mime_guess::from_path(name).first_raw());
+            let guess = mime_guess::from_path(word(&part.filename)).first_raw();
             Source::Base64 { media_type: guess.unwrap_or("application/octet-stream").to_owned(), data: bytes }
         }),
         None => {
@@ -143,7 +128,7 @@ fn file(mut part: wire::Part<'_>) -> Block {
             source
         }
     };
-    let name = take_text(&mut part.filename);
+    let name = part.filename.take().map(Words::into_string);
     let (cache, provider_data) = rest(part, data);
     Block::Document(Document { source, name, cache, provider_data })
 }
@@ -151,18 +136,27 @@ fn file(mut part: wire::Part<'_>) -> Block {
 /// What else stands in a part.
 fn rest(mut part: wire::Part<'_>, mut data: ProviderData) -> (Option<CacheHint>, ProviderData) {
     part.kind = None;
-    data.extend_part(DIALECT, Part::Extra, leftovers(&part));
-    let cache = breakpoint(&mut data);
+    let cache = breakpoint(part.prompt_cache_breakpoint.take(), &mut data);
+    data.extend_part(DIALECT, Part::Extra, part.leftovers());
     (cache, data)
 }
 
-fn linked(url: &mut Option<Loose<'_>>) -> Option<Source> {
-    let url = take_text(url)?;
+/// The mark up to which the prompt is cached. An unusual one is kept as it was written.
+fn breakpoint(mark: Option<Raw<'_>>, data: &mut ProviderData) -> Option<CacheHint> {
+    let mark = mark?.into_json();
+    if mark != explicit() {
+        data.set_part(DIALECT, Part::Shape, MARK, mark);
+    }
+    Some(CacheHint::default())
+}
+
+fn linked(url: &mut Option<Words<'_>>) -> Option<Source> {
+    let url = url.take()?.into_string();
     Some(from_data_url(url).unwrap_or_else(|url| Source::Url { url, media_type: None }))
 }
 
-fn file_id(id: &mut Option<Loose<'_>>) -> Option<Source> {
-    take_text(id).map(|id| Source::File { id, media_type: None })
+fn file_id(id: &mut Option<Words<'_>>) -> Option<Source> {
+    id.take().map(|id| Source::File { id: id.into_string(), media_type: None })
 }
 
 /// The bytes in a plain base64 data URL.
@@ -180,112 +174,95 @@ fn from_data_url(mut url: String) -> Result<Source, String> {
     Ok(Source::Base64 { media_type, data: url })
 }
 
-/// The mark up to which the prompt is cached. An unusual one is kept as it was written.
-fn breakpoint(data: &mut ProviderData) -> Option<CacheHint> {
-    let name = "prompt_cache_breakpoint";
-    data.part(DIALECT, Part::Extra).get(name).filter(|mark| !mark.is_null())?;
-    let mark = data.remove_part(DIALECT, Part::Extra, name)?;
-    if mark != explicit() {
-        data.set_part(DIALECT, Part::Shape, name, mark);
-    }
-    Some(CacheHint::default())
-}
-
 /// The mark for a block with a cache hint, as it was written.
 pub(super) fn encode_breakpoint(data: &ProviderData, keep: Keep) -> Raw<'_> {
-    match keep.shape(data).get("prompt_cache_breakpoint") {
+    match keep.shape(data).get(MARK) {
         Some(mark) => mark.into(),
         None => Raw::of(&explicit()),
     }
 }
 
+/// The fields of a part that the format does not know, without those of the item that it begins.
+fn own_fields(data: &ProviderData, keep: Keep) -> Rest<'_> {
+    let of_item = items::is_of_item(data);
+    let mut rest = keep.extra(data);
+    rest.retain(|(name, _)| !of_item(name));
+    rest
+}
+
 /// Writes a part that is text. `usual` is the type that texts have on this side.
 pub(super) fn encode_text<'a>(text: &'a Text, usual: &'a str, keep: Keep) -> wire::Part<'a> {
     let data = &text.provider_data;
-    let mut part = if usual == OUTPUT && text.is_refusal() {
-        wire::Part {
-            kind: Some(Any::text("refusal")),
-            refusal: Some(Any::text(text.text.as_str())),
-            ..wire::Part::default()
-        }
+    let shape = keep.shape(data);
+    let mut part = wire::Part { rest: own_fields(data, keep), ..wire::Part::default() };
+    if usual == OUTPUT && text.is_refusal() {
+        part.kind = Some("refusal".into());
+        part.refusal = Some(text.text.as_str().into());
     } else {
-        let kind =
-            keep.shape(data).str("part_type").map_or_else(|| Any::text(usual), |kind| Any::text(kind.into_owned()));
-        wire::Part { kind: Some(kind), text: Some(Any::text(text.text.as_str())), ..wire::Part::default() }
-    };
-    part.rest = keep.extra(data);
-    if keep == Keep::Everything {
-        part.rest.extend(data.part(DIALECT, Part::Answer).as_rest());
-        let lists = keep.shape(data).as_rest().into_iter();
-        part.rest.extend(lists.filter(|(name, _)| matches!(name.as_ref(), "annotations" | "logprobs")));
+        part.kind = Some(shape.str("part_type").map_or_else(|| usual.into(), Words));
+        part.text = Some(text.text.as_str().into());
     }
-    let of_item = items::is_of_item(data);
-    part.rest.retain(|(name, _)| !of_item(name));
+    if keep == Keep::Everything {
+        let answer = data.part(DIALECT, Part::Answer);
+        part.rest.extend(answer.as_rest());
+        part.annotations = shape.get("annotations").map(Raw::from);
+        part.logprobs = shape.get("logprobs").map(Raw::from);
+    }
     part
 }
 
 /// Writes an image part; `None` if the picture is a text.
 pub(super) fn encode_image(image: &Image, keep: Keep) -> Option<wire::Part<'_>> {
-    let mut part = wire::Part { kind: Some(Any::text("input_image")), ..wire::Part::default() };
+    let rest = own_fields(&image.provider_data, keep);
+    let mut part = wire::Part { kind: Some("input_image".into()), rest, ..wire::Part::default() };
     match &image.source {
-        Source::Base64 { media_type, data } => part.image_url = Some(Any::text(data_url(media_type, data))),
-        Source::Url { url, .. } => part.image_url = Some(Any::text(url.as_str())),
-        Source::File { id, .. } => part.file_id = Some(Any::text(id.as_str())),
+        Source::Base64 { media_type, data } => part.image_url = Some(data_url(media_type, data)),
+        Source::Url { url, .. } => part.image_url = Some(url.as_str().into()),
+        Source::File { id, .. } => part.file_id = Some(id.as_str().into()),
         Source::Text { .. } => return None,
     }
-    part.rest = keep.extra(&image.provider_data);
     Some(part)
 }
 
 /// Writes a file part. A request that is written as it was read gets no name that it did not have.
 pub(super) fn encode_file(document: &Document, keep: Keep) -> wire::Part<'_> {
     let shape = keep.shape(&document.provider_data);
-    let mut part = wire::Part { kind: Some(Any::text("input_file")), ..wire::Part::default() };
-    let own_name = document.name.as_deref().map(Any::text);
-    // Inline files are refused without a name.
-    let inline_name = |media_type: &str| match keep {
-        Keep::Everything => None,
-        Keep::Fields | Keep::Nothing => Some(Any::text(default_name(media_type))),
-    };
+    let rest = own_fields(&document.provider_data, keep);
+    let mut part = wire::Part { kind: Some("input_file".into()), rest, ..wire::Part::default() };
+    let own_name = document.name.as_deref().map(Words::from);
     match &document.source {
         Source::Base64 { media_type, data } => {
-            let data =
-                if shape.flag("bare_data") { Any::text(data.as_str()) } else { Any::text(data_url(media_type, data)) };
-            if shape.get("data_in").is_some() {
-                part.file_url = Some(data);
-            } else {
-                part.file_data = Some(data);
-            }
-            part.filename = own_name.or_else(|| inline_name(media_type));
+            let data = if shape.flag("bare_data") { data.as_str().into() } else { data_url(media_type, data) };
+            let place = if shape.get("data_in").is_some() { &mut part.file_url } else { &mut part.file_data };
+            *place = Some(data);
         }
-        Source::Text { media_type, text } => {
-            part.file_data = Some(Any::text(data_url(media_type, &STANDARD.encode(text))));
-            part.filename = own_name.or_else(|| inline_name(media_type));
-        }
-        Source::Url { url, .. } => {
-            part.file_url = Some(Any::text(url.as_str()));
-            part.filename = own_name.filter(|_| keep == Keep::Everything);
-        }
-        Source::File { id, .. } => {
-            part.file_id = Some(Any::text(id.as_str()));
-            part.filename = own_name.filter(|_| keep == Keep::Everything);
-        }
+        Source::Text { media_type, text } => part.file_data = Some(data_url(media_type, &STANDARD.encode(text))),
+        Source::Url { url, .. } => part.file_url = Some(url.as_str().into()),
+        Source::File { id, .. } => part.file_id = Some(id.as_str().into()),
     }
-    part.rest = keep.extra(&document.provider_data);
+    part.filename = match &document.source {
+        _ if keep == Keep::Everything => own_name,
+        // Inline files are refused without a name.
+        Source::Base64 { media_type, .. } | Source::Text { media_type, .. } => {
+            own_name.or_else(|| Some(default_name(media_type).into()))
+        }
+        Source::Url { .. } | Source::File { .. } => None,
+    };
     part
 }
 
-fn data_url(media_type: &str, data: &str) -> String {
-    format!("data:{media_type};base64,{data}")
+fn data_url(media_type: &str, data: &str) -> Words<'static> {
+    format!("data:{media_type};base64,{data}").into()
 }
 
-/// Whether a part is a text with nothing else to say, so that the text alone can stand for it.
-pub(super) fn is_bare_text(part: &wire::Part<'_>, usual: &str) -> bool {
-    is(&part.kind, usual)
-        && has_text(&part.text)
+/// The text alone, where a part has nothing else to say.
+pub(super) fn bare_text<'a>(part: &mut wire::Part<'a>, usual: &str) -> Option<Words<'a>> {
+    let bare = word(&part.kind) == usual
         && part.prompt_cache_breakpoint.is_none()
         && part.annotations.is_none()
-        && part.rest.is_empty()
+        && part.logprobs.is_none()
+        && part.rest.is_empty();
+    part.text.take_if(|_| bare)
 }
 
 /// A name with the ending by which the server tells the kind.

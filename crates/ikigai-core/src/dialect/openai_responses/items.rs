@@ -1,9 +1,13 @@
 //! The items of the model's side, both ways: messages, reasoning, function calls. They look the same in a request's
 //! history, in an answer and in a stream.
 
+use std::borrow::Cow;
+
 use super::DIALECT;
-use super::content::{self, Keep, OUTPUT, is_bare_text, leftovers, other};
-use super::wire::{self, Any, Content, Item, Loose, Object, has_text, is, take_text};
+use super::content::{self, Keep, OUTPUT, bare_text, other};
+use super::wire::{self, Content, Entry, Item, Many, Parts, find, word};
+use crate::json::loose::{Loose as _, read_raw};
+use crate::json::wire::Text as Words;
 use crate::{Arguments, Block, Fields, Json, Part, ProviderData, Text, ThinkingBlock, ToolCall};
 
 /// Which fields of a text are those of its item.
@@ -12,81 +16,87 @@ const OF_ITEM: &str = "of_item";
 /// Reads one item. One that we do not know, or that is not made as it should be, is kept whole.
 ///
 /// `lists` is the part of a text's data that its citations and probabilities go to.
-pub(super) fn decode(item: Object<'_, Item<'_>>, lists: Part) -> Vec<Block> {
-    let Any::Object(item) = item else { return vec![Block::Other(other(&item))] };
-    if is_message(&item) {
-        message(item, lists)
-    } else if is(&item.kind, "reasoning") && is_texts(&item.summary) && is_texts(&item.content) {
-        vec![Block::Thinking(thinking(item))]
-    } else if is(&item.kind, "function_call") && is_call(&item) {
-        vec![Block::ToolCall(call(item))]
-    } else {
-        vec![Block::Other(other(&item))]
+pub(super) fn decode(item: Entry<'_, Item<'_>>, lists: Part) -> Vec<Block> {
+    let Entry::Fits(item) = item else { return vec![Block::Other(other(&item))] };
+    match word(&item.kind) {
+        "reasoning" if is_texts(&item.summary) && is_texts(&item.content) => vec![Block::Thinking(thinking(item))],
+        "function_call" if is_call(&item) => vec![Block::ToolCall(call(item))],
+        _ if is_message(&item) => message(item, lists),
+        _ => vec![Block::Other(other(&item))],
     }
 }
 
 /// A message of the model. One of a stated type may leave out its role.
 fn is_message(item: &Item<'_>) -> bool {
-    let typed = is(&item.kind, "message");
-    let spoken = is(&item.role, "assistant") || (typed && item.role.is_none());
+    let typed = word(&item.kind) == "message";
+    let spoken = word(&item.role) == "assistant" || (typed && item.role.is_none());
     let fits = match &item.content {
-        Some(Any::Text(_)) => true,
-        Some(Any::List(parts)) => !parts.is_empty() && parts.iter().all(is_text_part),
-        Some(Any::Object(_) | Any::Other(_)) | None => false,
+        Many::Text(_) => true,
+        Many::List(parts) => !parts.is_empty() && parts.iter().all(is_text_part),
+        Many::Absent => false,
     };
     (typed || item.kind.is_none()) && spoken && fits
 }
 
-fn is_text_part(part: &Object<'_, wire::Part<'_>>) -> bool {
-    part.as_object().is_some_and(|part| match part.kind.as_ref().and_then(Any::as_str) {
-        Some("output_text" | "input_text" | "text") => has_text(&part.text),
-        Some("refusal") => has_text(&part.refusal),
+fn is_text_part(part: &Entry<'_, wire::Part<'_>>) -> bool {
+    let Entry::Fits(part) = part else { return false };
+    match word(&part.kind) {
+        "output_text" | "input_text" | "text" => part.text.is_some(),
+        "refusal" => part.refusal.is_some(),
         _ => false,
-    })
+    }
 }
 
-/// The first text of a message carries what the item has beside its parts.
 fn message(mut item: Item<'_>, lists: Part) -> Vec<Block> {
-    let mut first = ProviderData::default();
-    let mut set = |name: &str, value: Json| first.set_part(DIALECT, Part::Shape, name, value);
+    let mut shape = Fields::default();
     if item.kind.take().is_none() {
-        set("easy", true.into());
+        shape.set("easy", true);
     }
     if item.role.take().is_none() {
-        set("role", "absent".into());
+        shape.set("role", "absent");
     }
-    let content = item.content.take();
-    if matches!(content, Some(Any::Text(_))) {
-        set("string", true.into());
-    }
-    set("item", leftovers(&head(&mut item)).into());
-    keep_item_fields(&mut first, leftovers(&item));
-    let mut texts = match content {
-        Some(Any::Text(text)) => vec![Text { text: text.into_string(), ..Text::default() }],
-        Some(Any::List(parts)) => {
+    let mut texts: Vec<Text> = match std::mem::take(&mut item.content) {
+        Many::Text(text) => {
+            shape.set("string", true);
+            vec![Text { text: text.into_string(), ..Text::default() }]
+        }
+        Many::List(parts) => {
             let parts = parts.into_iter().filter_map(|part| match part {
-                Any::Object(part) => Some(content::text(part, OUTPUT, lists)),
-                Any::Text(_) | Any::List(_) | Any::Other(_) => None,
+                Entry::Fits(part) => Some(content::text(part, OUTPUT, lists)),
+                Entry::Odd(_) => None,
             });
             parts.collect()
         }
-        Some(Any::Object(_) | Any::Other(_)) | None => Vec::new(),
+        Many::Absent => Vec::new(),
     };
     if let Some(text) = texts.first_mut() {
-        // In the order in which a stream brings it.
-        first.merge(std::mem::take(&mut text.provider_data));
-        text.provider_data = first;
+        begin_item(&mut text.provider_data, shape, item);
     }
     texts.into_iter().map(Block::Text).collect()
 }
 
-/// Keeps the fields of a message item that the format does not know on its first text, beside those of the text's part.
-pub(super) fn keep_item_fields(first: &mut ProviderData, fields: Fields) {
+/// Puts what a message item has beside its parts onto the block that it begins with.
+pub(super) fn begin_item(data: &mut ProviderData, shape: Fields, mut item: Item<'_>) {
+    // In the order in which a stream brings it.
+    let of_part = std::mem::take(data);
+    let mut head = head(&mut item);
+    let mut fields = item.leftovers();
+    fields.retain(|name, value| {
+        // What the part has too cannot stand beside it.
+        let twice = of_part.part(DIALECT, Part::Extra).get(name).is_some();
+        if twice {
+            head.push(name, value.clone());
+        }
+        !twice
+    });
+    data.extend_part(DIALECT, Part::Shape, shape);
+    data.set_part(DIALECT, Part::Shape, "item", head);
     if !fields.is_empty() {
         let names: Vec<&str> = fields.names().collect();
-        first.set_part(DIALECT, Part::Shape, OF_ITEM, serde_json::json!(names));
-        first.extend_part(DIALECT, Part::Extra, fields);
+        data.set_part(DIALECT, Part::Shape, OF_ITEM, serde_json::json!(names));
+        data.extend_part(DIALECT, Part::Extra, fields);
     }
+    data.merge(of_part);
 }
 
 /// Tells the fields of a message item from those of its first part, which stand on the same text. Nobody has seen a phase
@@ -98,97 +108,101 @@ pub(super) fn is_of_item(data: &ProviderData) -> impl Fn(&str) -> bool {
 }
 
 /// Takes out what names an item and how far it is, which nobody but its server can use.
-pub(super) fn head<'a>(item: &mut Item<'a>) -> Item<'a> {
-    Item { id: item.id.take(), status: item.status.take(), ..Item::default() }
+pub(super) fn head(item: &mut Item<'_>) -> Fields {
+    let mut head = Fields::default();
+    for (name, value) in [("id", item.id.take()), ("status", item.status.take())] {
+        if let Some(value) = value {
+            head.push(name, value.as_str());
+        }
+    }
+    head
 }
 
 /// Absent, or a list of parts that all have a text.
-fn is_texts(parts: &Option<Content<'_>>) -> bool {
-    let said = |part: &Object<'_, wire::Part<'_>>| part.as_object().is_some_and(|part| has_text(&part.text));
+fn is_texts(parts: &Content<'_>) -> bool {
     match parts {
-        None => true,
-        Some(parts) => parts.as_list().is_some_and(|parts| parts.iter().all(said)),
+        Many::Absent => true,
+        Many::Text(_) => false,
+        Many::List(list) => parts.objects().filter(|part| part.text.is_some()).count() == list.len(),
     }
 }
 
 /// The texts of parts, joined by nothing: each part of a summary begins with its own heading.
-pub(super) fn text_of(parts: &Option<Content<'_>>) -> String {
-    let parts = parts.as_ref().and_then(Any::as_list).unwrap_or_default().iter().filter_map(Any::as_object);
-    parts.filter_map(|part| part.text.as_ref()?.as_str()).collect()
+pub(super) fn text_of(parts: &Content<'_>) -> String {
+    parts.objects().map(|part| word(&part.text)).collect()
 }
 
 /// Reasoning. What is shown is the reasoning itself where the provider gives it, else its summary.
 fn thinking(mut item: Item<'_>) -> ThinkingBlock {
     let mut data = ProviderData::default();
     item.kind = None;
-    for (name, value) in
-        [("id", take_text(&mut item.id)), ("encrypted_content", take_text(&mut item.encrypted_content))]
-    {
+    for (part, name, value) in [
+        (Part::State, "id", item.id.take()),
+        (Part::State, "encrypted_content", item.encrypted_content.take()),
+        (Part::Shape, "status", item.status.take()),
+    ] {
         if let Some(value) = value {
-            data.set_part(DIALECT, Part::State, name, value);
+            data.set_part(DIALECT, part, name, value.as_str());
         }
-    }
-    if let Some(status) = item.status.take() {
-        data.set_part(DIALECT, Part::Shape, "status", Json::of(&status).unwrap_or_default());
     }
     let (summary, raw) = (text_of(&item.summary), text_of(&item.content));
-    let shown = if raw.is_empty() { summary.clone() } else { raw.clone() };
-    match item.summary.take() {
-        None if item.rest.iter().any(|(name, _)| name == "summary") => {}
-        None => data.set_part(DIALECT, Part::Shape, "summary", Json::null()),
-        // What the shown text does not say.
-        Some(parts) if !raw.is_empty() && !summary.is_empty() => {
-            data.set_part(DIALECT, Part::Extra, "summary", Json::of(&parts).unwrap_or_default());
-        }
-        Some(parts) => {
+    match std::mem::take(&mut item.summary) {
+        Many::List(parts) => {
             let parts = Json::of(&parts).unwrap_or_default();
-            if parts != Json::of(&plain_summary(&summary)).unwrap_or_default() {
+            if !raw.is_empty() && !summary.is_empty() {
+                // What the shown text does not say.
+                data.set_part(DIALECT, Part::Extra, "summary", parts);
+            } else if parts != Json::of(&plain_summary(&summary)).unwrap_or_default() {
                 data.set_part(DIALECT, Part::Shape, "summary", parts);
             }
         }
+        Many::Text(_) | Many::Absent if find(&item.rest, "summary").is_some() => {}
+        Many::Text(_) | Many::Absent => data.set_part(DIALECT, Part::Shape, "summary", Json::null()),
     }
-    if !raw.is_empty()
-        && let Some(parts) = item.content.take()
-    {
+    if !raw.is_empty() {
+        let parts = std::mem::take(&mut item.content);
         data.set_part(DIALECT, Part::Shape, "content", Json::of(&parts).unwrap_or_default());
     }
-    data.extend_part(DIALECT, Part::Extra, leftovers(&item));
-    ThinkingBlock { text: shown, provider_data: data }
+    data.extend_part(DIALECT, Part::Extra, item.leftovers());
+    ThinkingBlock { text: if raw.is_empty() { summary } else { raw }, provider_data: data }
 }
 
 /// The summary that a text is written as.
 fn plain_summary(text: &str) -> Content<'_> {
-    let part = || Any::Object(wire::Part::text("summary_text", text));
-    Any::List(if text.is_empty() { Vec::new() } else { vec![part()] })
+    let part = || Entry::Fits(wire::Part::text("summary_text", text));
+    Many::List(if text.is_empty() { Vec::new() } else { vec![part()] })
 }
 
 fn is_call(item: &Item<'_>) -> bool {
-    let named = item.name.as_ref().and_then(Any::as_str).is_some_and(|name| !name.is_empty());
-    let has_id = has_text(&item.call_id) || (item.call_id.is_none() && has_text(&item.id));
-    named && has_id && matches!(item.arguments, None | Some(Any::Text(_) | Any::Object(_)))
+    let has_id = item.call_id.is_some() || (find(&item.rest, "call_id").is_none() && item.id.is_some());
+    let arguments = find(&item.rest, "arguments").map_or("null", |raw| raw.get());
+    !word(&item.name).is_empty() && has_id && (arguments == "null" || arguments.starts_with('{'))
 }
 
 fn call(mut item: Item<'_>) -> ToolCall {
     let mut call = ToolCall::default();
-    let mut shape = leftovers(&head(&mut item));
+    let mut shape = head(&mut item);
     // The item's own id stands in on servers that give no other.
-    let id = take_text(&mut item.call_id);
-    if id.is_none() {
-        shape.set("no_call_id", true);
-    }
-    call.id = id.or_else(|| shape.str("id").map(Into::into)).unwrap_or_default();
-    call.name = take_text(&mut item.name).unwrap_or_default();
-    match item.arguments.take() {
-        Some(Any::Text(text)) => call.arguments = Arguments::from_text(text.into_string()),
-        Some(Any::Object(fields)) => {
-            call.arguments = Json::from(fields).into();
+    call.id = match item.call_id.take() {
+        Some(id) => id.into_string(),
+        None => {
+            shape.set("no_call_id", true);
+            shape.str("id").unwrap_or_default().into_owned()
+        }
+    };
+    call.name = item.name.take().unwrap_or_default().into_string();
+    let object = item.rest.iter().position(|(name, raw)| name == "arguments" && raw.get() != "null");
+    match (item.arguments.take(), object) {
+        (Some(text), _) => call.arguments = Arguments::from_text(text.into_string()),
+        (None, Some(object)) => {
+            call.arguments = Json::copy(&item.rest.remove(object).1).into();
             shape.set("arguments", "object");
         }
-        Some(Any::List(_) | Any::Other(_)) | None => shape.set("arguments", "absent"),
+        (None, None) => shape.set("arguments", "absent"),
     }
     item.kind = None;
     call.provider_data.extend_part(DIALECT, Part::Shape, shape);
-    call.provider_data.extend_part(DIALECT, Part::Extra, leftovers(&item));
+    call.provider_data.extend_part(DIALECT, Part::Extra, item.leftovers());
     call
 }
 
@@ -197,70 +211,78 @@ pub(super) fn begins_item(text: &Text) -> bool {
     text.provider_data.part(DIALECT, Part::Shape).get("item").is_some()
 }
 
-/// A value that is mostly a text.
-pub(super) fn shaped(fields: &Fields, name: &str) -> Option<Loose<'static>> {
-    fields.get(name).map(|value| match value.as_str() {
-        Some(text) => Any::text(text.into_owned()),
-        None => Any::other(value.clone()),
-    })
+/// Writes what names a message item, and the fields that stand on its first block.
+pub(super) fn encode_head(item: &mut Item<'_>, shape: &Fields) {
+    if !shape.flag("easy") {
+        item.kind = Some("message".into());
+    }
+    let head = shape.get("item").and_then(|head| head.to::<Fields>().ok()).unwrap_or_default();
+    for (name, value) in head {
+        let text = value.as_str().map(|text| Words::from(text.into_owned()));
+        match name.as_str() {
+            "id" if item.id.is_none() => item.id = text,
+            "status" if item.status.is_none() => item.status = text,
+            _ => item.rest.push((Cow::Owned(name), Cow::Owned(value.raw().to_owned()))),
+        }
+    }
 }
 
 /// Begins a message item with the text that carries its marks. The parts follow.
 pub(super) fn open_message(first: &Text, keep: Keep) -> Item<'_> {
     let data = &first.provider_data;
     let shape = keep.shape(data);
-    let mut item = Item::default();
-    if !shape.flag("easy") {
-        item.kind = Some(Any::text("message"));
-    }
-    if shape.str("role").as_deref() != Some("absent") {
-        item.role = Some(Any::text("assistant"));
-    }
-    if let Some(head) = shape.get("item").and_then(|head| head.to::<Fields>().ok()) {
-        item.id = shaped(&head, "id");
-        item.status = shaped(&head, "status");
-    }
     let of_item = is_of_item(data);
-    item.rest = keep.extra(data);
+    let mut item = Item { rest: keep.extra(data), ..Item::default() };
     item.rest.retain(|(name, _)| of_item(name));
+    encode_head(&mut item, shape);
+    if shape.str("role").as_deref() != Some("absent") {
+        item.role = Some("assistant".into());
+    }
     item
 }
 
 /// Ends a message item: its parts, or their text alone where it was written so.
-pub(super) fn close_message<'a>(item: &mut Item<'a>, mut parts: Vec<wire::Part<'a>>, first: &Text, keep: Keep) {
-    let as_text = keep.shape(&first.provider_data).flag("string");
-    item.content = Some(match parts.as_mut_slice() {
-        [part] if as_text && is_bare_text(part, OUTPUT) => match part.text.take() {
-            Some(Any::Text(text)) => Any::Text(text),
-            Some(Any::List(_) | Any::Object(_) | Any::Other(_)) | None => Any::List(Vec::new()),
-        },
-        _ => Any::List(parts.into_iter().map(Any::Object).collect()),
-    });
+pub(super) fn close_message<'a>(item: &mut Item<'a>, parts: Parts<'a>, first: &Text, keep: Keep) {
+    let string = keep.shape(&first.provider_data).flag("string");
+    item.content = if string { text_or_parts(parts, OUTPUT) } else { Many::List(parts) };
+}
+
+/// The text alone if parts are nothing else.
+pub(super) fn text_or_parts<'a>(mut parts: Parts<'a>, usual: &str) -> Content<'a> {
+    if let [Entry::Fits(part)] = parts.as_mut_slice()
+        && let Some(text) = bare_text(part, usual)
+    {
+        return Many::Text(text);
+    }
+    Many::List(parts)
+}
+
+/// A text that a shape or a state holds.
+pub(super) fn said<'a>(fields: &'a Fields, name: &str) -> Option<Words<'a>> {
+    fields.str(name).map(Words)
 }
 
 /// Writes a function call.
-pub(super) fn encode_call<'a>(call: &'a ToolCall, call_id: &'a str, name: &'a str, keep: Keep) -> Item<'a> {
+pub(super) fn encode_call(call: &ToolCall, keep: Keep) -> Item<'_> {
     let shape = keep.shape(&call.provider_data);
-    let arguments = match shape.str("arguments").as_deref() {
-        Some("object") if call.is_complete() => {
-            let object = call.arguments.as_object_text().unwrap_or("{}");
-            Some(serde_json::from_str(object).map_or_else(|_| Any::text(call.arguments.text()), Any::Object))
-        }
-        Some("absent") if call.arguments.text() == "{}" => None,
-        _ => Some(Any::text(call.arguments.text())),
-    };
-    let id = shaped(shape, "id");
-    let stands_in = shape.flag("no_call_id") && id.as_ref().and_then(Any::as_str) == Some(call_id);
-    Item {
-        kind: Some(Any::text("function_call")),
-        id,
-        status: shaped(shape, "status"),
-        call_id: (!stands_in).then(|| Any::text(call_id)),
-        name: Some(Any::text(name)),
-        arguments,
+    let mut item = Item {
+        kind: Some("function_call".into()),
+        id: said(shape, "id"),
+        status: said(shape, "status"),
+        name: Some(call.name.as_str().into()),
         rest: keep.extra(&call.provider_data),
         ..Item::default()
+    };
+    if !(shape.flag("no_call_id") && word(&item.id) == call.id) {
+        item.call_id = Some(call.id.as_str().into());
     }
+    let object = || Some(Cow::Borrowed(serde_json::from_str(call.arguments.as_object_text().unwrap_or("{}")).ok()?));
+    match shape.str("arguments").as_deref() {
+        Some("object") if call.is_complete() => item.rest.extend(object().map(|raw| ("arguments".into(), raw))),
+        Some("absent") if call.arguments.text() == "{}" => {}
+        _ => item.arguments = Some(call.arguments.text().into()),
+    }
+    item
 }
 
 /// Writes a reasoning item with the state that this dialect left on the block.
@@ -270,30 +292,30 @@ pub(super) fn encode_reasoning(block: &ThinkingBlock, keep: Keep) -> Item<'_> {
     // What the block shows is either the reasoning itself or its summary. Parts that no longer say the same as the block
     // are not written again.
     let says = |name: &str| {
-        let parts: Option<Content<'_>> = shape.get(name)?.to().ok();
-        (text_of(&parts) == block.text).then_some(parts).flatten()
+        let parts: Option<Content<'_>> = read_raw(shape.get(name)?.raw());
+        parts.filter(|parts| text_of(parts) == block.text)
     };
     let content = says("content");
     let mut item = Item {
-        kind: Some(Any::text("reasoning")),
-        id: shaped(state, "id"),
-        encrypted_content: shaped(state, "encrypted_content"),
+        kind: Some("reasoning".into()),
+        id: said(state, "id"),
+        encrypted_content: said(state, "encrypted_content"),
         rest: keep.extra(data),
         ..Item::default()
     };
     if keep == Keep::Everything {
-        item.status = shaped(shape, "status");
+        item.status = said(shape, "status");
     } else {
         item.rest.retain(|(_, value)| value.get() != "null");
     }
-    let in_rest = item.rest.iter().any(|(name, _)| name == "summary");
     let unsaid = shape.get("summary").is_some_and(Json::is_null) && (block.text.is_empty() || content.is_some());
-    item.summary = match says("summary") {
-        _ if in_rest || (unsaid && keep == Keep::Everything) => None,
-        Some(parts) => Some(parts),
-        None if content.is_some() => Some(Any::List(Vec::new())),
-        None => Some(plain_summary(&block.text)),
-    };
-    item.content = content;
+    if find(&item.rest, "summary").is_none() && !(unsaid && keep == Keep::Everything) {
+        item.summary = match says("summary") {
+            Some(parts) => parts,
+            None if content.is_some() => Many::List(Vec::new()),
+            None => plain_summary(&block.text),
+        };
+    }
+    item.content = content.unwrap_or_default();
     item
 }

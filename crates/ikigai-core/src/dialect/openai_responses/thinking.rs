@@ -1,32 +1,25 @@
 //! `reasoning`: an effort word and whether a summary is shown.
 
-use super::wire::{Any, Loose};
+use super::wire::Reasoning;
 use crate::fit::FittedThinking;
-use crate::json::wire::{Raw, keep};
+use crate::json::loose::{Loose as _, read_raw};
+use crate::json::wire::{Raw, Text};
 use crate::thinking::{ShowThinking, ThinkingSetting};
 use crate::{Fields, Level, Thinking};
-
-wire! {
-    /// What is said about reasoning.
-    pub(super) struct Reasoning<'a> {
-        effort "effort": Loose<'a>,
-        summary "summary": Loose<'a>,
-        generate_summary "generate_summary": Loose<'a>,
-    }
-}
 
 /// Reads `reasoning`, with what else stands in it (`mode`, `context`); `None` if it is not an object. A word for the
 /// effort that we do not know is not a level.
 pub(super) fn decode(wire: &Raw<'_>) -> Option<(Thinking, Fields)> {
-    let reasoning: Reasoning<'_> = wire.to()?;
-    let word = |value: &Option<Loose<'_>>| value.as_ref().and_then(Any::as_str).map(str::to_owned);
+    let mut reasoning: Reasoning<'_> = read_raw(&wire.0)?;
+    let effort = reasoning.effort.take();
+    let summary = [reasoning.summary.take(), reasoning.generate_summary.take()];
     let thinking = Thinking {
-        level: word(&reasoning.effort).and_then(|word| word.parse::<Level>().ok()),
+        level: effort.and_then(|word| word.as_str().parse::<Level>().ok()),
         budget: None,
-        include_summary: word(&reasoning.summary).or_else(|| word(&reasoning.generate_summary)).is_some(),
+        include_summary: summary.iter().any(Option::is_some),
     };
     let known = |name: &str| matches!(name, "effort" | "summary" | "generate_summary");
-    let mut rest = keep(reasoning.rest);
+    let mut rest = reasoning.leftovers();
     rest.retain(|name, _| !known(name));
     Some((thinking, rest))
 }
@@ -49,8 +42,8 @@ pub(super) fn encode<'a>(thinking: &FittedThinking, word: Option<&str>, rest: &F
         return None;
     }
     Some(Raw::of(&Reasoning {
-        effort: effort.map(Any::text),
-        summary: summary.map(Any::text),
+        effort: effort.map(Text::from),
+        summary: summary.map(Text::from),
         generate_summary: None,
         rest: rest.as_rest(),
     }))

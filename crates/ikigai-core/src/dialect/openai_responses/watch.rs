@@ -312,7 +312,7 @@ impl Watcher {
         self.is_over = true;
         self.seen.usage = body.usage;
         let error = body.error.as_ref().map(Raw::of);
-        if let Some(error) = error::of_response(error.as_ref(), body.status.as_deref()) {
+        if let Some(error) = error::of_response(error.as_ref(), body.status.as_deref().unwrap_or_default()) {
             return self.fail_with(error);
         }
         let mut words = ProviderData::default();

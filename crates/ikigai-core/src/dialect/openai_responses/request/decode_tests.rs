@@ -124,6 +124,21 @@ fn consecutive_items_of_the_model_are_one_message_and_consecutive_outputs_anothe
 }
 
 #[test]
+fn fields_of_a_leading_message_item_do_not_get_into_its_first_part() {
+    for part in [
+        json!({"type": "input_image", "image_url": "https://a.example"}),
+        json!({"type": "input_file", "file_id": "file_1"}),
+        json!({"type": "input_text", "text": "x"}),
+    ] {
+        comes_back(with_input(json!([{"type": "message", "role": "system", "content": [part],
+            "output": [], "call_id": "call_1", "name": "f"}])));
+    }
+    // A name that both have.
+    comes_back(with_input(json!([{"role": "assistant", "odd": 1,
+        "content": [{"type": "output_text", "text": "", "odd": 2}]}])));
+}
+
+#[test]
 fn items_of_every_shape_come_back_as_they_were() {
     for items in [
         json!([]),

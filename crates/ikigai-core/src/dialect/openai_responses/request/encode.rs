@@ -1,17 +1,16 @@
 //! Canonical to wire.
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value, json};
 
-use super::items::{Stored, Writer};
+use super::items::Writer;
 use super::messages::LIST;
 use super::tools;
 use crate::dialect::WireRequest;
-use crate::dialect::openai_responses::wire::{self, Any, Item, Object};
+use crate::dialect::openai_responses::wire::{self, Item, Items, Many, put};
 use crate::dialect::openai_responses::{DIALECT, thinking};
 use crate::fit::{Fitted, FittedFormat, Spelling};
-use crate::json::wire::{Raw, Rest, write};
+use crate::json::loose::read_raw;
+use crate::json::wire::{Raw, Rest, Text, write};
 use crate::wire::ToolNames;
 use crate::{Block, Error, Fields, Json, Limits, Loss, LossCode, Part, Role};
 
@@ -41,31 +40,27 @@ impl<'a> Encoder<'a> {
     fn encode(mut self) -> (Vec<u8>, Vec<Loss>) {
         let fitted = self.fitted;
         let request = fitted.request;
-        let stored = if self.extra.flag("store") { Stored::Yes } else { Stored::No };
-        let mut writer = Writer::new(fitted, stored);
-        let written = writer.write();
+        let mut writer = Writer::new(fitted);
+        let (instructions, items) = writer.write();
         self.losses.append(&mut writer.losses);
-        let tools: Vec<_> = fitted.tools.iter().map(|tool| tools::encode(tool, fitted.spelling)).collect();
         let mut body = wire::Request {
-            model: (!request.model.is_empty()).then(|| Any::text(request.model.as_str())),
-            instructions: written.instructions.map(Any::text),
-            input: self.input(written.items),
+            model: (!request.model.is_empty()).then(|| request.model.as_str().into()),
+            instructions: instructions.map(Text::from),
+            input: self.input(items),
+            tools: fitted.tools.iter().map(|tool| tools::encode(tool, fitted.spelling)).collect(),
+            tool_choice: None,
             reasoning: self.reasoning(),
             text: self.text(),
             max_output_tokens: fitted.max_output_tokens.map(|limit| Raw::of(&limit)),
             temperature: fitted.temperature.map(|value| self.number("temperature", value)),
             top_p: fitted.top_p.map(|value| self.number("top_p", value)),
-            parallel_tool_calls: fitted.parallel_tool_calls.map(|parallel| Raw::of(&parallel)),
-            prompt_cache_key: fitted.cache_key.as_deref().map(Any::text),
+            parallel_tool_calls: fitted.parallel_tool_calls,
+            prompt_cache_key: fitted.cache_key.as_deref().map(Text::from),
             metadata: self.labels(),
-            stream: request.stream.map(|stream| Raw::of(&stream)),
+            stream: request.stream,
             rest: self.extra.as_rest(),
-            ..wire::Request::default()
         };
-        self.tool_choice(!tools.is_empty(), &mut body);
-        if !tools.is_empty() {
-            body.tools = Some(tools);
-        }
+        self.tool_choice(&mut body);
         self.cache_options(&mut body.rest);
         if fitted.spelling == Spelling::Ours {
             self.statelessness(&mut body.rest);
@@ -74,16 +69,16 @@ impl<'a> Encoder<'a> {
     }
 
     /// The items, or the text alone of a conversation that is nothing else.
-    fn input(&self, items: Vec<Object<'a, Item<'a>>>) -> Option<wire::Items<'a>> {
+    fn input(&self, items: Items<'a>) -> Many<'a, Item<'a>> {
         let written = self.shape.str("input");
         if written.as_deref() != Some(LIST)
             && items.len() == 1
             && let Some(text) = self.lone_text()
         {
-            return Some(Any::text(text));
+            return Many::Text(text.into());
         }
         let unsaid = written.as_deref() == Some("absent") || self.extra.get("input").is_some();
-        (!(items.is_empty() && unsaid)).then_some(Any::List(items))
+        if items.is_empty() && unsaid { Many::Absent } else { Many::List(items) }
     }
 
     fn lone_text(&self) -> Option<&'a str> {
@@ -108,12 +103,12 @@ impl<'a> Encoder<'a> {
             }
             self.losses.extend(fitted.thinking.losses.iter().cloned());
         }
-        let word = raw.and_then(|raw| raw.to::<thinking::Reasoning<'_>>().ok()?.summary);
+        let asked = raw.and_then(|raw| read_raw::<wire::Reasoning<'_>>(raw.raw())?.summary);
         let rest = self.extra.get("reasoning").and_then(|rest| rest.to::<Fields>().ok()).unwrap_or_default();
-        thinking::encode(&fitted.thinking, word.as_ref().and_then(Any::as_str), &rest)
+        thinking::encode(&fitted.thinking, asked.as_ref().map(Text::as_str), &rest)
     }
 
-    fn tool_choice(&mut self, has_tools: bool, body: &mut wire::Request<'a>) {
+    fn tool_choice(&mut self, body: &mut wire::Request<'a>) {
         let raw = self.extra.get("tool_choice");
         let means = raw.and_then(|raw| tools::decode_choice(&raw.into()));
         match &self.fitted.tool_choice {
@@ -122,7 +117,7 @@ impl<'a> Encoder<'a> {
             None => {
                 // A choice that only this dialect knows. One that meant something else is no longer wanted.
                 let said = raw.is_some_and(|raw| !raw.is_null()) && means.is_none();
-                let refused = said && !has_tools && self.fitted.spelling == Spelling::Ours;
+                let refused = said && body.tools.is_empty() && self.fitted.spelling == Spelling::Ours;
                 if refused {
                     let why = "it is refused without tools and is left out";
                     self.losses.push(Loss::new(LossCode::Conflict, "tool_choice", "tool_choice", why));
@@ -141,11 +136,11 @@ impl<'a> Encoder<'a> {
             FittedFormat::Json => Json::from(json!({"type": "json_object"})),
             FittedFormat::Schema { format, name, description, schema, strict } => {
                 let wire = wire::Format {
-                    kind: Some(Any::text("json_schema")),
-                    name: name.as_deref().map(Any::text),
-                    description: description.map(Any::text),
+                    kind: Some("json_schema".into()),
+                    name: name.as_deref().map(Text::from),
+                    description: description.map(Text::from),
                     schema: Some(Raw::from(schema.as_ref())),
-                    strict: strict.map(|strict| Raw::of(&strict)),
+                    strict: *strict,
                     rest: format.provider_data.part(DIALECT, Part::Extra).as_rest(),
                 };
                 Json::of(&wire).unwrap_or_default()
@@ -158,8 +153,7 @@ impl<'a> Encoder<'a> {
 
     /// A number as it was written, if it is still the same.
     fn number(&self, name: &str, value: f64) -> Raw<'a> {
-        let written = self.shape.get("numbers").and_then(|numbers| numbers.to::<Fields>().ok());
-        let written = written.and_then(|mut numbers| numbers.remove(name));
+        let written = self.shape.get("numbers").and_then(|numbers| numbers.to::<Fields>().ok()?.remove(name));
         match written.filter(|written| written.to::<f64>().is_ok_and(|number| number == value)) {
             Some(written) => Raw::of(&written),
             None => Raw::of(&value),
@@ -231,12 +225,6 @@ impl<'a> Encoder<'a> {
             put(rest, "include", &["reasoning.encrypted_content"]);
         }
     }
-}
-
-/// Sets a member that the struct does not know.
-fn put(rest: &mut Rest<'_>, name: &'static str, value: &impl serde::Serialize) {
-    rest.retain(|(own, _)| own != name);
-    rest.push((Cow::Borrowed(name), Raw::of(value).0));
 }
 
 #[cfg(test)]

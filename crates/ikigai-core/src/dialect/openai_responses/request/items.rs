@@ -1,8 +1,11 @@
 //! The system prompt and the messages to the list of items.
 
-use crate::dialect::openai_responses::content::{self, INPUT, Keep, OUTPUT, is_bare_text};
-use crate::dialect::openai_responses::wire::{self, Any, Content, Item, Loose, Object};
-use crate::dialect::openai_responses::{DIALECT, items};
+use std::borrow::Cow;
+
+use crate::dialect::openai_responses::DIALECT;
+use crate::dialect::openai_responses::content::{self, INPUT, Keep, OUTPUT};
+use crate::dialect::openai_responses::items::{self, said, text_or_parts};
+use crate::dialect::openai_responses::wire::{self, Entry, Item, Items, Many, Parts, kind_of};
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
 use crate::json::wire::Rest;
 use crate::{Block, Fields, Loss, LossCode, Other, Part, ProviderData, Role, Source, Text, ThinkingBlock, ToolResult};
@@ -11,25 +14,18 @@ use crate::{Block, Fields, Loss, LossCode, Other, Part, ProviderData, Role, Sour
 #[derive(Debug)]
 pub(super) struct Writer<'a> {
     fitted: &'a Fitted<'a>,
-    /// The caller keeps the conversation on the server.
-    stored: Stored,
+    /// The server keeps the conversation.
+    stored: bool,
     lines: Vec<Line<'a>>,
     /// The model's message that more parts may join: its first text, its parts, and what is kept of it.
-    open: Option<(&'a Text, Vec<wire::Part<'a>>, Keep)>,
+    open: Option<(&'a Text, Parts<'a>, Keep)>,
     pub(super) losses: Vec<Loss>,
-}
-
-/// Whether the server keeps the conversation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stored {
-    Yes,
-    No,
 }
 
 /// An item and whose it is.
 #[derive(Debug)]
 struct Line<'a> {
-    item: Object<'a, Item<'a>>,
+    item: Entry<'a, Item<'a>>,
     origin: Origin,
 }
 
@@ -41,37 +37,28 @@ enum Origin {
     Reasoning(Place),
 }
 
-/// What became of the system prompt and the messages.
-#[derive(Debug, Default)]
-pub(super) struct Written<'a> {
-    pub(super) instructions: Option<String>,
-    pub(super) items: Vec<Object<'a, Item<'a>>>,
-}
-
 impl<'a> Writer<'a> {
-    pub(super) fn new(fitted: &'a Fitted<'a>, stored: Stored) -> Self {
+    pub(super) fn new(fitted: &'a Fitted<'a>) -> Self {
+        let stored = fitted.request.provider_data.part(DIALECT, Part::Extra).flag("store");
         let lines = Vec::with_capacity(fitted.messages.len());
         Writer { fitted, stored, lines, open: None, losses: Vec::new() }
     }
 
-    pub(super) fn write(&mut self) -> Written<'a> {
+    /// Writes everything; gives the instructions and the items.
+    pub(super) fn write(&mut self) -> (Option<String>, Items<'a>) {
         let fitted = self.fitted;
         let instructions = self.system();
         for message in &fitted.messages {
             match message.role {
                 Role::Assistant => self.of_model(message),
                 Role::User | Role::Tool => self.of_client(message, "user"),
-                Role::System => {
-                    let role = shape(&message.message.provider_data).str("role");
-                    self.of_client(message, if role.as_deref() == Some("system") { "system" } else { "developer" });
-                }
+                Role::System => self.of_client(message, system_role(&message.message.provider_data)),
             }
         }
         if fitted.spelling == Spelling::Ours {
             self.drop_reasoning_that_led_nowhere();
         }
-        let lines = std::mem::take(&mut self.lines);
-        Written { instructions, items: lines.into_iter().map(|line| line.item).collect() }
+        (instructions, self.lines.drain(..).map(|line| line.item).collect())
     }
 
     fn keep(&self, state: StateUse) -> Keep {
@@ -83,7 +70,7 @@ impl<'a> Writer<'a> {
     }
 
     fn push(&mut self, item: Item<'a>, origin: Origin) {
-        self.lines.push(Line { item: Any::Object(item), origin });
+        self.lines.push(Line { item: Entry::Fits(item), origin });
     }
 
     fn lose(&mut self, code: LossCode, what: &str, place: Place, why: &str) {
@@ -93,10 +80,9 @@ impl<'a> Writer<'a> {
     /// The system prompt: `instructions`, and the messages that it was read from.
     fn system(&mut self) -> Option<String> {
         let mut plain: Vec<&'a FittedBlock<'a>> = Vec::new();
-        let mut leads: Vec<(&'a ProviderData, Vec<wire::Part<'a>>)> = Vec::new();
+        let mut leads: Vec<(&'a ProviderData, Parts<'a>)> = Vec::new();
         for block in &self.fitted.system {
-            let data = block.block.provider_data().filter(|data| shape(data).get("role").is_some());
-            let Some(data) = data else {
+            let Some(data) = block.block.provider_data().filter(|data| shape(data).get("role").is_some()) else {
                 plain.push(block);
                 continue;
             };
@@ -105,16 +91,15 @@ impl<'a> Writer<'a> {
             }
             let part = self.part(block.block.as_ref(), block.place, self.keep(block.state));
             if let Some((_, parts)) = leads.last_mut() {
-                parts.extend(part.and_then(into_object));
+                parts.extend(part);
             }
         }
         let instructions = self.instructions(&plain);
         for (data, parts) in leads {
-            let role = if shape(data).str("role").as_deref() == Some("system") { "system" } else { "developer" };
             let of_item = items::is_of_item(data);
             let mut rest = data.part(DIALECT, Part::Extra).as_rest();
             rest.retain(|(name, _)| of_item(name));
-            self.message(role, shape(data), parts.into_iter().map(Any::Object).collect(), rest);
+            self.message(system_role(data), shape(data), parts, rest);
         }
         instructions
     }
@@ -152,61 +137,46 @@ impl<'a> Writer<'a> {
                 }
                 Block::Other(other) if is_item(other) && !shape(data).flag("parts") => {
                     self.flush(role, message, &mut parts);
-                    self.lines.push(Line { item: Any::other(other.data.clone()), origin: Origin::Client });
+                    self.whole(other, Origin::Client);
                 }
                 inner => parts.extend(self.part(inner, block.place, self.keep(block.state))),
             }
         }
-        let empty = message.content.is_empty() && message.role != Role::Tool;
-        if empty {
-            let rest = self.keep(message.state).extra(data);
-            self.message(role, self.shape(message), parts, rest);
+        if message.content.is_empty() && message.role != Role::Tool {
+            self.message_of(role, message, parts);
         } else {
             self.flush(role, message, &mut parts);
         }
     }
 
-    fn shape(&self, message: &'a FittedMessage<'a>) -> &'a Fields {
-        self.keep(message.state).shape(&message.message.provider_data)
-    }
-
-    fn flush(
-        &mut self,
-        role: &'static str,
-        message: &'a FittedMessage<'a>,
-        parts: &mut Vec<Object<'a, wire::Part<'a>>>,
-    ) {
+    fn flush(&mut self, role: &'static str, message: &'a FittedMessage<'a>, parts: &mut Parts<'a>) {
         if !parts.is_empty() {
-            let rest = self.keep(message.state).extra(&message.message.provider_data);
-            self.message(role, self.shape(message), std::mem::take(parts), rest);
+            self.message_of(role, message, std::mem::take(parts));
         }
     }
 
-    fn message(&mut self, role: &'a str, shape: &Fields, parts: Vec<Object<'a, wire::Part<'a>>>, rest: Rest<'a>) {
-        let head = shape.get("item").and_then(|item| item.to::<Fields>().ok()).unwrap_or_default();
-        let item = Item {
-            kind: (!shape.flag("easy")).then(|| Any::text("message")),
-            id: items::shaped(&head, "id"),
-            status: items::shaped(&head, "status"),
-            role: Some(Any::text(role)),
-            content: Some(one_text_or_parts(parts, shape.flag("string"))),
-            rest,
-            ..Item::default()
-        };
+    fn message_of(&mut self, role: &'static str, message: &'a FittedMessage<'a>, parts: Parts<'a>) {
+        let (keep, data) = (self.keep(message.state), &message.message.provider_data);
+        self.message(role, keep.shape(data), parts, keep.extra(data));
+    }
+
+    fn message(&mut self, role: &'static str, shape: &Fields, parts: Parts<'a>, rest: Rest<'a>) {
+        let content = if shape.flag("string") { text_or_parts(parts, INPUT) } else { Many::List(parts) };
+        let mut item = Item { role: Some(role.into()), content, rest, ..Item::default() };
+        items::encode_head(&mut item, shape);
         self.push(item, Origin::Client);
     }
 
+    /// An item that only this dialect knows.
+    fn whole(&mut self, other: &'a Other, origin: Origin) {
+        self.lines.push(Line { item: Entry::Odd(Cow::Borrowed(other.data.raw())), origin });
+    }
+
     /// One part of a message of the client's side, or of a result.
-    fn part(&mut self, block: &'a Block, place: Place, keep: Keep) -> Option<Object<'a, wire::Part<'a>>> {
-        let mut part = match block {
-            Block::Text(text) => content::encode_text(text, INPUT, keep),
-            Block::Image(image) => match content::encode_image(image, keep) {
-                Some(part) => part,
-                None => {
-                    self.lose(LossCode::Media, "image", place, "a text is not a picture; it is left out");
-                    return None;
-                }
-            },
+    fn part(&mut self, block: &'a Block, place: Place, keep: Keep) -> Option<Entry<'a, wire::Part<'a>>> {
+        let part = match block {
+            Block::Text(text) => Some(content::encode_text(text, INPUT, keep)),
+            Block::Image(image) => content::encode_image(image, keep),
             Block::Document(document) => {
                 let part = content::encode_file(document, keep);
                 let linked = matches!(document.source, Source::Url { .. } | Source::File { .. });
@@ -214,27 +184,29 @@ impl<'a> Writer<'a> {
                     let why = "a file that is not sent along has no name here";
                     self.losses.push(Loss::info(LossCode::NotInDialect, "document.name", place.to_string(), why));
                 }
-                part
+                Some(part)
             }
-            Block::Other(other) if other.dialect == DIALECT => return Some(Any::other(other.data.clone())),
-            // Noted already.
-            Block::Other(_) => return None,
-            Block::Audio(_) => {
-                self.lose(LossCode::Media, "audio", place, "this API takes no sound; it is left out");
-                return None;
+            Block::Other(other) => {
+                // One of another dialect is noted already.
+                return (other.dialect == DIALECT).then(|| Entry::Odd(Cow::Borrowed(other.data.raw())));
             }
-            Block::Thinking(_) | Block::ToolCall(_) | Block::ToolResult(_) => {
-                let why = "it cannot stand in this place; it is left out";
-                self.lose(LossCode::NotInDialect, block.kind().as_str(), place, why);
-                return None;
-            }
+            Block::Audio(_) | Block::Thinking(_) | Block::ToolCall(_) | Block::ToolResult(_) => None,
+        };
+        let Some(mut part) = part else {
+            let (code, why) = match block {
+                Block::Image(_) => (LossCode::Media, "a text is not a picture; it is left out"),
+                Block::Audio(_) => (LossCode::Media, "this API takes no sound; it is left out"),
+                _ => (LossCode::NotInDialect, "it cannot stand in this place; it is left out"),
+            };
+            self.lose(code, block.kind().as_str(), place, why);
+            return None;
         };
         if let Some(data) = block.provider_data()
             && self.fitted.marks.at(place, block.cache()).is_some()
         {
             part.prompt_cache_breakpoint = Some(content::encode_breakpoint(data, keep));
         }
-        Some(Any::Object(part))
+        Some(Entry::Fits(part))
     }
 
     /// The result of a call. There is no flag for failures, so the text says it.
@@ -243,22 +215,24 @@ impl<'a> Writer<'a> {
         let keep = self.keep(state);
         let shape = keep.shape(&result.provider_data);
         let blocks = result.content.iter().enumerate();
-        let mut parts: Vec<Object<'a, wire::Part<'a>>> =
+        let mut parts: Parts<'a> =
             blocks.filter_map(|(index, block)| self.part(block, place.inner(index), keep)).collect();
         if result.is_error {
             say_error(&mut parts);
             let why = "results have no flag for failures here; the text begins with `Error: `";
             self.losses.push(Loss::info(LossCode::Changed, "is_error", place.to_string(), why));
         }
+        let output = match shape.get("output") {
+            Some(_) => Many::List(parts),
+            None if parts.is_empty() => Many::Text("".into()),
+            None => text_or_parts(parts, INPUT),
+        };
         let item = Item {
-            kind: Some(Any::text("function_call_output")),
-            id: items::shaped(shape, "id"),
-            status: items::shaped(shape, "status"),
-            call_id: Some(Any::text(result.tool_call_id.as_str())),
-            output: Some(match parts.is_empty() && shape.get("output").is_none() {
-                true => Any::text(""),
-                false => one_text_or_parts(parts, shape.get("output").is_none()),
-            }),
+            kind: Some("function_call_output".into()),
+            id: said(shape, "id"),
+            status: said(shape, "status"),
+            call_id: Some(result.tool_call_id.as_str().into()),
+            output,
             rest: keep.extra(&result.provider_data),
             ..Item::default()
         };
@@ -273,16 +247,14 @@ impl<'a> Writer<'a> {
                 if items::begins_item(text) {
                     self.close();
                 }
-                let part = content::encode_text(text, OUTPUT, keep);
+                let part = Entry::Fits(content::encode_text(text, OUTPUT, keep));
                 self.open.get_or_insert_with(|| (text, Vec::new(), keep)).1.push(part);
                 continue;
             }
             self.close();
             match block.block.as_ref() {
                 Block::Thinking(thinking) => self.thinking(thinking, place, keep),
-                Block::ToolCall(call) => {
-                    self.push(items::encode_call(call, &call.id, &call.name, keep), Origin::Model);
-                }
+                Block::ToolCall(call) => self.push(items::encode_call(call, keep), Origin::Model),
                 Block::ToolResult(result) => self.result(result, place, block.state),
                 Block::Other(other) => self.item_of_model(other, place),
                 Block::Image(_) | Block::Document(_) | Block::Audio(_) => {
@@ -303,14 +275,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn item_of_model(&mut self, other: &Other, place: Place) {
-        let kind = other.data.to::<wire::Tool<'_>>().ok().and_then(|item| item.kind);
-        let is_reference = wire::is(&kind, "item_reference");
-        if is_reference && self.fitted.spelling == Spelling::Ours && self.stored == Stored::No {
+    fn item_of_model(&mut self, other: &'a Other, place: Place) {
+        let is_reference = || kind_of(other.data.raw()).as_deref() == Some("item_reference");
+        if self.fitted.spelling == Spelling::Ours && !self.stored && is_reference() {
             let why = "a reference to an item that the server has not stored is refused; it is left out";
             return self.lose(LossCode::Conflict, "other", place, why);
         }
-        self.lines.push(Line { item: Any::other(other.data.clone()), origin: Origin::Model });
+        self.whole(other, Origin::Model);
     }
 
     /// Reasoning goes back as it was encrypted, by its id where it is stored, or in words to models that give words.
@@ -319,7 +290,7 @@ impl<'a> Writer<'a> {
         let state = data.part(DIALECT, Part::State);
         let goes = keep == Keep::Everything
             || state.get("encrypted_content").is_some()
-            || (state.get("id").is_some() && self.stored == Stored::Yes)
+            || (state.get("id").is_some() && self.stored)
             || (shape(data).get("content").is_some() && self.fitted.target.quirks.responses.no_store);
         if goes {
             self.push(items::encode_reasoning(block, keep), Origin::Reasoning(place));
@@ -355,39 +326,25 @@ fn shape(data: &ProviderData) -> &Fields {
     data.part(DIALECT, Part::Shape)
 }
 
-fn into_object<'a>(part: Object<'a, wire::Part<'a>>) -> Option<wire::Part<'a>> {
-    match part {
-        Any::Object(part) => Some(part),
-        Any::Text(_) | Any::List(_) | Any::Other(_) => None,
-    }
+/// The name that a system message goes by.
+fn system_role(data: &ProviderData) -> &'static str {
+    if shape(data).str("role").as_deref() == Some("system") { "system" } else { "developer" }
 }
 
 /// Whether this is an item of its own and not a part of the message that it is in.
 fn is_item(other: &Other) -> bool {
-    let kind: Option<Loose<'_>> = other.data.to::<wire::Tool<'_>>().ok().and_then(|item| item.kind);
-    !kind.as_ref().and_then(Any::as_str).unwrap_or_default().starts_with("input_")
+    !kind_of(other.data.raw()).unwrap_or_default().starts_with("input_")
 }
 
-fn one_text_or_parts<'a>(mut parts: Vec<Object<'a, wire::Part<'a>>>, as_text: bool) -> Content<'a> {
-    if let [Any::Object(part)] = parts.as_mut_slice()
-        && as_text
-        && is_bare_text(part, INPUT)
-        && let Some(Any::Text(text)) = part.text.take()
-    {
-        return Any::Text(text);
-    }
-    Any::List(parts)
-}
-
-fn say_error<'a>(parts: &mut Vec<Object<'a, wire::Part<'a>>>) {
+fn say_error(parts: &mut Parts<'_>) {
     const PREFIX: &str = "Error: ";
     let first = parts.iter_mut().find_map(|part| match part {
-        Any::Object(part) => part.text.as_mut(),
-        Any::Text(_) | Any::List(_) | Any::Other(_) => None,
+        Entry::Fits(part) => part.text.as_mut(),
+        Entry::Odd(_) => None,
     });
     match first {
-        Some(text) if text.as_str().is_some_and(|text| text.starts_with(PREFIX)) => {}
-        Some(text) => *text = Any::text(format!("{PREFIX}{}", text.as_str().unwrap_or_default())),
-        None => parts.insert(0, Any::Object(wire::Part::text(INPUT, "Error: the tool failed"))),
+        Some(text) if text.as_str().starts_with(PREFIX) => {}
+        Some(text) => *text = format!("{PREFIX}{}", text.as_str()).into(),
+        None => parts.insert(0, Entry::Fits(wire::Part::text(INPUT, "Error: the tool failed"))),
     }
 }

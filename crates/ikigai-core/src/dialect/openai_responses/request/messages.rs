@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::dialect::openai_responses::content::{self, Written, leftovers, other};
-use crate::dialect::openai_responses::wire::{Any, Item, Object, has_text, is, take_text};
+use crate::dialect::openai_responses::content::{self, other};
+use crate::dialect::openai_responses::wire::{Entry, Item, Items, Many, find, word};
 use crate::dialect::openai_responses::{DIALECT, items};
 use crate::dialect::seal::Sealed;
+use crate::json::loose::Loose as _;
 use crate::{Block, Error, Fields, Message, Part, ProviderData, Role, ThinkingBlock, ToolResult};
 
 /// How an `input` came that could have been a text, but was a list.
@@ -32,127 +33,110 @@ pub(super) struct Input {
 ///
 /// # Errors
 /// If an item is not made as it should be; the message names its place.
-pub(super) fn decode(list: Vec<Object<'_, Item<'_>>>) -> Result<Input, Error> {
+pub(super) fn decode(list: Items<'_>) -> Result<Input, Error> {
     let mut input = Input::default();
     for (index, item) in list.into_iter().enumerate() {
-        let Any::Object(item) = item else { return Err(fault(index, "must be an object")) };
-        input.take(item).map_err(|what| fault(index, &what))?;
+        let read = match item {
+            Entry::Fits(item) => input.take(item),
+            Entry::Odd(_) => Err("must be an object".to_owned()),
+        };
+        read.map_err(|what| {
+            let mut error = Error::invalid_request(format!("`input[{index}]` {what}"));
+            error.param = Some(format!("input[{index}]"));
+            error
+        })?;
     }
     input.give_state_to_calls();
     Ok(input)
 }
 
-fn fault(index: usize, what: &str) -> Error {
-    let mut error = Error::invalid_request(format!("`input[{index}]` {what}"));
-    error.param = Some(format!("input[{index}]"));
-    error
-}
-
 impl Input {
     fn take(&mut self, item: Item<'_>) -> Result<(), String> {
-        match item.kind.as_ref().and_then(Any::as_str) {
-            Some("message") => self.message(item),
-            None if item.kind.is_none() => self.message(item),
-            Some("reasoning") => {
-                self.reasoning(item);
-                Ok(())
+        match word(&item.kind) {
+            "message" => return self.message(item),
+            "" if item.kind.is_none() => return self.message(item),
+            "function_call_output" => return self.output(item),
+            "function_call" if item.call_id.is_none() || item.name.is_none() => {
+                return Err("is a function call and needs `call_id` and `name`".to_owned());
             }
-            Some("function_call") => {
-                if !has_text(&item.call_id) || !has_text(&item.name) {
-                    return Err("is a function call and needs `call_id` and `name`".to_owned());
-                }
-                self.of_model(item);
-                Ok(())
-            }
-            Some("function_call_output") => self.output(item),
-            kind => {
-                match side(kind.unwrap_or_default(), &item) {
-                    Role::Assistant => self.of_model(item),
-                    role => self.open(role).content.push(Block::Other(other(&item))),
-                }
-                Ok(())
-            }
+            "function_call" => self.of_model(item),
+            "reasoning" => self.reasoning(item),
+            kind => match side(kind, &item) {
+                Role::Assistant => self.of_model(item),
+                role => self.open(role).content.push(Block::Other(other(&item))),
+            },
         }
+        Ok(())
     }
 
     fn message(&mut self, mut item: Item<'_>) -> Result<(), String> {
-        let role = match item.role.as_ref().and_then(Any::as_str) {
-            Some("assistant") => {
+        let role = match word(&item.role) {
+            "assistant" => {
                 self.of_model(item);
                 return Ok(());
             }
-            Some("user") => None,
-            Some("system") => Some("system"),
-            Some("developer") => Some("developer"),
-            Some(role) => {
+            "user" => None,
+            "system" => Some("system"),
+            "developer" => Some("developer"),
+            "" if item.role.is_none() => return Err("has neither a `type` nor a `role`".to_owned()),
+            role => {
                 let way_out = "use user, assistant, system or developer, and function_call_output items for results";
                 return Err(format!("has the role `{role}`: {way_out}"));
             }
-            None => return Err("has neither a `type` nor a `role`".to_owned()),
         };
         let mut shape = Fields::default();
         if item.kind.take().is_none() {
             shape.set("easy", true);
         }
-        let Some((content, written)) = item.content.take().and_then(content::decode) else {
-            return Err("needs `content`: a text or a list of parts".to_owned());
-        };
-        if written == Written::AsText {
+        if matches!(item.content, Many::Text(_)) {
             shape.set("string", true);
         }
+        let Some(mut content) = content::decode(std::mem::take(&mut item.content)) else {
+            return Err("needs `content`: a text or a list of parts".to_owned());
+        };
         item.role = None;
-        let head = leftovers(&items::head(&mut item));
-        let rest = leftovers(&item);
+        if let Some(role) = role {
+            shape.set("role", role);
+        }
         let unknown = content.iter().any(|block| matches!(block, Block::Other(_)));
         if let Some(role) = role
             && self.messages.is_empty()
-            && !content.is_empty()
             && !unknown
+            && let Some((first, others)) = content.split_first_mut()
         {
-            shape.set("item", head);
-            self.lead(role, content, shape, rest);
+            // A system or developer message before all others is part of the system prompt.
+            if let Some(data) = first.provider_data_mut() {
+                items::begin_item(data, shape, item);
+            }
+            for data in others.iter_mut().filter_map(Block::provider_data_mut) {
+                data.set_part(DIALECT, Part::Shape, "role", role);
+            }
+            self.system.append(&mut content);
             return Ok(());
-        }
-        if let Some(role) = role {
-            shape.set("role", role);
         }
         if unknown {
             shape.set("parts", true);
         }
+        let head = items::head(&mut item);
         if !head.is_empty() {
             shape.set("item", head);
         }
         let mut message = Message::new(if role.is_some() { Role::System } else { Role::User }, content);
         message.provider_data.extend_part(DIALECT, Part::Shape, shape);
-        message.provider_data.extend_part(DIALECT, Part::Extra, rest);
+        message.provider_data.extend_part(DIALECT, Part::Extra, item.leftovers());
         self.messages.push(message);
         Ok(())
     }
 
-    /// A system or developer message before all others is part of the system prompt.
-    fn lead(&mut self, role: &str, content: Vec<Block>, shape: Fields, rest: Fields) {
-        let (mut shape, mut rest) = (Some(shape), Some(rest));
-        for mut block in content {
-            if let Some(data) = block.provider_data_mut() {
-                data.set_part(DIALECT, Part::Shape, "role", role);
-                data.extend_part(DIALECT, Part::Shape, shape.take().unwrap_or_default());
-                items::keep_item_fields(data, rest.take().unwrap_or_default());
-            }
-            self.system.push(block);
-        }
-    }
-
     /// An item of the model's side joins the message at the end, if that is the model's.
     fn of_model(&mut self, item: Item<'_>) {
-        self.open(Role::Assistant).content.extend(items::decode(Any::Object(item), Part::Extra));
+        self.open(Role::Assistant).content.extend(items::decode(Entry::Fits(item), Part::Extra));
     }
 
     /// Reasoning that we sealed ourselves gets back what it was; all other state stays as it is.
     fn reasoning(&mut self, item: Item<'_>) {
-        let sealed = item.encrypted_content.as_ref().and_then(Any::as_str).and_then(Sealed::from_text);
-        let Some(Sealed { provider, model, mut data }) = sealed else {
-            self.of_model(item);
-            return;
+        let Some(Sealed { provider, model, mut data }) = Sealed::from_text(word(&item.encrypted_content)) else {
+            return self.of_model(item);
         };
         let message = self.issued_by(provider, model);
         if data.remove_part(DIALECT, Part::Shape, "text").is_some() {
@@ -182,23 +166,24 @@ impl Input {
     }
 
     fn output(&mut self, mut item: Item<'_>) -> Result<(), String> {
-        let Some(call_id) = take_text(&mut item.call_id) else {
+        let Some(call_id) = item.call_id.take() else {
             return Err("is the output of a function call and needs its `call_id`".to_owned());
         };
-        let Some((content, written)) = item.output.take().and_then(content::decode) else {
+        let as_text = matches!(item.output, Many::Text(_));
+        let Some(content) = content::decode(std::mem::take(&mut item.output)) else {
             return Err("needs `output`: a text or a list of parts".to_owned());
         };
         item.kind = None;
-        let mut result = ToolResult { tool_call_id: call_id, content, ..ToolResult::default() };
-        let mut shape = leftovers(&items::head(&mut item));
-        match (written, result.content.as_slice()) {
-            (Written::AsText, [Block::Text(text)]) if text.text.is_empty() => result.content.clear(),
+        let mut result = ToolResult { tool_call_id: call_id.into_string(), content, ..ToolResult::default() };
+        let mut shape = items::head(&mut item);
+        match result.content.as_slice() {
+            [Block::Text(text)] if as_text && text.text.is_empty() => result.content.clear(),
             // What we write as a text if nobody says otherwise.
-            (Written::AsParts, [] | [Block::Text(_)]) => shape.set("output", "parts"),
-            (Written::AsText | Written::AsParts, _) => {}
+            [] | [Block::Text(_)] if !as_text => shape.set("output", "parts"),
+            _ => {}
         }
         result.provider_data.extend_part(DIALECT, Part::Shape, shape);
-        result.provider_data.extend_part(DIALECT, Part::Extra, leftovers(&item));
+        result.provider_data.extend_part(DIALECT, Part::Extra, item.leftovers());
         self.open(Role::Tool).content.push(Block::ToolResult(result));
         Ok(())
     }
@@ -234,10 +219,10 @@ impl Input {
 
 /// Whose an item is: outputs of tools that the client ran are the client's, all else the model wrote.
 fn side(kind: &str, item: &Item<'_>) -> Role {
-    let by_provider = item.rest.iter().any(|(name, raw)| name == "execution" && raw.get() == "\"server\"");
+    let by_provider = find(&item.rest, "execution").is_some_and(|raw| raw.get() == "\"server\"");
     if kind == "mcp_approval_response" || (kind.ends_with("_output") && !by_provider) {
         Role::Tool
-    } else if is(&item.role, "developer") || is(&item.role, "system") {
+    } else if matches!(word(&item.role), "developer" | "system") {
         Role::System
     } else {
         Role::Assistant

@@ -1,24 +1,27 @@
 //! Tools and the choice between them. Tools are flat here: no object `function` inside.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use crate::dialect::openai_responses::DIALECT;
-use crate::dialect::openai_responses::content::{leftovers, other};
-use crate::dialect::openai_responses::wire::{self, Any, Object, is, take_text};
+use crate::dialect::openai_responses::content::other;
+use crate::dialect::openai_responses::wire::{self, Entry, find, word};
 use crate::fit::{FittedTool, Spelling, Subset};
-use crate::json::wire::Raw;
+use crate::json::loose::{Loose as _, read_raw};
+use crate::json::wire::{Raw, Text};
 use crate::{Error, Function, Json, Part, ProviderData, Tool, ToolChoice};
 
 /// Reads the tools of a request.
 ///
 /// # Errors
 /// If one is not an object, or a function without a name.
-pub(super) fn decode(tools: Vec<Object<'_, wire::Tool<'_>>>) -> Result<Vec<Tool>, Error> {
-    let decode = |(index, tool): (usize, Object<'_, wire::Tool<'_>>)| {
-        let Any::Object(tool) = tool else {
+pub(super) fn decode(tools: Vec<Entry<'_, wire::Tool<'_>>>) -> Result<Vec<Tool>, Error> {
+    let decode = |(index, tool): (usize, Entry<'_, wire::Tool<'_>>)| {
+        let Entry::Fits(tool) = tool else {
             return Err(Error::invalid_request(format!("`tools[{index}]` must be an object")));
         };
-        if !is(&tool.kind, "function") {
+        if word(&tool.kind) != "function" {
             return Ok(Tool::other(other(&tool)));
         }
         decode_function(tool).map(Tool::Function).ok_or_else(|| {
@@ -34,18 +37,14 @@ pub(super) fn decode(tools: Vec<Object<'_, wire::Tool<'_>>>) -> Result<Vec<Tool>
 /// whole beside it.
 fn decode_function(mut tool: wire::Tool<'_>) -> Option<Function> {
     let is_object = |raw: &Raw<'_>| raw.text().starts_with('{');
-    let is_flag = |raw: &Raw<'_>| matches!(raw.text(), "true" | "false");
     let usual = tool.function.is_none()
         && tool.parameters.as_ref().is_some_and(is_object)
-        && tool.strict.as_ref().is_none_or(is_flag)
-        && !tool.rest.iter().any(|(name, _)| name == "strict");
+        && find(&tool.rest, "strict").is_none();
     let mut data = ProviderData::default();
     if !usual {
         data.set_part(DIALECT, Part::Shape, "raw", Json::of(&tool).unwrap_or_default());
     }
-    let nested = tool.function.take();
-    let mut tool = tool;
-    if let Some(inner) = nested.as_ref().and_then(Raw::to::<wire::Tool<'_>>) {
+    if let Some(inner) = tool.function.take() {
         tool.name = inner.name.or(tool.name);
         tool.description = inner.description.or(tool.description);
         tool.parameters = inner.parameters.or(tool.parameters);
@@ -53,43 +52,40 @@ fn decode_function(mut tool: wire::Tool<'_>) -> Option<Function> {
         tool.rest.extend(inner.rest);
     }
     tool.kind = None;
-    let name = take_text(&mut tool.name)?;
-    let description = take_text(&mut tool.description);
+    let name = tool.name.take()?.into_string();
+    let description = tool.description.take().map(Text::into_string);
     let parameters = match tool.parameters.take().filter(is_object) {
-        Some(parameters) => parameters.to_json(),
+        Some(parameters) => parameters.into_json(),
         None => json!({"type": "object", "properties": {}}).into(),
     };
-    let strict = match tool.strict.take().and_then(|strict| strict.to()) {
-        Some(strict) => strict,
+    let strict = tool.strict.take().unwrap_or_else(|| {
         // Unsaid, the server takes the schema as strict if it can.
-        None => {
-            data.set_part(DIALECT, Part::Shape, "strict", "absent");
-            Subset::Complete.takes(&parameters)
-        }
-    };
+        data.set_part(DIALECT, Part::Shape, "strict", "absent");
+        Subset::Complete.takes(&parameters)
+    });
     tool.rest.retain(|(name, _)| usual || !matches!(name.as_ref(), "strict" | "parameters"));
-    data.extend_part(DIALECT, Part::Extra, leftovers(&tool));
+    data.extend_part(DIALECT, Part::Extra, tool.leftovers());
     Some(Function { name, description, parameters, strict, cache: None, provider_data: data })
 }
 
 /// Writes a tool.
-pub(super) fn encode<'a>(tool: &'a FittedTool<'a>, spelling: Spelling) -> Object<'a, wire::Tool<'a>> {
+pub(super) fn encode<'a>(tool: &'a FittedTool<'a>, spelling: Spelling) -> Entry<'a, wire::Tool<'a>> {
     let (function, name, parameters, mut strict) = match tool {
-        FittedTool::Own(other) => return Any::other(other.data.clone()),
+        FittedTool::Own(other) => return Entry::Odd(Cow::Borrowed(other.data.raw())),
         FittedTool::Function { function, name, parameters, strict, .. } => (function, name, parameters, *strict),
     };
     if spelling == Spelling::AsItCame {
         if let Some(raw) = as_it_was(function) {
-            return Any::other(raw.clone());
+            return Entry::Odd(Cow::Borrowed(raw.raw()));
         }
         strict = strict.filter(|_| !is_unsaid(function));
     }
-    Any::Object(wire::Tool {
-        kind: Some(Any::text("function")),
-        name: Some(Any::text(name.as_ref())),
-        description: function.description.as_deref().map(Any::text),
+    Entry::Fits(wire::Tool {
+        kind: Some("function".into()),
+        name: Some(name.as_ref().into()),
+        description: function.description.as_deref().map(Text::from),
         parameters: Some(Raw::from(parameters.as_ref())),
-        strict: strict.map(|strict| Raw::of(&strict)),
+        strict,
         function: None,
         rest: function.provider_data.part(DIALECT, Part::Extra).as_rest(),
     })
@@ -98,7 +94,7 @@ pub(super) fn encode<'a>(tool: &'a FittedTool<'a>, spelling: Spelling) -> Object
 /// The tool as it was read, if it still says the same.
 fn as_it_was(function: &Function) -> Option<&Json> {
     let raw = function.provider_data.part(DIALECT, Part::Shape).get("raw")?;
-    let again = decode_function(raw.to().ok()?)?;
+    let again = decode_function(read_raw(raw.raw())?)?;
     let same = (&again.name, &again.description, &again.parameters, again.strict)
         == (&function.name, &function.description, &function.parameters, function.strict);
     same.then_some(raw)

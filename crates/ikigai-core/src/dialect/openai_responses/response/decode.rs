@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use crate::dialect::openai_error;
-use crate::dialect::openai_responses::content::leftovers;
-use crate::dialect::openai_responses::wire::{self, Any, Item, Object, is, take_text};
+use crate::dialect::openai_responses::wire::{self, Document, Items, Many, kind_of, word};
 use crate::dialect::openai_responses::{DIALECT, error, items, usage};
-use crate::json::wire::{keep, read_answer};
+use crate::json::loose::Loose as _;
+use crate::json::wire::{Text, keep, read_answer};
 use crate::wire::Ids;
 use crate::{Block, Error, Fields, FinishReason, Part, ProviderData, Response, Usage};
 
@@ -44,51 +44,47 @@ const ECHOES: [&str; 28] = [
 
 /// A response object taken apart.
 #[derive(Debug, Default)]
-pub(in super::super) struct Parsed<'a> {
-    pub(in super::super) id: Option<String>,
-    pub(in super::super) model: Option<String>,
-    pub(in super::super) output: Vec<Object<'a, Item<'a>>>,
-    pub(in super::super) usage: Option<Usage>,
+pub(crate) struct Parsed<'a> {
+    pub(crate) id: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) output: Items<'a>,
+    pub(crate) usage: Option<Usage>,
     /// The provider's words for the end, and everything without a canonical field.
-    pub(in super::super) data: ProviderData,
+    pub(crate) data: ProviderData,
     /// What broke the answer, if anything did.
-    pub(in super::super) error: Option<Box<Error>>,
+    pub(crate) error: Option<Box<Error>>,
 }
 
 /// Takes a response object apart.
-pub(in super::super) fn parse(mut body: wire::Response<'_>) -> Parsed<'_> {
-    let status = take_text(&mut body.status);
+pub(crate) fn parse(mut body: wire::Response<'_>) -> Parsed<'_> {
+    let status = body.status.take();
     let mut parsed = Parsed {
-        error: error::of_response(body.error.as_ref(), status.as_deref()).map(Box::new),
-        id: take_text(&mut body.id),
+        error: error::of_response(body.error.as_ref(), word(&status)).map(Box::new),
+        id: body.id.take().map(Text::into_string),
+        model: body.model.take_if(|model| !model.as_str().is_empty()).map(Text::into_string),
         ..Parsed::default()
     };
-    if !is(&body.model, "") {
-        parsed.model = take_text(&mut body.model);
-    }
-    if let Some(Any::List(items)) = body.output.take_if(|output| output.as_list().is_some()) {
-        parsed.output = items;
-    }
     if let Some(usage) = body.usage.as_ref().and_then(|usage| usage::decode(&usage.to_json())) {
         parsed.usage = Some(usage);
         body.usage = None;
     }
     let details = body.incomplete_details.take();
-    let repeats =
-        body.output_text.as_ref().and_then(Any::as_str).is_some_and(|text| text == output_text(&parsed.output));
-    if repeats {
-        body.output_text = None;
+    if let Many::List(items) = &mut body.output {
+        parsed.output = std::mem::take(items);
+        body.output = Many::Absent;
     }
+    // A helper field of client libraries, which repeats the text.
+    let repeated = body.output_text.take_if(|text| text.as_str() == output_text(&parsed.output));
     let (shape, answer): (Vec<_>, Vec<_>) = keep(std::mem::take(&mut body.rest))
         .into_iter()
         .partition(|(name, value)| value.is_null() || ECHOES.contains(&name.as_str()));
-    let mut echoes = leftovers(&body);
+    let mut echoes = body.leftovers();
     echoes.merge(shape.into_iter().collect());
     // Always there, so that an answer of this dialect is known as such.
     let data = &mut parsed.data;
     data.set_part(DIALECT, Part::Shape, "response", echoes);
     if let Some(status) = status {
-        data.set_part(DIALECT, Part::Shape, "status", status);
+        data.set_part(DIALECT, Part::Shape, "status", status.as_str());
     }
     if let Some(details) = details {
         let details = details.to_json();
@@ -96,15 +92,14 @@ pub(in super::super) fn parse(mut body: wire::Response<'_>) -> Parsed<'_> {
         let place = if limit_of(&details) == FinishReason::Unknown { Part::Answer } else { Part::Shape };
         data.set_part(DIALECT, place, "incomplete_details", details);
     }
-    // A helper field of client libraries, which repeats the text.
-    if repeats {
+    if repeated.is_some() {
         data.set_part(DIALECT, Part::Shape, "output_text", true);
     }
     data.extend_part(DIALECT, Part::Answer, answer.into_iter().collect::<Fields>());
     parsed
 }
 
-fn output_text(output: &[Object<'_, Item<'_>>]) -> String {
+fn output_text(output: &Items<'_>) -> String {
     let content = output.iter().flat_map(|item| items::decode(item.clone(), Part::Answer)).collect();
     Response { content, ..Response::default() }.text()
 }
@@ -114,9 +109,8 @@ fn output_text(output: &[Object<'_, Item<'_>>]) -> String {
 /// # Errors
 /// The failure that the body reports, also with a status of 200; what had been answered until then is its `partial`.
 pub(crate) fn decode_response(body: &[u8], ids: &mut Ids) -> Result<Response, Error> {
-    let wire: wire::Response<'_> = read_answer(body)?;
-    let known = wire.output.as_ref().is_some_and(|output| output.as_list().is_some()) || is(&wire.object, "response");
-    if !known {
+    let Document(wire): Document<wire::Response<'_>> = read_answer(body)?;
+    if !matches!(wire.output, Many::List(_)) && word(&wire.object) != "response" {
         let failure = serde_json::from_slice::<Value>(body).ok().and_then(|body| openai_error::find(DIALECT, &body));
         return Err(failure
             .unwrap_or_else(|| Error::protocol("the answer has no `output`: it is not one of the Responses API")));
@@ -159,27 +153,27 @@ fn whole(parsed: Parsed<'_>, ids: &mut Ids) -> Response {
 
 /// What the content of an answer says about its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(in super::super) struct Asks {
+pub(crate) struct Asks {
     /// There is a call that the client has to run.
-    pub(in super::super) tools: bool,
+    pub(crate) tools: bool,
     /// The model refused.
-    pub(in super::super) refuses: bool,
+    pub(crate) refuses: bool,
 }
 
 impl Asks {
-    pub(in super::super) fn of(content: &[Block]) -> Self {
+    pub(crate) fn of(content: &[Block]) -> Self {
         let mut asks = Asks::default();
         content.iter().for_each(|block| asks.see(block));
         asks
     }
 
-    pub(in super::super) fn see(&mut self, block: &Block) {
+    pub(crate) fn see(&mut self, block: &Block) {
         match block {
             Block::ToolCall(_) => self.tools = true,
             Block::Text(text) => self.refuses |= text.is_refusal(),
             Block::Other(other) => {
-                let kind = other.data.to::<wire::Tool<'_>>().ok().and_then(|item| item.kind);
-                self.tools |= other.dialect == DIALECT && (is(&kind, "custom_tool_call") || is(&kind, "function_call"));
+                self.tools |= other.dialect == DIALECT
+                    && matches!(kind_of(other.data.raw()).as_deref(), Some("custom_tool_call" | "function_call"));
             }
             Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) | Block::Thinking(_) => {}
         }
@@ -187,7 +181,7 @@ impl Asks {
 }
 
 /// Why the answer ended. `completed` says nothing about tools or refusals: the content does.
-pub(in super::super) fn finish(data: &ProviderData, asks: Asks) -> FinishReason {
+pub(crate) fn finish(data: &ProviderData, asks: Asks) -> FinishReason {
     let details = [Part::Shape, Part::Answer].map(|part| data.part(DIALECT, part).get("incomplete_details"));
     match data.part_str(DIALECT, Part::Shape, "status").as_deref() {
         Some("completed") if asks.tools => FinishReason::ToolUse,

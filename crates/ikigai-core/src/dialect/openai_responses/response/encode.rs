@@ -1,15 +1,17 @@
 //! Canonical to wire.
 
+use std::borrow::Cow;
+
 use serde_json::json;
 
 use super::decode::{Asks, finish};
-use crate::dialect::losses::note_foreign;
+use crate::dialect::losses::{block_loss, note_foreign};
 use crate::dialect::openai_responses::content::{self, Keep, OUTPUT};
-use crate::dialect::openai_responses::wire::{self, Any, Item, Object};
+use crate::dialect::openai_responses::wire::{self, Entry, Item, Items, Many, Parts, find, put};
 use crate::dialect::openai_responses::{DIALECT, error, items, usage};
 use crate::dialect::seal::Sealed;
 use crate::dialect::{Reply, WireResponse};
-use crate::json::wire::{Raw, write};
+use crate::json::wire::{Raw, Text as Words, write};
 use crate::wire::Ids;
 use crate::{
     Block, BlockKind, Dialect, Error, Fields, FinishReason, Image, Json, Loss, LossCode, Part, ProviderData, Response,
@@ -22,26 +24,24 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     let mut ids = reply.ids.clone();
     let head = Head::new(&response.provider_data, response.id.as_deref(), &response.model, reply, &mut ids);
     let mut body = head.begin();
-    let seal = Seal { provider: reply.provider.as_deref(), model: &response.model };
+    let seal = Seal::new(reply, &response.model);
     let output =
         Output { seal, ids: &mut ids, losses: &mut losses, items: Vec::new(), open: None }.of(&response.content);
     let end = End { finish: response.finish_reason, error: response.error.as_deref(), usage: response.usage.as_ref() };
     end.write(&response.provider_data, Asks::of(&response.content), &mut body, &mut losses);
-    let text = response.text();
     if response.provider_data.part(DIALECT, Part::Shape).flag("output_text") {
-        body.output_text = Some(Any::text(text));
+        body.output_text = Some(response.text().into());
     }
-    let null_output = body.rest.iter().any(|(name, _)| name == "output");
-    if !(output.is_empty() && null_output) {
-        body.output = Some(Any::List(output));
+    if !output.is_empty() || find(&body.rest, "output").is_none() {
+        body.output = Many::List(output);
     }
     WireResponse { body: write(&body), losses }
 }
 
 /// What stays the same of a response object from its beginning to its end.
 #[derive(Debug, Clone, Default)]
-pub(in super::super) struct Head {
-    pub(in super::super) id: Option<String>,
+pub(crate) struct Head {
+    pub(crate) id: Option<String>,
     model: String,
     /// The other members.
     rest: Fields,
@@ -50,13 +50,7 @@ pub(in super::super) struct Head {
 impl Head {
     /// `data` is what the answer itself brought along in this dialect; an answer from elsewhere gets the members that
     /// clients insist on.
-    pub(in super::super) fn new(
-        data: &ProviderData,
-        id: Option<&str>,
-        model: &str,
-        reply: &Reply,
-        ids: &mut Ids,
-    ) -> Self {
+    pub(crate) fn new(data: &ProviderData, id: Option<&str>, model: &str, reply: &Reply, ids: &mut Ids) -> Self {
         let model = if model.is_empty() { reply.model.as_deref().unwrap_or_default() } else { model }.to_owned();
         if let Some(own) = own_members(data) {
             return Head { id: id.map(str::to_owned), model, rest: own };
@@ -95,7 +89,7 @@ impl Head {
     }
 
     /// The members as the provider gave them later, under the same id.
-    pub(in super::super) fn update(&mut self, data: &ProviderData) {
+    pub(crate) fn update(&mut self, data: &ProviderData) {
         if let Some(own) = own_members(data) {
             self.rest = own;
         } else if let Some(tier) = data.part(Dialect::OpenaiChat, Part::Answer).get("service_tier") {
@@ -105,10 +99,10 @@ impl Head {
     }
 
     /// The response object with nothing answered yet.
-    pub(in super::super) fn begin(&self) -> wire::Response<'_> {
+    pub(crate) fn begin(&self) -> wire::Response<'_> {
         wire::Response {
-            id: self.id.as_deref().map(Any::text),
-            model: (!self.model.is_empty()).then(|| Any::text(self.model.as_str())),
+            id: self.id.as_deref().map(Words::from),
+            model: (!self.model.is_empty()).then(|| self.model.as_str().into()),
             rest: self.rest.as_rest(),
             ..wire::Response::default()
         }
@@ -126,15 +120,15 @@ fn own_members(data: &ProviderData) -> Option<Fields> {
 
 /// How an answer ended.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct End<'a> {
-    pub(in super::super) finish: FinishReason,
-    pub(in super::super) error: Option<&'a Error>,
-    pub(in super::super) usage: Option<&'a Usage>,
+pub(crate) struct End<'a> {
+    pub(crate) finish: FinishReason,
+    pub(crate) error: Option<&'a Error>,
+    pub(crate) usage: Option<&'a Usage>,
 }
 
 impl<'a> End<'a> {
     /// Writes the end into the response object: status, details, error, usage.
-    pub(in super::super) fn write(
+    pub(crate) fn write(
         self,
         data: &'a ProviderData,
         asks: Asks,
@@ -147,12 +141,12 @@ impl<'a> End<'a> {
         let shape = data.part(DIALECT, Part::Shape);
         // The provider's own words, unless the answer has been changed since.
         if shape.get("response").is_some() && finish(data, asks) == self.finish && self.error.is_none() {
-            body.status = shape.str("status").map(|status| Any::text(status.into_owned()));
+            body.status = shape.str("status").map(Words);
             let details = [shape, data.part(DIALECT, Part::Answer)].map(|part| part.get("incomplete_details"));
             body.incomplete_details = details.into_iter().flatten().next().map(Raw::from);
         } else {
             let (status, reason) = words(self.finish, asks);
-            body.status = Some(Any::text(status));
+            body.status = Some(status.into());
             body.rest.retain(|(name, _)| name != "incomplete_details");
             body.incomplete_details = Some(Raw::of(&reason.map(|reason| json!({"reason": reason}))));
             if status == "failed" {
@@ -181,13 +175,13 @@ struct Output<'a, 'o> {
     seal: Seal<'a>,
     ids: &'o mut Ids,
     losses: &'o mut Vec<Loss>,
-    items: Vec<Object<'a, Item<'a>>>,
+    items: Items<'a>,
     /// The message that more texts may join: its first text, its parts.
-    open: Option<(&'a Text, Vec<wire::Part<'a>>)>,
+    open: Option<(&'a Text, Parts<'a>)>,
 }
 
 impl<'a> Output<'a, '_> {
-    fn of(mut self, content: &'a [Block]) -> Vec<Object<'a, Item<'a>>> {
+    fn of(mut self, content: &'a [Block]) -> Items<'a> {
         for (index, block) in content.iter().enumerate() {
             note_block(block, index, self.losses);
             self.block(block);
@@ -201,25 +195,27 @@ impl<'a> Output<'a, '_> {
             if items::begins_item(text) {
                 self.close();
             }
-            self.open.get_or_insert_with(|| (text, Vec::new())).1.push(serve_part(text));
+            self.open.get_or_insert_with(|| (text, Vec::new())).1.push(Entry::Fits(serve_part(text)));
             if let Some(item) = self.seal.of_text(text, self.ids) {
                 self.close();
-                self.items.push(Any::Object(item));
+                self.items.push(Entry::Fits(item));
             }
             return;
         }
         self.close();
-        match block {
-            Block::Thinking(thinking) => {
-                self.items.push(Any::Object(serve_reasoning(thinking, self.seal, self.ids)));
+        let item = match block {
+            Block::Thinking(thinking) => Some(serve_reasoning(thinking, self.seal, self.ids)),
+            Block::ToolCall(call) => Some(serve_call(call, self.ids)),
+            Block::Image(image) => serve_image(image, self.ids),
+            Block::Other(other) if other.dialect == DIALECT => {
+                self.items.push(Entry::Odd(Cow::Borrowed(other.data.raw())));
+                None
             }
-            Block::ToolCall(call) => {
-                self.items.push(Any::Object(serve_call(call, self.ids)));
-                self.items.extend(self.seal.of_call(call, self.ids).map(Any::Object));
-            }
-            Block::Image(image) => self.items.extend(serve_image(image, self.ids).map(Any::Object)),
-            Block::Other(other) if other.dialect == DIALECT => self.items.push(Any::other(other.data.clone())),
-            Block::Other(_) | Block::Text(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => {}
+            Block::Other(_) | Block::Text(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => None,
+        };
+        self.items.extend(item.map(Entry::Fits));
+        if let Block::ToolCall(call) = block {
+            self.items.extend(self.seal.of_call(call, self.ids).map(Entry::Fits));
         }
     }
 
@@ -227,11 +223,11 @@ impl<'a> Output<'a, '_> {
         if let Some((first, parts)) = self.open.take() {
             let mut item = items::open_message(first, Keep::Everything);
             if is_foreign(&first.provider_data) {
-                item.id = Some(Any::text(new_id("msg", self.ids)));
-                item.status = Some(Any::text("completed"));
+                item.id = Some(new_id("msg", self.ids).into());
+                item.status = Some("completed".into());
             }
             items::close_message(&mut item, parts, first, Keep::Everything);
-            self.items.push(Any::Object(item));
+            self.items.push(Entry::Fits(item));
         }
     }
 }
@@ -241,7 +237,7 @@ const SEALED: &str = "encrypted_content";
 const FIELDS: [Part; 2] = [Part::Extra, Part::Answer];
 
 /// Notes what a block holds that this wire has no place for.
-pub(in super::super) fn note_block(block: &Block, index: usize, losses: &mut Vec<Loss>) {
+pub(crate) fn note_block(block: &Block, index: usize, losses: &mut Vec<Loss>) {
     let place = format!("content[{index}]");
     // State has a place of its own, except where this dialect's own stands there already, or where there is none.
     let parts: &[Part] = match block {
@@ -255,27 +251,13 @@ pub(in super::super) fn note_block(block: &Block, index: usize, losses: &mut Vec
     let (code, why) = match block {
         Block::Text(_) | Block::ToolCall(_) | Block::Thinking(_) => return,
         Block::Image(image) if matches!(image.source, Source::Base64 { .. }) => return,
-        Block::Image(_) => (LossCode::Media, "a picture in an answer needs its bytes here; left out".to_owned()),
-        Block::Document(_) | Block::Audio(_) => {
-            (LossCode::Media, "answers have no place for it here; left out".to_owned())
-        }
-        Block::ToolResult(_) => (LossCode::NotInDialect, "answers hold no results here; left out".to_owned()),
+        Block::Image(_) => (LossCode::Media, "a picture in an answer needs its bytes here; left out"),
+        Block::Document(_) | Block::Audio(_) => (LossCode::Media, "answers have no place for it here; left out"),
+        Block::ToolResult(_) => (LossCode::NotInDialect, "answers hold no results here; left out"),
         Block::Other(other) if other.dialect == DIALECT => return,
-        Block::Other(other) => {
-            let why = format!("only {} knows this block ({}); left out", other.dialect, description(&other.data));
-            (LossCode::ForeignContent, why)
-        }
+        Block::Other(other) => return losses.push(block_loss(other, place)),
     };
     losses.push(Loss::new(code, block.kind().as_str(), place, why));
-}
-
-/// The type of a wire object of another dialect, or the names of its fields.
-fn description(data: &Json) -> String {
-    let fields: Fields = data.to().unwrap_or_default();
-    match fields.str("type") {
-        Some(kind) => kind.into_owned(),
-        None => fields.names().collect::<Vec<_>>().join(", "),
-    }
 }
 
 /// Whether a block came from elsewhere.
@@ -283,81 +265,88 @@ fn is_foreign(data: &ProviderData) -> bool {
     [Part::State, Part::Extra, Part::Answer, Part::Shape].into_iter().all(|part| data.part(DIALECT, part).is_empty())
 }
 
-pub(in super::super) fn new_id(kind: &str, ids: &mut Ids) -> String {
+pub(crate) fn new_id(kind: &str, ids: &mut Ids) -> String {
     format!("{kind}_{}", ids.next_id())
 }
 
 /// A part for a client. Clients insist on both lists, so a text from elsewhere gets them empty.
-pub(in super::super) fn serve_part(text: &Text) -> wire::Part<'_> {
+pub(crate) fn serve_part(text: &Text) -> wire::Part<'_> {
     let mut part = content::encode_text(text, OUTPUT, Keep::Everything);
     if is_foreign(&text.provider_data) && part.refusal.is_none() {
-        part.annotations = Some(Raw::of(&[(); 0]));
-        part.logprobs = Some(Raw::of(&[(); 0]));
+        part.annotations = Some(empty_list());
+        part.logprobs = Some(empty_list());
     }
     part
 }
 
+pub(crate) fn empty_list() -> Raw<'static> {
+    Raw::of::<[(); 0]>(&[])
+}
+
 /// A function call for a client.
-pub(in super::super) fn serve_call<'a>(call: &'a ToolCall, ids: &mut Ids) -> Item<'a> {
-    let mut item = items::encode_call(call, &call.id, &call.name, Keep::Everything);
+pub(crate) fn serve_call<'a>(call: &'a ToolCall, ids: &mut Ids) -> Item<'a> {
+    let mut item = items::encode_call(call, Keep::Everything);
     if is_foreign(&call.provider_data) {
-        item.id = Some(Any::text(new_id("fc", ids)));
-        item.status = Some(Any::text("completed"));
+        item.id = Some(new_id("fc", ids).into());
+        item.status = Some("completed".into());
     }
     item
 }
 
 /// A reasoning item for a client, with the state of another dialect sealed where this one keeps its own.
-pub(in super::super) fn serve_reasoning<'a>(block: &'a ThinkingBlock, seal: Seal<'_>, ids: &mut Ids) -> Item<'a> {
+pub(crate) fn serve_reasoning<'a>(block: &'a ThinkingBlock, seal: Seal<'_>, ids: &mut Ids) -> Item<'a> {
     let mut item = items::encode_reasoning(block, Keep::Everything);
     if is_foreign(&block.provider_data) {
-        item.id = Some(Any::text(new_id("rs", ids)));
+        item.id = Some(new_id("rs", ids).into());
     }
     if item.encrypted_content.is_none() {
         let sealed = seal.of(&block.provider_data, BlockKind::Thinking);
-        item.encrypted_content = sealed.map(|sealed| Any::text(sealed.to_text()));
+        item.encrypted_content = sealed.map(|sealed| sealed.to_text().into());
     }
     item
 }
 
 /// A picture for a client, as a hosted tool would give it. Only bytes have a place there.
-pub(in super::super) fn serve_image<'a>(image: &'a Image, ids: &mut Ids) -> Option<Item<'a>> {
+pub(crate) fn serve_image<'a>(image: &'a Image, ids: &mut Ids) -> Option<Item<'a>> {
     let Source::Base64 { media_type, data } = &image.source else { return None };
     let format = media_type.rsplit('/').next().unwrap_or("png");
     let mut item = Item {
-        id: Some(Any::text(new_id("ig", ids))),
-        kind: Some(Any::text("image_generation_call")),
-        status: Some(Any::text("completed")),
+        id: Some(new_id("ig", ids).into()),
+        kind: Some("image_generation_call".into()),
+        status: Some("completed".into()),
         ..Item::default()
     };
-    for (name, value) in [("output_format", format), ("result", data)] {
-        item.rest.push((name.into(), Raw::of(value).0));
-    }
+    put(&mut item.rest, "output_format", format);
+    put(&mut item.rest, "result", data.as_str());
     Some(item)
 }
 
 /// Who issued the state that is sealed for the client.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct Seal<'a> {
-    pub(in super::super) provider: Option<&'a str>,
-    pub(in super::super) model: &'a str,
+pub(crate) struct Seal<'a> {
+    provider: Option<&'a str>,
+    model: &'a str,
 }
 
-impl Seal<'_> {
+impl<'a> Seal<'a> {
+    pub(crate) fn new(reply: &'a Reply, model: &'a str) -> Self {
+        Seal { provider: reply.provider.as_deref(), model }
+    }
+
     fn of(self, data: &ProviderData, kind: BlockKind) -> Option<Sealed> {
         Sealed::of(data, kind, DIALECT, self.provider, Some(self.model))
     }
 
     /// State that another dialect keeps on a call. This one has no place for it but a reasoning item, which names the
     /// call that it belongs to.
-    pub(in super::super) fn of_call(self, call: &ToolCall, ids: &mut Ids) -> Option<Item<'static>> {
+    pub(crate) fn of_call(self, call: &ToolCall, ids: &mut Ids) -> Option<Item<'static>> {
         let mut sealed = self.of(&call.provider_data, BlockKind::ToolCall)?;
         sealed.data.set_part(DIALECT, Part::Shape, "call", call.id.as_str());
         Some(carrier(&sealed, ids))
     }
 
     /// The same for a text, which stands right before it.
-    pub(in super::super) fn of_text(self, text: &Text, ids: &mut Ids) -> Option<Item<'static>> {
+    pub(crate) fn of_text(self, text: &Text, ids: &mut Ids) -> Option<Item<'static>> {
         let mut sealed = self.of(&text.provider_data, BlockKind::Text)?;
         sealed.data.set_part(DIALECT, Part::Shape, "text", true);
         Some(carrier(&sealed, ids))
@@ -367,10 +356,10 @@ impl Seal<'_> {
 /// A reasoning item that only carries another dialect's state.
 fn carrier(sealed: &Sealed, ids: &mut Ids) -> Item<'static> {
     Item {
-        id: Some(Any::text(new_id("rs", ids))),
-        kind: Some(Any::text("reasoning")),
-        summary: Some(Any::List(Vec::new())),
-        encrypted_content: Some(Any::text(sealed.to_text())),
+        id: Some(new_id("rs", ids).into()),
+        kind: Some("reasoning".into()),
+        summary: Many::List(Vec::new()),
+        encrypted_content: Some(sealed.to_text().into()),
         ..Item::default()
     }
 }

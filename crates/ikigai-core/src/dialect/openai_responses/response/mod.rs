@@ -6,8 +6,10 @@ mod encode;
 pub(crate) use decode::decode_response;
 pub(crate) use encode::encode_response;
 
-pub(super) use decode::{Asks, finish, parse};
-pub(super) use encode::{End, Head, Seal, new_id, note_block, serve_call, serve_image, serve_part, serve_reasoning};
+pub(super) use decode::{Asks, Parsed, finish, parse};
+pub(super) use encode::{
+    End, Head, Seal, empty_list, new_id, note_block, serve_call, serve_image, serve_part, serve_reasoning,
+};
 
 #[cfg(test)]
 mod response_tests;

@@ -8,12 +8,13 @@
 use std::collections::BTreeMap;
 
 use super::open::{OpenBlock, OpenItem};
-use super::wire::{Delta, Frame, Kind, PartPlace};
-use crate::dialect::openai_responses::content::{leftovers, other};
-use crate::dialect::openai_responses::response::{self, Asks};
-use crate::dialect::openai_responses::wire::{self, Any, Item, Object, is, take_text};
+use super::wire::{Frame, Kind};
+use crate::dialect::openai_responses::content::other;
+use crate::dialect::openai_responses::response::{self, Asks, Parsed};
+use crate::dialect::openai_responses::wire::{Entry, Item, Items, word};
 use crate::dialect::openai_responses::{DIALECT, error, items};
 use crate::dialect::{Fault, Ids, ReadFrames, Seen};
+use crate::json::loose::{self, Loose as _};
 use crate::json::wire::Text as Words;
 use crate::{Block, BlockKind, Event, Fields, Part, ProviderData, Text, ThinkingBlock};
 
@@ -32,16 +33,14 @@ pub(crate) struct Decoder {
 
 impl ReadFrames for Decoder {
     fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
-        // Some compatible servers end like Chat Completions.
-        if data.trim() == "[DONE]" {
-            return Ok(Seen::Known);
+        let mut frame = Frame::default();
+        match loose::read(data, &mut frame) {
+            Ok(None) => self.read(frame, name, data, out),
+            // Some compatible servers end like Chat Completions.
+            Ok(Some(_)) | Err(_) if data.trim() == "[DONE]" => Ok(Seen::Known),
+            Ok(Some(_)) => Err(Fault::Broken("a frame has to be an object".to_owned())),
+            Err(fault) => Err(fault.into()),
         }
-        if let Some((delta, kind, piece)) = Delta::read(data) {
-            self.current = delta.output_index.unwrap_or(self.current);
-            self.piece(self.current, kind, delta.part(), piece, out);
-            return Ok(Seen::Known);
-        }
-        self.read(&serde_json::from_str(data)?, name, data, out)
     }
 
     fn end(&mut self, _out: &mut Vec<Event>) -> Result<(), Fault> {
@@ -55,54 +54,62 @@ impl Decoder {
         Decoder { ids, started: false, next: 0, items: BTreeMap::new(), current: 0, asks: Asks::default() }
     }
 
-    fn read(&mut self, frame: &Frame<'_>, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
-        let at = frame.output_index().unwrap_or(self.current);
-        let kind = frame.kind.as_ref().map(Words::as_str).or(name).unwrap_or_default();
+    fn read(
+        &mut self,
+        mut frame: Frame<'_>,
+        name: Option<&str>,
+        data: &str,
+        out: &mut Vec<Event>,
+    ) -> Result<Seen, Fault> {
+        let at = frame.output_index.unwrap_or(self.current);
+        let kind = frame.kind.take();
+        let kind = kind.as_ref().map(Words::as_str).or(name).unwrap_or_default();
+        let (beginning, ending) = kind.rsplit_once('.').unwrap_or_default();
+        if ending == "delta"
+            && let Some(of) = Kind::of(beginning)
+            && let Some(piece) = frame.delta.take()
+        {
+            self.current = at;
+            self.piece(at, of, frame.content_index.unwrap_or(0), piece.into_string(), out);
+            return Ok(Seen::Known);
+        }
         match kind {
-            "response.created" | "response.queued" | "response.in_progress" => self.begin(frame.response(), out),
+            "response.created" | "response.queued" | "response.in_progress" => {
+                if !self.started {
+                    self.begin(&response::parse(*frame.response.unwrap_or_default()), out);
+                }
+            }
             "response.output_item.added" => {
                 self.current = at;
-                self.item_added(at, frame.item(), out);
+                self.item_added(at, *frame.item.unwrap_or_default(), out);
             }
             "response.output_item.done" => {
                 self.start(out);
-                self.item_done(at, Any::Object(frame.item()), out);
+                self.item_done(at, *frame.item.unwrap_or_default(), out);
             }
             "response.content_part.added" => {
-                let part: wire::Part<'_> = frame.content_part();
-                if is(&part.kind, "output_text") || is(&part.kind, "refusal") {
-                    let kind = if is(&part.kind, "refusal") { Kind::Refusal } else { Kind::Text };
-                    self.text_block(at, frame.part().content, kind, out);
+                let part = frame.content_index.unwrap_or(0);
+                match frame.part.as_ref().map_or("", |part| word(&part.kind)) {
+                    "output_text" => drop(self.text_block(at, part, Kind::Text, out)),
+                    "refusal" => drop(self.text_block(at, part, Kind::Refusal, out)),
+                    _ => {}
                 }
             }
-            "response.output_text.done" => self.whole_text(at, Kind::Text, frame, out),
-            "response.refusal.done" => self.whole_text(at, Kind::Refusal, frame, out),
-            "response.reasoning_summary_text.done" => self.whole_summary(at, frame, out),
-            "response.reasoning_text.done" => {
-                let untold = self.items.get(&at).is_none_or(|item| item.source.is_none());
-                if let Some(whole) = frame.whole(Kind::Reasoning).filter(|_| untold) {
-                    self.piece(at, Kind::Reasoning, frame.part(), whole.into_owned(), out);
-                }
-            }
-            "response.function_call_arguments.done" => {
-                let item = self.items.entry(at).or_insert_with(|| OpenItem::of_kind("function_call"));
-                if let (Some(whole), Some(call)) = (frame.whole(Kind::Arguments), item.only(BlockKind::ToolCall)) {
-                    call.reconcile(&whole, out);
-                }
-            }
-            // The same again, which `output_item.done` repeats once more.
+            // What `output_item.done` repeats once more; and signs of life.
+            _ if ending == "done" && Kind::of(beginning).is_some() => {}
             "response.content_part.done"
             | "response.reasoning_summary_part.added"
-            | "response.reasoning_summary_part.done" => {}
+            | "response.reasoning_summary_part.done"
+            | "keepalive"
+            | "ping" => {}
             "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
-                self.finish(frame, data, out)?;
+                self.finish(frame, out)?;
             }
             "error" | "response.error" => return Err(error::of_event(data).into()),
-            "keepalive" | "ping" => {}
             _ if frame.error.is_some() => return Err(error::of_event(data).into()),
             _ => {
-                let item = frame.output_index().and_then(|at| self.items.get(&at));
-                let open = item.and_then(|item| item.blocks.get(&frame.part().content));
+                let item = frame.output_index.and_then(|at| self.items.get(&at));
+                let open = item.and_then(|item| item.blocks.get(&frame.content_index.unwrap_or(0)));
                 return Ok(Seen::Unknown(open.map(|open| open.index)));
             }
         }
@@ -110,35 +117,28 @@ impl Decoder {
     }
 
     /// A piece of a text, of thinking or of arguments.
-    fn piece(&mut self, at: u64, kind: Kind, part: PartPlace, piece: String, out: &mut Vec<Event>) {
-        match kind {
-            Kind::Text | Kind::Refusal => {
-                if let Some(open) = self.text_block(at, part.content, kind, out) {
-                    open.say(piece, out);
-                }
-            }
+    fn piece(&mut self, at: u64, kind: Kind, part: u64, piece: String, out: &mut Vec<Event>) {
+        let block = match kind {
+            Kind::Text | Kind::Refusal => self.text_block(at, part, kind, out),
             Kind::Summary | Kind::Reasoning => {
                 if !self.items.contains_key(&at) {
                     self.start(out);
                     self.open_thinking(at, OpenItem::of_kind("reasoning"), out);
                 }
-                let Some(item) = self.items.get_mut(&at).filter(|item| !item.done) else { return };
-                if *item.source.get_or_insert(kind) != kind {
-                    return;
-                }
-                if kind == Kind::Summary {
-                    item.summary_part = Some(part.summary);
-                }
-                if let Some(open) = item.only(BlockKind::Thinking) {
-                    open.say(piece, out);
-                }
+                let item = self.items.get_mut(&at).filter(|item| !item.done);
+                let item = item.filter(|item| item.source.is_none_or(|source| source == kind));
+                item.and_then(|item| {
+                    item.source = Some(kind);
+                    item.only(BlockKind::Thinking)
+                })
             }
             Kind::Arguments => {
                 let item = self.items.entry(at).or_insert_with(|| OpenItem::of_kind("function_call"));
-                if let Some(call) = item.only(BlockKind::ToolCall) {
-                    call.say(piece, out);
-                }
+                item.only(BlockKind::ToolCall)
             }
+        };
+        if let Some(block) = block {
+            block.say(piece, out);
         }
     }
 
@@ -181,22 +181,19 @@ impl Decoder {
     }
 
     fn start(&mut self, out: &mut Vec<Event>) {
-        if !self.started {
-            self.started = true;
-            out.push(Event::Start { id: None, model: None, provider_data: ProviderData::default() });
-        }
+        self.begin(&Parsed::default(), out);
     }
 
-    fn begin(&mut self, body: wire::Response<'_>, out: &mut Vec<Event>) {
+    fn begin(&mut self, parsed: &Parsed<'_>, out: &mut Vec<Event>) {
         if self.started {
             return;
         }
         self.started = true;
-        let mut parsed = response::parse(body);
+        let mut provider_data = parsed.data.clone();
         // Where the answer stands now says nothing about its end, which repeats the rest.
-        parsed.data.remove_part(DIALECT, Part::Shape, "status");
-        parsed.data.take_part(DIALECT, Part::Answer);
-        out.push(Event::Start { id: parsed.id, model: parsed.model, provider_data: parsed.data });
+        provider_data.remove_part(DIALECT, Part::Shape, "status");
+        provider_data.take_part(DIALECT, Part::Answer);
+        out.push(Event::Start { id: parsed.id.clone(), model: parsed.model.clone(), provider_data });
     }
 
     fn item_added(&mut self, at: u64, mut item: Item<'_>, out: &mut Vec<Event>) {
@@ -205,76 +202,51 @@ impl Decoder {
             // A server that numbers every item the same.
             self.close(before, out);
         }
-        let kind = item.kind.as_ref().and_then(Any::as_str).unwrap_or("message").to_owned();
-        let id = item.id.as_ref().and_then(Any::as_str).map(str::to_owned);
-        let mut state = OpenItem { id, kind, ..OpenItem::default() };
+        let mut state = OpenItem::of(&item);
         match state.kind.as_str() {
             "message" => {
-                let head = leftovers(&items::head(&mut item));
-                state.header.set_part(DIALECT, Part::Shape, "item", head);
-                let rest = leftovers(&Item { kind: None, role: None, content: None, ..item });
-                items::keep_item_fields(&mut state.header, rest);
-                self.items.insert(at, state);
+                let beside = Item { kind: None, role: None, content: Default::default(), ..item };
+                items::begin_item(&mut state.header, Fields::default(), beside);
             }
-            "reasoning" => self.open_thinking(at, state, out),
+            "reasoning" => return self.open_thinking(at, state, out),
             "function_call" => {
-                let words = |value| take_text(value).filter(|text| !text.is_empty());
-                let arguments = words(&mut item.arguments).unwrap_or_default();
                 // One without a name opens when its whole comes.
-                if let (Some(id), Some(name)) = (words(&mut item.call_id), words(&mut item.name)) {
-                    let mut call = self.open_call(state.id.as_deref(), id, name, out);
-                    call.say(arguments, out);
+                if !word(&item.call_id).is_empty() && !word(&item.name).is_empty() {
+                    let mut call = self.open_call(state.id.as_deref(), word(&item.call_id), word(&item.name), out);
+                    call.say(item.arguments.take().unwrap_or_default().into_string(), out);
                     state.blocks.insert(0, call);
                 }
-                self.items.insert(at, state);
             }
             _ => {
                 let index = self.take_place();
                 state.blocks.insert(0, OpenBlock::new(index, BlockKind::Other));
-                self.items.insert(at, state);
                 out.push(Event::BlockStart { index, block: Block::Other(other(&item)) });
             }
         }
+        self.items.insert(at, state);
     }
+
     /// Opens a call with the id of its item, so that it is known from the start.
-    fn open_call(&mut self, item: Option<&str>, id: String, name: String, out: &mut Vec<Event>) -> OpenBlock {
+    fn open_call(&mut self, item: Option<&str>, id: &str, name: &str, out: &mut Vec<Event>) -> OpenBlock {
         let index = self.take_place();
         let mut provider_data = ProviderData::default();
         if let Some(item) = item {
             provider_data.set_part(DIALECT, Part::Shape, "id", item);
         }
-        let id = if id.is_empty() { format!("call_{}", self.ids.next_id()) } else { id };
-        out.push(Event::ToolCallStart { index, id, name, provider_data });
+        let id = if id.is_empty() { format!("call_{}", self.ids.next_id()) } else { id.to_owned() };
+        out.push(Event::ToolCallStart { index, id, name: name.to_owned(), provider_data });
         OpenBlock::new(index, BlockKind::ToolCall)
     }
 
-    fn whole_text(&mut self, at: u64, kind: Kind, frame: &Frame<'_>, out: &mut Vec<Event>) {
-        if let Some(whole) = frame.whole(kind)
-            && let Some(open) = self.text_block(at, frame.part().content, kind, out)
-        {
-            open.reconcile(&whole, out);
-        }
-    }
-
-    /// A part of a summary that no delta brought.
-    fn whole_summary(&mut self, at: u64, frame: &Frame<'_>, out: &mut Vec<Event>) {
-        let part = frame.part().summary;
-        let told = self.items.get(&at).and_then(|item| item.summary_part).is_some_and(|last| last >= part);
-        if let Some(whole) = frame.whole(Kind::Summary).filter(|_| !told) {
-            self.piece(at, Kind::Summary, frame.part(), whole.into_owned(), out);
-        }
-    }
-
     /// The whole item: what was streamed of it is completed and closed.
-    fn item_done(&mut self, at: u64, item: Object<'_, Item<'_>>, out: &mut Vec<Event>) {
+    fn item_done(&mut self, at: u64, item: Item<'_>, out: &mut Vec<Event>) {
         let mut state = self.items.remove(&at).unwrap_or_default();
         if !state.done {
-            if let Any::Object(item) = &item {
-                state.id = item.id.as_ref().and_then(Any::as_str).map(str::to_owned).or(state.id);
-                state.kind = item.kind.as_ref().and_then(Any::as_str).unwrap_or("message").to_owned();
-            }
+            let whole = OpenItem::of(&item);
+            state.id = whole.id.or(state.id);
+            state.kind = whole.kind;
             let mut open = std::mem::take(&mut state.blocks).into_values();
-            for block in items::decode(item, Part::Answer) {
+            for block in items::decode(Entry::Fits(item), Part::Answer) {
                 self.asks.see(&block);
                 match open.next() {
                     Some(open) if open.kind == block.kind() => open.complete(block, out),
@@ -292,7 +264,7 @@ impl Decoder {
     fn whole_block(&mut self, mut block: Block, out: &mut Vec<Event>) {
         if let Block::ToolCall(call) = block {
             let item = call.provider_data.part_str(DIALECT, Part::Shape, "id");
-            let open = self.open_call(item.as_deref(), call.id.clone(), call.name.clone(), out);
+            let open = self.open_call(item.as_deref(), &call.id, &call.name, out);
             return open.complete(Block::ToolCall(call), out);
         }
         let mut open = OpenBlock::new(self.take_place(), block.kind());
@@ -314,12 +286,12 @@ impl Decoder {
         }
     }
 
-    fn finish(&mut self, frame: &Frame<'_>, data: &str, out: &mut Vec<Event>) -> Result<(), Fault> {
-        self.begin(frame.response(), out);
-        let mut parsed = response::parse(frame.response());
+    fn finish(&mut self, mut frame: Frame<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
+        let mut parsed = response::parse(*frame.response.take().unwrap_or_default());
+        self.begin(&parsed, out);
         // Some relays say something beside the response object.
-        let mut beside: Fields = serde_json::from_str(data).unwrap_or_default();
-        beside.retain(|name, _| !matches!(name, "type" | "sequence_number" | "response" | "obfuscation"));
+        let mut beside = frame.leftovers();
+        beside.retain(|name, _| !matches!(name, "sequence_number" | "response" | "obfuscation"));
         parsed.data.extend_part(DIALECT, Part::Answer, beside);
         self.complete_items(std::mem::take(&mut parsed.output), out);
         for (_, item) in std::mem::take(&mut self.items) {
@@ -339,21 +311,20 @@ impl Decoder {
     /// The items of the terminal event: those that never ended are completed, those that never came are added.
     ///
     /// They are found by id, else by place: some relays change ids, some leave out places.
-    fn complete_items(&mut self, output: Vec<Object<'_, Item<'_>>>, out: &mut Vec<Event>) {
+    fn complete_items(&mut self, output: Items<'_>, out: &mut Vec<Event>) {
         let by_id: BTreeMap<String, u64> =
             self.items.iter().filter_map(|(at, item)| Some((item.id.clone()?, *at))).collect();
         let all_seen = self.items.len() >= output.len();
         let mut beyond = self.items.keys().next_back().map_or(0, |last| last.saturating_add(1));
         for (place, item) in (0_u64..).zip(output) {
-            let Any::Object(item) = item else { continue };
-            let kind = item.kind.as_ref().and_then(Any::as_str).unwrap_or("message");
-            let same = item.id.as_ref().and_then(Any::as_str).and_then(|id| by_id.get(id)).copied();
+            let Entry::Fits(item) = item else { continue };
+            let kind = OpenItem::kind_of(&item);
             let same_place = || self.items.get(&place).filter(|seen| seen.kind == kind).map(|_| place);
-            match same.or_else(same_place) {
-                Some(at) => self.item_done(at, Any::Object(item), out),
+            match by_id.get(word(&item.id)).copied().or_else(same_place) {
+                Some(at) => self.item_done(at, item, out),
                 None if all_seen => {}
                 None => {
-                    self.item_done(beyond, Any::Object(item), out);
+                    self.item_done(beyond, item, out);
                     beyond = beyond.saturating_add(1);
                 }
             }

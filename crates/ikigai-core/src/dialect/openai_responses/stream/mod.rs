@@ -1,10 +1,10 @@
 //! Streams, both ways. Beside the files that every dialect has: [`open`] with what is open while a stream is read, and
-//! [`texts`] with the message items of a stream that is written.
+//! [`blocks`] with what is open while one is written.
 
+mod blocks;
 mod decode;
 mod encode;
 mod open;
-mod texts;
 mod wire;
 
 pub(crate) use decode::Decoder;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use super::wire::Kind;
 use crate::dialect::openai_responses::DIALECT;
+use crate::dialect::openai_responses::wire::Item;
+use crate::json::wire::Text;
 use crate::{Arguments, Block, BlockKind, Event, Part, ProviderData};
 
 /// An item that has begun.
@@ -18,11 +20,19 @@ pub(super) struct OpenItem {
     pub(super) blocks: BTreeMap<u64, OpenBlock>,
     /// Where its thinking comes from: the first kind of delta decides, so that nothing is said twice.
     pub(super) source: Option<Kind>,
-    /// The last part of a summary that had deltas.
-    pub(super) summary_part: Option<u64>,
 }
 
 impl OpenItem {
+    /// An item as it was added.
+    pub(super) fn of(item: &Item<'_>) -> Self {
+        let id = item.id.as_ref().map(|id| id.as_str().to_owned());
+        OpenItem { id, ..OpenItem::of_kind(OpenItem::kind_of(item)) }
+    }
+
+    pub(super) fn kind_of<'i>(item: &'i Item<'_>) -> &'i str {
+        item.kind.as_ref().map_or("message", Text::as_str)
+    }
+
     /// An item that nobody announced: its first piece tells what it is.
     pub(super) fn of_kind(kind: &str) -> Self {
         OpenItem { kind: kind.to_owned(), ..OpenItem::default() }
@@ -63,7 +73,7 @@ impl OpenBlock {
     }
 
     /// Adds what the whole has beyond the pieces. Pieces that it does not begin with cannot be taken back.
-    pub(super) fn reconcile(&mut self, whole: &str, out: &mut Vec<Event>) {
+    fn reconcile(&mut self, whole: &str, out: &mut Vec<Event>) {
         if let Some(rest) = whole.strip_prefix(self.said.as_str()).map(str::to_owned) {
             self.say(rest, out);
         }

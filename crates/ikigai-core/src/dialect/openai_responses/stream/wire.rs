@@ -2,81 +2,26 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use crate::json::text::unescape;
-use crate::json::wire::Text;
+use crate::dialect::openai_responses::wire::{Item, Part, Response};
+use crate::json::wire::{Raw, Text};
 use crate::sse::{begin_frame, end_frame, write_frame};
 use crate::{Fields, Json};
 
-/// A frame that came, with the members that any event has.
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct Frame<'a> {
-    #[serde(rename = "type", borrow, default)]
-    pub(super) kind: Option<Text<'a>>,
-    #[serde(borrow)]
-    output_index: Option<&'a RawValue>,
-    #[serde(borrow)]
-    content_index: Option<&'a RawValue>,
-    #[serde(borrow)]
-    summary_index: Option<&'a RawValue>,
-    #[serde(borrow)]
-    text: Option<&'a RawValue>,
-    #[serde(borrow)]
-    refusal: Option<&'a RawValue>,
-    #[serde(borrow)]
-    arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
-    item: Option<&'a RawValue>,
-    #[serde(borrow)]
-    part: Option<&'a RawValue>,
-    #[serde(borrow)]
-    response: Option<&'a RawValue>,
-    #[serde(borrow)]
-    pub(super) error: Option<&'a RawValue>,
-}
-
-/// A frame that most of a stream consists of: a piece of a text.
-#[derive(Debug, Deserialize)]
-pub(super) struct Delta<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Option<&'a str>,
-    pub(super) output_index: Option<u64>,
-    content_index: Option<u64>,
-    summary_index: Option<u64>,
-    #[serde(borrow)]
-    delta: Option<&'a RawValue>,
-}
-
-impl<'a> Delta<'a> {
-    /// Reads a frame; `None` if it is not a piece of a text that we know.
-    pub(super) fn read(data: &'a str) -> Option<(Self, Kind, String)> {
-        let frame: Delta<'_> = serde_json::from_str(data).ok()?;
-        let kind = match frame.kind? {
-            "response.output_text.delta" => Kind::Text,
-            "response.reasoning_summary_text.delta" => Kind::Summary,
-            "response.function_call_arguments.delta" => Kind::Arguments,
-            "response.reasoning_text.delta" => Kind::Reasoning,
-            "response.refusal.delta" => Kind::Refusal,
-            _ => return None,
-        };
-        let text = words(frame.delta)?.into_owned();
-        Some((frame, kind, text))
+loose! {
+    /// A frame that came, with the fields of all kinds of frames.
+    pub(super) struct Frame<'a> {
+        kind "type": Option<Text<'a>>,
+        output_index "output_index": Option<u64>,
+        content_index "content_index": Option<u64>,
+        delta "delta": Option<Text<'a>>,
+        item "item": Option<Box<Item<'a>>>,
+        part "part": Option<Box<Part<'a>>>,
+        response "response": Option<Box<Response<'a>>>,
+        error "error": Option<Raw<'a>>,
     }
-
-    /// The part that it is about.
-    pub(super) fn part(&self) -> PartPlace {
-        PartPlace { content: self.content_index.unwrap_or(0), summary: self.summary_index.unwrap_or(0) }
-    }
-}
-
-/// Which part of its item a frame is about.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PartPlace {
-    pub(super) content: u64,
-    pub(super) summary: u64,
 }
 
 /// What a piece is a piece of.
@@ -89,51 +34,18 @@ pub(super) enum Kind {
     Arguments,
 }
 
-impl<'a> Frame<'a> {
-    /// The item that it is about.
-    pub(super) fn output_index(&self) -> Option<u64> {
-        number(self.output_index)
+impl Kind {
+    /// What the frames with this beginning bring pieces of, and then the whole.
+    pub(super) fn of(beginning: &str) -> Option<Self> {
+        match beginning {
+            "response.output_text" => Some(Kind::Text),
+            "response.refusal" => Some(Kind::Refusal),
+            "response.reasoning_summary_text" => Some(Kind::Summary),
+            "response.reasoning_text" => Some(Kind::Reasoning),
+            "response.function_call_arguments" => Some(Kind::Arguments),
+            _ => None,
+        }
     }
-
-    /// The part that it is about.
-    pub(super) fn part(&self) -> PartPlace {
-        PartPlace { content: number(self.content_index).unwrap_or(0), summary: number(self.summary_index).unwrap_or(0) }
-    }
-
-    /// The whole text that it brings, if there is any.
-    pub(super) fn whole(&self, kind: Kind) -> Option<Cow<'a, str>> {
-        let raw = match kind {
-            Kind::Text | Kind::Summary | Kind::Reasoning => self.text,
-            Kind::Refusal => self.refusal,
-            Kind::Arguments => self.arguments,
-        };
-        words(raw).filter(|text| !text.is_empty())
-    }
-
-    /// Its item, part or response; the default if it has none, or one of another form.
-    pub(super) fn item<T: Deserialize<'a> + Default>(&self) -> T {
-        read(self.item)
-    }
-
-    pub(super) fn content_part<T: Deserialize<'a> + Default>(&self) -> T {
-        read(self.part)
-    }
-
-    pub(super) fn response<T: Deserialize<'a> + Default>(&self) -> T {
-        read(self.response)
-    }
-}
-
-fn read<'a, T: Deserialize<'a> + Default>(raw: Option<&'a RawValue>) -> T {
-    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
-}
-
-fn words(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
-    unescape(raw?.get())
-}
-
-fn number(raw: Option<&RawValue>) -> Option<u64> {
-    raw?.get().parse().ok()
 }
 
 /// Numbers the frames of a stream that is written.
@@ -166,13 +78,30 @@ impl<'a> Place<'a> {
 impl Frames {
     /// Writes a frame: its type, its number, its place, and what it says.
     pub(super) fn send(&mut self, kind: &str, place: Place<'_>, said: &[(&str, &dyn Said)], out: &mut Vec<u8>) {
-        self.begin(kind, place, out);
-        for (name, value) in said {
+        begin_frame(out, Some(kind));
+        out.extend_from_slice(b"{\"type\":\"");
+        out.extend_from_slice(kind.as_bytes());
+        out.push(b'"');
+        let mut write = |name: &str, value: &dyn Said| {
             out.extend_from_slice(b",\"");
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(b"\":");
             value.write(out);
+        };
+        write("sequence_number", &self.number());
+        if let Some(id) = place.item_id {
+            write("item_id", &id);
         }
+        for (name, number) in [
+            ("output_index", place.output_index),
+            ("content_index", place.content_index),
+            ("summary_index", place.summary_index),
+        ] {
+            if let Some(number) = number {
+                write(name, &number);
+            }
+        }
+        said.iter().for_each(|(name, value)| write(name, *value));
         out.push(b'}');
         end_frame(out);
     }
@@ -187,29 +116,6 @@ impl Frames {
             fields.set("output_index", Value::from(output));
         }
         write_frame(out, Some(&kind), &fields);
-    }
-
-    fn begin(&mut self, kind: &str, place: Place<'_>, out: &mut Vec<u8>) {
-        begin_frame(out, Some(kind));
-        out.extend_from_slice(b"{\"type\":\"");
-        out.extend_from_slice(kind.as_bytes());
-        out.extend_from_slice(b"\",\"sequence_number\":");
-        self.number().write(out);
-        if let Some(id) = place.item_id {
-            out.extend_from_slice(b",\"item_id\":");
-            id.write(out);
-        }
-        let numbers = [
-            (",\"output_index\":", place.output_index),
-            (",\"content_index\":", place.content_index),
-            (",\"summary_index\":", place.summary_index),
-        ];
-        for (name, number) in numbers {
-            if let Some(number) = number {
-                out.extend_from_slice(name.as_bytes());
-                number.write(out);
-            }
-        }
     }
 
     fn number(&mut self) -> u64 {

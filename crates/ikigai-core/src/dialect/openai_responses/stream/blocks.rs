@@ -1,0 +1,276 @@
+//! Blocks in a written stream: the items that they are in, and when those are done.
+
+use super::encode::Encoder;
+use super::wire::{Place, Said};
+use crate::dialect::openai_responses::DIALECT;
+use crate::dialect::openai_responses::content::{Keep, other};
+use crate::dialect::openai_responses::items::{self, said};
+use crate::dialect::openai_responses::response::{self, Seal};
+use crate::dialect::openai_responses::wire::{self, Entry, Item, Many, find};
+use crate::json::loose::read_raw;
+use crate::json::wire::Text as Words;
+use crate::{Block, BlockKind, Json, Part, ProviderData, Text, ThinkingBlock, ToolCall};
+
+/// A block that is open.
+#[derive(Debug)]
+pub(super) struct Slot {
+    /// The place of its item.
+    pub(super) output: usize,
+    /// The place of a text in its message; of a summary, how many parts have been opened.
+    part: usize,
+    pub(super) block: Block,
+}
+
+/// An item that has been added.
+#[derive(Debug)]
+pub(super) struct Added {
+    pub(super) id: String,
+    /// The texts of a message that are done, by their place.
+    texts: Vec<Option<Text>>,
+    /// The item as it ended.
+    pub(super) whole: Option<Json>,
+}
+
+impl Encoder {
+    /// Opens a block. `None` if this wire has no place for it.
+    pub(super) fn open(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) -> Option<Slot> {
+        if let Block::Text(text) = block {
+            return self.open_text(text, out);
+        }
+        self.leave_message(out);
+        let mut kept = block.clone();
+        let (item, prefix) = match block {
+            Block::Thinking(thinking) => {
+                let id = said(thinking.provider_data.part(DIALECT, Part::State), "id");
+                let summary = Many::List(Vec::new());
+                (Item { id, kind: Some("reasoning".into()), summary, ..Item::default() }, "rs")
+            }
+            Block::ToolCall(call) => {
+                let item = Item {
+                    id: said(call.provider_data.part(DIALECT, Part::Shape), "id"),
+                    kind: Some("function_call".into()),
+                    status: Some("in_progress".into()),
+                    call_id: Some(call.id.as_str().into()),
+                    name: Some(call.name.as_str().into()),
+                    arguments: Some("".into()),
+                    ..Item::default()
+                };
+                (item, "fc")
+            }
+            _ => {
+                response::note_block(block, index, &mut self.losses);
+                let item = match block {
+                    Block::Other(other) if other.dialect == DIALECT => read_raw(other.data.raw())?,
+                    Block::Image(image) => response::serve_image(image, &mut self.ids)?,
+                    _ => return None,
+                };
+                kept = Block::Other(other(&item));
+                (item, "item")
+            }
+        };
+        Some(Slot { output: self.add(item, prefix, out), part: 0, block: kept })
+    }
+
+    /// Adds an item under the id that it came with, or a new one.
+    fn add(&mut self, item: Item<'_>, prefix: &str, out: &mut Vec<u8>) -> usize {
+        let id = item.id.map_or_else(|| response::new_id(prefix, &mut self.ids), Words::into_string);
+        let item = Item { id: Some(id.as_str().into()), ..item };
+        let output = self.items.len();
+        self.frames.send("response.output_item.added", Place::item(output), &[("item", &item)], out);
+        self.items.push(Added { id, texts: Vec::new(), whole: None });
+        output
+    }
+
+    /// Ends an item, under the id that it was added with.
+    fn done(&mut self, output: usize, item: Item<'_>, out: &mut Vec<u8>) {
+        if let Some(added) = self.items.get_mut(output) {
+            let item = Item { id: Some(added.id.as_str().into()), ..item };
+            let item = Json::of(&item).unwrap_or_default();
+            self.frames.send("response.output_item.done", Place::item(output), &[("item", &item)], out);
+            added.whole = Some(item);
+        }
+    }
+
+    fn open_text(&mut self, text: &Text, out: &mut Vec<u8>) -> Option<Slot> {
+        if items::begins_item(text) {
+            self.leave_message(out);
+        }
+        let output = match self.message {
+            Some(output) => output,
+            None => {
+                let item = Item {
+                    kind: Some("message".into()),
+                    status: Some("in_progress".into()),
+                    role: Some("assistant".into()),
+                    content: Many::List(Vec::new()),
+                    ..items::open_message(text, Keep::Everything)
+                };
+                self.add(item, "msg", out)
+            }
+        };
+        self.message = Some(output);
+        let item = self.items.get_mut(output)?;
+        let part = item.texts.len();
+        item.texts.push(None);
+        let opening = Text { text: String::new(), cache: None, provider_data: text.provider_data.clone() };
+        let place = Place { content_index: Some(part), ..Place::within(&item.id, output) };
+        self.frames.send("response.content_part.added", place, &[("part", &whole_part(&opening))], out);
+        Some(Slot { output, part, block: Block::Text(text.clone()) })
+    }
+
+    /// A piece of a block of this kind.
+    pub(super) fn delta(&mut self, index: usize, kind: BlockKind, piece: &str, out: &mut Vec<u8>) {
+        let slot = self.blocks.get_mut(index).and_then(Option::as_mut).filter(|slot| slot.block.kind() == kind);
+        let Some(slot) = slot else { return };
+        let Some(item) = self.items.get(slot.output) else { return };
+        let place = Place::within(&item.id, slot.output);
+        match &mut slot.block {
+            Block::Text(text) => {
+                text.text.push_str(piece);
+                let place = Place { content_index: Some(slot.part), ..place };
+                if text.is_refusal() {
+                    self.frames.send("response.refusal.delta", place, &[("delta", &piece)], out);
+                } else {
+                    let said: [(&str, &dyn Said); 2] = [("delta", &piece), ("logprobs", &[(); 0])];
+                    self.frames.send("response.output_text.delta", place, &said, out);
+                }
+            }
+            Block::Thinking(thinking) => {
+                thinking.text.push_str(piece);
+                let place = Place { summary_index: Some(0), ..place };
+                if slot.part == 0 {
+                    slot.part = 1;
+                    let said = wire::Part::text("summary_text", "");
+                    self.frames.send("response.reasoning_summary_part.added", place, &[("part", &said)], out);
+                }
+                self.frames.send("response.reasoning_summary_text.delta", place, &[("delta", &piece)], out);
+            }
+            _ => self.frames.send("response.function_call_arguments.delta", place, &[("delta", &piece)], out),
+        }
+    }
+
+    /// Ends a block, with what its end brings along.
+    pub(super) fn close(&mut self, index: usize, data: &ProviderData, out: &mut Vec<u8>) {
+        let slot = self.blocks.get_mut(index).and_then(Option::take);
+        let Some(Slot { output, part, mut block }) = slot else { return };
+        match &mut block {
+            // The item as it was added is unfinished.
+            Block::Other(item) => {
+                if let Some(whole) = data.part(DIALECT, Part::Shape).get("data") {
+                    item.data = whole.clone();
+                }
+            }
+            _ => {
+                if let Some(own) = block.provider_data_mut() {
+                    own.merge(data.clone());
+                }
+                response::note_block(&block, index, &mut self.losses);
+            }
+        }
+        self.asks.see(&block);
+        match block {
+            Block::Text(text) => self.text_done(output, part, text, out),
+            Block::Thinking(thinking) => self.thinking_done(output, part, &thinking, out),
+            Block::ToolCall(call) => self.call_done(output, &call, out),
+            Block::Other(item) => {
+                if let Some(item) = read_raw(item.data.raw()) {
+                    self.done(output, item, out);
+                }
+            }
+            Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => {}
+        }
+    }
+
+    fn text_done(&mut self, output: usize, part: usize, text: Text, out: &mut Vec<u8>) {
+        let Some(item) = self.items.get_mut(output) else { return };
+        let place = Place { content_index: Some(part), ..Place::within(&item.id, output) };
+        if text.is_refusal() {
+            self.frames.send("response.refusal.done", place, &[("refusal", &text.text)], out);
+        } else {
+            let said: [(&str, &dyn Said); 2] = [("text", &text.text), ("logprobs", &[(); 0])];
+            self.frames.send("response.output_text.done", place, &said, out);
+        }
+        self.frames.send("response.content_part.done", place, &[("part", &whole_part(&text))], out);
+        let sealed = Seal::new(&self.reply, &self.model).of_text(&text, &mut self.ids);
+        if let Some(place) = item.texts.get_mut(part) {
+            *place = Some(text);
+        }
+        if sealed.is_some() && self.message == Some(output) {
+            self.message = None;
+        }
+        self.close_message(output, out);
+        self.carry(sealed, out);
+    }
+
+    /// No further text joins the message.
+    pub(super) fn leave_message(&mut self, out: &mut Vec<u8>) {
+        if let Some(output) = self.message.take() {
+            self.close_message(output, out);
+        }
+    }
+
+    /// Ends a message that nothing joins any more and whose texts are all done.
+    fn close_message(&mut self, output: usize, out: &mut Vec<u8>) {
+        let Some(message) = self.items.get_mut(output) else { return };
+        if self.message == Some(output) || message.texts.iter().any(Option::is_none) {
+            return;
+        }
+        let texts: Vec<Text> = std::mem::take(&mut message.texts).into_iter().flatten().collect();
+        let Some(first) = texts.first() else { return };
+        let mut item = items::open_message(first, Keep::Everything);
+        let parts = texts.iter().map(|text| Entry::Fits(whole_part(text))).collect();
+        items::close_message(&mut item, parts, first, Keep::Everything);
+        item.kind = Some("message".into());
+        item.status.get_or_insert_with(|| "completed".into());
+        self.done(output, item, out);
+    }
+
+    fn thinking_done(&mut self, output: usize, parts: usize, block: &ThinkingBlock, out: &mut Vec<u8>) {
+        let Some(item) = self.items.get(output) else { return };
+        if parts > 0 {
+            let place = Place { summary_index: Some(0), ..Place::within(&item.id, output) };
+            self.frames.send("response.reasoning_summary_text.done", place, &[("text", &block.text)], out);
+            let said = wire::Part::text("summary_text", &block.text);
+            self.frames.send("response.reasoning_summary_part.done", place, &[("part", &said)], out);
+        }
+        let seal = Seal::new(&self.reply, &self.model);
+        let mut item = response::serve_reasoning(block, seal, &mut self.ids);
+        // Strict readers refuse reasoning without it.
+        if matches!(item.summary, Many::Absent) && find(&item.rest, "summary").is_none_or(|raw| raw.get() == "null") {
+            item.summary = Many::List(Vec::new());
+        }
+        self.done(output, item, out);
+    }
+
+    fn call_done(&mut self, output: usize, call: &ToolCall, out: &mut Vec<u8>) {
+        let Some(item) = self.items.get(output) else { return };
+        let place = Place::within(&item.id, output);
+        let said: [(&str, &dyn Said); 2] = [("name", &call.name), ("arguments", &call.arguments.text())];
+        self.frames.send("response.function_call_arguments.done", place, &said, out);
+        let item = response::serve_call(call, &mut self.ids);
+        self.done(output, Item { call_id: Some(call.id.as_str().into()), ..item }, out);
+        let sealed = Seal::new(&self.reply, &self.model).of_call(call, &mut self.ids);
+        self.carry(sealed, out);
+    }
+
+    /// A reasoning item that only carries another dialect's state.
+    fn carry(&mut self, item: Option<Item<'_>>, out: &mut Vec<u8>) {
+        if let Some(item) = item {
+            let output = self.add(Item { encrypted_content: None, ..item.clone() }, "rs", out);
+            self.done(output, item, out);
+        }
+    }
+}
+
+/// A part with the lists that clients insist on.
+fn whole_part(text: &Text) -> wire::Part<'_> {
+    let mut part = response::serve_part(text);
+    if part.refusal.is_none() {
+        for (name, list) in [("annotations", &mut part.annotations), ("logprobs", &mut part.logprobs)] {
+            if list.is_none() && find(&part.rest, name).is_none() {
+                *list = Some(response::empty_list());
+            }
+        }
+    }
+    part
+}
