@@ -28,15 +28,10 @@
 //! | call, result, media, tool | shape | `no_input`, `blocks`, `source`, `no_schema`: how a value was written |
 //! | answer | shape | `without_message_stop`: the stream ended without its last event |
 //! | usage | shape | `absent`: the counts that were not given |
-//!
-//! Beside the files that every dialect has: `answer.rs` writes the blocks of an answer, with other dialects' state in this
-//! one's slots, and `names.rs` makes ids of calls fit.
 
 mod abilities;
-mod answer;
 mod content;
 mod error;
-mod names;
 mod request;
 mod response;
 mod stream;

@@ -7,10 +7,11 @@ use crate::dialect::Incoming;
 use crate::json::wire::{Leftovers as _, Raw, Text, read_request};
 use crate::{CacheOptions, Error, Json, JsonSchemaFormat, OutputFormat, Request};
 
-use super::super::content::{Kept, is_short};
+use super::super::content::Kept;
 use super::super::thinking;
-use super::super::wire::{self, Content, Format, OutputConfig, read_cache};
-use super::read_messages::{read_blocks, read_messages};
+use super::super::wire::{self, Content, Format, Item, OutputConfig, read_cache};
+use super::messages::{read_messages, read_system};
+use super::refusal;
 use super::tools::{read_choice, read_tool, write_choice};
 
 /// Reads a client's request.
@@ -23,18 +24,21 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
     let mut request = Request { messages: read_messages(messages)?, ..Request::default() };
     let mut kept = Kept::default();
     request.model = body.model.take().map(Text::into_string).unwrap_or_default();
-    system(&mut body, &mut request, &mut kept)?;
+    // An empty list says nothing, but must be there again; and so below.
+    let is_empty = |system: &Content<'_>| matches!(system, Content::Blocks(blocks) if blocks.is_empty());
+    if let Some(system) = body.system.take_if(|system| !is_empty(system)) {
+        request.system = read_system(system, &mut kept)?;
+    }
     request.max_output_tokens = integer("max_tokens", body.max_tokens.take())?;
     request.temperature = number("temperature", body.temperature.take(), &mut kept)?;
     request.top_p = number("top_p", body.top_p.take(), &mut kept)?;
     request.top_k = integer("top_k", body.top_k.take())?;
     request.stream = body.stream.take();
-    // An empty list says nothing, but must be there again.
     if let Some(texts) = body.stop_sequences.take_if(|texts| !texts.is_empty()) {
         request.stop = texts.into_iter().map(Text::into_string).collect();
     }
     if let Some(tools) = body.tools.take_if(|tools| !tools.is_empty()) {
-        let tools = tools.into_iter().enumerate();
+        let tools = tools.into_iter().map(Item::into_fields).enumerate();
         request.tools = tools.map(|(index, tool)| read_tool(index, tool)).collect::<Result<_, Error>>()?;
     }
     tool_choice(&mut body, &mut request, &mut kept);
@@ -55,23 +59,6 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
     kept.shape.set("model", request.model.as_str());
     request.provider_data = kept.into_data(body.leftovers());
     Ok(request)
-}
-
-fn system(body: &mut wire::Request<'_>, request: &mut Request, kept: &mut Kept) -> Result<(), Error> {
-    let is_empty = |system: &mut Content<'_>| matches!(system, Content::Blocks(blocks) if blocks.is_empty());
-    let Some(system) = body.system.take_if(|system| !is_empty(system)) else { return Ok(()) };
-    if matches!(system, Content::Odd(_)) {
-        return Err(refusal("system", "a string or a list of text blocks"));
-    }
-    let is_list = matches!(system, Content::Blocks(_));
-    request.system = read_blocks(system).map_err(|fault| {
-        let place = fault.place.replacen(".content", "system", 1);
-        super::bad_block(place, fault.what)
-    })?;
-    if is_list && is_short(&request.system) {
-        kept.shape.set("system_blocks", true);
-    }
-    Ok(())
 }
 
 fn tool_choice(body: &mut wire::Request<'_>, request: &mut Request, kept: &mut Kept) {
@@ -173,10 +160,4 @@ fn number(name: &str, raw: Option<Raw<'_>>, kept: &mut Kept) -> Result<Option<f6
         kept.shape.set(name, raw.into_json());
     }
     Ok(Some(number))
-}
-
-pub(super) fn refusal(place: &str, wanted: &str) -> Error {
-    let mut error = Error::invalid_request(format!("{place} must be {wanted}"));
-    error.param = Some(place.to_owned());
-    error
 }

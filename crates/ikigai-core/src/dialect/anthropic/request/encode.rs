@@ -7,7 +7,7 @@ use crate::fit::{Fitted, FittedFormat, Spelling};
 use crate::json::wire::{Raw, Rest, Text, write};
 use crate::{Error, Fields, Json, Limits, Loss, LossCode, Part};
 
-use super::super::wire::{self, Content, Format, OutputConfig, write_cache};
+use super::super::wire::{self, Content, Format, Item, OutputConfig, write_cache};
 use super::super::{DIALECT, content, thinking};
 use super::decode::read_format;
 use super::messages::Writer;
@@ -74,7 +74,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
 }
 
 /// The system prompt: a text when that is all there is, else blocks.
-fn short_system<'a>(blocks: Vec<wire::Block<'a>>, shape: &Fields) -> Content<'a> {
+fn short_system<'a>(blocks: Vec<Item<'a>>, shape: &Fields) -> Content<'a> {
     match shape.flag("system_blocks") {
         true => Content::Blocks(blocks),
         false => content::short(blocks, Fields::NONE),

@@ -4,15 +4,14 @@ use crate::dialect::seal::Sealed;
 use crate::json::wire::{Leftovers as _, Text};
 use crate::{Block, Error, Message, Part, ProviderData, Role};
 
-use super::super::DIALECT;
-use super::super::answer::{Neighbour, unseal_whole};
-use super::super::content::{self, Fault, Kept, Reading, is_short};
-use super::super::wire::{self, Content};
-use super::bad_block;
-use super::decode::refusal;
+use super::super::super::DIALECT;
+use super::super::super::content::{self, Kept, Reading, Refusal, is_short};
+use super::super::super::response::Neighbour;
+use super::super::super::wire::{self, Content};
+use super::super::refusal;
 
 /// Reads the messages of a request.
-pub(super) fn read_messages(list: Vec<wire::Message<'_>>) -> Result<Vec<Message>, Error> {
+pub(in super::super) fn read_messages(list: Vec<wire::Message<'_>>) -> Result<Vec<Message>, Error> {
     let mut messages = Vec::with_capacity(list.len());
     for (index, message) in list.into_iter().enumerate() {
         read_message(index, message, &mut messages)?;
@@ -20,13 +19,35 @@ pub(super) fn read_messages(list: Vec<wire::Message<'_>>) -> Result<Vec<Message>
     Ok(messages)
 }
 
-/// Reads content that is one text or a list of blocks.
-pub(super) fn read_blocks(content: Content<'_>) -> Result<Vec<Block>, Fault> {
+/// Reads the system prompt.
+pub(in super::super) fn read_system(content: Content<'_>, kept: &mut Kept) -> Result<Vec<Block>, Error> {
+    if matches!(content, Content::Odd) {
+        return Err(refusal("system", "a string or a list of text blocks"));
+    }
+    let place = |place: String| place.replacen(".content", "system", 1);
+    read_blocks(content, kept, "system_blocks").map_err(|refusal| bad_block(place(refusal.place), refusal.what))
+}
+
+/// Reads content; `flag` notes in the shape that it is a list where a text would do.
+fn read_blocks(content: Content<'_>, kept: &mut Kept, flag: &str) -> Result<Vec<Block>, Refusal> {
     match content {
         Content::Text(text) => Ok(vec![Block::text(text.into_string())]),
-        Content::Blocks(blocks) => content::read_all(blocks, Reading::Request),
-        Content::Odd(_) => Ok(Vec::new()),
+        Content::Blocks(blocks) => {
+            let blocks = content::read_all(blocks, Reading::Request)?;
+            if is_short(&blocks) {
+                kept.shape.set(flag, true);
+            }
+            Ok(blocks)
+        }
+        Content::Odd => Ok(Vec::new()),
     }
+}
+
+/// The error of a block that is not made as it must be.
+fn bad_block(place: String, what: &str) -> Error {
+    let mut error = Error::invalid_request(format!("{place}: {what}"));
+    error.param = Some(place);
+    error
 }
 
 fn read_message(index: usize, mut message: wire::Message<'_>, messages: &mut Vec<Message>) -> Result<(), Error> {
@@ -37,15 +58,11 @@ fn read_message(index: usize, mut message: wire::Message<'_>, messages: &mut Vec
         Some("system") => Role::System,
         Some(_) | None => return Err(refusal(&place("role"), "`user`, `assistant` or `system`")),
     };
-    let content = message.content.take().filter(|content| !matches!(content, Content::Odd(_)));
+    let content = message.content.take().filter(|content| !matches!(content, Content::Odd));
     let content = content.ok_or_else(|| refusal(&place("content"), "a string or a list of blocks"))?;
     let mut kept = Kept::default();
-    let is_list = matches!(content, Content::Blocks(_));
-    let content =
-        read_blocks(content).map_err(|fault| bad_block(format!("messages[{index}]{}", fault.place), fault.what))?;
-    if is_list && is_short(&content) {
-        kept.shape.set("blocks", true);
-    }
+    let content = read_blocks(content, &mut kept, "blocks")
+        .map_err(|refusal| bad_block(format!("messages[{index}]{}", refusal.place), refusal.what))?;
     let first = messages.len();
     match role {
         Role::User => split(content, messages),
@@ -98,10 +115,6 @@ fn unsealed(role: Role, content: Vec<Block>) -> Message {
                     if let Some(data) = message.content.last_mut().and_then(Block::provider_data_mut) {
                         data.merge(sealed.data);
                     }
-                    continue;
-                }
-                Some(Neighbour::Nobody) => {
-                    message.content.extend(unseal_whole(sealed.data));
                     continue;
                 }
                 None => {

@@ -1,64 +1,11 @@
-//! Frames: read with a single pass, and written straight into bytes.
+//! Pieces of text, thinking and arguments, which a stream is mostly made of: read at a glance, and written straight into
+//! bytes.
 
 use std::borrow::Cow;
 use std::io::Write as _;
 
-use serde::{Deserialize, Serialize};
-
 use crate::json::text::unescape_inner;
-use crate::json::wire::{Raw, Text};
 use crate::sse::{begin_frame, end_frame};
-
-use super::super::wire::{Answer, Block};
-
-/// Any frame; fields that it does not have are absent.
-#[derive(Deserialize)]
-pub(super) struct Frame<'a> {
-    #[serde(rename = "type", borrow)]
-    pub(super) kind: Option<Text<'a>>,
-    pub(super) index: Option<u64>,
-    #[serde(borrow)]
-    pub(super) delta: Option<Delta<'a>>,
-    #[serde(borrow)]
-    pub(super) message: Option<Answer<'a>>,
-    #[serde(borrow)]
-    pub(super) content_block: Option<Block<'a>>,
-    #[serde(borrow)]
-    pub(super) error: Option<Raw<'a>>,
-}
-
-/// What a frame adds to its block.
-#[derive(Deserialize)]
-pub(super) struct Delta<'a> {
-    #[serde(rename = "type", borrow)]
-    pub(super) kind: Option<Text<'a>>,
-    #[serde(borrow)]
-    pub(super) text: Option<Raw<'a>>,
-    #[serde(borrow)]
-    pub(super) thinking: Option<Raw<'a>>,
-    #[serde(borrow)]
-    pub(super) partial_json: Option<Raw<'a>>,
-    #[serde(borrow)]
-    pub(super) signature: Option<Raw<'a>>,
-    #[serde(borrow)]
-    pub(super) citation: Option<Raw<'a>>,
-    #[serde(borrow)]
-    pub(super) content: Option<Raw<'a>>,
-}
-
-wire! {
-    /// How the answer ended.
-    pub(super) struct MessageDelta<'a> {
-        kind "type": Text<'a>,
-        delta "delta": Answer<'a>,
-        usage "usage": Raw<'a>,
-    }
-}
-
-/// The text of a raw value; empty if it is absent or not a text.
-pub(super) fn text_of<'a>(raw: Option<&'a Raw<'_>>) -> Cow<'a, str> {
-    raw.and_then(Raw::as_str).unwrap_or_default()
-}
 
 /// What a piece is a piece of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +13,23 @@ pub(super) enum PieceKind {
     Text,
     Thinking,
     Arguments,
+}
+
+impl PieceKind {
+    /// The kind of a delta, by its type.
+    pub(super) fn of(delta: &str) -> Option<Self> {
+        let all = [PieceKind::Text, PieceKind::Thinking, PieceKind::Arguments];
+        all.into_iter().find(|kind| kind.names().0 == delta)
+    }
+
+    /// The type of such deltas, and the field that has the piece.
+    pub(super) fn names(self) -> (&'static str, &'static str) {
+        match self {
+            PieceKind::Text => ("text_delta", "text"),
+            PieceKind::Thinking => ("thinking_delta", "thinking"),
+            PieceKind::Arguments => ("input_json_delta", "partial_json"),
+        }
+    }
 }
 
 /// One more piece of an open block.
@@ -123,69 +87,29 @@ fn is_blank(c: char) -> bool {
 
 /// Writes a piece, without a value tree in between: there is one for every few characters of an answer.
 pub(super) fn write_piece(out: &mut Vec<u8>, kind: PieceKind, number: usize, text: &str) {
-    let opening: &str = match kind {
-        PieceKind::Text => r#""type":"text_delta","text":"#,
-        PieceKind::Thinking => r#""type":"thinking_delta","thinking":"#,
-        PieceKind::Arguments => r#""type":"input_json_delta","partial_json":"#,
-    };
-    write_delta(out, number, opening, text);
-}
-
-/// Writes a delta: `opening` is its type and the name of its value.
-pub(super) fn write_delta(out: &mut Vec<u8>, number: usize, opening: &str, value: &(impl Serialize + ?Sized)) {
-    write_numbered(out, "content_block_delta", number, |out| {
-        out.extend_from_slice(br#","delta":{"#);
-        out.extend_from_slice(opening.as_bytes());
-        write_json(out, value);
-        out.push(b'}');
-    });
-}
-
-/// Writes the start of a block.
-pub(super) fn write_block_start(out: &mut Vec<u8>, number: usize, block: &impl Serialize) {
-    write_numbered(out, "content_block_start", number, |out| {
-        out.extend_from_slice(br#","content_block":"#);
-        write_json(out, block);
-    });
-}
-
-/// Writes the end of a block.
-pub(super) fn write_block_stop(out: &mut Vec<u8>, number: usize) {
-    write_numbered(out, "content_block_stop", number, |_| {});
-}
-
-fn write_numbered(out: &mut Vec<u8>, name: &str, number: usize, rest: impl FnOnce(&mut Vec<u8>)) {
+    let (delta, field) = kind.names();
     // The official client skips frames without a name.
-    begin_frame(out, Some(name));
+    begin_frame(out, Some("content_block_delta"));
     // Writing into memory does not fail.
-    let _ = write!(out, r#"{{"type":"{name}","index":{number}"#);
-    rest(out);
-    out.push(b'}');
+    let _ = write!(out, r#"{{"type":"content_block_delta","index":{number},"delta":{{"type":"{delta}","{field}":"#);
+    let _ = serde_json::to_writer(&mut *out, text);
+    out.extend_from_slice(b"}}");
     end_frame(out);
-}
-
-/// Writing JSON of our own into memory does not fail.
-fn write_json(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
-    let _ = serde_json::to_writer(out, value);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     /// Whether the JSON parser reads the same.
     fn parsed_as(frame: &str, piece: &Piece<'_>) -> bool {
-        let Ok(frame) = serde_json::from_str::<Frame<'_>>(frame) else { return false };
-        let (Some(index), Some(delta)) = (frame.index, frame.delta) else { return false };
-        let (kind, text) = match delta.kind.as_ref().map(Text::as_str) {
-            Some("text_delta") => (PieceKind::Text, text_of(delta.text.as_ref())),
-            Some("thinking_delta") => (PieceKind::Thinking, text_of(delta.thinking.as_ref())),
-            Some("input_json_delta") => (PieceKind::Arguments, text_of(delta.partial_json.as_ref())),
-            _ => return false,
-        };
-        *piece == Piece { kind, index, text }
+        let Ok(frame) = serde_json::from_str::<Value>(frame) else { return false };
+        let delta = &frame["delta"];
+        let Some(kind) = delta["type"].as_str().and_then(PieceKind::of) else { return false };
+        let Some(text) = delta[kind.names().1].as_str() else { return false };
+        frame["index"].as_u64() == Some(piece.index) && (kind, text) == (piece.kind, piece.text.as_ref())
     }
 
     #[test]

@@ -3,16 +3,14 @@
 //! The wire knows users and assistants. Tool results are a user's, all in the one message that follows the calls, and
 //! stand first in it. Nothing may stand between calls and their results, instructions included.
 
-use std::borrow::Cow;
-
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
-use crate::json::tagged::Tagged;
+use crate::json::tagged::Object;
 use crate::json::wire::Raw;
-use crate::{Block, Loss, LossCode, Part, ProviderData, Role, Source, ThinkingBlock, ToolCall, ToolResult};
+use crate::{Block, Loss, LossCode, Part, ProviderData, Role, Source, ToolCall, ToolResult};
 
-use super::super::wire::{self, BlockFields};
-use super::super::{DIALECT, content};
-use super::media::{fit_document, fit_image};
+use super::super::super::wire::{self, Content, Item, Written};
+use super::super::super::{DIALECT, content};
+use super::media::{fit_document, fit_image, note_type};
 
 /// What stands where the user should have begun.
 const BEGIN: &str = "(begin)";
@@ -26,13 +24,13 @@ struct Turn<'a> {
 }
 
 /// Writes the conversation.
-pub(super) struct Writer<'a> {
+pub(in super::super) struct Writer<'a> {
     fitted: &'a Fitted<'a>,
-    pub(super) losses: Vec<Loss>,
+    pub(in super::super) losses: Vec<Loss>,
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(fitted: &'a Fitted<'a>) -> Self {
+    pub(in super::super) fn new(fitted: &'a Fitted<'a>) -> Self {
         Writer { fitted, losses: Vec::new() }
     }
 
@@ -49,13 +47,13 @@ impl<'a> Writer<'a> {
     }
 
     /// The system prompt, if there is one.
-    pub(super) fn system(&mut self) -> Option<Vec<wire::Block<'a>>> {
+    pub(in super::super) fn system(&mut self) -> Option<Vec<Item<'a>>> {
         let blocks = self.blocks(&self.fitted.system, Role::System);
         (!blocks.is_empty()).then_some(blocks)
     }
 
     /// The messages of the wire.
-    pub(super) fn messages(&mut self) -> Vec<wire::Message<'a>> {
+    pub(in super::super) fn messages(&mut self) -> Vec<wire::Message<'a>> {
         let turns = match self.fitted.spelling {
             Spelling::AsItCame => turns_as_they_came(&self.fitted.messages),
             Spelling::Ours => turns(&self.fitted.messages),
@@ -74,7 +72,7 @@ impl<'a> Writer<'a> {
         if self.as_it_came() || begins {
             return;
         }
-        let content = Some(wire::Content::Text(BEGIN.into()));
+        let content = Some(Content::Text(BEGIN.into()));
         messages.insert(0, wire::Message { role: Some("user".into()), content, rest: Vec::new() });
         let why = "the user must begin here; a placeholder is sent before it";
         self.note(LossCode::Changed, "messages", Place::Message(0), why);
@@ -106,7 +104,7 @@ impl<'a> Writer<'a> {
         Some(wire::Message { role: Some(turn.role.into()), content: Some(content), rest })
     }
 
-    fn blocks(&mut self, blocks: &'a [FittedBlock<'a>], role: Role) -> Vec<wire::Block<'a>> {
+    fn blocks(&mut self, blocks: &'a [FittedBlock<'a>], role: Role) -> Vec<Item<'a>> {
         let mut written = Vec::with_capacity(blocks.len());
         for fitted in blocks {
             written.extend(self.block(&fitted.block, fitted.place, fitted.state, role));
@@ -115,7 +113,7 @@ impl<'a> Writer<'a> {
     }
 
     /// One block; `None` if it has no form on this wire, which is then among the losses.
-    fn block(&mut self, block: &'a Block, place: Place, state: StateUse, role: Role) -> Option<wire::Block<'a>> {
+    fn block(&mut self, block: &'a Block, place: Place, state: StateUse, role: Role) -> Option<Item<'a>> {
         let cache = self.fitted.marks.at(place, block.cache());
         let data = self.own(block.provider_data().unwrap_or(&NOTHING), place, state);
         let fields = match block {
@@ -129,29 +127,36 @@ impl<'a> Writer<'a> {
                 content::write_text(&text.text, cache, data)
             }
             Block::Image(image) => {
-                let source = self.source("image", &image.source, data, place, role)?;
-                content::write_media("image", source, None, cache, data)
+                let source = Some(self.source("image", &image.source, data, place, role)?);
+                Written { source, ..content::start("image", cache, data) }
             }
             Block::Document(document) => {
-                let source = self.source("document", &document.source, data, place, role)?;
-                content::write_media("document", source, document.name.as_deref(), cache, data)
+                let source = Some(self.source("document", &document.source, data, place, role)?);
+                let title = document.name.as_deref().map(Into::into);
+                Written { source, title, ..content::start("document", cache, data) }
             }
             Block::Audio(_) => {
                 self.lose(LossCode::Media, "audio", place, "this API takes no sound; left out");
                 return None;
             }
-            Block::Thinking(thinking) => self.thinking(thinking, place, role)?,
+            Block::Thinking(_) if role != Role::Assistant && !self.as_it_came() => {
+                self.lose(LossCode::NotInDialect, "thinking", place, "only the assistant can think here; left out");
+                return None;
+            }
+            Block::Thinking(thinking) => content::write_thinking(thinking, || None),
             Block::ToolCall(call) => {
                 let input = self.arguments(call, place);
                 content::write_call(call, call.id.as_str().into(), input, cache, data)
             }
-            Block::ToolResult(result) => {
-                let content = self.result_content(result, place, state);
-                content::write_result(result, content, cache, data)
-            }
+            Block::ToolResult(result) => Written {
+                tool_use_id: Some(result.tool_call_id.as_str().into()),
+                content: self.result_content(result, place, state),
+                is_error: result.is_error.then_some(true),
+                ..content::start("tool_result", cache, data)
+            },
             Block::Other(other) => return self.other(other, place),
         };
-        Some(Tagged::Known(fields))
+        Some(fields.into())
     }
 
     /// What this dialect left on a block, unless another provider of the same dialect did.
@@ -168,7 +173,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A block of a dialect's own. Others' are in the losses already.
-    fn other(&mut self, other: &'a crate::Other, place: Place) -> Option<wire::Block<'a>> {
+    fn other(&mut self, other: &'a crate::Other, place: Place) -> Option<Item<'a>> {
         if other.dialect != DIALECT {
             return None;
         }
@@ -176,7 +181,7 @@ impl<'a> Writer<'a> {
             self.lose(LossCode::NotInDialect, "other", place, "it is not an object; left out");
             return None;
         }
-        Some(Tagged::Whole(Raw::from(&other.data)))
+        Some(Item::from(&other.data))
     }
 
     /// A source in a form that the API takes.
@@ -187,9 +192,9 @@ impl<'a> Writer<'a> {
         data: &'a ProviderData,
         place: Place,
         role: Role,
-    ) -> Option<wire::Source<'a>> {
+    ) -> Option<Item<'a>> {
         if self.as_it_came() {
-            return Some(content::write_source(Cow::Borrowed(source), data));
+            return Some(content::write_source(source, data));
         }
         if matches!(role, Role::Assistant | Role::System) {
             let why = format!("only users and tools can send {kind} blocks here; left out");
@@ -197,11 +202,11 @@ impl<'a> Writer<'a> {
             return None;
         }
         match if kind == "image" { fit_image(source) } else { fit_document(source) } {
-            Ok((source, note)) => {
-                if let Some(note) = note {
+            Ok(fitted) => {
+                if let Some(note) = note_type(source) {
                     self.note(LossCode::Changed, "media_type", place, note);
                 }
-                Some(content::write_source(source, data))
+                Some(fitted.map_or_else(|| content::write_source(source, data), Item::from))
             }
             Err(why) => {
                 self.lose(LossCode::Media, kind, place, format!("{why}; left out"));
@@ -210,37 +215,21 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn thinking(&mut self, thinking: &'a ThinkingBlock, place: Place, role: Role) -> Option<BlockFields<'a>> {
-        if role != Role::Assistant && !self.as_it_came() {
-            self.lose(LossCode::NotInDialect, "thinking", place, "only the assistant can think here; left out");
-            return None;
-        }
-        let data = &thinking.provider_data;
-        if let Some(redacted) = data.part_str(DIALECT, Part::State, "redacted_data") {
-            return Some(content::write_redacted(redacted, data));
-        }
-        // What came unsigned goes back unsigned to the provider that sent it so.
-        let signature = data.part_str(DIALECT, Part::State, "signature").unwrap_or_default();
-        let without = signature.is_empty() && data.part(DIALECT, Part::Shape).flag("unsigned");
-        Some(content::write_thinking(thinking, (!without).then_some(signature)))
-    }
-
     /// The arguments as the wire has them: an object, or what stood there in a request that goes out as it came.
     fn arguments(&mut self, call: &'a ToolCall, place: Place) -> Option<Raw<'a>> {
         let raw = content::arguments(call);
         if self.as_it_came() {
-            let was_absent = call.provider_data.part(DIALECT, Part::Shape).flag("no_input");
-            return raw.filter(|raw| !was_absent || raw.text() != "{}");
+            return raw.filter(|raw| !content::was_without(call, raw));
         }
         if call.is_complete() {
             return raw;
         }
         self.lose(LossCode::Changed, "arguments", place, "the call was cut off; it is sent without arguments");
-        Some(content::no_arguments())
+        Some(Raw::of(&Object::default()))
     }
 
     /// What a tool answered: text, pictures and documents.
-    fn result_content(&mut self, result: &'a ToolResult, place: Place, state: StateUse) -> Option<wire::Content<'a>> {
+    fn result_content(&mut self, result: &'a ToolResult, place: Place, state: StateUse) -> Option<Content<'a>> {
         let mut written = Vec::with_capacity(result.content.len());
         for (index, block) in result.content.iter().enumerate() {
             let inner = place.inner(index);
@@ -269,12 +258,13 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn is_result(block: &wire::Block<'_>) -> bool {
-    matches!(block, Tagged::Known(fields) if fields.tool_use_id.is_some())
+fn is_result(block: &Item<'_>) -> bool {
+    block.as_written().is_some_and(|written| written.tool_use_id.is_some())
 }
 
-fn is_blank(block: &wire::Block<'_>) -> bool {
-    matches!(block, Tagged::Known(fields) if fields.text.as_ref().and_then(wire::Word::as_str).is_some_and(|text| text.trim().is_empty()))
+fn is_blank(block: &Item<'_>) -> bool {
+    let text = block.as_written().and_then(|written| written.text.as_ref());
+    text.is_some_and(|text| text.as_str().trim().is_empty())
 }
 
 fn has_results(message: &FittedMessage<'_>) -> bool {

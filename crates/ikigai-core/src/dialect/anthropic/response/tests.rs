@@ -2,8 +2,13 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::super::testing::{read_answer, read_request, write_answer};
-use super::*;
-use crate::{Dialect, ErrorKind, Loss, LossCode, Other, ProviderData, Source, ThinkingBlock, Usage};
+use super::super::{DIALECT, usage};
+use crate::dialect::Reply;
+use crate::wire::Ids;
+use crate::{
+    Block, Dialect, Error, ErrorKind, FinishReason, Json, Loss, LossCode, Other, Part, ProviderData, Response, Source,
+    ThinkingBlock, Usage,
+};
 
 fn read(body: Value) -> Response {
     read_answer(&body).unwrap()
@@ -282,19 +287,6 @@ fn an_answer_without_state_gets_no_seal() {
         (&body["content"], losses),
         (&json!([{"type": "thinking", "thinking": "Hm", "signature": ""}, {"type": "text", "text": "Yes"}]), vec![])
     );
-}
-
-#[test]
-fn a_block_that_version_0_1_sealed_whole_is_read() {
-    let data = json!({"p": "google", "m": "gemini-3-pro", "d": {
-        "gemini": {"block": {"executableCode": {"code": "1"}}}, "anthropic": {"belongs_to": "nobody"}}});
-    use base64::Engine as _;
-    let sealed = format!("ikg1.{}", base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(data.to_string()));
-    let content = json!([{"type": "redacted_thinking", "data": sealed}]);
-    let body = json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": content}]});
-    let message = read_request(None, &body).unwrap().messages.remove(0);
-    let other = Other { dialect: Dialect::Gemini, data: json!({"executableCode": {"code": "1"}}).into() };
-    assert_eq!((message.provider.as_deref(), message.content), (Some("google"), vec![Block::Other(other)]));
 }
 
 #[test]
