@@ -8,6 +8,7 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::text::unescape;
 use super::wire::{Raw, Rest, Text};
 
 /// An object whose fields are kept as they were written, in their order.
@@ -18,6 +19,30 @@ impl<'a> Object<'a> {
     /// The first field of this name.
     pub(crate) fn get(&self, name: &str) -> Option<&RawValue> {
         self.0.iter().find(|(own, _)| own == name).map(|(_, raw)| raw.as_ref())
+    }
+
+    /// The first field of this name, if it is a text.
+    pub(crate) fn text(&self, name: &str) -> Option<Cow<'_, str>> {
+        unescape(self.get(name)?.get())
+    }
+
+    /// Takes the first field of this name out, if its raw text is such.
+    pub(crate) fn take_if(&mut self, name: &str, is_meant: impl FnOnce(&str) -> bool) -> Option<Raw<'a>> {
+        let place = self.0.iter().position(|(own, _)| own == name)?;
+        self.0.get(place).filter(|(_, raw)| is_meant(raw.get()))?;
+        Some(Raw(self.0.remove(place).1))
+    }
+
+    /// Takes a field out, unless it is `null`.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Raw<'a>> {
+        self.take_if(name, |raw| raw != "null")
+    }
+
+    /// Takes a field out that is a text.
+    pub(crate) fn take_text(&mut self, name: &str) -> Option<String> {
+        let text = self.text(name)?.into_owned();
+        self.take(name);
+        Some(text)
     }
 
     /// Adds a field at the end.

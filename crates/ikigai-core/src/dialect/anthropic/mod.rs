@@ -40,7 +40,7 @@ mod usage;
 pub(super) mod watch;
 mod wire;
 
-use crate::Dialect;
+use crate::{Dialect, Json, Part, ProviderData};
 
 pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
@@ -50,6 +50,11 @@ pub(crate) use stream::{Decoder, Encoder};
 
 /// Whose data this folder reads in `provider_data`.
 const DIALECT: Dialect = Dialect::Anthropic;
+
+/// Keeps how something was written.
+fn keep_shape(data: &mut ProviderData, name: &str, value: impl Into<Json>) {
+    data.set_part(DIALECT, Part::Shape, name, value);
+}
 
 #[cfg(test)]
 mod recordings_tests;

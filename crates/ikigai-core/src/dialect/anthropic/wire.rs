@@ -109,15 +109,6 @@ wire! {
         usage "usage": Raw<'a>,
         error "error": Raw<'a>,
     }
-
-    /// Tokens.
-    pub(super) struct Usage<'a> {
-        input_tokens "input_tokens": u64,
-        cache_write "cache_creation_input_tokens": u64,
-        cache_read "cache_read_input_tokens": u64,
-        output_tokens "output_tokens": u64,
-        details "output_tokens_details": Raw<'a>,
-    }
 }
 
 /// A content block, the source of one, or a tool.
@@ -242,8 +233,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
 }
 
 /// The hint in a `cache_control` that says no more than a hint can.
-pub(super) fn read_cache(raw: &Raw<'_>) -> Option<CacheHint> {
-    let control: CacheControl<'_> = raw.to()?;
+pub(super) fn read_cache(json: &str) -> Option<CacheHint> {
+    let control: CacheControl<'_> = serde_json::from_str(json).ok()?;
     let plain = control.rest.is_empty() && control.kind.is_some_and(|kind| kind.as_str() == "ephemeral");
     plain.then(|| CacheHint { ttl: control.ttl.map(Text::into_string) })
 }

@@ -1,15 +1,14 @@
 //! Wire blocks to canonical ones.
 
 use crate::json::tagged::Object;
-use crate::json::text::unescape;
 use crate::json::wire::{Raw, keep};
 use crate::{
-    Arguments, Block, CacheHint, Document, Fields, Image, Other, Part, ProviderData, Source, ThinkingBlock, ToolCall,
+    Arguments, Block, CacheHint, Document, Image, Other, Part, ProviderData, Source, ThinkingBlock, ToolCall,
     ToolResult,
 };
 
-use super::super::DIALECT;
 use super::super::wire::{Content, Item, read_cache};
+use super::super::{DIALECT, keep_shape};
 
 /// Whose blocks are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +38,10 @@ pub(in super::super) fn read_all(blocks: Vec<Item<'_>>, reading: Reading) -> Res
 
 /// Reads one block.
 pub(in super::super) fn read(block: Object<'_>, reading: Reading) -> Result<Block, Refusal> {
-    let block = Reader { fields: block, kept: Kept::default() };
-    let kind = block.fields.get("type").and_then(|kind| unescape(kind.get()));
-    let has = |name: &str| block.has_text(name);
+    let block = Reader { fields: block, data: ProviderData::default() };
+    let kind = block.fields.text("type");
+    let given = |name: &str| block.fields.get(name).map_or("null", |raw| raw.get());
+    let has = |name: &str| given(name).starts_with('"');
     let is_request = reading == Reading::Request;
     let needs = match kind.as_deref() {
         Some("text") if has("text") => return Ok(block.text()),
@@ -53,7 +53,7 @@ pub(in super::super) fn read(block: Object<'_>, reading: Reading) -> Result<Bloc
         Some("tool_use") if has("name") && (has("id") || !is_request) => return Ok(block.tool_use()),
         Some("tool_use") => "a `tool_use` block needs an `id` and a `name` that are strings",
         // No answer has the blocks below; whatever they are there, they are not what a user or a tool sends.
-        Some("image" | "document") if block.has_source() && is_request => return Ok(block.media()),
+        Some("image" | "document") if given("source") != "null" && is_request => return Ok(block.media()),
         Some("image") => "an `image` block needs a `source`",
         Some("document") => "a `document` block needs a `source`",
         Some("tool_result") if has("tool_use_id") && is_request => return block.tool_result(),
@@ -67,84 +67,28 @@ pub(in super::super) fn read(block: Object<'_>, reading: Reading) -> Result<Bloc
     }
 }
 
-/// What something leaves in `provider_data`, on its way there.
-#[derive(Debug, Default)]
-pub(in super::super) struct Kept {
-    pub(in super::super) state: Fields,
-    pub(in super::super) extra: Fields,
-    pub(in super::super) shape: Fields,
-}
-
-impl Kept {
-    /// A `cache_control`: the hint where it says no more than a hint can, else a field to put back.
-    pub(in super::super) fn cache(&mut self, control: Option<Raw<'_>>) -> Option<CacheHint> {
-        let control = control?;
-        let hint = read_cache(&control);
-        if hint.is_none() {
-            self.extra.push("cache_control", control.into_json());
-        }
-        hint
-    }
-
-    /// With the fields of the wire object that nobody has taken.
-    pub(in super::super) fn into_data(mut self, rest: Fields) -> ProviderData {
-        rest.into_iter().for_each(|(name, value)| self.extra.push(name, value));
-        let mut data = ProviderData::default();
-        data.extend_part(DIALECT, Part::State, self.state);
-        data.extend_part(DIALECT, Part::Extra, self.extra);
-        data.extend_part(DIALECT, Part::Shape, self.shape);
-        data
-    }
-}
-
 /// An object out of which the fields that mean something are taken.
 pub(in super::super) struct Reader<'a> {
     pub(in super::super) fields: Object<'a>,
-    pub(in super::super) kept: Kept,
+    pub(in super::super) data: ProviderData,
 }
 
-impl<'a> Reader<'a> {
-    fn has_text(&self, name: &str) -> bool {
-        self.fields.get(name).is_some_and(|raw| raw.get().starts_with('"'))
-    }
-
-    fn has_source(&self) -> bool {
-        self.fields.get("source").is_some_and(|raw| raw.get() != "null")
-    }
-
-    /// Takes a field, whatever it is.
-    pub(in super::super) fn take_any(&mut self, name: &str) -> Option<Raw<'a>> {
-        let place = self.fields.0.iter().position(|(own, _)| own == name)?;
-        Some(Raw(self.fields.0.remove(place).1))
-    }
-
-    /// Takes a field, unless it is `null`.
-    fn take(&mut self, name: &str) -> Option<Raw<'a>> {
-        self.fields.get(name).filter(|raw| raw.get() != "null")?;
-        self.take_any(name)
+impl Reader<'_> {
+    /// Takes the `cache_control`, if it says no more than a hint can.
+    pub(in super::super) fn take_cache(&mut self) -> Option<CacheHint> {
+        let hint = read_cache(self.fields.get("cache_control")?.get());
+        hint.inspect(|_| drop(self.fields.take("cache_control")))
     }
 
     /// Takes a flag that is set.
     pub(in super::super) fn take_true(&mut self, name: &str) -> bool {
-        self.fields.get(name).is_some_and(|raw| raw.get() == "true") && self.take_any(name).is_some()
+        self.fields.take_if(name, |raw| raw == "true").is_some()
     }
 
-    /// Takes a field that is a text.
-    pub(in super::super) fn take_text(&mut self, name: &str) -> Option<String> {
-        let text = unescape(self.fields.get(name)?.get())?.into_owned();
-        self.take(name);
-        Some(text)
-    }
-
-    /// Takes the `cache_control`.
-    pub(in super::super) fn take_cache(&mut self) -> Option<CacheHint> {
-        let control = self.take("cache_control");
-        self.kept.cache(control)
-    }
-
-    /// What is left.
-    pub(in super::super) fn into_data(self) -> ProviderData {
-        self.kept.into_data(keep(self.fields.0))
+    /// What is kept, and the fields that nobody has taken.
+    pub(in super::super) fn into_data(mut self) -> ProviderData {
+        self.data.extend_part(DIALECT, Part::Extra, keep(self.fields.0));
+        self.data
     }
 
     /// A block of this dialect, kept whole.
@@ -153,40 +97,42 @@ impl<'a> Reader<'a> {
     }
 
     fn text(mut self) -> Block {
-        self.take("type");
-        let (text, cache) = (self.take_text("text").unwrap_or_default(), self.take_cache());
+        self.fields.take("type");
+        let (text, cache) = (self.fields.take_text("text").unwrap_or_default(), self.take_cache());
         Block::Text(crate::Text { text, cache, provider_data: self.into_data() })
     }
 
     fn thinking(mut self) -> Block {
-        self.take("type");
+        self.fields.take("type");
         // The documents that define the format have the text under `text`; the API has it under `thinking`.
-        let text = self.take_text("thinking").or_else(|| self.take_text("text")).unwrap_or_default();
-        match self.take_text("signature") {
-            Some(signature) if !signature.is_empty() => self.kept.state.set("signature", signature),
+        let text = self.fields.take_text("thinking").or_else(|| self.fields.take_text("text")).unwrap_or_default();
+        match self.fields.take_text("signature") {
+            Some(signature) if !signature.is_empty() => {
+                self.data.set_part(DIALECT, Part::State, "signature", signature)
+            }
             // This API never gives an empty one: it is what we give to thinking of others that has no state.
             Some(_) => {}
-            None => self.kept.shape.set("unsigned", true),
+            None => keep_shape(&mut self.data, "unsigned", true),
         }
         Block::Thinking(ThinkingBlock { text, provider_data: self.into_data() })
     }
 
     fn redacted(mut self) -> Block {
-        self.take("type");
-        let data = self.take_text("data").unwrap_or_default();
-        self.kept.state.set("redacted_data", data);
+        self.fields.take("type");
+        let data = self.fields.take_text("data").unwrap_or_default();
+        self.data.set_part(DIALECT, Part::State, "redacted_data", data);
         Block::Thinking(ThinkingBlock { text: String::new(), provider_data: self.into_data() })
     }
 
     fn tool_use(mut self) -> Block {
-        self.take("type");
-        let id = self.take_text("id").unwrap_or_default();
-        let name = self.take_text("name").unwrap_or_default();
-        let arguments = match self.take("input") {
+        self.fields.take("type");
+        let id = self.fields.take_text("id").unwrap_or_default();
+        let name = self.fields.take_text("name").unwrap_or_default();
+        let arguments = match self.fields.take("input") {
             Some(input) if input.text() == "{}" => Arguments::default(),
             Some(input) => Arguments::from_text(input.text()),
             None => {
-                self.kept.shape.set("no_input", true);
+                keep_shape(&mut self.data, "no_input", true);
                 Arguments::default()
             }
         };
@@ -195,14 +141,14 @@ impl<'a> Reader<'a> {
     }
 
     fn tool_result(mut self) -> Result<Block, Refusal> {
-        self.take("type");
-        let tool_call_id = self.take_text("tool_use_id").unwrap_or_default();
-        let content = match self.take("content").as_ref().map(Raw::to) {
+        self.fields.take("type");
+        let tool_call_id = self.fields.take_text("tool_use_id").unwrap_or_default();
+        let content = match self.fields.take("content").as_ref().map(Raw::to) {
             Some(Some(Content::Text(text))) => vec![Block::text(text.into_string())],
             Some(Some(Content::Blocks(blocks))) => {
                 let blocks = read_all(blocks, Reading::Request)?;
                 if is_short(&blocks) {
-                    self.kept.shape.set("blocks", true);
+                    keep_shape(&mut self.data, "blocks", true);
                 }
                 blocks
             }
@@ -218,45 +164,39 @@ impl<'a> Reader<'a> {
     }
 
     fn media(mut self) -> Block {
-        let Some((source, plain)) = self.fields.get("source").and_then(|raw| read_source(raw.get())) else {
+        let Some((source, more)) = self.fields.get("source").and_then(|raw| read_source(raw.get())) else {
             return self.whole();
         };
-        let raw = self.take("source").filter(|_| plain == Plain::No);
-        if let Some(raw) = raw {
-            self.kept.shape.set("source", raw.into_json());
+        let is_plain = more.0.is_empty();
+        if let Some(raw) = self.fields.take("source").filter(|_| !is_plain) {
+            keep_shape(&mut self.data, "source", raw.into_json());
         }
-        let is_image = self.take("type").is_some_and(|kind| kind.text() == "\"image\"");
+        let is_image = self.fields.take_text("type").as_deref() == Some("image");
         let cache = self.take_cache();
         if is_image {
             return Block::Image(Image { source, cache, provider_data: self.into_data() });
         }
-        let name = self.take_text("title");
+        let name = self.fields.take_text("title");
         Block::Document(Document { source, name, cache, provider_data: self.into_data() })
     }
 }
 
-/// Whether a source holds nothing but what the format has fields for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Plain {
-    Yes,
-    No,
-}
-
-/// Reads a source; `None` if it is of a kind, or made in a way, that the format has no form for.
-pub(super) fn read_source(json: &str) -> Option<(Source, Plain)> {
-    let mut fields = Reader { fields: serde_json::from_str(json).ok()?, kept: Kept::default() };
+/// Reads a source; `None` if it is of a kind, or made in a way, that the format has no form for. With what it has besides
+/// the fields that the format has.
+pub(super) fn read_source(json: &str) -> Option<(Source, Object<'_>)> {
+    let mut fields: Object<'_> = serde_json::from_str(json).ok()?;
     let source = match fields.take_text("type")?.as_str() {
         "base64" => Source::Base64 { media_type: fields.take_text("media_type")?, data: fields.take_text("data")? },
         "text" => Source::Text { media_type: fields.take_text("media_type")?, text: fields.take_text("data")? },
         "url" => Source::Url { url: fields.take_text("url")?, media_type: None },
         "file" => Source::File { id: fields.take_text("file_id")?, media_type: None },
         "content" => {
-            let text = joined(fields.take("content")?.to()?)?;
-            return Some((Source::Text { media_type: "text/plain".to_owned(), text }, Plain::No));
+            let text = joined(serde_json::from_str(fields.get("content")?.get()).ok()?)?;
+            Source::Text { media_type: "text/plain".to_owned(), text }
         }
         _ => return None,
     };
-    Some((source, if fields.fields.0.is_empty() { Plain::Yes } else { Plain::No }))
+    Some((source, fields))
 }
 
 /// The text of a document's own content, where it is nothing but text.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::tagged::Tagged;
+use crate::json::tagged::{Object, Tagged};
 use crate::json::wire::{Raw, Text};
 use crate::{CacheHint, Fields, Part, ProviderData, Source, ThinkingBlock, ToolCall};
 
@@ -23,15 +23,6 @@ pub(in super::super) fn start<'a>(kind: &'a str, cache: Option<&CacheHint>, data
         rest: extra(data).as_rest(),
         ..Written::default()
     }
-}
-
-/// Writes a text.
-pub(in super::super) fn write_text<'a>(
-    text: &'a str,
-    cache: Option<&CacheHint>,
-    data: &'a ProviderData,
-) -> Written<'a> {
-    Written { text: Some(text.into()), ..start("text", cache, data) }
 }
 
 /// Writes thinking with its own state, or with a seal around that of others.
@@ -56,16 +47,20 @@ pub(in super::super) fn write_redacted<'a>(redacted: Cow<'a, str>, data: &'a Pro
     Written { data: Some(Text(redacted)), ..start("redacted_thinking", None, data) }
 }
 
-/// Writes a call.
+/// Writes a call. Arguments that are not JSON at all are left out.
 pub(in super::super) fn write_call<'a>(
     call: &'a ToolCall,
-    id: Cow<'a, str>,
-    input: Option<Raw<'a>>,
     cache: Option<&CacheHint>,
     data: &'a ProviderData,
 ) -> Written<'a> {
-    let name = Some(call.name.as_str().into());
-    Written { id: Some(Text(id)), name, input, ..start("tool_use", cache, data) }
+    let input = arguments(call).unwrap_or_else(|| Raw::of(&Object::default()));
+    let was_absent = input.text() == "{}" && call.provider_data.part(DIALECT, Part::Shape).flag("no_input");
+    Written {
+        id: Some(call.id.as_str().into()),
+        name: Some(call.name.as_str().into()),
+        input: (!was_absent).then_some(input),
+        ..start("tool_use", cache, data)
+    }
 }
 
 /// The arguments of a call as they came, if they are JSON at all.
@@ -75,11 +70,6 @@ pub(in super::super) fn arguments(call: &ToolCall) -> Option<Raw<'_>> {
         text => text,
     };
     serde_json::from_str(text).ok().map(|raw| Raw(Cow::Borrowed(raw)))
-}
-
-/// Whether a call came without the arguments that it has none of.
-pub(in super::super) fn was_without(call: &ToolCall, input: &Raw<'_>) -> bool {
-    input.text() == "{}" && call.provider_data.part(DIALECT, Part::Shape).flag("no_input")
 }
 
 /// Writes a source, as it came where it still means the same.

@@ -3,8 +3,7 @@
 mod decode;
 mod encode;
 
-pub(super) use decode::{Kept, Reader, Reading, Refusal, is_short, read, read_all};
+pub(super) use decode::{Reader, Reading, Refusal, is_short, read, read_all};
 pub(super) use encode::{
-    arguments, extra, short, start, was_without, write_bytes, write_call, write_redacted, write_source, write_text,
-    write_thinking,
+    arguments, extra, short, start, write_bytes, write_call, write_redacted, write_source, write_thinking,
 };

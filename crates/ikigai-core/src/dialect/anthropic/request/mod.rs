@@ -16,11 +16,8 @@ fn refusal(place: &str, wanted: &str) -> crate::Error {
 }
 
 #[cfg(test)]
-#[path = "decode_tests.rs"]
 mod decode_tests;
 #[cfg(test)]
-#[path = "encode_tests.rs"]
 mod encode_tests;
 #[cfg(test)]
-#[path = "parameters_tests.rs"]
 mod parameters_tests;

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use crate::fit::{Fitted, FittedTool, Place, Spelling};
 use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Text};
-use crate::{Error, Function, Other, Part, Tool, ToolChoice};
+use crate::{Error, Function, Other, Part, ProviderData, Tool, ToolChoice};
 
-use super::super::DIALECT;
-use super::super::content::{self, Kept, Reader};
+use super::super::content::{self, Reader};
 use super::super::wire::{self, Item, Written};
+use super::super::{DIALECT, keep_shape};
 use super::refusal;
 
 /// The schema of a tool that takes nothing.
@@ -22,12 +22,13 @@ pub(super) fn read_tool(index: usize, tool: Object<'_>) -> Result<Tool, Error> {
     if !matches!(tool.get("type").map_or("null", |kind| kind.get()), "null" | "\"custom\"") {
         return Ok(Tool::other(Other { dialect: DIALECT, data: Raw::of(&tool).into_json() }));
     }
-    let mut tool = Reader { fields: tool, kept: Kept::default() };
-    let name = tool.take_text("name").ok_or_else(|| refusal(&format!("tools[{index}].name"), "the tool's name"))?;
-    let description = tool.take_text("description");
-    let schema = tool.take_any("input_schema").map(Raw::into_json);
+    let mut tool = Reader { fields: tool, data: ProviderData::default() };
+    let name =
+        tool.fields.take_text("name").ok_or_else(|| refusal(&format!("tools[{index}].name"), "the tool's name"))?;
+    let description = tool.fields.take_text("description");
+    let schema = tool.fields.take_if("input_schema", |_| true).map(Raw::into_json);
     let parameters = schema.unwrap_or_else(|| {
-        tool.kept.shape.set("no_schema", true);
+        keep_shape(&mut tool.data, "no_schema", true);
         no_parameters().into()
     });
     // Without the word the API does not hold the model to the schema.

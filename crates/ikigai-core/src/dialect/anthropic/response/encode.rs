@@ -7,15 +7,18 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::dialect::losses::{name_of, note_foreign};
 use crate::dialect::seal::Sealed;
 use crate::dialect::{Reply, WireResponse};
-use crate::json::tagged::Object;
-use crate::json::wire::{Raw, write};
-use crate::{Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Loss, LossCode, Other, Part, ProviderData};
-use crate::{Response, Usage};
+use crate::json::wire::{Raw, Text, write};
+use crate::{
+    Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Json, Loss, LossCode, Other, Part, ProviderData,
+    Response, Usage,
+};
 
-use super::super::wire::{Answer, Item};
+use super::super::wire::{Answer, Item, Written};
 use super::super::{DIALECT, content, error, usage};
 use super::finish;
 
@@ -25,7 +28,8 @@ const LONGEST_ID: usize = 240;
 const BELONGS_TO: &str = "belongs_to";
 
 /// To which block the state in a sealed `redacted_thinking` block belongs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(in super::super) enum Neighbour {
     /// The one that follows.
     Next,
@@ -34,18 +38,9 @@ pub(in super::super) enum Neighbour {
 }
 
 impl Neighbour {
-    fn as_str(self) -> &'static str {
-        match self {
-            Neighbour::Next => "next",
-            Neighbour::Previous => "previous",
-        }
-    }
-
     /// Takes the mark out of unsealed state; `None` if the state is a thinking block's own.
     pub(in super::super) fn take(data: &mut ProviderData) -> Option<Self> {
-        let mark = data.remove_part(DIALECT, Part::Shape, BELONGS_TO)?;
-        let all = [Neighbour::Next, Neighbour::Previous];
-        all.into_iter().find(|neighbour| mark.as_str().as_deref() == Some(neighbour.as_str()))
+        data.remove_part(DIALECT, Part::Shape, BELONGS_TO)?.to().ok()
     }
 }
 
@@ -139,7 +134,7 @@ impl BlockWriter {
         neighbour: Neighbour,
     ) -> Option<Item<'static>> {
         let mut sealed = self.seal(data, kind)?;
-        sealed.data.set_part(DIALECT, Part::Shape, BELONGS_TO, neighbour.as_str());
+        sealed.data.set_part(DIALECT, Part::Shape, BELONGS_TO, Json::of(&neighbour).unwrap_or_default());
         static NOTHING: ProviderData = ProviderData::NONE;
         Some(content::write_redacted(sealed.to_text().into(), &NOTHING).into())
     }
@@ -191,18 +186,19 @@ impl BlockWriter {
             self.note_block(data, index);
         }
         let written = match block {
-            Block::Text(text) => content::write_text(&text.text, None, &text.provider_data),
+            Block::Text(text) => {
+                Written { text: Some(text.text.as_str().into()), ..content::start("text", None, &text.provider_data) }
+            }
             Block::Thinking(thinking) => {
                 let seal = || self.seal(&thinking.provider_data, kind).map(|sealed| sealed.to_text());
                 return vec![content::write_thinking(thinking, seal).into()];
             }
             Block::ToolCall(call) => {
-                let input = content::arguments(call).unwrap_or_else(|| {
+                if content::arguments(call).is_none() {
                     self.lose(LossCode::NotInDialect, kind, index, "its arguments are cut off; sent without arguments");
-                    Raw::of(&Object::default())
-                });
-                let input = Some(input).filter(|input| !content::was_without(call, input));
-                content::write_call(call, self.call_id(&call.id, index), input, None, &call.provider_data)
+                }
+                let id = Some(Text(self.call_id(&call.id, index)));
+                Written { id, ..content::write_call(call, None, &call.provider_data) }
             }
             Block::Other(other) => return self.other(index, other).into_iter().collect(),
             Block::Image(_) | Block::Document(_) | Block::Audio(_) => {

@@ -8,7 +8,7 @@ use crate::{Arguments, Block, Event, Fields, Json, Other, Part, ProviderData, To
 
 use super::super::DIALECT;
 use super::super::response::read_block;
-use super::decode::{Decoder, field, lacks, text};
+use super::decode::{Decoder, field, lacks};
 use super::pieces::{Piece, PieceKind};
 
 /// A block that has begun and not ended.
@@ -113,7 +113,7 @@ impl Decoder {
         let number: Option<u64> = field(frame, "index")?;
         let delta: Object<'_> = field(frame, "delta")?.ok_or_else(|| lacks("delta"))?;
         let number = number.or_else(|| self.open.last().map(|open| open.number)).unwrap_or(0);
-        let kind = text(&delta, "type").unwrap_or_default();
+        let kind = delta.text("type").unwrap_or_default();
         let piece = PieceKind::of(&kind);
         if !self.open.iter().any(|open| open.number == number) {
             // A proxy left the block's beginning out. What it says is still the answer.
@@ -126,7 +126,7 @@ impl Decoder {
             self.open_block(number, block, out);
         }
         let Some(kind) = piece else { return Ok(self.rare_delta(number, &kind, &delta)) };
-        let text = text(&delta, kind.names().1).unwrap_or_default();
+        let text = delta.text(kind.names().1).unwrap_or_default();
         match self.piece(Piece { kind, index: number, text }, out) {
             Ok(()) => Ok(Seen::Known),
             Err(NotOpen) => Ok(self.unknown(Some(number))),
@@ -170,13 +170,13 @@ impl Decoder {
         match (kind, open.map(|open| &mut open.content)) {
             // There is one for a block; a later one replaces it.
             ("signature_delta", Some(Content::Thinking { signature })) => {
-                *signature = text(delta, "signature").map(Cow::into_owned);
+                *signature = delta.text("signature").map(Cow::into_owned);
             }
             ("citations_delta", Some(Content::Text { citations })) => {
                 citations.get_or_insert_default().extend(delta.get("citation").map(Json::copy));
             }
             ("compaction_delta", Some(Content::Own { grown, .. })) => {
-                grow(grown, "content", &text(delta, "content").unwrap_or_default());
+                grow(grown, "content", &delta.text("content").unwrap_or_default());
             }
             _ => return self.unknown(Some(number)),
         }

@@ -1,12 +1,9 @@
 //! Frames to events.
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 
 use crate::dialect::{Fault, Ids, ReadFrames, Seen};
 use crate::json::tagged::Object;
-use crate::json::text::unescape;
 use crate::json::wire::Text;
 use crate::{Event, Fields, Json, Limits, Part, ProviderData};
 
@@ -21,7 +18,7 @@ use super::pieces::read_piece;
 pub(crate) struct Decoder {
     pub(super) ids: Ids,
     pub(super) limits: Limits,
-    stage: Stage,
+    has_begun: bool,
     /// The id that the answer began with.
     id: Option<String>,
     /// How many blocks were opened so far: the place of the next one.
@@ -34,12 +31,6 @@ pub(crate) struct Decoder {
     kept: Fields,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Before,
-    Within,
-}
-
 impl ReadFrames for Decoder {
     fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         if let Some(piece) = read_piece(data)
@@ -49,7 +40,7 @@ impl ReadFrames for Decoder {
         }
         // Spaces behind the JSON are no part of it; serde_json takes them.
         let frame: Object<'_> = serde_json::from_str(data)?;
-        let kind = text(&frame, "type");
+        let kind = frame.text("type");
         match kind.as_deref().or(name).unwrap_or_default() {
             "content_block_delta" => return self.delta(&frame, out),
             "content_block_start" => {
@@ -90,14 +81,15 @@ impl ReadFrames for Decoder {
     }
 }
 
+fn answer_data(kept: Fields) -> ProviderData {
+    let mut data = ProviderData::default();
+    data.extend_part(DIALECT, Part::Answer, kept);
+    data
+}
+
 /// A field of a frame, if it is there and not `null`.
 pub(super) fn field<'a, T: Deserialize<'a>>(frame: &'a Object<'_>, name: &str) -> Result<Option<T>, serde_json::Error> {
     frame.get(name).map_or(Ok(None), |raw| serde_json::from_str(raw.get()))
-}
-
-/// A field that is a text.
-pub(super) fn text<'a>(frame: &'a Object<'_>, name: &str) -> Option<Cow<'a, str>> {
-    unescape(frame.get(name)?.get())
 }
 
 /// A frame of a known kind without what it has to bring.
@@ -111,7 +103,7 @@ impl Decoder {
         Decoder {
             ids,
             limits: *limits,
-            stage: Stage::Before,
+            has_begun: false,
             id: None,
             opened: 0,
             open: Vec::new(),
@@ -123,7 +115,7 @@ impl Decoder {
 
     fn message_start(&mut self, mut message: Answer<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
         let id = message.id.take().map(Text::into_string);
-        if self.stage == Stage::Within {
+        if self.has_begun {
             // A proxy repeats itself, or has spliced a second try into the stream.
             if id == self.id {
                 return Ok(());
@@ -136,12 +128,10 @@ impl Decoder {
         let model = message.model.take().map(Text::into_string);
         let content = message.content.take();
         self.read_rest(message);
-        if self.stage == Stage::Before {
-            self.stage = Stage::Within;
+        if !self.has_begun {
+            self.has_begun = true;
             self.id.clone_from(&id);
-            let mut provider_data = ProviderData::default();
-            provider_data.extend_part(DIALECT, Part::Answer, self.kept.clone());
-            out.push(Event::Start { id, model, provider_data });
+            out.push(Event::Start { id, model, provider_data: answer_data(self.kept.clone()) });
         }
         self.report_usage(out);
         for block in content.into_iter().flatten() {
@@ -186,8 +176,8 @@ impl Decoder {
 
     /// Some proxies leave the beginning out.
     pub(super) fn begin(&mut self, out: &mut Vec<Event>) {
-        if self.stage == Stage::Before {
-            self.stage = Stage::Within;
+        if !self.has_begun {
+            self.has_begun = true;
             out.push(Event::Start { id: None, model: None, provider_data: ProviderData::default() });
         }
     }
@@ -198,15 +188,13 @@ impl Decoder {
             self.close(open, out);
         }
         let finish_reason = finish(self.kept.str("stop_reason").as_deref(), self.calls);
-        let mut provider_data = ProviderData::default();
-        provider_data.extend_part(DIALECT, Part::Answer, std::mem::take(&mut self.kept));
-        out.push(Event::Done { finish_reason, provider_data });
+        out.push(Event::Done { finish_reason, provider_data: answer_data(std::mem::take(&mut self.kept)) });
     }
 
     /// The provider's own failure. As the very first event it stands for a failed HTTP answer.
     fn failed(&self, data: &str) -> Fault {
         let mut failure = error::from_body(data.as_bytes());
-        if self.stage == Stage::Before {
+        if !self.has_begun {
             failure.status = Some(error::status_of(failure.kind));
         }
         failure.into()

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::io::Write as _;
 
 use crate::json::text::unescape_inner;
+use crate::server::skip;
 use crate::sse::{begin_frame, end_frame};
 
 /// What a piece is a piece of.
@@ -54,24 +55,12 @@ pub(super) fn read_piece(frame: &str) -> Option<Piece<'_>> {
     } else {
         (PieceKind::Thinking, rest.strip_prefix(r#"thinking_delta","thinking":""#)?)
     };
-    let (text, rest) = rest.split_at_checked(end_of_string(rest)?)?;
+    let (text, rest) = rest.split_at_checked(skip::string(rest.as_bytes(), 0)? - 1)?;
     // The API pads frames with blanks.
     let rest = rest.strip_prefix("\"}")?.trim_start_matches(is_blank).strip_prefix('}')?;
     let plain = rest.chars().all(is_blank) && text.bytes().fold(u8::MAX, u8::min) >= b' ';
     let text = plain.then(|| unescape_inner(text))??;
     Some(Piece { kind, index: number(index)?, text })
-}
-
-/// Where the string ends that has begun: at a quotation mark that is not escaped.
-fn end_of_string(text: &str) -> Option<usize> {
-    let mut at = 0;
-    loop {
-        at += memchr::memchr2(b'"', b'\\', text.as_bytes().get(at..)?)?;
-        match text.as_bytes().get(at)? {
-            b'"' => return Some(at),
-            _ => at += 2,
-        }
-    }
 }
 
 /// A number as JSON writes it.

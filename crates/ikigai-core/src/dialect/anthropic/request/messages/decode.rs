@@ -4,10 +4,10 @@ use crate::dialect::seal::Sealed;
 use crate::json::wire::{Leftovers as _, Text};
 use crate::{Block, Error, Message, Part, ProviderData, Role};
 
-use super::super::super::DIALECT;
-use super::super::super::content::{self, Kept, Reading, Refusal, is_short};
+use super::super::super::content::{self, Reading, Refusal, is_short};
 use super::super::super::response::Neighbour;
 use super::super::super::wire::{self, Content};
+use super::super::super::{DIALECT, keep_shape};
 use super::super::refusal;
 
 /// Reads the messages of a request.
@@ -20,22 +20,22 @@ pub(in super::super) fn read_messages(list: Vec<wire::Message<'_>>) -> Result<Ve
 }
 
 /// Reads the system prompt.
-pub(in super::super) fn read_system(content: Content<'_>, kept: &mut Kept) -> Result<Vec<Block>, Error> {
+pub(in super::super) fn read_system(content: Content<'_>, data: &mut ProviderData) -> Result<Vec<Block>, Error> {
     if matches!(content, Content::Odd) {
         return Err(refusal("system", "a string or a list of text blocks"));
     }
     let place = |place: String| place.replacen(".content", "system", 1);
-    read_blocks(content, kept, "system_blocks").map_err(|refusal| bad_block(place(refusal.place), refusal.what))
+    read_blocks(content, data, "system_blocks").map_err(|refusal| bad_block(place(refusal.place), refusal.what))
 }
 
 /// Reads content; `flag` notes in the shape that it is a list where a text would do.
-fn read_blocks(content: Content<'_>, kept: &mut Kept, flag: &str) -> Result<Vec<Block>, Refusal> {
+fn read_blocks(content: Content<'_>, data: &mut ProviderData, flag: &str) -> Result<Vec<Block>, Refusal> {
     match content {
         Content::Text(text) => Ok(vec![Block::text(text.into_string())]),
         Content::Blocks(blocks) => {
             let blocks = content::read_all(blocks, Reading::Request)?;
             if is_short(&blocks) {
-                kept.shape.set(flag, true);
+                keep_shape(data, flag, true);
             }
             Ok(blocks)
         }
@@ -60,8 +60,8 @@ fn read_message(index: usize, mut message: wire::Message<'_>, messages: &mut Vec
     };
     let content = message.content.take().filter(|content| !matches!(content, Content::Odd));
     let content = content.ok_or_else(|| refusal(&place("content"), "a string or a list of blocks"))?;
-    let mut kept = Kept::default();
-    let content = read_blocks(content, &mut kept, "blocks")
+    let mut data = ProviderData::default();
+    let content = read_blocks(content, &mut data, "blocks")
         .map_err(|refusal| bad_block(format!("messages[{index}]{}", refusal.place), refusal.what))?;
     let first = messages.len();
     match role {
@@ -69,7 +69,8 @@ fn read_message(index: usize, mut message: wire::Message<'_>, messages: &mut Vec
         Role::Assistant | Role::Tool | Role::System => messages.push(unsealed(role, content)),
     }
     if let Some(first) = messages.get_mut(first) {
-        first.provider_data.merge(kept.into_data(message.leftovers()));
+        data.extend_part(DIALECT, Part::Extra, message.leftovers());
+        first.provider_data.merge(data);
     }
     Ok(())
 }
@@ -86,7 +87,7 @@ fn split(content: Vec<Block>, messages: &mut Vec<Message>) {
             None => {
                 let mut message = Message::new(role, block);
                 if goes_on {
-                    message.provider_data.set_part(DIALECT, Part::Shape, "continues", true);
+                    keep_shape(&mut message.provider_data, "continues", true);
                 }
                 messages.push(message);
             }

@@ -5,8 +5,8 @@
 
 use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
 use crate::json::tagged::Object;
-use crate::json::wire::Raw;
-use crate::{Block, Loss, LossCode, Part, ProviderData, Role, Source, ToolCall, ToolResult};
+use crate::json::wire::{Raw, Text};
+use crate::{Block, BlockKind, Loss, LossCode, Part, ProviderData, Role, Source, ToolResult};
 
 use super::super::super::wire::{self, Content, Item, Written};
 use super::super::super::{DIALECT, content};
@@ -14,6 +14,8 @@ use super::media::{fit_document, fit_image, note_type};
 
 /// What stands where the user should have begun.
 const BEGIN: &str = "(begin)";
+/// Why a text is left out.
+const BLANK: &str = "texts of nothing but blanks are refused; left out";
 /// What a block has whose data stays behind.
 static NOTHING: ProviderData = ProviderData::NONE;
 
@@ -38,12 +40,9 @@ impl<'a> Writer<'a> {
         self.fitted.spelling == Spelling::AsItCame
     }
 
-    fn lose(&mut self, code: LossCode, what: &str, place: Place, why: impl Into<String>) {
-        self.losses.push(Loss::new(code, what, place.to_string(), why));
-    }
-
-    fn note(&mut self, code: LossCode, what: &str, place: Place, why: impl Into<String>) {
-        self.losses.push(Loss::info(code, what, place.to_string(), why));
+    /// Notes a change that costs nothing.
+    fn note(&mut self, what: &str, place: Place, why: &str) {
+        self.losses.push(Loss::info(LossCode::Changed, what, place.to_string(), why));
     }
 
     /// The system prompt, if there is one.
@@ -54,10 +53,7 @@ impl<'a> Writer<'a> {
 
     /// The messages of the wire.
     pub(in super::super) fn messages(&mut self) -> Vec<wire::Message<'a>> {
-        let turns = match self.fitted.spelling {
-            Spelling::AsItCame => turns_as_they_came(&self.fitted.messages),
-            Spelling::Ours => turns(&self.fitted.messages),
-        };
+        let turns = turns(&self.fitted.messages, self.fitted.spelling);
         let mut messages: Vec<_> = turns.into_iter().filter_map(|turn| self.turn(&turn)).collect();
         self.begin(&mut messages);
         messages
@@ -75,7 +71,7 @@ impl<'a> Writer<'a> {
         let content = Some(Content::Text(BEGIN.into()));
         messages.insert(0, wire::Message { role: Some("user".into()), content, rest: Vec::new() });
         let why = "the user must begin here; a placeholder is sent before it";
-        self.note(LossCode::Changed, "messages", Place::Message(0), why);
+        self.note("messages", Place::Message(0), why);
     }
 
     /// One wire message; `None` if nothing is left of it.
@@ -91,7 +87,7 @@ impl<'a> Writer<'a> {
             }
             if blocks.is_empty() {
                 let why = "nothing is left of it, so it is not sent";
-                self.note(LossCode::Changed, "message", Place::Message(first.index), why);
+                self.note("message", Place::Message(first.index), why);
                 return None;
             }
         }
@@ -114,49 +110,75 @@ impl<'a> Writer<'a> {
 
     /// One block; `None` if it has no form on this wire, which is then among the losses.
     fn block(&mut self, block: &'a Block, place: Place, state: StateUse, role: Role) -> Option<Item<'a>> {
-        let cache = self.fitted.marks.at(place, block.cache());
         let data = self.own(block.provider_data().unwrap_or(&NOTHING), place, state);
-        let fields = match block {
-            Block::Text(text) => {
-                let is_inner = matches!(place, Place::Inner(..));
-                if !self.as_it_came() && !is_inner && text.text.trim().is_empty() {
-                    let why = "texts of nothing but blanks are refused; left out";
-                    self.note(LossCode::NotInDialect, "text", place, why);
-                    return None;
-                }
-                content::write_text(&text.text, cache, data)
-            }
+        if let Some(loss) = self.refusal(block, place, role) {
+            self.losses.push(loss);
+            return None;
+        }
+        let cache = self.fitted.marks.at(place, block.cache());
+        let start = |kind: &'static str| content::start(kind, cache, data);
+        let written = match block {
+            Block::Text(text) => Written { text: Some(text.text.as_str().into()), ..start("text") },
             Block::Image(image) => {
-                let source = Some(self.source("image", &image.source, data, place, role)?);
-                Written { source, ..content::start("image", cache, data) }
+                let source = Some(self.source(block, &image.source, data, place)?);
+                Written { source, ..start("image") }
             }
             Block::Document(document) => {
-                let source = Some(self.source("document", &document.source, data, place, role)?);
-                let title = document.name.as_deref().map(Into::into);
-                Written { source, title, ..content::start("document", cache, data) }
-            }
-            Block::Audio(_) => {
-                self.lose(LossCode::Media, "audio", place, "this API takes no sound; left out");
-                return None;
-            }
-            Block::Thinking(_) if role != Role::Assistant && !self.as_it_came() => {
-                self.lose(LossCode::NotInDialect, "thinking", place, "only the assistant can think here; left out");
-                return None;
+                let source = Some(self.source(block, &document.source, data, place)?);
+                let title = document.name.as_deref().map(Text::from);
+                Written { source, title, ..start("document") }
             }
             Block::Thinking(thinking) => content::write_thinking(thinking, || None),
             Block::ToolCall(call) => {
-                let input = self.arguments(call, place);
-                content::write_call(call, call.id.as_str().into(), input, cache, data)
+                let mut written = content::write_call(call, cache, data);
+                if !self.as_it_came() {
+                    let none = || Raw::of(&Object::default());
+                    if !call.is_complete() {
+                        let why = "the call was cut off; it is sent without arguments";
+                        self.losses.push(Loss::new(LossCode::Changed, "arguments", place.to_string(), why));
+                        written.input = Some(none());
+                    }
+                    written.input.get_or_insert_with(none);
+                }
+                written
             }
             Block::ToolResult(result) => Written {
                 tool_use_id: Some(result.tool_call_id.as_str().into()),
                 content: self.result_content(result, place, state),
                 is_error: result.is_error.then_some(true),
-                ..content::start("tool_result", cache, data)
+                ..start("tool_result")
             },
-            Block::Other(other) => return self.other(other, place),
+            Block::Other(other) => return (other.dialect == DIALECT).then(|| Item::from(&other.data)),
+            Block::Audio(_) => return None,
         };
-        Some(fields.into())
+        Some(written.into())
+    }
+
+    /// Why a block cannot be sent. `other` blocks of other dialects are in the losses already.
+    fn refusal(&self, block: &Block, place: Place, role: Role) -> Option<Loss> {
+        let is_inner = matches!(place, Place::Inner(..));
+        let kind = block.kind().as_str();
+        let (code, why) = match block {
+            Block::Audio(_) => (LossCode::Media, "this API takes no sound; left out".to_owned()),
+            Block::Other(other) if other.dialect == DIALECT && !other.data.is_object() => {
+                (LossCode::NotInDialect, "it is not an object; left out".to_owned())
+            }
+            _ if self.as_it_came() => return None,
+            Block::Text(text) if !is_inner && text.text.trim().is_empty() => {
+                return Some(Loss::info(LossCode::NotInDialect, kind, place.to_string(), BLANK));
+            }
+            Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) if is_inner => {
+                (LossCode::NotInDialect, "tool results hold text, pictures and documents; left out".to_owned())
+            }
+            Block::Thinking(_) if role != Role::Assistant => {
+                (LossCode::NotInDialect, "only the assistant can think here; left out".to_owned())
+            }
+            Block::Image(_) | Block::Document(_) if matches!(role, Role::Assistant | Role::System) => {
+                (LossCode::Media, format!("only users and tools can send {kind} blocks here; left out"))
+            }
+            _ => return None,
+        };
+        Some(Loss::new(code, kind, place.to_string(), why))
     }
 
     /// What this dialect left on a block, unless another provider of the same dialect did.
@@ -167,90 +189,42 @@ impl<'a> Writer<'a> {
         let names: Vec<&str> = content::extra(data).names().collect();
         if !names.is_empty() {
             let why = format!("what another provider left here stays behind: {}", names.join(", "));
-            self.lose(LossCode::ForeignContent, "provider_data", place, why);
+            self.losses.push(Loss::new(LossCode::ForeignContent, "provider_data", place.to_string(), why));
         }
         &NOTHING
     }
 
-    /// A block of a dialect's own. Others' are in the losses already.
-    fn other(&mut self, other: &'a crate::Other, place: Place) -> Option<Item<'a>> {
-        if other.dialect != DIALECT {
-            return None;
-        }
-        if !other.data.is_object() {
-            self.lose(LossCode::NotInDialect, "other", place, "it is not an object; left out");
-            return None;
-        }
-        Some(Item::from(&other.data))
-    }
-
     /// A source in a form that the API takes.
-    fn source(
-        &mut self,
-        kind: &str,
-        source: &'a Source,
-        data: &'a ProviderData,
-        place: Place,
-        role: Role,
-    ) -> Option<Item<'a>> {
+    fn source(&mut self, block: &Block, source: &'a Source, data: &'a ProviderData, place: Place) -> Option<Item<'a>> {
         if self.as_it_came() {
             return Some(content::write_source(source, data));
         }
-        if matches!(role, Role::Assistant | Role::System) {
-            let why = format!("only users and tools can send {kind} blocks here; left out");
-            self.lose(LossCode::Media, kind, place, why);
-            return None;
-        }
-        match if kind == "image" { fit_image(source) } else { fit_document(source) } {
+        match if block.kind() == BlockKind::Image { fit_image(source) } else { fit_document(source) } {
             Ok(fitted) => {
                 if let Some(note) = note_type(source) {
-                    self.note(LossCode::Changed, "media_type", place, note);
+                    self.note("media_type", place, note);
                 }
                 Some(fitted.map_or_else(|| content::write_source(source, data), Item::from))
             }
             Err(why) => {
-                self.lose(LossCode::Media, kind, place, format!("{why}; left out"));
+                let (kind, why) = (block.kind().as_str(), format!("{why}; left out"));
+                self.losses.push(Loss::new(LossCode::Media, kind, place.to_string(), why));
                 None
             }
         }
     }
 
-    /// The arguments as the wire has them: an object, or what stood there in a request that goes out as it came.
-    fn arguments(&mut self, call: &'a ToolCall, place: Place) -> Option<Raw<'a>> {
-        let raw = content::arguments(call);
-        if self.as_it_came() {
-            return raw.filter(|raw| !content::was_without(call, raw));
-        }
-        if call.is_complete() {
-            return raw;
-        }
-        self.lose(LossCode::Changed, "arguments", place, "the call was cut off; it is sent without arguments");
-        Some(Raw::of(&Object::default()))
-    }
-
     /// What a tool answered: text, pictures and documents.
     fn result_content(&mut self, result: &'a ToolResult, place: Place, state: StateUse) -> Option<Content<'a>> {
-        let mut written = Vec::with_capacity(result.content.len());
-        for (index, block) in result.content.iter().enumerate() {
-            let inner = place.inner(index);
-            let is_taken = match block {
-                Block::Text(_) | Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::Other(_) => true,
-                Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) => self.as_it_came(),
-            };
-            if is_taken {
-                // A tool's pictures are a tool's, whichever message they are in.
-                written.extend(self.block(block, inner, state, Role::Tool));
-            } else {
-                let why = "tool results hold text, pictures and documents; left out";
-                self.lose(LossCode::NotInDialect, block.kind().as_str(), inner, why);
-            }
-        }
+        let blocks = result.content.iter().enumerate();
+        // A tool's pictures are a tool's, whichever message they are in.
+        let written = blocks.filter_map(|(index, block)| self.block(block, place.inner(index), state, Role::Tool));
+        let mut written: Vec<Item<'a>> = written.collect();
         if !self.as_it_came() && written.len() > 1 {
             let before = written.len();
             written.retain(|block| !is_blank(block));
             if written.len() < before {
-                let why = "texts of nothing but blanks are refused; left out";
-                self.note(LossCode::NotInDialect, "text", place, why);
+                self.losses.push(Loss::info(LossCode::NotInDialect, "text", place.to_string(), BLANK));
             }
         }
         let shape = result.provider_data.part(DIALECT, Part::Shape);
@@ -284,32 +258,23 @@ fn wire_role(role: Role) -> &'static str {
     }
 }
 
-/// The wire messages as they were when the request was read.
-fn turns_as_they_came<'a>(messages: &'a [FittedMessage<'a>]) -> Vec<Turn<'a>> {
-    let mut turns: Vec<Turn<'a>> = Vec::with_capacity(messages.len());
-    for message in messages {
-        let role = wire_role(message.role);
-        match turns.last_mut().filter(|last| role == "user" && last.role == role && continues(message)) {
-            Some(last) => last.parts.push(message),
-            None => turns.push(Turn { role, parts: vec![message] }),
-        }
-    }
-    turns
-}
-
-/// The wire messages of a conversation that was not written for this API.
-fn turns<'a>(messages: &'a [FittedMessage<'a>]) -> Vec<Turn<'a>> {
+/// The wire messages: as they were when the request was read, or those of a conversation that was not written for this
+/// API.
+fn turns<'a>(messages: &'a [FittedMessage<'a>], spelling: Spelling) -> Vec<Turn<'a>> {
     let mut turns: Vec<Turn<'a>> = Vec::with_capacity(messages.len());
     for run in messages.chunk_by(|one, next| one.role != Role::Assistant && next.role != Role::Assistant) {
-        user_turns(run, &mut turns);
+        let last_result = match spelling {
+            Spelling::AsItCame => None,
+            Spelling::Ours => run.iter().rposition(has_results),
+        };
+        user_turns(run, last_result, &mut turns);
     }
     turns
 }
 
 /// The wire messages of what is said between two answers, or of one answer. Everything up to the last result is one
 /// message, with what the user says right behind it.
-fn user_turns<'a>(run: &'a [FittedMessage<'a>], turns: &mut Vec<Turn<'a>>) {
-    let last_result = run.iter().rposition(has_results);
+fn user_turns<'a>(run: &'a [FittedMessage<'a>], last_result: Option<usize>, turns: &mut Vec<Turn<'a>>) {
     let first = turns.len();
     let (mut instructions, mut with_results) = (Vec::new(), None);
     for (at, message) in run.iter().enumerate() {
