@@ -127,7 +127,9 @@ fn plain_message(status: Option<u16>, body: &str) -> String {
             None => "the provider failed without a message".to_owned(),
         };
     }
-    body.get(..body.floor_char_boundary(LIMIT)).unwrap_or(body).to_owned()
+    let ends = body.char_indices().map(|(at, c)| at + c.len_utf8());
+    let end = ends.take_while(|end| *end <= LIMIT).last().unwrap_or_default();
+    body.get(..end).unwrap_or(body).to_owned()
 }
 
 fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {

@@ -3,46 +3,50 @@
 use crate::json::tagged::Object;
 use crate::json::wire::{Raw, keep};
 use crate::{
-    Arguments, Block, CacheHint, Document, Image, Other, Part, ProviderData, Source, ThinkingBlock, ToolCall,
+    Arguments, Block, CacheHint, Document, Error, Image, Other, Part, ProviderData, Source, ThinkingBlock, ToolCall,
     ToolResult,
 };
 
+use super::super::request::refusal;
 use super::super::wire::{Content, Item, read_cache};
 use super::super::{DIALECT, keep_shape};
 
-/// Whose blocks are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Reading {
-    /// A client's: a block that lacks something is refused.
-    Request,
+/// Whose block is read.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) enum Reading<'a> {
+    /// A client's, in the list at this place, with its number there: if it lacks something, it is refused.
+    Request(&'a str, usize),
     /// A provider's: such a block is kept whole, and so is one that only requests have.
     Answer,
 }
 
-/// Why a block is refused.
-#[derive(Debug)]
-pub(in super::super) struct Refusal {
-    /// Where it is, inside the block that was read.
-    pub(in super::super) place: String,
-    /// What is wrong with it.
-    pub(in super::super) what: &'static str,
-}
-
-/// Reads the blocks of a message or of a tool's result. The place of a refusal begins with `.content[…]`.
-pub(in super::super) fn read_all(blocks: Vec<Item<'_>>, reading: Reading) -> Result<Vec<Block>, Refusal> {
-    let blocks = blocks.into_iter().map(Item::into_fields).enumerate();
-    let placed =
-        |index: usize, refusal: Refusal| Refusal { place: format!(".content[{index}]{}", refusal.place), ..refusal };
-    blocks.map(|(index, block)| read(block, reading).map_err(|refusal| placed(index, refusal))).collect()
+/// Reads a client's content at this place. Where it is a list and a text would do, `flag` says so in the shape.
+pub(in super::super) fn read_content(
+    content: Content<'_>,
+    place: &str,
+    data: &mut ProviderData,
+    flag: &str,
+) -> Result<Vec<Block>, Error> {
+    let blocks = match content {
+        Content::Text(text) => return Ok(vec![Block::text(text.into_string())]),
+        Content::Blocks(blocks) => blocks.into_iter().map(Item::into_fields).enumerate(),
+        Content::Odd => return Err(refusal(place, "a string or a list of blocks")),
+    };
+    let blocks = blocks.map(|(index, block)| read(block, Reading::Request(place, index)));
+    let blocks = blocks.collect::<Result<Vec<Block>, Error>>()?;
+    if is_short(&blocks) {
+        keep_shape(data, flag, true);
+    }
+    Ok(blocks)
 }
 
 /// Reads one block.
-pub(in super::super) fn read(block: Object<'_>, reading: Reading) -> Result<Block, Refusal> {
+pub(in super::super) fn read(block: Object<'_>, reading: Reading<'_>) -> Result<Block, Error> {
     let block = Reader { fields: block, data: ProviderData::default() };
     let kind = block.fields.text("type");
     let given = |name: &str| block.fields.get(name).map_or("null", |raw| raw.get());
     let has = |name: &str| given(name).starts_with('"');
-    let is_request = reading == Reading::Request;
+    let is_request = matches!(reading, Reading::Request(..));
     let needs = match kind.as_deref() {
         Some("text") if has("text") => return Ok(block.text()),
         Some("text") => "a `text` block needs a `text` that is a string",
@@ -50,21 +54,24 @@ pub(in super::super) fn read(block: Object<'_>, reading: Reading) -> Result<Bloc
         Some("thinking") => "a `thinking` block needs a `thinking` that is a string",
         Some("redacted_thinking") if has("data") => return Ok(block.redacted()),
         Some("redacted_thinking") => "a `redacted_thinking` block needs a `data` that is a string",
-        Some("tool_use") if has("name") && (has("id") || !is_request) => return Ok(block.tool_use()),
+        Some("tool_use") if has("name") && has("id") && is_request => return Ok(block.tool_use()),
+        // An answer's call gets an id where it has none, but nobody can run one without a name.
+        Some("tool_use") if has("name") && given("name") != r#""""# && !is_request => return Ok(block.tool_use()),
         Some("tool_use") => "a `tool_use` block needs an `id` and a `name` that are strings",
         // No answer has the blocks below; whatever they are there, they are not what a user or a tool sends.
         Some("image" | "document") if given("source") != "null" && is_request => return Ok(block.media()),
         Some("image") => "an `image` block needs a `source`",
         Some("document") => "a `document` block needs a `source`",
-        Some("tool_result") if has("tool_use_id") && is_request => return block.tool_result(),
+        Some("tool_result") if has("tool_use_id") && is_request => return block.tool_result(reading),
         Some("tool_result") => "a `tool_result` block needs a `tool_use_id` that is a string",
         Some(_) => return Ok(block.whole()),
         None => "a block needs a `type`",
     };
-    match reading {
-        Reading::Request => Err(Refusal { place: String::new(), what: needs }),
-        Reading::Answer => Ok(block.whole()),
-    }
+    let Reading::Request(list, index) = reading else { return Ok(block.whole()) };
+    let place = format!("{list}[{index}]");
+    let mut error = Error::invalid_request(format!("{place}: {needs}"));
+    error.param = Some(place);
+    Err(error)
 }
 
 /// An object out of which the fields that mean something are taken.
@@ -140,23 +147,15 @@ impl Reader<'_> {
         Block::ToolCall(ToolCall { id, name, arguments, cache, provider_data: self.into_data() })
     }
 
-    fn tool_result(mut self) -> Result<Block, Refusal> {
+    fn tool_result(mut self, reading: Reading<'_>) -> Result<Block, Error> {
         self.fields.take("type");
         let tool_call_id = self.fields.take_text("tool_use_id").unwrap_or_default();
-        let content = match self.fields.take("content").as_ref().map(Raw::to) {
-            Some(Some(Content::Text(text))) => vec![Block::text(text.into_string())],
-            Some(Some(Content::Blocks(blocks))) => {
-                let blocks = read_all(blocks, Reading::Request)?;
-                if is_short(&blocks) {
-                    keep_shape(&mut self.data, "blocks", true);
-                }
-                blocks
+        let content = match (self.fields.take("content"), reading) {
+            (Some(raw), Reading::Request(list, index)) => {
+                let place = format!("{list}[{index}].content");
+                read_content(raw.to().unwrap_or(Content::Odd), &place, &mut self.data, "blocks")?
             }
-            Some(Some(Content::Odd) | None) => {
-                let what = "a `tool_result` block needs a `content` that is a string or a list of blocks";
-                return Err(Refusal { place: String::new(), what });
-            }
-            None => Vec::new(),
+            (Some(_), Reading::Answer) | (None, _) => Vec::new(),
         };
         let (is_error, cache) = (self.take_true("is_error"), self.take_cache());
         let provider_data = self.into_data();
@@ -203,15 +202,15 @@ pub(super) fn read_source(json: &str) -> Option<(Source, Object<'_>)> {
 fn joined(content: Content<'_>) -> Option<String> {
     let blocks = match content {
         Content::Text(text) => return Some(text.into_string()),
-        Content::Blocks(blocks) => read_all(blocks, Reading::Answer).ok()?,
+        Content::Blocks(blocks) => blocks.into_iter().map(Item::into_fields),
         Content::Odd => return None,
     };
-    let texts: Option<Vec<&str>> = blocks.iter().map(Block::as_text).collect();
-    Some(texts?.join("\n\n"))
+    let texts = blocks.map(|block| Some(read(block, Reading::Answer).ok()?.as_text()?.to_owned()));
+    Some(texts.collect::<Option<Vec<String>>>()?.join("\n\n"))
 }
 
 /// Whether these blocks would be written shorter than as a list, unless told otherwise.
-pub(in super::super) fn is_short(blocks: &[Block]) -> bool {
+fn is_short(blocks: &[Block]) -> bool {
     match blocks {
         [] => true,
         [Block::Text(text)] => text.cache.is_none() && text.provider_data.part(DIALECT, Part::Extra).is_empty(),

@@ -3,7 +3,7 @@
 mod decode;
 mod encode;
 
-pub(super) use decode::{Reader, Reading, Refusal, is_short, read, read_all};
+pub(super) use decode::{Reader, Reading, read, read_content};
 pub(super) use encode::{
     arguments, extra, short, start, write_bytes, write_call, write_redacted, write_source, write_thinking,
 };

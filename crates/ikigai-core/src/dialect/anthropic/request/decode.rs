@@ -7,9 +7,10 @@ use crate::dialect::Incoming;
 use crate::json::wire::{Leftovers as _, Raw, Text, read_request};
 use crate::{CacheOptions, Error, Json, JsonSchemaFormat, OutputFormat, Part, ProviderData, Request};
 
+use super::super::content::read_content;
 use super::super::wire::{self, Content, Format, Item, OutputConfig, read_cache};
 use super::super::{DIALECT, keep_shape, thinking};
-use super::messages::{read_messages, read_system};
+use super::messages::read_messages;
 use super::refusal;
 use super::tools::{read_choice, read_tool, write_choice};
 
@@ -24,8 +25,12 @@ pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
     request.model = body.model.take().map(Text::into_string).unwrap_or_default();
     // An empty list says nothing, but must be there again; and so below.
     let is_empty = |system: &Content<'_>| matches!(system, Content::Blocks(blocks) if blocks.is_empty());
-    if let Some(system) = body.system.take_if(|system| !is_empty(system)) {
-        request.system = read_system(system, &mut request.provider_data)?;
+    match body.system.take_if(|system| !is_empty(system)) {
+        Some(Content::Odd) => return Err(refusal("system", "a string or a list of text blocks")),
+        Some(system) => {
+            request.system = read_content(system, "system", &mut request.provider_data, "system_blocks")?;
+        }
+        None => {}
     }
     request.max_output_tokens = integer("max_tokens", body.max_tokens.take())?;
     request.temperature = number("temperature", body.temperature.take(), &mut request)?;

@@ -280,6 +280,16 @@ fn answers_of_others_are_dressed_for_this_apis_clients() {
 }
 
 #[test]
+fn ids_of_calls_that_would_become_one_stay_apart() {
+    let calls = ["a:b", "a_b", "a.b", "", "a_b"].map(|id| Block::tool_call(id, "f", serde_json::Map::new()));
+    let response = Response { content: calls.into(), finish_reason: FinishReason::ToolUse, ..Response::default() };
+    let (body, losses) = write_answer(&response, &Reply::default());
+    let ids: Vec<&Value> = body["content"].as_array().unwrap().iter().map(|block| &block["id"]).collect();
+    assert_eq!(ids, ["a_b", "a_b_1", "a_b_2", "_", "a_b_4"]);
+    assert_eq!(losses.len(), 5);
+}
+
+#[test]
 fn an_answer_without_state_gets_no_seal() {
     let response = Response { content: vec![Block::thinking("Hm"), Block::text("Yes")], ..Response::default() };
     let (body, losses) = write_answer(&response, &Reply { provider: Some("deepseek".into()), ..Reply::default() });

@@ -4,7 +4,7 @@ use crate::dialect::seal::Sealed;
 use crate::json::wire::{Leftovers as _, Text};
 use crate::{Block, Error, Message, Part, ProviderData, Role};
 
-use super::super::super::content::{self, Reading, Refusal, is_short};
+use super::super::super::content::read_content;
 use super::super::super::response::Neighbour;
 use super::super::super::wire::{self, Content};
 use super::super::super::{DIALECT, keep_shape};
@@ -19,50 +19,18 @@ pub(in super::super) fn read_messages(list: Vec<wire::Message<'_>>) -> Result<Ve
     Ok(messages)
 }
 
-/// Reads the system prompt.
-pub(in super::super) fn read_system(content: Content<'_>, data: &mut ProviderData) -> Result<Vec<Block>, Error> {
-    if matches!(content, Content::Odd) {
-        return Err(refusal("system", "a string or a list of text blocks"));
-    }
-    let place = |place: String| place.replacen(".content", "system", 1);
-    read_blocks(content, data, "system_blocks").map_err(|refusal| bad_block(place(refusal.place), refusal.what))
-}
-
-/// Reads content; `flag` notes in the shape that it is a list where a text would do.
-fn read_blocks(content: Content<'_>, data: &mut ProviderData, flag: &str) -> Result<Vec<Block>, Refusal> {
-    match content {
-        Content::Text(text) => Ok(vec![Block::text(text.into_string())]),
-        Content::Blocks(blocks) => {
-            let blocks = content::read_all(blocks, Reading::Request)?;
-            if is_short(&blocks) {
-                keep_shape(data, flag, true);
-            }
-            Ok(blocks)
-        }
-        Content::Odd => Ok(Vec::new()),
-    }
-}
-
-/// The error of a block that is not made as it must be.
-fn bad_block(place: String, what: &str) -> Error {
-    let mut error = Error::invalid_request(format!("{place}: {what}"));
-    error.param = Some(place);
-    error
-}
-
 fn read_message(index: usize, mut message: wire::Message<'_>, messages: &mut Vec<Message>) -> Result<(), Error> {
-    let place = |field: &str| format!("messages[{index}].{field}");
     let role = match message.role.take().as_ref().map(Text::as_str) {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         Some("system") => Role::System,
-        Some(_) | None => return Err(refusal(&place("role"), "`user`, `assistant` or `system`")),
+        Some(_) | None => {
+            return Err(refusal(&format!("messages[{index}].role"), "`user`, `assistant` or `system`"));
+        }
     };
-    let content = message.content.take().filter(|content| !matches!(content, Content::Odd));
-    let content = content.ok_or_else(|| refusal(&place("content"), "a string or a list of blocks"))?;
     let mut data = ProviderData::default();
-    let content = read_blocks(content, &mut data, "blocks")
-        .map_err(|refusal| bad_block(format!("messages[{index}]{}", refusal.place), refusal.what))?;
+    let place = format!("messages[{index}].content");
+    let content = read_content(message.content.take().unwrap_or(Content::Odd), &place, &mut data, "blocks")?;
     let first = messages.len();
     match role {
         Role::User => split(content, messages),

@@ -4,5 +4,5 @@ mod decode;
 mod encode;
 mod media;
 
-pub(super) use decode::{read_messages, read_system};
+pub(super) use decode::read_messages;
 pub(super) use encode::Writer;
