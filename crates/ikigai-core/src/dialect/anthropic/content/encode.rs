@@ -98,10 +98,10 @@ pub(in super::super) fn write_bytes<'a>(kind: &'a str, media_type: &'a str, data
     }
 }
 
-/// Content as the wire has it: a plain text for a lone text, else a list.
-pub(in super::super) fn short<'a>(mut blocks: Vec<Item<'a>>, shape: &Fields) -> Content<'a> {
+/// Content as the wire has it: a plain text for a lone text, else a list. `flag` in the shape says that it was a list.
+pub(in super::super) fn short<'a>(mut blocks: Vec<Item<'a>>, shape: &Fields, flag: &str) -> Content<'a> {
     if let [Item::Sent(Tagged::Known(only))] = blocks.as_mut_slice()
-        && !shape.flag("blocks")
+        && !shape.flag(flag)
         && only.cache_control.is_none()
         && only.rest.is_empty()
         && let Some(text) = only.text.take()

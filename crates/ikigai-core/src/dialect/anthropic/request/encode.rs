@@ -8,7 +8,7 @@ use crate::fit::{Fitted, FittedFormat, Spelling};
 use crate::json::wire::{Raw, Rest, Text, write};
 use crate::{Error, Fields, Json, Limits, Loss, LossCode, Part};
 
-use super::super::wire::{self, Content, Format, Item, OutputConfig, write_cache};
+use super::super::wire::{self, Format, OutputConfig, write_cache};
 use super::super::{DIALECT, content, thinking};
 use super::decode::read_format;
 use super::messages::Writer;
@@ -50,7 +50,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
     let body = wire::Request {
         model: (!in_path).then(|| request.model.as_str().into()),
         max_tokens: thinking.max_tokens.map(|limit| Raw::of(&limit)),
-        system: system.map(|blocks| short_system(blocks, shape)),
+        system: system.map(|blocks| content::short(blocks, shape, "system_blocks")),
         messages: Some(messages),
         tools: (!tools.is_empty()).then_some(tools),
         tool_choice: write_fitted_choice(fitted),
@@ -72,14 +72,6 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
     }
     let (path, headers) = envelope(fitted, path, &betas);
     Ok(WireRequest { path, headers, body: write(&body), losses, names: crate::wire::ToolNames::default() })
-}
-
-/// The system prompt: a text when that is all there is, else blocks.
-fn short_system<'a>(blocks: Vec<Item<'a>>, shape: &Fields) -> Content<'a> {
-    match shape.flag("system_blocks") {
-        true => Content::Blocks(blocks),
-        false => content::short(blocks, Fields::NONE),
-    }
 }
 
 /// The form of the answer.

@@ -96,7 +96,7 @@ impl<'a> Writer<'a> {
             StateUse::Own => content::extra(data).as_rest(),
             StateUse::Foreign => Vec::new(),
         };
-        let content = content::short(blocks, data.part(DIALECT, Part::Shape));
+        let content = content::short(blocks, data.part(DIALECT, Part::Shape), "blocks");
         Some(wire::Message { role: Some(turn.role.into()), content: Some(content), rest })
     }
 
@@ -228,7 +228,7 @@ impl<'a> Writer<'a> {
             }
         }
         let shape = result.provider_data.part(DIALECT, Part::Shape);
-        (shape.flag("blocks") || !written.is_empty()).then(|| content::short(written, shape))
+        (shape.flag("blocks") || !written.is_empty()).then(|| content::short(written, shape, "blocks"))
     }
 }
 
