@@ -24,11 +24,7 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
         names.iter().find_map(|name| header(headers, name)).map(str::to_owned)
     });
     error.retry_after_ms = retry_after(headers);
-    error.retryable = match header(headers, "x-should-retry") {
-        Some("true") => Some(true),
-        Some("false") => Some(false),
-        _ => None,
-    };
+    error.retryable = header(headers, "x-should-retry").and_then(|word| word.parse().ok());
     error
 }
 

@@ -69,25 +69,24 @@ pub(super) fn write_tools<'a>(fitted: &'a Fitted<'_>) -> Vec<Item<'a>> {
 }
 
 fn write_tool<'a>(tool: &'a FittedTool<'_>, fitted: &'a Fitted<'_>) -> Item<'a> {
-    let (function, index, name, parameters, strict) = match tool {
+    match tool {
+        FittedTool::Own(other) => Item::from(&other.data),
         FittedTool::Function { function, index, name, parameters, strict } => {
-            (function, *index, name, parameters, *strict)
+            let data = &function.provider_data;
+            let was_absent = fitted.spelling == Spelling::AsItCame
+                && data.part(DIALECT, Part::Shape).flag("no_schema")
+                && **parameters == no_parameters();
+            Item::from(Written {
+                name: Some(name.as_ref().into()),
+                description: function.description.as_deref().map(Text::from),
+                input_schema: (!was_absent).then(|| Raw::from(parameters.as_ref())),
+                strict: strict.filter(|strict| *strict),
+                cache_control: fitted.marks.at(Place::Tool(*index), function.cache.as_ref()).map(wire::write_cache),
+                rest: content::extra(data).as_rest(),
+                ..Written::default()
+            })
         }
-        FittedTool::Own(other) => return Item::from(&other.data),
-    };
-    let data = &function.provider_data;
-    let was_absent = fitted.spelling == Spelling::AsItCame
-        && data.part(DIALECT, Part::Shape).flag("no_schema")
-        && **parameters == no_parameters();
-    Item::from(Written {
-        name: Some(name.as_ref().into()),
-        description: function.description.as_deref().map(Text::from),
-        input_schema: (!was_absent).then(|| Raw::from(parameters.as_ref())),
-        strict: strict.filter(|strict| *strict),
-        cache_control: fitted.marks.at(Place::Tool(index), function.cache.as_ref()).map(wire::write_cache),
-        rest: content::extra(data).as_rest(),
-        ..Written::default()
-    })
+    }
 }
 
 /// The `tool_choice`, where one is needed; as it came where it still means the same.

@@ -8,7 +8,7 @@ use crate::{Arguments, Block, Event, Fields, Json, Other, Part, ProviderData, To
 
 use super::super::DIALECT;
 use super::super::response::read_block;
-use super::decode::{Decoder, field, lacks};
+use super::decode::{Decoder, field, required};
 use super::pieces::{Piece, PieceKind};
 
 /// A block that has begun and not ended.
@@ -29,8 +29,6 @@ enum Content {
     Thinking {
         signature: Option<String>,
     },
-    /// Whole from the start.
-    Whole,
     Call {
         /// The arguments that came with the start; they count if none follow.
         input: Arguments,
@@ -42,10 +40,6 @@ enum Content {
         grown: Vec<(&'static str, String)>,
     },
 }
-
-/// There is no open block that takes such a piece.
-#[derive(Debug)]
-pub(super) struct NotOpen;
 
 impl Decoder {
     pub(super) fn block_start(&mut self, number: u64, block: Object<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
@@ -60,7 +54,7 @@ impl Decoder {
     /// Opens a block whose text or arguments may still grow.
     fn open_block(&mut self, number: u64, mut block: Block, out: &mut Vec<Event>) {
         let index = self.opened;
-        let mut first = String::new();
+        let first;
         let content = match &mut block {
             Block::Text(text) => {
                 first = std::mem::take(&mut text.text);
@@ -71,8 +65,7 @@ impl Decoder {
                 }
                 Content::Text { citations }
             }
-            Block::Thinking(thinking) if is_redacted(&thinking.provider_data) => Content::Whole,
-            Block::Thinking(thinking) => {
+            Block::Thinking(thinking) if !is_redacted(&thinking.provider_data) => {
                 first = std::mem::take(&mut thinking.text);
                 // The stream opens with an empty signature; the real one comes before the end.
                 thinking.provider_data.take_part(DIALECT, Part::Shape);
@@ -85,8 +78,12 @@ impl Decoder {
                 let content = Content::Own { fields: other.data.to().unwrap_or_default(), grown: Vec::new() };
                 return self.open.push(OpenBlock { number, index: None, content });
             }
-            // No answer has them.
-            Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => Content::Whole,
+            // Whole from the start; no answer has the others.
+            Block::Thinking(_) | Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => {
+                self.opened += 1;
+                out.push(Event::BlockStart { index, block });
+                return out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
+            }
         };
         self.opened += 1;
         let is_thinking = matches!(content, Content::Thinking { .. });
@@ -111,7 +108,7 @@ impl Decoder {
 
     pub(super) fn delta(&mut self, frame: &Object<'_>, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         let number: Option<u64> = field(frame, "index")?;
-        let delta: Object<'_> = field(frame, "delta")?.ok_or_else(|| lacks("delta"))?;
+        let delta: Object<'_> = required(frame, "delta")?;
         let number = number.or_else(|| self.open.last().map(|open| open.number)).unwrap_or(0);
         let kind = delta.text("type").unwrap_or_default();
         let piece = PieceKind::of(&kind);
@@ -128,17 +125,17 @@ impl Decoder {
         let Some(kind) = piece else { return Ok(self.rare_delta(number, &kind, &delta)) };
         let text = delta.text(kind.names().1).unwrap_or_default();
         match self.piece(Piece { kind, index: number, text }, out) {
-            Ok(()) => Ok(Seen::Known),
-            Err(NotOpen) => Ok(self.unknown(Some(number))),
+            Some(()) => Ok(Seen::Known),
+            None => Ok(self.unknown(Some(number))),
         }
     }
 
-    /// One more piece of text, thinking or arguments.
-    pub(super) fn piece(&mut self, piece: Piece<'_>, out: &mut Vec<Event>) -> Result<(), NotOpen> {
+    /// One more piece of text, thinking or arguments; `None` if there is no open block that takes such a piece.
+    pub(super) fn piece(&mut self, piece: Piece<'_>, out: &mut Vec<Event>) -> Option<()> {
         let Piece { kind, index: number, text } = piece;
-        let open = self.open.iter_mut().find(|open| open.number == number).ok_or(NotOpen)?;
+        let open = self.open.iter_mut().find(|open| open.number == number)?;
         if text.is_empty() {
-            return Ok(());
+            return Some(());
         }
         match (kind, &mut open.content, open.index) {
             (PieceKind::Text, Content::Text { .. }, Some(index)) => {
@@ -159,9 +156,9 @@ impl Decoder {
                 };
                 grow(grown, name, &text);
             }
-            _ => return Err(NotOpen),
+            _ => return None,
         }
-        Ok(())
+        Some(())
     }
 
     /// A delta that comes once in a while.
@@ -207,7 +204,6 @@ impl Decoder {
                 Some(signature) => provider_data.set_part(DIALECT, Part::State, "signature", signature),
                 None => provider_data.set_part(DIALECT, Part::Shape, "unsigned", true),
             },
-            Content::Whole => {}
             Content::Call { input, text } => {
                 if text.is_empty() && input != Arguments::default() {
                     out.push(Event::ToolCallDelta { index, arguments: input.text().to_owned() });

@@ -34,7 +34,7 @@ pub(crate) struct Decoder {
 impl ReadFrames for Decoder {
     fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         if let Some(piece) = read_piece(data)
-            && self.piece(piece, out).is_ok()
+            && self.piece(piece, out).is_some()
         {
             return Ok(Seen::Known);
         }
@@ -44,18 +44,17 @@ impl ReadFrames for Decoder {
         match kind.as_deref().or(name).unwrap_or_default() {
             "content_block_delta" => return self.delta(&frame, out),
             "content_block_start" => {
-                let block = field(&frame, "content_block")?.ok_or_else(|| lacks("content_block"))?;
+                let block = required(&frame, "content_block")?;
                 self.begin(out);
                 let number = field(&frame, "index")?.unwrap_or(self.opened as u64);
                 self.block_start(number, block, out)?;
             }
             "content_block_stop" => self.block_stop(field(&frame, "index")?, out),
-            "message_start" => self.message_start(field(&frame, "message")?.ok_or_else(|| lacks("message"))?, out)?,
+            "message_start" => self.message_start(required(&frame, "message")?, out)?,
             "message_delta" => self.message_delta(&frame, out)?,
             "message_stop" => {
                 self.begin(out);
-                if frame.0.len() > 1 {
-                    let data = Json::of(&frame).unwrap_or_default();
+                if let Some(data) = Json::of(&frame).ok().filter(|_| frame.0.len() > 1) {
                     out.push(Event::Other { index: None, dialect: DIALECT, data });
                 }
                 self.finish(out);
@@ -92,9 +91,9 @@ pub(super) fn field<'a, T: Deserialize<'a>>(frame: &'a Object<'_>, name: &str) -
     frame.get(name).map_or(Ok(None), |raw| serde_json::from_str(raw.get()))
 }
 
-/// A frame of a known kind without what it has to bring.
-pub(super) fn lacks(field: &str) -> Fault {
-    Fault::Broken(format!("it has no `{field}`"))
+/// A field that frames of their kind have to bring.
+pub(super) fn required<'a, T: Deserialize<'a>>(frame: &'a Object<'_>, name: &str) -> Result<T, Fault> {
+    field(frame, name)?.ok_or_else(|| Fault::Broken(format!("it has no `{name}`")))
 }
 
 impl Decoder {
