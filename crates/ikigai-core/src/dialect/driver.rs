@@ -319,9 +319,9 @@ impl StreamEncoder {
         };
         let queue = match dialect {
             Dialect::OpenaiChat => Some(Queue::new(Lanes::TextAndThinking)),
-            Dialect::Gemini => Some(Queue::new(Lanes::All)),
-            // Items have numbers; and Messages has its own way, because its blocks end with more than they began with.
-            Dialect::OpenaiResponses | Dialect::Anthropic => None,
+            Dialect::Gemini | Dialect::Anthropic => Some(Queue::new(Lanes::All)),
+            // Items have numbers.
+            Dialect::OpenaiResponses => None,
         };
         StreamEncoder { writer, queue, losses: Vec::new() }
     }

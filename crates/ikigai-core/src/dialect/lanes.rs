@@ -38,6 +38,20 @@ enum Lane {
     Any,
 }
 
+impl Open {
+    /// Keeps a piece, as one with the piece before.
+    fn hold(&mut self, event: &Event) {
+        match (self.held.last_mut(), event) {
+            (Some(Event::TextDelta { text: held, .. }), Event::TextDelta { text, .. })
+            | (Some(Event::ThinkingDelta { text: held, .. }), Event::ThinkingDelta { text, .. })
+            | (Some(Event::ToolCallDelta { arguments: held, .. }), Event::ToolCallDelta { arguments: text, .. }) => {
+                held.push_str(text)
+            }
+            _ => self.held.push(event.clone()),
+        }
+    }
+}
+
 impl Queue {
     pub(super) fn new(lanes: Lanes) -> Self {
         Queue { lanes, open: Vec::new() }
@@ -53,7 +67,7 @@ impl Queue {
             Event::TextDelta { index, .. }
             | Event::ThinkingDelta { index, .. }
             | Event::ToolCallDelta { index, .. } => match self.waiting(*index) {
-                Some(open) => open.held.push(event.clone()),
+                Some(open) => open.hold(event),
                 None => pass(event),
             },
             Event::BlockDone { index, .. } | Event::ToolCallDone { index, .. } => match self.waiting(*index) {

@@ -18,13 +18,17 @@ pub(crate) fn note_foreign(data: &ProviderData, own: Dialect, parts: &[Part], pl
 
 /// The loss of a block that only another dialect has, named by its type, or else by its fields.
 pub(super) fn block_loss(other: &Other, place: impl Into<String>) -> Loss {
-    let fields: Fields = other.data.to().unwrap_or_default();
-    let named = match fields.str("type") {
+    let why = format!("a block that only {} has ({}); it is left out", other.dialect, name_of(&other.data));
+    Loss::new(LossCode::ForeignContent, "other", place, why)
+}
+
+/// What a dialect's own block or event is called: its type, or else the names of its fields.
+pub(super) fn name_of(data: &Json) -> String {
+    let fields: Fields = data.to().unwrap_or_default();
+    match fields.str("type") {
         Some(kind) => kind.into_owned(),
         None => fields.names().collect::<Vec<_>>().join(", "),
-    };
-    let why = format!("a block that only {} has ({named}); it is left out", other.dialect);
-    Loss::new(LossCode::ForeignContent, "other", place, why)
+    }
 }
 
 /// The names of the fields that say something.

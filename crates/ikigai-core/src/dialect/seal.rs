@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_record_returns_from_both_forms_and_foreign_text_is_left_alone() {
         let mut data = ProviderData::default();
-        data.set(Dialect::Anthropic, "signature", "Eq/o+B==");
+        data.set_part(Dialect::Anthropic, Part::State, "signature", "Eq/o+B==");
         let sealed = Sealed { provider: Some("anthropic".into()), model: None, data };
         assert_eq!(Sealed::from_text(&sealed.to_text()), Some(sealed.clone()));
         assert_eq!(Sealed::from_base64(&sealed.to_base64()), Some(sealed.clone()));

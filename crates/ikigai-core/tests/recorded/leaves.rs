@@ -55,8 +55,6 @@ const KNOWN: &[&str] = &[
     // Events of one stream with different ids; the first goes on.
     "perplexity-prompt-caching-streaming-probe-628d70b3",
     "perplexity-streaming-streaming-smoke-a6b1802b",
-    // The note that a compaction leaves is a block that the stream brings in one piece.
-    "anthropic-anthropic-compaction-usage-with-cache-streaming-c38fef64",
 ];
 
 /// Events of the Responses API that hold what a later one replaces.

@@ -1,30 +1,16 @@
 //! Failures: the wire's error bodies to the canonical error, and back.
 
-use crate::dialect::WireError;
+use std::borrow::Cow;
+
+use crate::dialect::{WireError, duration_ms};
 use crate::json::tagged::Object;
-use crate::json::text::unescape;
-use crate::json::wire::{Raw, Text, write};
-use crate::{Error, ErrorKind, Fields, Part};
+use crate::json::wire::write;
+use crate::{Error, ErrorKind, Fields, Json, Part};
 
 use super::DIALECT;
 
 /// The longest message that is kept of a body that is not an error object, and the largest error object.
 const LIMIT: usize = 2048;
-
-wire! {
-    /// The body of a failure.
-    pub(super) struct Failure<'a> {
-        kind "type": Text<'a>,
-        error "error": Inner<'a>,
-        request_id "request_id": Text<'a>,
-    }
-
-    /// The error in it.
-    pub(super) struct Inner<'a> {
-        kind "type": Text<'a>,
-        message "message": Text<'a>,
-    }
-}
 
 /// Reads a failed HTTP answer. The body may be JSON of another shape, HTML, cut off or empty.
 pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
@@ -38,11 +24,7 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
         names.iter().find_map(|name| header(headers, name)).map(str::to_owned)
     });
     error.retry_after_ms = retry_after(headers);
-    error.retryable = match header(headers, "x-should-retry") {
-        Some("true") => Some(true),
-        Some("false") => Some(false),
-        _ => None,
-    };
+    error.retryable = header(headers, "x-should-retry").and_then(|word| word.parse().ok());
     error
 }
 
@@ -56,7 +38,7 @@ pub(super) fn from_body(body: &[u8]) -> Error {
 }
 
 fn read(fields: &Object<'_>, body: &str, status: Option<u16>, headers: &[(String, String)]) -> Error {
-    let text = |fields: &Object<'_>, name: &str| Some(unescape(fields.get(name)?.get())?.into_owned());
+    let text = |fields: &Object<'_>, name: &str| fields.text(name).map(Cow::into_owned);
     let raw = fields.get("error");
     let inner: Option<Object<'_>> = raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
     let said = match &inner {
@@ -74,10 +56,11 @@ fn read(fields: &Object<'_>, body: &str, status: Option<u16>, headers: &[(String
     error.code = code;
     error.request_id = text(fields, "request_id");
     if let Some(raw) = raw.filter(|raw| inner.is_some() && raw.get().len() <= LIMIT) {
-        error.provider_data.set_part(DIALECT, Part::Answer, "error", crate::Json::copy(raw));
+        error.provider_data.set_part(DIALECT, Part::Answer, "error", Json::copy(raw));
     }
     error
 }
+
 /// The provider's type decides, then its words where one type means several things, then the status.
 fn classify(error_type: Option<&str>, code: Option<&str>, message: &str, status: Option<u16>) -> ErrorKind {
     match error_type {
@@ -140,10 +123,8 @@ fn plain_message(status: Option<u16>, body: &str) -> String {
             None => "the provider failed without a message".to_owned(),
         };
     }
-    let mut end = body.len().min(LIMIT);
-    while !body.is_char_boundary(end) {
-        end -= 1;
-    }
+    let ends = body.char_indices().map(|(at, c)| at + c.len_utf8());
+    let end = ends.take_while(|end| *end <= LIMIT).last().unwrap_or_default();
     body.get(..end).unwrap_or(body).to_owned()
 }
 
@@ -153,11 +134,8 @@ fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
 
 /// The wait that the provider asks for. A date is left to the caller, who has a clock.
 fn retry_after(headers: &[(String, String)]) -> Option<u64> {
-    let number =
-        |name: &str| header(headers, name)?.parse::<f64>().ok().filter(|wait| wait.is_finite() && *wait >= 0.0);
-    let wait = number("retry-after-ms").or_else(|| number("retry-after").map(|seconds| seconds * 1000.0))?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked above; a cast saturates")]
-    Some(wait.ceil() as u64)
+    let exact = header(headers, "retry-after-ms").and_then(|wait| duration_ms(&format!("{wait}ms")));
+    exact.or_else(|| duration_ms(header(headers, "retry-after")?))
 }
 
 /// Writes a failure for a client: status, headers and body as this API would give them.
@@ -173,23 +151,30 @@ pub(crate) fn encode_error(error: &Error) -> WireError {
         headers.push(("x-should-retry".to_owned(), retryable.to_string()));
     }
     // This API's own failures keep their status; those of others get the one that fits their kind here.
-    let is_own = error.provider_data.part(DIALECT, Part::Answer).get("error").is_some();
-    let status = error.status.filter(|status| is_own && *status >= 400).unwrap_or_else(|| status_of(error.kind));
+    let status =
+        error.status.filter(|status| own(error).is_some() && *status >= 400).unwrap_or_else(|| status_of(error.kind));
     WireError { status, headers, body: write(&failure(error)) }
 }
 
 /// The body of a failure.
-pub(super) fn failure(error: &Error) -> Raw<'static> {
-    let own: Option<Fields> =
-        error.provider_data.part(DIALECT, Part::Answer).get("error").and_then(|own| own.to().ok());
+pub(super) fn failure(error: &Error) -> Fields {
+    let own: Option<Fields> = own(error).and_then(|own| own.to().ok());
     let kind = error.error_type.as_deref().filter(|_| own.is_some()).unwrap_or(words(error.kind).1);
-    let own = own.unwrap_or_default();
-    Raw::of(&Failure {
-        kind: Some("error".into()),
-        error: Some(Inner { kind: Some(kind.into()), message: Some(message(error).into()), rest: own.as_rest() }),
-        request_id: error.request_id.as_deref().map(Text::from),
-        rest: Vec::new(),
-    })
+    let mut inner = own.unwrap_or_default();
+    inner.set("type", kind);
+    inner.set("message", message(error));
+    let mut body = Fields::default();
+    body.set("type", "error");
+    body.set("error", inner);
+    if let Some(id) = &error.request_id {
+        body.set("request_id", id.as_str());
+    }
+    body
+}
+
+/// The provider's own error object, if it was one of this API.
+fn own(error: &Error) -> Option<&Json> {
+    error.provider_data.part(DIALECT, Part::Answer).get("error")
 }
 
 /// Clients of this API tell a prompt that is too long by its words.

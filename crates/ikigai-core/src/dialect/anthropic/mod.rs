@@ -28,15 +28,10 @@
 //! | call, result, media, tool | shape | `no_input`, `blocks`, `source`, `no_schema`: how a value was written |
 //! | answer | shape | `without_message_stop`: the stream ended without its last event |
 //! | usage | shape | `absent`: the counts that were not given |
-//!
-//! Beside the files that every dialect has: `answer.rs` writes the blocks of an answer, with other dialects' state in this
-//! one's slots, and `names.rs` makes ids of calls fit.
 
 mod abilities;
-mod answer;
 mod content;
 mod error;
-mod names;
 mod request;
 mod response;
 mod stream;
@@ -45,7 +40,7 @@ mod usage;
 pub(super) mod watch;
 mod wire;
 
-use crate::Dialect;
+use crate::{Dialect, Json, Part, ProviderData};
 
 pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
@@ -55,6 +50,11 @@ pub(crate) use stream::{Decoder, Encoder};
 
 /// Whose data this folder reads in `provider_data`.
 const DIALECT: Dialect = Dialect::Anthropic;
+
+/// Keeps how something was written.
+fn keep_shape(data: &mut ProviderData, name: &str, value: impl Into<Json>) {
+    data.set_part(DIALECT, Part::Shape, name, value);
+}
 
 #[cfg(test)]
 mod recordings_tests;

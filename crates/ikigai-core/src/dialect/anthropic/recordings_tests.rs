@@ -289,7 +289,8 @@ fn faults(body: &Value) -> Vec<String> {
         fault(expected == given, format!("messages.{index}: results {given:?} for calls {expected:?}"));
         waiting = words("tool_use", "id");
         for id in &waiting {
-            fault(names::is_safe(id) && !ids.contains(id), format!("messages.{index}: id {id}"));
+            let is_safe = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+            fault(is_safe && !id.is_empty() && !ids.contains(id), format!("messages.{index}: id {id}"));
         }
         ids.extend(waiting.clone());
         for block in content {

@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use crate::catalog::{Rules, rules_for};
-use crate::dialect::{Incoming, Reply, Target, WriteFrames, testing};
+use crate::dialect::{Incoming, Reply, StreamEncoder, Target, testing};
 use crate::provider::Quirks;
 use crate::wire::Ids;
 use crate::{Error, Event, Loss, Request, Response};
 
-use super::{DIALECT, Encoder};
+use super::DIALECT;
 
 /// The events of a stream's text. Their order is checked.
 pub(super) fn events_of(sse: &str) -> Vec<Event> {
@@ -22,10 +22,10 @@ pub(super) fn answer_of(sse: &str) -> Response {
 
 /// The frames of events.
 pub(super) fn frames_of<'a>(events: impl IntoIterator<Item = &'a Event>, reply: Reply) -> String {
-    let mut encoder = Encoder::new(reply);
+    let mut encoder = StreamEncoder::new(DIALECT, reply);
     let mut out = Vec::new();
     for event in events {
-        encoder.event(event, &mut out);
+        encoder.push(event, &mut out);
     }
     String::from_utf8(out).unwrap()
 }

@@ -3,12 +3,10 @@
 //! Three mechanisms: a budget in tokens (`enabled`), the model's own measure steered by an effort (`adaptive`), and off
 //! (absent, `disabled` or `between_tools`).
 
-use crate::catalog::ThinkingKind;
-use crate::catalog::rules_for;
+use crate::catalog::{ThinkingKind, rules_for};
 use crate::fit::{Fitted, Spelling};
 use crate::json::wire::Raw;
-use crate::thinking::nearest_level;
-use crate::thinking::{ShowThinking, ThinkingSetting};
+use crate::thinking::{ShowThinking, ThinkingSetting, nearest_level};
 use crate::{Json, Level, Loss, Part, Thinking};
 
 use super::{DIALECT, wire};

@@ -3,7 +3,7 @@
 use crate::json::wire::Raw;
 use crate::{Fields, Json, Part, Usage};
 
-use super::{DIALECT, wire};
+use super::DIALECT;
 
 const INPUT: &str = "input_tokens";
 const OUTPUT: &str = "output_tokens";
@@ -15,12 +15,12 @@ const THINKING: &str = "thinking_tokens";
 /// Reads a `usage` object. What is more than counts stays in `provider_data`, field by field; `absent` in its shape lists
 /// the counts that the provider did not give.
 pub(super) fn decode(mut fields: Fields) -> Usage {
-    let number = |json: &Json| json.to::<u64>().ok();
-    let of = |name: &str| fields.get(name).and_then(number);
+    let count = |json: &Json| json.to::<u64>().ok();
+    let of = |name: &str| fields.get(name).and_then(count);
     let details: Fields = fields.get(DETAILS).and_then(|details| details.to().ok()).unwrap_or_default();
     // The API counts the thinking inside the output. The documents that define the format show a count beside the
     // others, on top of them.
-    let inside = details.get(THINKING).and_then(number);
+    let inside = details.get(THINKING).and_then(count);
     let thinking = inside.or_else(|| of(THINKING)).unwrap_or(0);
     let mut usage = Usage {
         input_tokens: of(INPUT).unwrap_or(0),
@@ -37,7 +37,7 @@ pub(super) fn decode(mut fields: Fields) -> Usage {
         usage.provider_data.set_part(DIALECT, Part::Shape, "absent", absent);
     }
     fields.retain(|name, value| match name {
-        INPUT | OUTPUT | CACHE_READ | CACHE_WRITE => number(value).is_none(),
+        INPUT | OUTPUT | CACHE_READ | CACHE_WRITE => count(value).is_none(),
         // A zero is written only where one was read.
         DETAILS => thinking == 0 || details.len() != 1,
         _ => true,
@@ -51,42 +51,41 @@ pub(super) fn encode(usage: Option<&Usage>) -> Raw<'static> {
     let nobody = Usage::default();
     let usage = usage.unwrap_or(&nobody);
     let own = usage.provider_data.part(DIALECT, Part::Answer);
-    let absent: Vec<String> = usage
-        .provider_data
-        .part(DIALECT, Part::Shape)
-        .get("absent")
-        .and_then(|absent| absent.to().ok())
-        .unwrap_or_default();
-    let count = |name: &str, count: u64| {
-        let was_given = own.get(name).is_none() && !absent.iter().any(|absent| absent == name);
-        (count > 0 || was_given).then_some(count)
-    };
-    let thinking = |json: &Json| json.to::<u64>().ok() == Some(usage.thinking_tokens);
-    let beside = usage.thinking_tokens > 0 && own.get(THINKING).is_some_and(thinking);
-    let mut details: Fields = own.get(DETAILS).and_then(|details| details.to().ok()).unwrap_or_default();
-    let counted = details.get(THINKING).is_some_and(thinking);
-    if usage.thinking_tokens > 0 && !beside && !counted {
-        details.set(THINKING, Json::of(&usage.thinking_tokens).unwrap_or_default());
-    }
-    let details = (usage.thinking_tokens > 0 && !beside).then(|| Raw::of(&details));
     let mut rest = own.clone();
+    let absent = usage.provider_data.part(DIALECT, Part::Shape).get("absent");
+    let absent: Vec<String> = absent.and_then(|absent| absent.to().ok()).unwrap_or_default();
+    let was_given = |name: &str| own.get(name).is_none() && !absent.iter().any(|absent| absent == name);
     // A count that has since changed must not come back from an old copy.
-    rest.retain(|name, value| match name {
-        THINKING => thinking(value),
-        DETAILS => details.is_none() && (counted || usage.thinking_tokens == 0 && !mentions_thinking(value)),
-        _ => true,
-    });
+    let thinking = usage.thinking_tokens;
+    let is_old = |fields: &Fields| fields.get(THINKING).is_some_and(|count| count.to().ok() != Some(thinking));
+    let beside = thinking > 0 && rest.get(THINKING).is_some() && !is_old(&rest);
     let output = if beside { usage.output_tokens } else { usage.completion_tokens() };
-    Raw::of(&wire::Usage {
-        input_tokens: count(INPUT, usage.input_tokens),
-        cache_write: count(CACHE_WRITE, usage.cache_write_tokens),
-        cache_read: count(CACHE_READ, usage.cache_read_tokens),
-        output_tokens: count(OUTPUT, output),
-        details,
-        rest: rest.as_rest(),
-    })
+    let mut fields = Fields::default();
+    let counts = [
+        (INPUT, usage.input_tokens),
+        (CACHE_WRITE, usage.cache_write_tokens),
+        (CACHE_READ, usage.cache_read_tokens),
+        (OUTPUT, output),
+    ];
+    for (name, count) in counts.into_iter().filter(|(name, count)| *count > 0 || was_given(name)) {
+        fields.push(name, number(count));
+        rest.remove(name);
+    }
+    if is_old(&rest) {
+        rest.remove(THINKING);
+    }
+    let details: Option<Fields> = rest.get(DETAILS).and_then(|details| details.to().ok());
+    if thinking > 0 && !beside {
+        let mut details = details.unwrap_or_default();
+        details.set(THINKING, number(thinking));
+        rest.set(DETAILS, details);
+    } else if details.is_some_and(|details| is_old(&details)) {
+        rest.remove(DETAILS);
+    }
+    fields.merge(rest);
+    Raw::of(&fields)
 }
 
-fn mentions_thinking(details: &Json) -> bool {
-    details.to::<Fields>().is_ok_and(|details| details.get(THINKING).is_some())
+fn number(count: u64) -> Json {
+    Json::of(&count).unwrap_or_default()
 }

@@ -276,7 +276,7 @@ impl Watcher {
     fn finish(&mut self) {
         self.is_over = true;
         self.seen.ended = true;
-        self.seen.finish_reason = Some(finish(self.stop_reason.as_deref(), self.has_calls));
+        self.seen.finish_reason = Some(finish(self.stop_reason.as_deref(), usize::from(self.has_calls)));
     }
 
     fn fail(&mut self, parts: &Parts, frame: Frame<'_>) {

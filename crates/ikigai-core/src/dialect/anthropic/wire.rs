@@ -1,19 +1,17 @@
 //! The objects of this API, as they stand on the wire.
 //!
-//! One struct for each place, with the fields of all kinds of objects that may stand there. Fields that are not named
-//! here are in `rest`.
+//! Fields that a struct does not name are in its `rest`.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
-use crate::CacheHint;
-use crate::json::tagged::{Object, Tagged, Typed};
+use crate::json::tagged::{Object, Tagged};
 use crate::json::wire::{Raw, Text};
+use crate::{CacheHint, Json};
 
 wire! {
     /// The body of a request.
@@ -22,7 +20,7 @@ wire! {
         max_tokens "max_tokens": Raw<'a>,
         system "system": Content<'a>,
         messages "messages": Vec<Message<'a>>,
-        tools "tools": Vec<Tool<'a>>,
+        tools "tools": Vec<Item<'a>>,
         tool_choice "tool_choice": Raw<'a>,
         thinking "thinking": Raw<'a>,
         output_config "output_config": Raw<'a>,
@@ -42,32 +40,28 @@ wire! {
         content "content": Content<'a>,
     }
 
-    /// A content block of a kind that the format knows.
-    pub(super) struct BlockFields<'a> {
+    /// What is written of a content block, of the source of one, or of a tool.
+    pub(super) struct Written<'a> {
         kind "type": Text<'a>,
-        id "id": Word<'a>,
-        name "name": Word<'a>,
+        id "id": Text<'a>,
+        name "name": Text<'a>,
+        description "description": Text<'a>,
+        input_schema "input_schema": Raw<'a>,
+        strict "strict": bool,
         input "input": Raw<'a>,
-        tool_use_id "tool_use_id": Word<'a>,
-        text "text": Word<'a>,
-        thinking "thinking": Word<'a>,
-        signature "signature": Word<'a>,
-        data "data": Word<'a>,
-        source "source": Source<'a>,
-        title "title": Word<'a>,
-        content "content": Content<'a>,
-        is_error "is_error": Raw<'a>,
-        cache_control "cache_control": Raw<'a>,
-    }
-
-    /// Where the bytes of a picture or a document are.
-    pub(super) struct SourceFields<'a> {
-        kind "type": Text<'a>,
+        tool_use_id "tool_use_id": Text<'a>,
+        text "text": Text<'a>,
+        thinking "thinking": Text<'a>,
+        signature "signature": Text<'a>,
+        source "source": Item<'a>,
         media_type "media_type": Text<'a>,
         data "data": Text<'a>,
         url "url": Text<'a>,
         file_id "file_id": Text<'a>,
+        title "title": Text<'a>,
         content "content": Content<'a>,
+        is_error "is_error": bool,
+        cache_control "cache_control": Raw<'a>,
     }
 
     /// A wish to cache.
@@ -108,93 +102,68 @@ wire! {
         kind "type": Text<'a>,
         role "role": Text<'a>,
         model "model": Text<'a>,
-        content "content": Vec<Block<'a>>,
+        content "content": Vec<Item<'a>>,
         stop_reason "stop_reason": Raw<'a>,
         stop_sequence "stop_sequence": Raw<'a>,
         stop_details "stop_details": Raw<'a>,
         usage "usage": Raw<'a>,
         error "error": Raw<'a>,
     }
-
-    /// Tokens.
-    pub(super) struct Usage<'a> {
-        input_tokens "input_tokens": u64,
-        cache_write "cache_creation_input_tokens": u64,
-        cache_read "cache_read_input_tokens": u64,
-        output_tokens "output_tokens": u64,
-        details "output_tokens_details": Raw<'a>,
-    }
 }
 
-/// A text that is written, or whatever stands in its place when it is read: a block may have fields that mean nothing in a
-/// block of its kind, and those may be anything.
+/// A content block, the source of one, or a tool.
+///
+/// What may stand in one depends on its type, and what has no meaning there may be anything. It is therefore read as the
+/// fields that it has, in their order.
 #[derive(Debug, Clone)]
-pub(super) enum Word<'a> {
-    Text(Cow<'a, str>),
-    Any(Raw<'a>),
+pub(super) enum Item<'a> {
+    Read(Object<'a>),
+    /// Written, or one of the API's own kinds, which is sent as it was kept.
+    Sent(Tagged<'a, Box<Written<'a>>>),
 }
 
-impl Word<'_> {
-    pub(super) fn as_str(&self) -> Option<Cow<'_, str>> {
+impl<'a> Item<'a> {
+    /// The fields of one that was read.
+    pub(super) fn into_fields(self) -> Object<'a> {
         match self {
-            Word::Text(text) => Some(Cow::Borrowed(text)),
-            Word::Any(raw) => raw.as_str(),
+            Item::Read(fields) => fields,
+            Item::Sent(_) => Object::default(),
         }
     }
 
-    /// Whether this is a text.
-    pub(super) fn is_text(&self) -> bool {
+    /// What is written of one that is not sent as it was kept.
+    pub(super) fn as_written(&self) -> Option<&Written<'a>> {
         match self {
-            Word::Text(_) => true,
-            Word::Any(raw) => raw.text().starts_with('"'),
+            Item::Sent(Tagged::Known(written)) => Some(written),
+            Item::Sent(Tagged::Whole(_)) | Item::Read(_) => None,
         }
     }
 }
 
-impl<'a> From<&'a str> for Word<'a> {
-    fn from(text: &'a str) -> Self {
-        Word::Text(Cow::Borrowed(text))
+impl<'a> From<Written<'a>> for Item<'a> {
+    fn from(written: Written<'a>) -> Self {
+        Item::Sent(Tagged::Known(Box::new(written)))
     }
 }
 
-impl Serialize for Word<'_> {
+impl<'a> From<&'a Json> for Item<'a> {
+    fn from(whole: &'a Json) -> Self {
+        Item::Sent(Tagged::Whole(Raw::from(whole)))
+    }
+}
+
+impl Serialize for Item<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Word::Text(text) => serializer.serialize_str(text),
-            Word::Any(raw) => raw.serialize(serializer),
+            Item::Read(fields) => fields.serialize(serializer),
+            Item::Sent(sent) => sent.serialize(serializer),
         }
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Word<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for Item<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Raw::deserialize(deserializer).map(Word::Any)
-    }
-}
-
-/// A content block.
-pub(super) type Block<'a> = Tagged<'a, BlockFields<'a>>;
-
-impl<'a> Typed<'a> for BlockFields<'a> {
-    fn knows(kind: &str) -> bool {
-        matches!(kind, "text" | "image" | "document" | "thinking" | "redacted_thinking" | "tool_use" | "tool_result")
-    }
-
-    fn kind(&mut self) -> &mut Option<Text<'a>> {
-        &mut self.kind
-    }
-}
-
-/// A source; boxed, because few blocks have one.
-pub(super) type Source<'a> = Box<Tagged<'a, SourceFields<'a>>>;
-
-impl<'a> Typed<'a> for SourceFields<'a> {
-    fn knows(kind: &str) -> bool {
-        matches!(kind, "base64" | "text" | "url" | "file" | "content")
-    }
-
-    fn kind(&mut self) -> &mut Option<Text<'a>> {
-        &mut self.kind
+        Object::deserialize(deserializer).map(Item::Read)
     }
 }
 
@@ -202,9 +171,9 @@ impl<'a> Typed<'a> for SourceFields<'a> {
 #[derive(Debug, Clone)]
 pub(super) enum Content<'a> {
     Text(Text<'a>),
-    Blocks(Vec<Block<'a>>),
-    /// Neither.
-    Odd(Raw<'a>),
+    Blocks(Vec<Item<'a>>),
+    /// Neither; nothing is made of it.
+    Odd,
 }
 
 impl Serialize for Content<'_> {
@@ -212,7 +181,7 @@ impl Serialize for Content<'_> {
         match self {
             Content::Text(text) => text.serialize(serializer),
             Content::Blocks(blocks) => blocks.serialize(serializer),
-            Content::Odd(raw) => raw.serialize(serializer),
+            Content::Odd => serializer.serialize_unit(),
         }
     }
 }
@@ -235,64 +204,37 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
                 Ok(Content::Text(text.to_owned().into()))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Content<'de>, A::Error> {
-                let mut blocks = Vec::new();
-                while let Some(block) = seq.next_element()? {
-                    blocks.push(block);
-                }
-                Ok(Content::Blocks(blocks))
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Content<'de>, A::Error> {
+                Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Content::Blocks)
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content<'de>, A::Error> {
-                let object = Object::deserialize(MapAccessDeserializer::new(map))?;
-                Ok(Content::Odd(Raw::of(&object)))
+                IgnoredAny::deserialize(MapAccessDeserializer::new(map)).map(|_| Content::Odd)
             }
 
-            fn visit_bool<E>(self, flag: bool) -> Result<Content<'de>, E> {
-                Ok(Content::Odd(Raw::of(&flag)))
+            fn visit_bool<E>(self, _: bool) -> Result<Content<'de>, E> {
+                Ok(Content::Odd)
             }
 
-            fn visit_u64<E>(self, number: u64) -> Result<Content<'de>, E> {
-                Ok(Content::Odd(Raw::of(&number)))
+            fn visit_u64<E>(self, _: u64) -> Result<Content<'de>, E> {
+                Ok(Content::Odd)
             }
 
-            fn visit_i64<E>(self, number: i64) -> Result<Content<'de>, E> {
-                Ok(Content::Odd(Raw::of(&number)))
+            fn visit_i64<E>(self, _: i64) -> Result<Content<'de>, E> {
+                Ok(Content::Odd)
             }
 
-            fn visit_f64<E>(self, number: f64) -> Result<Content<'de>, E> {
-                Ok(Content::Odd(Raw::of(&number)))
+            fn visit_f64<E>(self, _: f64) -> Result<Content<'de>, E> {
+                Ok(Content::Odd)
             }
         }
         deserializer.deserialize_any(TextOrBlocks)
     }
 }
 
-/// A tool: read as its fields, because one of the API's own kinds is kept as it is.
-#[derive(Debug, Clone)]
-pub(super) enum Tool<'a> {
-    Fields(Object<'a>),
-    Whole(Raw<'a>),
-}
-
-impl Serialize for Tool<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Tool::Fields(fields) => fields.serialize(serializer),
-            Tool::Whole(raw) => raw.serialize(serializer),
-        }
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Tool<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Object::deserialize(deserializer).map(Tool::Fields)
-    }
-}
-
 /// The hint in a `cache_control` that says no more than a hint can.
-pub(super) fn read_cache(raw: &Raw<'_>) -> Option<CacheHint> {
-    let control: CacheControl<'_> = raw.to()?;
+pub(super) fn read_cache(json: &str) -> Option<CacheHint> {
+    let control: CacheControl<'_> = serde_json::from_str(json).ok()?;
     let plain = control.rest.is_empty() && control.kind.is_some_and(|kind| kind.as_str() == "ephemeral");
     plain.then(|| CacheHint { ttl: control.ttl.map(Text::into_string) })
 }

@@ -1,10 +1,9 @@
 //! Content blocks, which look the same in requests and in answers.
 
-mod read;
-mod write;
+mod decode;
+mod encode;
 
-pub(super) use read::{Fault, Kept, Reading, is_short, read, read_all};
-pub(super) use write::{
-    arguments, extra, no_arguments, short, write_call, write_media, write_redacted, write_result, write_source,
-    write_text, write_thinking,
+pub(super) use decode::{Reader, Reading, read, read_content};
+pub(super) use encode::{
+    arguments, extra, short, start, write_bytes, write_call, write_redacted, write_source, write_thinking,
 };

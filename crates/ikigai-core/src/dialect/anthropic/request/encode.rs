@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use crate::dialect::WireRequest;
+use crate::dialect::verbs::segment;
 use crate::fit::{Fitted, FittedFormat, Spelling};
 use crate::json::wire::{Raw, Rest, Text, write};
 use crate::{Error, Fields, Json, Limits, Loss, LossCode, Part};
 
-use super::super::wire::{self, Content, Format, OutputConfig, write_cache};
+use super::super::wire::{self, Format, OutputConfig, write_cache};
 use super::super::{DIALECT, content, thinking};
 use super::decode::read_format;
 use super::messages::Writer;
@@ -45,11 +46,11 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
     let path = shape.str("path").filter(|_| as_it_came);
     let in_path = version.is_some() || path.is_some();
     let tools = write_tools(fitted);
-    let betas = betas(shape, extra, as_it_came);
+    let betas = betas(shape, extra, fitted.spelling);
     let body = wire::Request {
         model: (!in_path).then(|| request.model.as_str().into()),
         max_tokens: thinking.max_tokens.map(|limit| Raw::of(&limit)),
-        system: system.map(|blocks| short_system(blocks, shape)),
+        system: system.map(|blocks| content::short(blocks, shape, "system_blocks")),
         messages: Some(messages),
         tools: (!tools.is_empty()).then_some(tools),
         tool_choice: write_fitted_choice(fitted),
@@ -64,21 +65,13 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
         metadata: write_metadata(fitted, &mut losses),
         cache_control: fitted.automatic_cache.as_ref().map(write_cache),
         stream: request.stream.filter(|stream| version.is_none() && !(path.is_some() && *stream)),
-        rest: rest(extra, version, &betas, as_it_came),
+        rest: rest(extra, version, &betas, fitted.spelling),
     };
     if as_it_came {
         note_foreign_parameters(fitted, &mut losses);
     }
     let (path, headers) = envelope(fitted, path, &betas);
     Ok(WireRequest { path, headers, body: write(&body), losses, names: crate::wire::ToolNames::default() })
-}
-
-/// The system prompt: a text when that is all there is, else blocks.
-fn short_system<'a>(blocks: Vec<wire::Block<'a>>, shape: &Fields) -> Content<'a> {
-    match shape.flag("system_blocks") {
-        true => Content::Blocks(blocks),
-        false => content::short(blocks, Fields::NONE),
-    }
 }
 
 /// The form of the answer.
@@ -145,16 +138,19 @@ fn note_foreign_parameters(fitted: &Fitted<'_>, losses: &mut Vec<Loss>) {
 }
 
 /// The features that the caller asks for. The clouds have them in the body, so they may have come there.
-fn betas(shape: &Fields, extra: &Fields, as_it_came: bool) -> Vec<String> {
-    let in_body = extra.get("anthropic_beta").filter(|_| !as_it_came);
+fn betas(shape: &Fields, extra: &Fields, spelling: Spelling) -> Vec<String> {
+    let in_body = extra.get("anthropic_beta").filter(|_| spelling == Spelling::Ours);
     let lists = [extra.get("betas").or_else(|| shape.get("betas")), in_body].into_iter().flatten();
     lists.filter_map(|list: &Json| list.to::<Vec<String>>().ok()).flatten().collect()
 }
 
 /// The fields that the format does not know, and those that only the clouds want.
-fn rest<'a>(extra: &'a Fields, version: Option<&'a str>, betas: &[String], as_it_came: bool) -> Rest<'a> {
-    let for_clouds = |name: &str| matches!(name, "anthropic_version" | "anthropic_beta");
-    let drops = |name: &str| name == "betas" || (for_clouds(name) && (!as_it_came || version.is_some()));
+fn rest<'a>(extra: &'a Fields, version: Option<&'a str>, betas: &[String], spelling: Spelling) -> Rest<'a> {
+    let drops = |name: &str| match name {
+        "betas" => true,
+        "anthropic_version" | "anthropic_beta" => spelling == Spelling::Ours || version.is_some(),
+        _ => false,
+    };
     let mut rest: Rest<'a> = extra.as_rest().into_iter().filter(|(name, _)| !drops(name)).collect();
     if let Some(version) = version {
         rest.push((Cow::Borrowed("anthropic_version"), Raw::of(version).0));
@@ -178,7 +174,8 @@ fn envelope(fitted: &Fitted<'_>, path: Option<Cow<'_, str>>, betas: &[String]) -
     if !betas.is_empty() && !version.is_some_and(is_bedrock) {
         add("anthropic-beta", betas.join(","));
     }
-    let model = escaped(&request.model);
+    // Amazon's ids have colons in them, and its profiles slashes.
+    let model = segment(&request.model).replace(':', "%3A");
     let path = match version {
         Some(version) if is_bedrock(version) => {
             format!("/model/{model}/{}", if streams { "invoke-with-response-stream" } else { "invoke" })
@@ -193,19 +190,6 @@ fn envelope(fitted: &Fitted<'_>, path: Option<Cow<'_, str>>, betas: &[String]) -
         }
     };
     (path, headers)
-}
-
-/// A model's id as one part of a path. Amazon's have colons in them, and its profiles slashes.
-fn escaped(model: &str) -> String {
-    let mut part = String::new();
-    for byte in model.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'@') {
-            part.push(char::from(byte));
-        } else {
-            part.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    part
 }
 
 /// Amazon's versions of this API are named after its product, and want other paths than Google's.

@@ -133,7 +133,8 @@ fn ids_of_others_are_made_to_fit_in_call_and_result() {
         .collect();
     let (first, last) = (ids[0].as_str().unwrap(), ids[4].as_str().unwrap());
     assert_eq!(ids, [first, "call_1", first, "call_1", last, last]);
-    assert!(crate::dialect::anthropic::names::is_safe(first) && first != last && last != "call_1");
+    let is_safe = first.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    assert!(is_safe && !first.is_empty() && first != last && last != "call_1");
     assert_eq!(
         losses(&wire),
         ["info tool_call at messages: 2 ids are not of the form that is taken here; others are sent"]

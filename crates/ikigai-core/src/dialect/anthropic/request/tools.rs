@@ -1,16 +1,16 @@
 //! Tools and the choice among them.
 
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::fit::{Fitted, FittedTool, Place, Spelling};
 use crate::json::tagged::Object;
-use crate::json::wire::Raw;
-use crate::{Error, Fields, Function, Json, Other, Part, ProviderData, Tool, ToolChoice};
+use crate::json::wire::{Raw, Text};
+use crate::{Error, Function, Other, Part, ProviderData, Tool, ToolChoice};
 
-use super::super::content::{self, Kept};
-use super::super::{DIALECT, wire};
-use super::decode::refusal;
+use super::super::content::{self, Reader};
+use super::super::wire::{self, Item, Written};
+use super::super::{DIALECT, keep_shape};
+use super::refusal;
 
 /// The schema of a tool that takes nothing.
 fn no_parameters() -> Value {
@@ -18,49 +18,24 @@ fn no_parameters() -> Value {
 }
 
 /// Reads a tool: a function, or one of the dialect's own kinds.
-pub(super) fn read_tool(index: usize, tool: wire::Tool<'_>) -> Result<Tool, Error> {
-    let fields = match tool {
-        wire::Tool::Fields(fields) => fields,
-        wire::Tool::Whole(raw) => return Ok(own(raw)),
-    };
-    let kind = fields.get("type").map(RawValue::get).unwrap_or("null");
-    if !matches!(kind, "null" | "\"custom\"") {
-        return Ok(own(Raw::of(&fields)));
+pub(super) fn read_tool(index: usize, tool: Object<'_>) -> Result<Tool, Error> {
+    if !matches!(tool.get("type").map_or("null", |kind| kind.get()), "null" | "\"custom\"") {
+        return Ok(Tool::other(Other { dialect: DIALECT, data: Raw::of(&tool).into_json() }));
     }
-    let mut kept = Kept::default();
-    let mut function = Function {
-        name: String::new(),
-        description: None,
-        parameters: Json::null(),
-        // Without the word the API does not hold the model to the schema.
-        strict: false,
-        cache: None,
-        provider_data: ProviderData::default(),
-    };
-    let (mut name, mut schema) = (None, None);
-    for (key, raw) in fields.0 {
-        let raw = Raw(raw);
-        match (key.as_ref(), raw.as_str()) {
-            ("name", Some(text)) => name = Some(text.into_owned()),
-            ("description", Some(text)) => function.description = Some(text.into_owned()),
-            ("input_schema", _) => schema = Some(raw.into_json()),
-            ("strict", _) if raw.text() == "true" => function.strict = true,
-            ("cache_control", _) if raw.text() != "null" => function.cache = kept.cache(Some(raw)),
-            _ => kept.extra.push(key, raw.into_json()),
-        }
-    }
-    function.name = name.ok_or_else(|| refusal(&format!("tools[{index}].name"), "the tool's name"))?;
-    function.parameters = schema.unwrap_or_else(|| {
-        kept.shape.set("no_schema", true);
+    let mut tool = Reader { fields: tool, data: ProviderData::default() };
+    let name =
+        tool.fields.take_text("name").ok_or_else(|| refusal(&format!("tools[{index}].name"), "the tool's name"))?;
+    let description = tool.fields.take_text("description");
+    let schema = tool.fields.take_if("input_schema", |_| true).map(Raw::into_json);
+    let parameters = schema.unwrap_or_else(|| {
+        keep_shape(&mut tool.data, "no_schema", true);
         no_parameters().into()
     });
-    function.provider_data = kept.into_data(Fields::default());
-    Ok(Tool::Function(function))
-}
-
-/// A tool of this dialect, kept whole.
-fn own(raw: Raw<'_>) -> Tool {
-    Tool::other(Other { dialect: DIALECT, data: raw.into_json() })
+    // Without the word the API does not hold the model to the schema.
+    let strict = tool.take_true("strict");
+    let cache = tool.take_cache();
+    let provider_data = tool.into_data();
+    Ok(Tool::Function(Function { name, description, parameters, strict, cache, provider_data }))
 }
 
 /// Reads a `tool_choice`; `None` if its kind is unknown.
@@ -89,41 +64,29 @@ pub(super) fn write_choice(choice: &ToolChoice, parallel: Option<bool>) -> Raw<'
 }
 
 /// The tools as they are sent.
-pub(super) fn write_tools<'a>(fitted: &'a Fitted<'_>) -> Vec<wire::Tool<'a>> {
+pub(super) fn write_tools<'a>(fitted: &'a Fitted<'_>) -> Vec<Item<'a>> {
     fitted.tools.iter().map(|tool| write_tool(tool, fitted)).collect()
 }
 
-fn write_tool<'a>(tool: &'a FittedTool<'_>, fitted: &'a Fitted<'_>) -> wire::Tool<'a> {
-    let (function, index, name, parameters, strict) = match tool {
+fn write_tool<'a>(tool: &'a FittedTool<'_>, fitted: &'a Fitted<'_>) -> Item<'a> {
+    match tool {
+        FittedTool::Own(other) => Item::from(&other.data),
         FittedTool::Function { function, index, name, parameters, strict } => {
-            (function, *index, name, parameters, *strict)
-        }
-        FittedTool::Own(other) => return wire::Tool::Whole(Raw::from(&other.data)),
-    };
-    let data = &function.provider_data;
-    let mut fields = Object::default();
-    fields.push("name", Raw::of(name.as_ref()));
-    if let Some(description) = &function.description {
-        fields.push("description", Raw::of(description));
-    }
-    let was_absent = fitted.spelling == Spelling::AsItCame
-        && data.part(DIALECT, Part::Shape).flag("no_schema")
-        && **parameters == no_parameters();
-    if !was_absent {
-        fields.push("input_schema", Raw::from(parameters.as_ref()));
-    }
-    if strict == Some(true) {
-        fields.push("strict", Raw::of(&true));
-    }
-    if let Some(hint) = fitted.marks.at(Place::Tool(index), function.cache.as_ref()) {
-        fields.push("cache_control", wire::write_cache(hint));
-    }
-    for (name, raw) in content::extra(data).as_rest() {
-        if fields.get(&name).is_none() {
-            fields.0.push((name, raw));
+            let data = &function.provider_data;
+            let was_absent = fitted.spelling == Spelling::AsItCame
+                && data.part(DIALECT, Part::Shape).flag("no_schema")
+                && **parameters == no_parameters();
+            Item::from(Written {
+                name: Some(name.as_ref().into()),
+                description: function.description.as_deref().map(Text::from),
+                input_schema: (!was_absent).then(|| Raw::from(parameters.as_ref())),
+                strict: strict.filter(|strict| *strict),
+                cache_control: fitted.marks.at(Place::Tool(*index), function.cache.as_ref()).map(wire::write_cache),
+                rest: content::extra(data).as_rest(),
+                ..Written::default()
+            })
         }
     }
-    wire::Tool::Fields(fields)
 }
 
 /// The `tool_choice`, where one is needed; as it came where it still means the same.

@@ -1,20 +1,21 @@
 //! The blocks of a stream that is read: how they open, grow and close.
 
-use crate::dialect::{Fault, Seen};
-use crate::json::tagged::Tagged;
-use crate::json::wire::{Raw, Text};
-use crate::{Arguments, Block, Event, Fields, Json, Other, Part, ProviderData, Response, ToolCall};
+use std::borrow::Cow;
 
+use crate::dialect::{Fault, Seen};
+use crate::json::tagged::Object;
+use crate::{Arguments, Block, Event, Fields, Json, Other, Part, ProviderData, ToolCall};
+
+use super::super::DIALECT;
 use super::super::response::read_block;
-use super::super::{DIALECT, wire};
-use super::decode::{Decoder, lacks};
-use super::wire::{Delta, Frame, Piece, PieceKind, text_of};
+use super::decode::{Decoder, field, required};
+use super::pieces::{Piece, PieceKind};
 
 /// A block that has begun and not ended.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(super) struct OpenBlock {
     /// Its number on the wire.
-    pub(super) wire: u64,
+    pub(super) number: u64,
     /// Its place in the answer; a block that is held back has none yet.
     pub(super) index: Option<usize>,
     content: Content,
@@ -23,16 +24,11 @@ pub(super) struct Open {
 #[derive(Debug)]
 enum Content {
     Text {
-        /// What stood there at the start.
-        citations: Option<Json>,
-        /// What came since.
-        more: Vec<Json>,
+        citations: Option<Vec<Json>>,
     },
     Thinking {
         signature: Option<String>,
     },
-    /// Whole from the start.
-    Whole,
     Call {
         /// The arguments that came with the start; they count if none follow.
         input: Arguments,
@@ -45,61 +41,31 @@ enum Content {
     },
 }
 
-/// There is no open block that takes such a piece.
-#[derive(Debug)]
-pub(super) struct NotOpen;
-
 impl Decoder {
-    /// Blocks that are there at once and whole.
-    pub(super) fn whole_blocks(&mut self, content: Vec<Block>, out: &mut Vec<Event>) {
-        self.has_calls |= content.iter().any(|block| matches!(block, Block::ToolCall(_)));
-        let before = self.opened;
-        self.opened += content.len();
-        let whole = Response { content, ..Response::default() };
-        for mut event in crate::events(&whole) {
-            match &mut event {
-                Event::BlockStart { index, .. }
-                | Event::TextDelta { index, .. }
-                | Event::ThinkingDelta { index, .. }
-                | Event::ToolCallStart { index, .. }
-                | Event::ToolCallDelta { index, .. }
-                | Event::ToolCallDone { index, .. }
-                | Event::BlockDone { index, .. } => *index += before,
-                Event::Start { .. } | Event::Usage { .. } | Event::Done { .. } | Event::Error { .. } => continue,
-                Event::Other { .. } => {}
-            }
-            out.push(event);
-        }
-    }
-
-    pub(super) fn block_start(&mut self, frame: Frame<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
-        let block = frame.content_block.ok_or_else(|| lacks("content_block"))?;
-        self.begin(out);
-        let wire = frame.index.unwrap_or(self.opened as u64);
-        self.block_stop(Some(wire), out);
+    pub(super) fn block_start(&mut self, number: u64, block: Object<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
+        self.block_stop(Some(number), out);
         self.limits.check_open(self.open.len() + 1)?;
-        if !is_streamed(&block) {
-            let fields = Raw::of(&block).to().unwrap_or_default();
-            self.open.push(Open { wire, index: None, content: Content::Own { fields, grown: Vec::new() } });
-        } else if let Some(block) = read_block(block, &mut self.ids) {
-            self.open_block(wire, block, out);
+        if let Some(block) = read_block(block, &mut self.ids) {
+            self.open_block(number, block, out);
         }
         Ok(())
     }
 
     /// Opens a block whose text or arguments may still grow.
-    fn open_block(&mut self, wire: u64, mut block: Block, out: &mut Vec<Event>) {
+    fn open_block(&mut self, number: u64, mut block: Block, out: &mut Vec<Event>) {
         let index = self.opened;
-        self.opened += 1;
-        let mut first = String::new();
+        let first;
         let content = match &mut block {
             Block::Text(text) => {
                 first = std::mem::take(&mut text.text);
-                let citations = text.provider_data.remove_part(DIALECT, Part::Extra, "citations");
-                Content::Text { citations, more: Vec::new() }
+                let citations = text.provider_data.part(DIALECT, Part::Extra).get("citations");
+                let citations: Option<Vec<Json>> = citations.and_then(|list| list.to().ok());
+                if citations.is_some() {
+                    text.provider_data.remove_part(DIALECT, Part::Extra, "citations");
+                }
+                Content::Text { citations }
             }
-            Block::Thinking(thinking) if is_redacted(&thinking.provider_data) => Content::Whole,
-            Block::Thinking(thinking) => {
+            Block::Thinking(thinking) if !is_redacted(&thinking.provider_data) => {
                 first = std::mem::take(&mut thinking.text);
                 // The stream opens with an empty signature; the real one comes before the end.
                 thinking.provider_data.take_part(DIALECT, Part::Shape);
@@ -107,14 +73,21 @@ impl Decoder {
                 let signature = state.remove("signature").and_then(|json| json.as_str().map(|text| text.into_owned()));
                 Content::Thinking { signature }
             }
-            Block::ToolCall(call) => return self.open_call(wire, index, std::mem::take(call), out),
-            // A block of a known kind that is not made like one: kept whole.
-            Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) | Block::Other(_) => {
-                Content::Whole
+            Block::ToolCall(call) => return self.open_call(number, std::mem::take(call), out),
+            Block::Other(other) => {
+                let content = Content::Own { fields: other.data.to().unwrap_or_default(), grown: Vec::new() };
+                return self.open.push(OpenBlock { number, index: None, content });
+            }
+            // Whole from the start; no answer has the others.
+            Block::Thinking(_) | Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => {
+                self.opened += 1;
+                out.push(Event::BlockStart { index, block });
+                return out.push(Event::BlockDone { index, provider_data: ProviderData::default() });
             }
         };
+        self.opened += 1;
         let is_thinking = matches!(content, Content::Thinking { .. });
-        self.open.push(Open { wire, index: Some(index), content });
+        self.open.push(OpenBlock { number, index: Some(index), content });
         out.push(Event::BlockStart { index, block });
         match first {
             text if text.is_empty() => {}
@@ -123,47 +96,46 @@ impl Decoder {
         }
     }
 
-    fn open_call(&mut self, wire: u64, index: usize, mut call: ToolCall, out: &mut Vec<Event>) {
-        self.has_calls = true;
+    fn open_call(&mut self, number: u64, mut call: ToolCall, out: &mut Vec<Event>) {
+        let index = self.opened;
+        (self.opened, self.calls) = (index + 1, self.calls + 1);
         call.provider_data.take_part(DIALECT, Part::Shape);
         call.provider_data.remove_part(DIALECT, Part::Extra, "input");
         let content = Content::Call { input: call.arguments, text: String::new() };
-        self.open.push(Open { wire, index: Some(index), content });
+        self.open.push(OpenBlock { number, index: Some(index), content });
         out.push(Event::ToolCallStart { index, id: call.id, name: call.name, provider_data: call.provider_data });
     }
 
-    pub(super) fn delta(&mut self, frame: &Frame<'_>, out: &mut Vec<Event>) -> Result<Seen, Fault> {
-        let delta = frame.delta.as_ref().ok_or_else(|| lacks("delta"))?;
-        let kind = delta.kind.as_ref().map(Text::as_str).unwrap_or_default();
-        let wire = frame.index.or_else(|| self.open.last().map(|open| open.wire)).unwrap_or(0);
-        if !self.open.iter().any(|open| open.wire == wire) {
+    pub(super) fn delta(&mut self, frame: &Object<'_>, out: &mut Vec<Event>) -> Result<Seen, Fault> {
+        let number: Option<u64> = field(frame, "index")?;
+        let delta: Object<'_> = required(frame, "delta")?;
+        let number = number.or_else(|| self.open.last().map(|open| open.number)).unwrap_or(0);
+        let kind = delta.text("type").unwrap_or_default();
+        let piece = PieceKind::of(&kind);
+        if !self.open.iter().any(|open| open.number == number) {
             // A proxy left the block's beginning out. What it says is still the answer.
-            let block = match kind {
-                "text_delta" => Block::text(""),
-                "thinking_delta" => Block::thinking(""),
-                _ => return Ok(Seen::Unknown(None)),
+            let block = match piece {
+                Some(PieceKind::Text) => Block::text(""),
+                Some(PieceKind::Thinking) => Block::thinking(""),
+                Some(PieceKind::Arguments) | None => return Ok(Seen::Unknown(None)),
             };
             self.begin(out);
-            self.open_block(wire, block, out);
+            self.open_block(number, block, out);
         }
-        let (kind, text) = match kind {
-            "text_delta" => (PieceKind::Text, text_of(delta.text.as_ref())),
-            "thinking_delta" => (PieceKind::Thinking, text_of(delta.thinking.as_ref())),
-            "input_json_delta" => (PieceKind::Arguments, text_of(delta.partial_json.as_ref())),
-            _ => return Ok(self.rare_delta(wire, kind, delta)),
-        };
-        match self.piece(Piece { kind, index: wire, text }, out) {
-            Ok(()) => Ok(Seen::Known),
-            Err(NotOpen) => Ok(self.unknown(Some(wire))),
+        let Some(kind) = piece else { return Ok(self.rare_delta(number, &kind, &delta)) };
+        let text = delta.text(kind.names().1).unwrap_or_default();
+        match self.piece(Piece { kind, index: number, text }, out) {
+            Some(()) => Ok(Seen::Known),
+            None => Ok(self.unknown(Some(number))),
         }
     }
 
-    /// One more piece of text, thinking or arguments.
-    pub(super) fn piece(&mut self, piece: Piece<'_>, out: &mut Vec<Event>) -> Result<(), NotOpen> {
-        let Piece { kind, index: wire, text } = piece;
-        let open = self.open.iter_mut().find(|open| open.wire == wire).ok_or(NotOpen)?;
+    /// One more piece of text, thinking or arguments; `None` if there is no open block that takes such a piece.
+    pub(super) fn piece(&mut self, piece: Piece<'_>, out: &mut Vec<Event>) -> Option<()> {
+        let Piece { kind, index: number, text } = piece;
+        let open = self.open.iter_mut().find(|open| open.number == number)?;
         if text.is_empty() {
-            return Ok(());
+            return Some(());
         }
         match (kind, &mut open.content, open.index) {
             (PieceKind::Text, Content::Text { .. }, Some(index)) => {
@@ -184,33 +156,33 @@ impl Decoder {
                 };
                 grow(grown, name, &text);
             }
-            _ => return Err(NotOpen),
+            _ => return None,
         }
-        Ok(())
+        Some(())
     }
 
     /// A delta that comes once in a while.
-    fn rare_delta(&mut self, wire: u64, kind: &str, delta: &Delta<'_>) -> Seen {
-        let open = self.open.iter_mut().find(|open| open.wire == wire);
+    fn rare_delta(&mut self, number: u64, kind: &str, delta: &Object<'_>) -> Seen {
+        let open = self.open.iter_mut().find(|open| open.number == number);
         match (kind, open.map(|open| &mut open.content)) {
             // There is one for a block; a later one replaces it.
             ("signature_delta", Some(Content::Thinking { signature })) => {
-                *signature = Some(text_of(delta.signature.as_ref()).into_owned());
+                *signature = delta.text("signature").map(Cow::into_owned);
             }
-            ("citations_delta", Some(Content::Text { more, .. })) => {
-                more.extend(delta.citation.as_ref().map(Raw::to_json));
+            ("citations_delta", Some(Content::Text { citations })) => {
+                citations.get_or_insert_default().extend(delta.get("citation").map(Json::copy));
             }
             ("compaction_delta", Some(Content::Own { grown, .. })) => {
-                grow(grown, "content", &text_of(delta.content.as_ref()));
+                grow(grown, "content", &delta.text("content").unwrap_or_default());
             }
-            _ => return self.unknown(Some(wire)),
+            _ => return self.unknown(Some(number)),
         }
         Seen::Known
     }
 
-    pub(super) fn block_stop(&mut self, wire: Option<u64>, out: &mut Vec<Event>) {
-        let place = match wire {
-            Some(wire) => self.open.iter().position(|open| open.wire == wire),
+    pub(super) fn block_stop(&mut self, number: Option<u64>, out: &mut Vec<Event>) {
+        let place = match number {
+            Some(number) => self.open.iter().position(|open| open.number == number),
             None => self.open.len().checked_sub(1),
         };
         if let Some(place) = place {
@@ -219,19 +191,12 @@ impl Decoder {
         }
     }
 
-    pub(super) fn close(&mut self, open: Open, out: &mut Vec<Event>) {
+    pub(super) fn close(&mut self, open: OpenBlock, out: &mut Vec<Event>) {
         let mut provider_data = ProviderData::default();
         let index = open.index.unwrap_or(self.opened);
         match open.content {
-            Content::Text { citations, more } => {
-                let citations = match more.is_empty() {
-                    true => citations,
-                    false => {
-                        let first: Vec<Json> = citations.and_then(|list| list.to().ok()).unwrap_or_default();
-                        Json::of(&[first, more].concat()).ok()
-                    }
-                };
-                if let Some(citations) = citations {
+            Content::Text { citations } => {
+                if let Some(citations) = citations.and_then(|citations| Json::of(&citations).ok()) {
                     provider_data.set_part(DIALECT, Part::Extra, "citations", citations);
                 }
             }
@@ -239,7 +204,6 @@ impl Decoder {
                 Some(signature) => provider_data.set_part(DIALECT, Part::State, "signature", signature),
                 None => provider_data.set_part(DIALECT, Part::Shape, "unsigned", true),
             },
-            Content::Whole => {}
             Content::Call { input, text } => {
                 if text.is_empty() && input != Arguments::default() {
                     out.push(Event::ToolCallDelta { index, arguments: input.text().to_owned() });
@@ -258,13 +222,6 @@ impl Decoder {
         }
         out.push(Event::BlockDone { index, provider_data });
     }
-}
-
-/// Whether blocks of this kind come in pieces that the format knows.
-fn is_streamed(block: &wire::Block<'_>) -> bool {
-    let Tagged::Known(fields) = block else { return false };
-    let kind = fields.kind.as_ref().map(Text::as_str);
-    matches!(kind, Some("text" | "thinking" | "redacted_thinking" | "tool_use"))
 }
 
 fn is_redacted(data: &ProviderData) -> bool {

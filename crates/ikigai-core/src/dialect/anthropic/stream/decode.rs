@@ -1,84 +1,69 @@
 //! Frames to events.
 
+use serde::Deserialize;
+
 use crate::dialect::{Fault, Ids, ReadFrames, Seen};
-use crate::json::wire::{Leftovers as _, Raw, Text};
+use crate::json::tagged::Object;
+use crate::json::wire::Text;
 use crate::{Event, Fields, Json, Limits, Part, ProviderData};
 
-use super::super::response::{finish, read_blocks, read_rest};
+use super::super::response::{finish, read_rest};
 use super::super::wire::Answer;
 use super::super::{DIALECT, error, usage};
-use super::blocks::Open;
-use super::wire::{Frame, MessageDelta, read_piece};
-
-/// The events that this reader knows.
-const KNOWN: [&str; 8] = [
-    "message_start",
-    "content_block_start",
-    "content_block_delta",
-    "content_block_stop",
-    "message_delta",
-    "message_stop",
-    "ping",
-    "error",
-];
+use super::blocks::OpenBlock;
+use super::pieces::read_piece;
 
 /// Reads a stream.
 #[derive(Debug)]
 pub(crate) struct Decoder {
     pub(super) ids: Ids,
     pub(super) limits: Limits,
-    stage: Stage,
+    has_begun: bool,
     /// The id that the answer began with.
     id: Option<String>,
     /// How many blocks were opened so far: the place of the next one.
     pub(super) opened: usize,
-    pub(super) open: Vec<Open>,
-    pub(super) has_calls: bool,
+    pub(super) open: Vec<OpenBlock>,
+    /// How many calls there were so far.
+    pub(super) calls: usize,
     usage: Fields,
     /// Fields of the answer that have no place in the format.
     kept: Fields,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Before,
-    Within,
-}
-
 impl ReadFrames for Decoder {
     fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         if let Some(piece) = read_piece(data)
-            && self.piece(piece, out).is_ok()
+            && self.piece(piece, out).is_some()
         {
             return Ok(Seen::Known);
         }
         // Spaces behind the JSON are no part of it; serde_json takes them.
-        let frame = match serde_json::from_str::<Frame<'_>>(data) {
-            Ok(frame) => frame,
-            Err(fault) => return unreadable(data, fault),
-        };
-        let kind = frame.kind.as_ref().map(Text::as_str).or(name).unwrap_or_default();
-        match kind {
+        let frame: Object<'_> = serde_json::from_str(data)?;
+        let kind = frame.text("type");
+        match kind.as_deref().or(name).unwrap_or_default() {
             "content_block_delta" => return self.delta(&frame, out),
-            "content_block_start" => self.block_start(frame, out)?,
-            "content_block_stop" => self.block_stop(frame.index, out),
-            "message_start" => self.message_start(frame.message.ok_or_else(|| lacks("message"))?, out)?,
-            "message_delta" => self.message_delta(serde_json::from_str(data)?, out),
+            "content_block_start" => {
+                let block = required(&frame, "content_block")?;
+                self.begin(out);
+                let number = field(&frame, "index")?.unwrap_or(self.opened as u64);
+                self.block_start(number, block, out)?;
+            }
+            "content_block_stop" => self.block_stop(field(&frame, "index")?, out),
+            "message_start" => self.message_start(required(&frame, "message")?, out)?,
+            "message_delta" => self.message_delta(&frame, out)?,
             "message_stop" => {
                 self.begin(out);
-                if says_more(data) {
-                    out.push(Event::Other {
-                        index: None,
-                        dialect: DIALECT,
-                        data: Json::parse(data).unwrap_or_default(),
-                    });
+                if let Some(data) = Json::of(&frame).ok().filter(|_| frame.0.len() > 1) {
+                    out.push(Event::Other { index: None, dialect: DIALECT, data });
                 }
                 self.finish(out);
             }
-            "ping" if !says_more(data) => {}
+            // Most have only a name.
+            "ping" if frame.0.len() <= 1 => {}
             "error" => return Err(self.failed(data)),
-            _ if frame.error.is_some() => return Err(self.failed(data)),
-            _ => return Ok(self.unknown(frame.index)),
+            _ if frame.get("error").is_some_and(|error| error.get() != "null") => return Err(self.failed(data)),
+            _ => return Ok(self.unknown(field(&frame, "index").unwrap_or_default())),
         }
         Ok(Seen::Known)
     }
@@ -95,9 +80,20 @@ impl ReadFrames for Decoder {
     }
 }
 
-/// A frame of a known kind without what it has to bring.
-pub(super) fn lacks(field: &str) -> Fault {
-    Fault::Broken(format!("it has no `{field}`"))
+fn answer_data(kept: Fields) -> ProviderData {
+    let mut data = ProviderData::default();
+    data.extend_part(DIALECT, Part::Answer, kept);
+    data
+}
+
+/// A field of a frame, if it is there and not `null`.
+pub(super) fn field<'a, T: Deserialize<'a>>(frame: &'a Object<'_>, name: &str) -> Result<Option<T>, serde_json::Error> {
+    frame.get(name).map_or(Ok(None), |raw| serde_json::from_str(raw.get()))
+}
+
+/// A field that frames of their kind have to bring.
+pub(super) fn required<'a, T: Deserialize<'a>>(frame: &'a Object<'_>, name: &str) -> Result<T, Fault> {
+    field(frame, name)?.ok_or_else(|| Fault::Broken(format!("it has no `{name}`")))
 }
 
 impl Decoder {
@@ -106,11 +102,11 @@ impl Decoder {
         Decoder {
             ids,
             limits: *limits,
-            stage: Stage::Before,
+            has_begun: false,
             id: None,
             opened: 0,
             open: Vec::new(),
-            has_calls: false,
+            calls: 0,
             usage: Fields::default(),
             kept: Fields::default(),
         }
@@ -118,7 +114,7 @@ impl Decoder {
 
     fn message_start(&mut self, mut message: Answer<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
         let id = message.id.take().map(Text::into_string);
-        if self.stage == Stage::Within {
+        if self.has_begun {
             // A proxy repeats itself, or has spliced a second try into the stream.
             if id == self.id {
                 return Ok(());
@@ -131,17 +127,16 @@ impl Decoder {
         let model = message.model.take().map(Text::into_string);
         let content = message.content.take();
         self.read_rest(message);
-        if self.stage == Stage::Before {
-            self.stage = Stage::Within;
+        if !self.has_begun {
+            self.has_begun = true;
             self.id.clone_from(&id);
-            let mut provider_data = ProviderData::default();
-            provider_data.extend_part(DIALECT, Part::Answer, self.kept.clone());
-            out.push(Event::Start { id, model, provider_data });
+            out.push(Event::Start { id, model, provider_data: answer_data(self.kept.clone()) });
         }
         self.report_usage(out);
-        if let Some(blocks) = content.filter(|blocks| !blocks.is_empty()) {
-            let blocks = read_blocks(blocks, &mut self.ids);
-            self.whole_blocks(blocks, out);
+        for block in content.into_iter().flatten() {
+            let number = self.opened as u64;
+            self.block_start(number, block.into_fields(), out)?;
+            self.block_stop(Some(number), out);
         }
         Ok(())
     }
@@ -160,24 +155,28 @@ impl Decoder {
         }
     }
 
-    fn message_delta(&mut self, mut frame: MessageDelta<'_>, out: &mut Vec<Event>) {
+    fn message_delta(&mut self, frame: &Object<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
         self.begin(out);
-        frame.kind = None;
-        if let Some(delta) = frame.delta.take() {
+        if let Some(delta) = field::<Answer<'_>>(frame, "delta")? {
             self.read_rest(Answer { id: None, model: None, content: None, ..delta });
         }
-        if let Some(counts) = frame.usage.as_ref().and_then(Raw::to::<Fields>) {
-            self.usage.merge(counts);
-            frame.usage = None;
+        let counts: Option<Fields> = field(frame, "usage").unwrap_or_default();
+        for (name, raw) in &frame.0 {
+            match name.as_ref() {
+                "type" | "delta" => {}
+                "usage" if counts.is_some() => {}
+                name => self.kept.set(name, Json::copy(raw)),
+            }
         }
-        self.kept.merge(frame.leftovers());
+        self.usage.merge(counts.unwrap_or_default());
         self.report_usage(out);
+        Ok(())
     }
 
     /// Some proxies leave the beginning out.
     pub(super) fn begin(&mut self, out: &mut Vec<Event>) {
-        if self.stage == Stage::Before {
-            self.stage = Stage::Within;
+        if !self.has_begun {
+            self.has_begun = true;
             out.push(Event::Start { id: None, model: None, provider_data: ProviderData::default() });
         }
     }
@@ -187,41 +186,24 @@ impl Decoder {
         for open in std::mem::take(&mut self.open) {
             self.close(open, out);
         }
-        let finish_reason = finish(self.kept.str("stop_reason").as_deref(), self.has_calls);
-        let mut provider_data = ProviderData::default();
-        provider_data.extend_part(DIALECT, Part::Answer, std::mem::take(&mut self.kept));
-        out.push(Event::Done { finish_reason, provider_data });
+        let finish_reason = finish(self.kept.str("stop_reason").as_deref(), self.calls);
+        out.push(Event::Done { finish_reason, provider_data: answer_data(std::mem::take(&mut self.kept)) });
     }
 
     /// The provider's own failure. As the very first event it stands for a failed HTTP answer.
     fn failed(&self, data: &str) -> Fault {
         let mut failure = error::from_body(data.as_bytes());
-        if self.stage == Stage::Before {
+        if !self.has_begun {
             failure.status = Some(error::status_of(failure.kind));
         }
         failure.into()
     }
 
     /// Something that has no meaning here, beside the block that it names.
-    pub(super) fn unknown(&self, wire: Option<u64>) -> Seen {
-        let open = wire.and_then(|wire| self.open.iter().find(|open| open.wire == wire));
+    pub(super) fn unknown(&self, number: Option<u64>) -> Seen {
+        let open = self.open.iter().find(|open| Some(open.number) == number);
         Seen::Unknown(open.and_then(|open| open.index))
     }
-}
-
-/// An event that nobody knows may be made in any way, as long as it is JSON.
-fn unreadable(data: &str, fault: serde_json::Error) -> Result<Seen, Fault> {
-    let fields: Fields = serde_json::from_str(data)?;
-    match fields.str("type") {
-        Some(kind) if !KNOWN.contains(&kind.as_ref()) => Ok(Seen::Unknown(None)),
-        _ => Err(fault.into()),
-    }
-}
-
-/// Whether a frame that mostly has only a name has anything beside it.
-fn says_more(data: &str) -> bool {
-    const LONGEST_EMPTY: usize = r#"{ "type": "message_stop" }"#.len();
-    data.trim_end().len() > LONGEST_EMPTY && serde_json::from_str::<Fields>(data).is_ok_and(|fields| fields.len() > 1)
 }
 
 #[cfg(test)]

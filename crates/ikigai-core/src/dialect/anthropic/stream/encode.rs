@@ -1,22 +1,22 @@
 //! Events to frames.
 //!
 //! A client appends each block as it starts and then finds it by its number, so on this wire one block ends before the
-//! next begins. Blocks that are open beside another one wait, with what came for them so far.
+//! next begins. The driver hands the events over in such an order.
 
-use std::collections::VecDeque;
-
-use crate::dialect::losses::note_foreign;
+use crate::dialect::losses::name_of;
 use crate::dialect::{Reply, WriteFrames};
+use crate::json::tagged::{Object, Tagged};
 use crate::json::wire::Raw;
 use crate::sse::write_frame;
-use crate::{Block, Error, ErrorKind, Event, Fields, FinishReason, Json, Loss, LossCode, Part, ProviderData, Usage};
+use crate::{
+    Block, BlockKind, Error, ErrorKind, Event, Fields, FinishReason, Json, Loss, LossCode, Part, ProviderData,
+    ToolCall, Usage,
+};
 
-use super::super::answer::{BlockWriter, Neighbour, kind_of};
-use super::super::response::stop_reason;
-use super::super::wire::{Answer, BlockFields};
+use super::super::response::{BlockWriter, Neighbour, ending};
+use super::super::wire::{Answer, Item, Written};
 use super::super::{DIALECT, content, error, usage};
-use super::open::{Form, Open, Progress};
-use super::wire::{MessageDelta, PieceKind, write_block_start, write_block_stop, write_delta, write_piece};
+use super::pieces::{PieceKind, write_piece};
 
 /// Writes a stream.
 #[derive(Debug)]
@@ -24,11 +24,12 @@ pub(crate) struct Encoder {
     reply: Reply,
     writer: BlockWriter,
     stage: Stage,
-    /// Blocks that have begun and not ended, in the order of their beginning; the first is the one on the wire.
-    open: VecDeque<Open>,
+    /// The block that has begun and not ended.
+    current: Option<Current>,
     /// How many blocks were started on the wire: the number of the next one.
     started: usize,
-    has_calls: bool,
+    /// How many of them are calls.
+    calls: usize,
     usage: Option<Usage>,
     /// What this dialect said of the answer at its start.
     own: Fields,
@@ -43,6 +44,21 @@ enum Stage {
     Over,
 }
 
+/// The block that is being written.
+#[derive(Debug)]
+struct Current {
+    /// Its place in the answer.
+    index: usize,
+    /// Its number on the wire.
+    number: usize,
+    kind: BlockKind,
+    /// What it is made of; `None`: it is whole from the start.
+    pieces: Option<PieceKind>,
+    is_empty: bool,
+    /// What dialects left on it at its start.
+    data: ProviderData,
+}
+
 impl WriteFrames for Encoder {
     fn event(&mut self, event: &Event, out: &mut Vec<u8>) {
         match self.stage {
@@ -54,22 +70,19 @@ impl WriteFrames for Encoder {
             Event::Start { id, model, provider_data } => {
                 self.start(id.as_deref(), model.as_deref(), provider_data, out);
             }
-            Event::TextDelta { index, text } | Event::ThinkingDelta { index, text } => self.delta(*index, text, out),
-            Event::ToolCallDelta { index, arguments } => self.delta(*index, arguments, out),
+            Event::TextDelta { index, text } | Event::ThinkingDelta { index, text } => self.piece(*index, text, out),
+            Event::ToolCallDelta { index, arguments } => self.piece(*index, arguments, out),
             Event::BlockStart { index, block } => self.block_start(*index, block, out),
             Event::ToolCallStart { index, id, name, provider_data } => {
-                let call = crate::ToolCall {
-                    id: id.clone(),
-                    name: name.clone(),
-                    provider_data: provider_data.clone(),
-                    ..crate::ToolCall::default()
-                };
+                let (id, name, provider_data) = (id.clone(), name.clone(), provider_data.clone());
+                let call = ToolCall { id, name, provider_data, ..ToolCall::default() };
                 self.block_start(*index, &Block::ToolCall(call), out);
             }
             Event::ToolCallDone { index, arguments, provider_data } => {
                 // All at once: the arguments came only with the end.
-                let late = arguments.text() != "{}" && self.is_empty(*index);
-                self.delta(*index, if late { arguments.text() } else { "" }, out);
+                if arguments.text() != "{}" && self.at(*index).is_some_and(|current| current.is_empty) {
+                    self.piece(*index, arguments.text(), out);
+                }
                 self.block_end(*index, provider_data, out);
             }
             Event::BlockDone { index, provider_data } => self.block_end(*index, provider_data, out),
@@ -82,7 +95,7 @@ impl WriteFrames for Encoder {
             Event::Other { index, dialect, data } if *dialect == DIALECT => self.other(*index, data, out),
             Event::Other { index, dialect, data } => {
                 let place = index.map_or_else(|| "events".to_owned(), |index| format!("content[{index}]"));
-                let why = format!("only {dialect} knows {}; left out", kind_of(data));
+                let why = format!("only {dialect} knows {}; left out", name_of(data));
                 let loss = Loss::new(LossCode::ForeignContent, "event", place, why);
                 if self.writer.losses.last() != Some(&loss) {
                     self.writer.losses.push(loss);
@@ -99,14 +112,14 @@ impl WriteFrames for Encoder {
 impl Encoder {
     /// A writer of one answer.
     pub(crate) fn new(reply: Reply) -> Self {
-        let writer = BlockWriter::new(&reply, reply.model.clone(), std::iter::empty());
+        let writer = BlockWriter::new(&reply, reply.model.as_deref());
         Encoder {
             reply,
             writer,
             stage: Stage::Before,
-            open: VecDeque::new(),
+            current: None,
             started: 0,
-            has_calls: false,
+            calls: 0,
             usage: None,
             own: Fields::default(),
         }
@@ -119,7 +132,7 @@ impl Encoder {
         if let Some(model) = model {
             self.writer.model = Some(model.to_owned());
         }
-        self.note_foreign(data);
+        self.writer.note_answer(data);
         self.own = data.part(DIALECT, Part::Answer).clone();
         let id = id.map_or_else(|| format!("msg_{}", self.reply.ids.next_id()), str::to_owned);
         self.stage = Stage::Starting(id);
@@ -129,17 +142,11 @@ impl Encoder {
         }
     }
 
-    /// Notes what other dialects said of the answer.
-    fn note_foreign(&mut self, data: &ProviderData) {
-        note_foreign(data, DIALECT, &[Part::State, Part::Extra, Part::Answer], "", &mut self.writer.losses);
-    }
-
     /// Writes the start, with the usage that is known by now.
     fn write_start(&mut self, out: &mut Vec<u8>) {
-        if !matches!(self.stage, Stage::Starting(_)) {
-            return;
-        }
-        let Stage::Starting(id) = std::mem::replace(&mut self.stage, Stage::Within) else { return };
+        let Stage::Starting(id) = &mut self.stage else { return };
+        let id = std::mem::take(id);
+        self.stage = Stage::Within;
         let null = || Some(Raw::of(&()));
         let message = Answer {
             id: Some(id.into()),
@@ -153,13 +160,7 @@ impl Encoder {
             rest: self.own.as_rest().into_iter().filter(|(name, _)| name != "stop_details").collect(),
             ..Answer::default()
         };
-        #[derive(serde::Serialize)]
-        struct MessageStart<'a> {
-            #[serde(rename = "type")]
-            kind: &'static str,
-            message: Answer<'a>,
-        }
-        write_frame(out, Some("message_start"), &MessageStart { kind: "message_start", message });
+        write_fields(out, "message_start", [("message", Raw::of(&message))]);
     }
 
     /// Nothing comes before the start, even if the provider left it out.
@@ -170,177 +171,99 @@ impl Encoder {
         }
     }
 
+    /// Starts a block as the whole answer would have it, but without its text or arguments, which follow in pieces.
     fn block_start(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
         self.begin(out);
-        let data = block.provider_data().cloned().unwrap_or_default();
-        let (form, start, waiting) = match block {
-            Block::Text(text) => {
-                let mut fields = content::write_text("", None, &text.provider_data);
-                // They come as deltas of their own.
-                let citations = fields.rest.iter_mut().find(|(name, raw)| name == "citations" && raw.get() != "null");
-                if let Some((_, citations)) = citations {
-                    *citations = Raw::of(&[(); 0]).0;
+        self.close(out);
+        let (kind, data) = (block.kind(), block.provider_data().cloned().unwrap_or_default());
+        self.calls += usize::from(kind == BlockKind::ToolCall);
+        for mut item in self.writer.write(index, block) {
+            // The one that carries the block's state stands before it.
+            self.close(out);
+            let (pieces, first) = match &mut item {
+                Item::Sent(Tagged::Known(written)) => take_pieces(written),
+                Item::Sent(Tagged::Whole(_)) | Item::Read(_) => (None, String::new()),
+            };
+            let number = self.started;
+            self.started += 1;
+            write_numbered(out, "content_block_start", number, Some(("content_block", Raw::of(&item))));
+            self.current = Some(Current { index, number, kind, pieces, is_empty: true, data: data.clone() });
+            self.piece(index, &first, out);
+        }
+    }
+
+    fn at(&mut self, index: usize) -> Option<&mut Current> {
+        self.current.as_mut().filter(|current| current.index == index)
+    }
+
+    fn piece(&mut self, index: usize, text: &str, out: &mut Vec<u8>) {
+        let Some(current) = self.at(index).filter(|_| !text.is_empty()) else { return };
+        current.is_empty = false;
+        if let Some(kind) = current.pieces {
+            write_piece(out, kind, current.number, text);
+        }
+    }
+
+    fn block_end(&mut self, index: usize, end: &ProviderData, out: &mut Vec<u8>) {
+        let Some(current) = self.at(index) else { return };
+        current.data.merge(end.clone());
+        let (kind, pieces) = (current.kind, current.pieces);
+        self.writer.note_block(end, index);
+        self.close(out);
+        // State that was known at the start stands before the block, the rest behind it.
+        if let Some(PieceKind::Text | PieceKind::Arguments) = pieces
+            && let Some(carrier) = self.writer.carrier(end, kind, Neighbour::Previous)
+        {
+            write_numbered(out, "content_block_start", self.started, Some(("content_block", Raw::of(&carrier))));
+            write_numbered(out, "content_block_stop", self.started, None);
+            self.started += 1;
+        }
+    }
+
+    /// Ends the block that is open.
+    fn close(&mut self, out: &mut Vec<u8>) {
+        let Some(current) = self.current.take() else { return };
+        let delta = |out: &mut Vec<u8>, kind: &str, name: &'static str, value: Raw<'_>| {
+            let delta = fields(kind, [(name, value)]);
+            write_numbered(out, "content_block_delta", current.number, Some(("delta", Raw::of(&delta))));
+        };
+        match current.pieces {
+            Some(PieceKind::Thinking) => {
+                if let Some(signature) = self.writer.signature(&current.data) {
+                    delta(out, "signature_delta", "signature", Raw::of(&signature));
                 }
-                (Form::Pieces(PieceKind::Text, block.kind()), Json::of(&fields), text.text.as_str())
             }
-            Block::Thinking(thinking) if !is_redacted(&data) => {
-                let fields = content::write_thinking(thinking, Some("".into()));
-                let fields = BlockFields { thinking: Some("".into()), ..fields };
-                (Form::Pieces(PieceKind::Thinking, block.kind()), Json::of(&fields), thinking.text.as_str())
+            Some(PieceKind::Text) => {
+                let citations = content::extra(&current.data).get("citations");
+                let citations: Vec<Json> = citations.and_then(|citations| citations.to().ok()).unwrap_or_default();
+                for citation in &citations {
+                    delta(out, "citations_delta", "citation", Raw::from(citation));
+                }
             }
-            Block::ToolCall(call) => {
-                self.has_calls = true;
-                let (id, input) = (self.writer.call_id(&call.id, index), Some(content::no_arguments()));
-                let fields = content::write_call(call, id, input, None, &call.provider_data);
-                (Form::Pieces(PieceKind::Arguments, block.kind()), Json::of(&fields), "")
-            }
-            Block::Image(_)
-            | Block::Document(_)
-            | Block::Audio(_)
-            | Block::ToolResult(_)
-            | Block::Thinking(_)
-            | Block::Other(_) => match self.writer.write(index, block).pop() {
-                Some(whole) => (Form::Whole, Json::of(&whole), ""),
-                None => (Form::Nothing, Ok(Json::null()), ""),
-            },
-        };
-        let (start, waiting) = (start.unwrap_or_default(), waiting.to_owned());
-        let progress = if waiting.is_empty() { Progress::Empty } else { Progress::Growing };
-        self.open.push_back(Open { index, form, start, data, waiting, number: None, progress });
-        if self.open.len() == 1 {
-            self.write_first(out);
+            Some(PieceKind::Arguments) | None => {}
         }
-    }
-
-    /// An open block. The one on the wire is the first, which is the one that mostly is meant.
-    fn find(&mut self, index: usize) -> Option<&mut Open> {
-        self.open.iter_mut().find(|open| open.index == index)
-    }
-
-    fn is_empty(&mut self, index: usize) -> bool {
-        self.find(index).is_some_and(|open| open.progress == Progress::Empty)
-    }
-
-    fn delta(&mut self, index: usize, text: &str, out: &mut Vec<u8>) {
-        let Some(open) = self.find(index).filter(|open| !text.is_empty() && open.progress != Progress::Ended) else {
-            return;
-        };
-        open.progress = Progress::Growing;
-        match (open.number, open.form) {
-            (Some(number), Form::Pieces(kind, _)) => write_piece(out, kind, number, text),
-            (None, Form::Pieces(..)) => open.waiting.push_str(text),
-            (_, Form::Whole | Form::Nothing) => {}
-        }
-    }
-
-    fn block_end(&mut self, index: usize, data: &ProviderData, out: &mut Vec<u8>) {
-        let Some(open) = self.find(index) else { return };
-        open.data.merge(data.clone());
-        open.progress = Progress::Ended;
-        if matches!(open.form, Form::Pieces(..)) {
-            let data = open.data.clone();
-            self.writer.note_foreign(&data, index);
-        }
-        self.write_ends(out);
-    }
-
-    /// Starts the first open block on the wire, with what waits for it.
-    fn write_first(&mut self, out: &mut Vec<u8>) {
-        let Some(first) = self.open.front_mut().filter(|first| first.number.is_none()) else { return };
-        if first.form == Form::Nothing {
-            return;
-        }
-        // State that is known by now goes before the block, the rest behind it.
-        if let Form::Pieces(PieceKind::Text | PieceKind::Arguments, kind) = first.form
-            && let Some(carrier) = self.writer.carrier(&first.data, kind, Neighbour::Next)
-        {
-            first.data.without(Part::State);
-            write_whole(out, self.started, &carrier);
-            self.started += 1;
-        }
-        let number = self.started;
-        self.started += 1;
-        first.number = Some(number);
-        write_block_start(out, number, &first.start);
-        if let Form::Pieces(kind, _) = first.form
-            && !first.waiting.is_empty()
-        {
-            write_piece(out, kind, number, &std::mem::take(&mut first.waiting));
-        }
-    }
-
-    /// Ends the blocks at the front that have ended, and starts the ones that waited for them.
-    fn write_ends(&mut self, out: &mut Vec<u8>) {
-        while self.open.front().is_some_and(|first| first.progress == Progress::Ended) {
-            self.write_first(out);
-            if let Some(first) = self.open.pop_front() {
-                self.write_end(&first, out);
-            }
-            self.write_first(out);
-        }
-    }
-
-    fn write_end(&mut self, open: &Open, out: &mut Vec<u8>) {
-        let Some(number) = open.number else { return };
-        if let Form::Pieces(PieceKind::Thinking, _) = open.form {
-            let signature = self.writer.signature(&open.data);
-            if !signature.is_empty() {
-                write_delta(out, number, r#""type":"signature_delta","signature":"#, &signature);
-            }
-        }
-        if let Form::Pieces(PieceKind::Text, _) = open.form {
-            let citations: Option<Vec<Json>> =
-                content::extra(&open.data).get("citations").and_then(|citations| citations.to().ok());
-            for citation in citations.unwrap_or_default() {
-                write_delta(out, number, r#""type":"citations_delta","citation":"#, &citation);
-            }
-        }
-        write_block_stop(out, number);
-        if let Form::Pieces(PieceKind::Text | PieceKind::Arguments, kind) = open.form
-            && let Some(carrier) = self.writer.carrier(&open.data, kind, Neighbour::Previous)
-        {
-            write_whole(out, self.started, &carrier);
-            self.started += 1;
-        }
+        write_numbered(out, "content_block_stop", current.number, None);
     }
 
     fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
         self.begin(out);
-        self.open.iter_mut().for_each(|open| open.progress = Progress::Ended);
-        self.write_ends(out);
+        self.close(out);
         if reason == FinishReason::Error {
             return self.fail(&Error::new(ErrorKind::Server, "the answer broke off"), out);
         }
         self.stage = Stage::Over;
-        self.note_foreign(data);
-        if let Some(usage) = &self.usage {
-            let parts = [Part::Extra, Part::Answer];
-            note_foreign(&usage.provider_data, DIALECT, &parts, "usage.", &mut self.writer.losses);
-        }
+        self.writer.note_answer(data);
+        self.writer.note_usage(self.usage.as_ref());
         let mut own = std::mem::take(&mut self.own);
         own.retain(|name, _| name.starts_with("stop_"));
         own.merge(data.part(DIALECT, Part::Answer).clone());
-        let null = || Some(Raw::of(&()));
         // The API has this one beside the delta, the others in it.
         let beside = own.remove("context_management");
-        let delta = Answer {
-            stop_reason: Some(stop_reason(reason, own.get("stop_reason"), self.has_calls)),
-            stop_sequence: own.get("stop_sequence").map(Raw::from).or_else(null),
-            stop_details: own
-                .get("stop_details")
-                .map(Raw::from)
-                .or_else(|| null().filter(|_| reason == FinishReason::ContentFilter)),
-            rest: own.as_rest(),
-            ..Answer::default()
-        };
-        let frame = MessageDelta {
-            kind: Some("message_delta".into()),
-            delta: Some(delta),
-            usage: Some(usage::encode(self.usage.as_ref())),
-            rest: beside.iter().map(|value| ("context_management".into(), Raw::from(value).0)).collect(),
-        };
-        write_frame(out, Some("message_delta"), &frame);
-        write_frame(out, Some("message_stop"), &serde_json::json!({"type": "message_stop"}));
+        let delta = Raw::of(&ending(reason, &own, self.calls));
+        let usage = usage::encode(self.usage.as_ref());
+        let beside = beside.as_ref().map(|value| ("context_management", Raw::from(value)));
+        write_fields(out, "message_delta", [("delta", delta), ("usage", usage)].into_iter().chain(beside));
+        write_fields(out, "message_stop", []);
     }
 
     fn fail(&mut self, failure: &Error, out: &mut Vec<u8>) {
@@ -358,20 +281,55 @@ impl Encoder {
         }
         self.begin(out);
         if let Some(index) = index {
-            let Some(number) = self.find(index).and_then(|open| open.number) else { return };
+            let Some(number) = self.at(index).map(|current| current.number) else { return };
             fields.set("index", Json::of(&number).unwrap_or_default());
         }
         write_frame(out, Some(&kind), &fields);
     }
 }
 
-fn is_redacted(data: &ProviderData) -> bool {
-    data.part(DIALECT, Part::State).get("redacted_data").is_some()
+/// Takes what comes in pieces out of a block, and what there is of it already.
+fn take_pieces(written: &mut Written<'_>) -> (Option<PieceKind>, String) {
+    let first = |text: Option<crate::json::wire::Text<'_>>| text.map(|text| text.into_string()).unwrap_or_default();
+    match written.kind.as_ref().map(|kind| kind.as_str()) {
+        Some("text") => {
+            // They come as deltas of their own.
+            let citations = written.rest.iter_mut().find(|(name, raw)| name == "citations" && raw.get() != "null");
+            if let Some((_, citations)) = citations {
+                *citations = Raw::of(&[(); 0]).0;
+            }
+            (Some(PieceKind::Text), first(written.text.replace("".into())))
+        }
+        Some("thinking") => {
+            written.signature = Some("".into());
+            (Some(PieceKind::Thinking), first(written.thinking.replace("".into())))
+        }
+        Some("tool_use") => {
+            let input = written.input.replace(Raw::of(&Object::default()));
+            let input = input.filter(|input| input.text() != "{}").map(|input| input.text().to_owned());
+            (Some(PieceKind::Arguments), input.unwrap_or_default())
+        }
+        _ => (None, String::new()),
+    }
 }
 
-fn write_whole(out: &mut Vec<u8>, number: usize, block: &BlockFields<'_>) {
-    write_block_start(out, number, block);
-    write_block_stop(out, number);
+/// An object of this type.
+fn fields<'a>(kind: &str, more: impl IntoIterator<Item = (&'static str, Raw<'a>)>) -> Object<'a> {
+    let mut object = Object::default();
+    object.push("type", Raw::of(kind));
+    more.into_iter().for_each(|(name, value)| object.push(name, value));
+    object
+}
+
+/// Writes a frame of this type.
+fn write_fields<'a>(out: &mut Vec<u8>, kind: &str, more: impl IntoIterator<Item = (&'static str, Raw<'a>)>) {
+    // The official client skips frames without a name.
+    write_frame(out, Some(kind), &fields(kind, more));
+}
+
+/// Writes a frame that belongs to a block.
+fn write_numbered(out: &mut Vec<u8>, kind: &str, number: usize, more: Option<(&'static str, Raw<'_>)>) {
+    write_fields(out, kind, [("index", Raw::of(&number))].into_iter().chain(more));
 }
 
 #[cfg(test)]

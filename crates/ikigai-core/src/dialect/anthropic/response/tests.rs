@@ -2,8 +2,13 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::super::testing::{read_answer, read_request, write_answer};
-use super::*;
-use crate::{Dialect, ErrorKind, Loss, LossCode, Other, ProviderData, Source, ThinkingBlock, Usage};
+use super::super::{DIALECT, usage};
+use crate::dialect::Reply;
+use crate::wire::Ids;
+use crate::{
+    Block, Dialect, Error, ErrorKind, FinishReason, Json, Loss, LossCode, Other, Part, ProviderData, Response, Source,
+    ThinkingBlock, Usage,
+};
 
 fn read(body: Value) -> Response {
     read_answer(&body).unwrap()
@@ -275,6 +280,16 @@ fn answers_of_others_are_dressed_for_this_apis_clients() {
 }
 
 #[test]
+fn ids_of_calls_that_would_become_one_stay_apart() {
+    let calls = ["a:b", "a_b", "a.b", "", "a_b"].map(|id| Block::tool_call(id, "f", serde_json::Map::new()));
+    let response = Response { content: calls.into(), finish_reason: FinishReason::ToolUse, ..Response::default() };
+    let (body, losses) = write_answer(&response, &Reply::default());
+    let ids: Vec<&Value> = body["content"].as_array().unwrap().iter().map(|block| &block["id"]).collect();
+    assert_eq!(ids, ["a_b", "a_b_1", "a_b_2", "_", "a_b_4"]);
+    assert_eq!(losses.len(), 5);
+}
+
+#[test]
 fn an_answer_without_state_gets_no_seal() {
     let response = Response { content: vec![Block::thinking("Hm"), Block::text("Yes")], ..Response::default() };
     let (body, losses) = write_answer(&response, &Reply { provider: Some("deepseek".into()), ..Reply::default() });
@@ -282,19 +297,6 @@ fn an_answer_without_state_gets_no_seal() {
         (&body["content"], losses),
         (&json!([{"type": "thinking", "thinking": "Hm", "signature": ""}, {"type": "text", "text": "Yes"}]), vec![])
     );
-}
-
-#[test]
-fn a_block_that_version_0_1_sealed_whole_is_read() {
-    let data = json!({"p": "google", "m": "gemini-3-pro", "d": {
-        "gemini": {"block": {"executableCode": {"code": "1"}}}, "anthropic": {"belongs_to": "nobody"}}});
-    use base64::Engine as _;
-    let sealed = format!("ikg1.{}", base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(data.to_string()));
-    let content = json!([{"type": "redacted_thinking", "data": sealed}]);
-    let body = json!({"model": "m", "max_tokens": 1, "messages": [{"role": "assistant", "content": content}]});
-    let message = read_request(None, &body).unwrap().messages.remove(0);
-    let other = Other { dialect: Dialect::Gemini, data: json!({"executableCode": {"code": "1"}}).into() };
-    assert_eq!((message.provider.as_deref(), message.content), (Some("google"), vec![Block::Other(other)]));
 }
 
 #[test]

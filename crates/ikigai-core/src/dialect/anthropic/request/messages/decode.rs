@@ -4,15 +4,14 @@ use crate::dialect::seal::Sealed;
 use crate::json::wire::{Leftovers as _, Text};
 use crate::{Block, Error, Message, Part, ProviderData, Role};
 
-use super::super::DIALECT;
-use super::super::answer::{Neighbour, unseal_whole};
-use super::super::content::{self, Fault, Kept, Reading, is_short};
-use super::super::wire::{self, Content};
-use super::bad_block;
-use super::decode::refusal;
+use super::super::super::content::read_content;
+use super::super::super::response::Neighbour;
+use super::super::super::wire::{self, Content};
+use super::super::super::{DIALECT, keep_shape};
+use super::super::refusal;
 
 /// Reads the messages of a request.
-pub(super) fn read_messages(list: Vec<wire::Message<'_>>) -> Result<Vec<Message>, Error> {
+pub(in super::super) fn read_messages(list: Vec<wire::Message<'_>>) -> Result<Vec<Message>, Error> {
     let mut messages = Vec::with_capacity(list.len());
     for (index, message) in list.into_iter().enumerate() {
         read_message(index, message, &mut messages)?;
@@ -20,39 +19,26 @@ pub(super) fn read_messages(list: Vec<wire::Message<'_>>) -> Result<Vec<Message>
     Ok(messages)
 }
 
-/// Reads content that is one text or a list of blocks.
-pub(super) fn read_blocks(content: Content<'_>) -> Result<Vec<Block>, Fault> {
-    match content {
-        Content::Text(text) => Ok(vec![Block::text(text.into_string())]),
-        Content::Blocks(blocks) => content::read_all(blocks, Reading::Request),
-        Content::Odd(_) => Ok(Vec::new()),
-    }
-}
-
 fn read_message(index: usize, mut message: wire::Message<'_>, messages: &mut Vec<Message>) -> Result<(), Error> {
-    let place = |field: &str| format!("messages[{index}].{field}");
     let role = match message.role.take().as_ref().map(Text::as_str) {
         Some("user") => Role::User,
         Some("assistant") => Role::Assistant,
         Some("system") => Role::System,
-        Some(_) | None => return Err(refusal(&place("role"), "`user`, `assistant` or `system`")),
+        Some(_) | None => {
+            return Err(refusal(&format!("messages[{index}].role"), "`user`, `assistant` or `system`"));
+        }
     };
-    let content = message.content.take().filter(|content| !matches!(content, Content::Odd(_)));
-    let content = content.ok_or_else(|| refusal(&place("content"), "a string or a list of blocks"))?;
-    let mut kept = Kept::default();
-    let is_list = matches!(content, Content::Blocks(_));
-    let content =
-        read_blocks(content).map_err(|fault| bad_block(format!("messages[{index}]{}", fault.place), fault.what))?;
-    if is_list && is_short(&content) {
-        kept.shape.set("blocks", true);
-    }
+    let mut data = ProviderData::default();
+    let place = format!("messages[{index}].content");
+    let content = read_content(message.content.take().unwrap_or(Content::Odd), &place, &mut data, "blocks")?;
     let first = messages.len();
     match role {
         Role::User => split(content, messages),
         Role::Assistant | Role::Tool | Role::System => messages.push(unsealed(role, content)),
     }
     if let Some(first) = messages.get_mut(first) {
-        first.provider_data.merge(kept.into_data(message.leftovers()));
+        data.extend_part(DIALECT, Part::Extra, message.leftovers());
+        first.provider_data.merge(data);
     }
     Ok(())
 }
@@ -69,7 +55,7 @@ fn split(content: Vec<Block>, messages: &mut Vec<Message>) {
             None => {
                 let mut message = Message::new(role, block);
                 if goes_on {
-                    message.provider_data.set_part(DIALECT, Part::Shape, "continues", true);
+                    keep_shape(&mut message.provider_data, "continues", true);
                 }
                 messages.push(message);
             }
@@ -98,10 +84,6 @@ fn unsealed(role: Role, content: Vec<Block>) -> Message {
                     if let Some(data) = message.content.last_mut().and_then(Block::provider_data_mut) {
                         data.merge(sealed.data);
                     }
-                    continue;
-                }
-                Some(Neighbour::Nobody) => {
-                    message.content.extend(unseal_whole(sealed.data));
                     continue;
                 }
                 None => {

@@ -1,0 +1,219 @@
+//! Wire blocks to canonical ones.
+
+use crate::json::tagged::Object;
+use crate::json::wire::{Raw, keep};
+use crate::{
+    Arguments, Block, CacheHint, Document, Error, Image, Other, Part, ProviderData, Source, ThinkingBlock, ToolCall,
+    ToolResult,
+};
+
+use super::super::request::refusal;
+use super::super::wire::{Content, Item, read_cache};
+use super::super::{DIALECT, keep_shape};
+
+/// Whose block is read.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) enum Reading<'a> {
+    /// A client's, in the list at this place, with its number there: if it lacks something, it is refused.
+    Request(&'a str, usize),
+    /// A provider's: such a block is kept whole, and so is one that only requests have.
+    Answer,
+}
+
+/// Reads a client's content at this place. Where it is a list and a text would do, `flag` says so in the shape.
+pub(in super::super) fn read_content(
+    content: Content<'_>,
+    place: &str,
+    data: &mut ProviderData,
+    flag: &str,
+) -> Result<Vec<Block>, Error> {
+    let blocks = match content {
+        Content::Text(text) => return Ok(vec![Block::text(text.into_string())]),
+        Content::Blocks(blocks) => blocks.into_iter().map(Item::into_fields).enumerate(),
+        Content::Odd => return Err(refusal(place, "a string or a list of blocks")),
+    };
+    let blocks = blocks.map(|(index, block)| read(block, Reading::Request(place, index)));
+    let blocks = blocks.collect::<Result<Vec<Block>, Error>>()?;
+    if is_short(&blocks) {
+        keep_shape(data, flag, true);
+    }
+    Ok(blocks)
+}
+
+/// Reads one block.
+pub(in super::super) fn read(block: Object<'_>, reading: Reading<'_>) -> Result<Block, Error> {
+    let block = Reader { fields: block, data: ProviderData::default() };
+    let kind = block.fields.text("type");
+    let given = |name: &str| block.fields.get(name).map_or("null", |raw| raw.get());
+    let has = |name: &str| given(name).starts_with('"');
+    let is_request = matches!(reading, Reading::Request(..));
+    let needs = match kind.as_deref() {
+        Some("text") if has("text") => return Ok(block.text()),
+        Some("text") => "a `text` block needs a `text` that is a string",
+        Some("thinking") if has("thinking") || has("text") => return Ok(block.thinking()),
+        Some("thinking") => "a `thinking` block needs a `thinking` that is a string",
+        Some("redacted_thinking") if has("data") => return Ok(block.redacted()),
+        Some("redacted_thinking") => "a `redacted_thinking` block needs a `data` that is a string",
+        Some("tool_use") if has("name") && has("id") && is_request => return Ok(block.tool_use()),
+        // An answer's call gets an id where it has none, but nobody can run one without a name.
+        Some("tool_use") if has("name") && given("name") != r#""""# && !is_request => return Ok(block.tool_use()),
+        Some("tool_use") => "a `tool_use` block needs an `id` and a `name` that are strings",
+        // No answer has the blocks below; whatever they are there, they are not what a user or a tool sends.
+        Some("image" | "document") if given("source") != "null" && is_request => return Ok(block.media()),
+        Some("image") => "an `image` block needs a `source`",
+        Some("document") => "a `document` block needs a `source`",
+        Some("tool_result") if has("tool_use_id") && is_request => return block.tool_result(reading),
+        Some("tool_result") => "a `tool_result` block needs a `tool_use_id` that is a string",
+        Some(_) => return Ok(block.whole()),
+        None => "a block needs a `type`",
+    };
+    let Reading::Request(list, index) = reading else { return Ok(block.whole()) };
+    let place = format!("{list}[{index}]");
+    let mut error = Error::invalid_request(format!("{place}: {needs}"));
+    error.param = Some(place);
+    Err(error)
+}
+
+/// An object out of which the fields that mean something are taken.
+pub(in super::super) struct Reader<'a> {
+    pub(in super::super) fields: Object<'a>,
+    pub(in super::super) data: ProviderData,
+}
+
+impl Reader<'_> {
+    /// Takes the `cache_control`, if it says no more than a hint can.
+    pub(in super::super) fn take_cache(&mut self) -> Option<CacheHint> {
+        let hint = read_cache(self.fields.get("cache_control")?.get());
+        hint.inspect(|_| drop(self.fields.take("cache_control")))
+    }
+
+    /// Takes a flag that is set.
+    pub(in super::super) fn take_true(&mut self, name: &str) -> bool {
+        self.fields.take_if(name, |raw| raw == "true").is_some()
+    }
+
+    /// What is kept, and the fields that nobody has taken.
+    pub(in super::super) fn into_data(mut self) -> ProviderData {
+        self.data.extend_part(DIALECT, Part::Extra, keep(self.fields.0));
+        self.data
+    }
+
+    /// A block of this dialect, kept whole.
+    fn whole(self) -> Block {
+        Block::Other(Other { dialect: DIALECT, data: Raw::of(&self.fields).into_json() })
+    }
+
+    fn text(mut self) -> Block {
+        self.fields.take("type");
+        let (text, cache) = (self.fields.take_text("text").unwrap_or_default(), self.take_cache());
+        Block::Text(crate::Text { text, cache, provider_data: self.into_data() })
+    }
+
+    fn thinking(mut self) -> Block {
+        self.fields.take("type");
+        // The documents that define the format have the text under `text`; the API has it under `thinking`.
+        let text = self.fields.take_text("thinking").or_else(|| self.fields.take_text("text")).unwrap_or_default();
+        match self.fields.take_text("signature") {
+            Some(signature) if !signature.is_empty() => {
+                self.data.set_part(DIALECT, Part::State, "signature", signature)
+            }
+            // This API never gives an empty one: it is what we give to thinking of others that has no state.
+            Some(_) => {}
+            None => keep_shape(&mut self.data, "unsigned", true),
+        }
+        Block::Thinking(ThinkingBlock { text, provider_data: self.into_data() })
+    }
+
+    fn redacted(mut self) -> Block {
+        self.fields.take("type");
+        let data = self.fields.take_text("data").unwrap_or_default();
+        self.data.set_part(DIALECT, Part::State, "redacted_data", data);
+        Block::Thinking(ThinkingBlock { text: String::new(), provider_data: self.into_data() })
+    }
+
+    fn tool_use(mut self) -> Block {
+        self.fields.take("type");
+        let id = self.fields.take_text("id").unwrap_or_default();
+        let name = self.fields.take_text("name").unwrap_or_default();
+        let arguments = match self.fields.take("input") {
+            Some(input) if input.text() == "{}" => Arguments::default(),
+            Some(input) => Arguments::from_text(input.text()),
+            None => {
+                keep_shape(&mut self.data, "no_input", true);
+                Arguments::default()
+            }
+        };
+        let cache = self.take_cache();
+        Block::ToolCall(ToolCall { id, name, arguments, cache, provider_data: self.into_data() })
+    }
+
+    fn tool_result(mut self, reading: Reading<'_>) -> Result<Block, Error> {
+        self.fields.take("type");
+        let tool_call_id = self.fields.take_text("tool_use_id").unwrap_or_default();
+        let content = match (self.fields.take("content"), reading) {
+            (Some(raw), Reading::Request(list, index)) => {
+                let place = format!("{list}[{index}].content");
+                read_content(raw.to().unwrap_or(Content::Odd), &place, &mut self.data, "blocks")?
+            }
+            (Some(_), Reading::Answer) | (None, _) => Vec::new(),
+        };
+        let (is_error, cache) = (self.take_true("is_error"), self.take_cache());
+        let provider_data = self.into_data();
+        Ok(Block::ToolResult(ToolResult { tool_call_id, content, is_error, cache, provider_data }))
+    }
+
+    fn media(mut self) -> Block {
+        let Some((source, more)) = self.fields.get("source").and_then(|raw| read_source(raw.get())) else {
+            return self.whole();
+        };
+        let is_plain = more.0.is_empty();
+        if let Some(raw) = self.fields.take("source").filter(|_| !is_plain) {
+            keep_shape(&mut self.data, "source", raw.into_json());
+        }
+        let is_image = self.fields.take_text("type").as_deref() == Some("image");
+        let cache = self.take_cache();
+        if is_image {
+            return Block::Image(Image { source, cache, provider_data: self.into_data() });
+        }
+        let name = self.fields.take_text("title");
+        Block::Document(Document { source, name, cache, provider_data: self.into_data() })
+    }
+}
+
+/// Reads a source; `None` if it is of a kind, or made in a way, that the format has no form for. With what it has besides
+/// the fields that the format has.
+pub(super) fn read_source(json: &str) -> Option<(Source, Object<'_>)> {
+    let mut fields: Object<'_> = serde_json::from_str(json).ok()?;
+    let source = match fields.take_text("type")?.as_str() {
+        "base64" => Source::Base64 { media_type: fields.take_text("media_type")?, data: fields.take_text("data")? },
+        "text" => Source::Text { media_type: fields.take_text("media_type")?, text: fields.take_text("data")? },
+        "url" => Source::Url { url: fields.take_text("url")?, media_type: None },
+        "file" => Source::File { id: fields.take_text("file_id")?, media_type: None },
+        "content" => {
+            let text = joined(serde_json::from_str(fields.get("content")?.get()).ok()?)?;
+            Source::Text { media_type: "text/plain".to_owned(), text }
+        }
+        _ => return None,
+    };
+    Some((source, fields))
+}
+
+/// The text of a document's own content, where it is nothing but text.
+fn joined(content: Content<'_>) -> Option<String> {
+    let blocks = match content {
+        Content::Text(text) => return Some(text.into_string()),
+        Content::Blocks(blocks) => blocks.into_iter().map(Item::into_fields),
+        Content::Odd => return None,
+    };
+    let texts = blocks.map(|block| Some(read(block, Reading::Answer).ok()?.as_text()?.to_owned()));
+    Some(texts.collect::<Option<Vec<String>>>()?.join("\n\n"))
+}
+
+/// Whether these blocks would be written shorter than as a list, unless told otherwise.
+fn is_short(blocks: &[Block]) -> bool {
+    match blocks {
+        [] => true,
+        [Block::Text(text)] => text.cache.is_none() && text.provider_data.part(DIALECT, Part::Extra).is_empty(),
+        _ => false,
+    }
+}

@@ -1,0 +1,298 @@
+//! Messages on their way to the wire.
+//!
+//! The wire knows users and assistants. Tool results are a user's, all in the one message that follows the calls, and
+//! stand first in it. Nothing may stand between calls and their results, instructions included.
+
+use crate::fit::{Fitted, FittedBlock, FittedMessage, Place, Spelling, StateUse};
+use crate::json::tagged::Object;
+use crate::json::wire::{Raw, Text};
+use crate::{Block, BlockKind, Loss, LossCode, Part, ProviderData, Role, Source, ToolResult};
+
+use super::super::super::wire::{self, Content, Item, Written};
+use super::super::super::{DIALECT, content};
+use super::media::{fit_document, fit_image, note_type};
+
+/// What stands where the user should have begun.
+const BEGIN: &str = "(begin)";
+/// Why a text is left out.
+const BLANK: &str = "texts of nothing but blanks are refused; left out";
+/// What a block has whose data stays behind.
+static NOTHING: ProviderData = ProviderData::NONE;
+
+/// One wire message: a role, and the messages that it is made of.
+struct Turn<'a> {
+    role: &'static str,
+    parts: Vec<&'a FittedMessage<'a>>,
+}
+
+/// Writes the conversation.
+pub(in super::super) struct Writer<'a> {
+    fitted: &'a Fitted<'a>,
+    pub(in super::super) losses: Vec<Loss>,
+}
+
+impl<'a> Writer<'a> {
+    pub(in super::super) fn new(fitted: &'a Fitted<'a>) -> Self {
+        Writer { fitted, losses: Vec::new() }
+    }
+
+    fn as_it_came(&self) -> bool {
+        self.fitted.spelling == Spelling::AsItCame
+    }
+
+    /// Notes a change that costs nothing.
+    fn note(&mut self, what: &str, place: Place, why: &str) {
+        self.losses.push(Loss::info(LossCode::Changed, what, place.to_string(), why));
+    }
+
+    /// The system prompt, if there is one.
+    pub(in super::super) fn system(&mut self) -> Option<Vec<Item<'a>>> {
+        let blocks = self.blocks(&self.fitted.system, Role::System);
+        (!blocks.is_empty()).then_some(blocks)
+    }
+
+    /// The messages of the wire.
+    pub(in super::super) fn messages(&mut self) -> Vec<wire::Message<'a>> {
+        let turns = turns(&self.fitted.messages, self.fitted.spelling);
+        let mut messages: Vec<_> = turns.into_iter().filter_map(|turn| self.turn(&turn)).collect();
+        self.begin(&mut messages);
+        messages
+    }
+
+    /// The user must begin, also where nothing is left of what the user said.
+    fn begin(&mut self, messages: &mut Vec<wire::Message<'a>>) {
+        let begins = match messages.first() {
+            Some(first) => first.role.as_ref().is_some_and(|role| role.as_str() == "user"),
+            None => self.fitted.messages.is_empty(),
+        };
+        if self.as_it_came() || begins {
+            return;
+        }
+        let content = Some(Content::Text(BEGIN.into()));
+        messages.insert(0, wire::Message { role: Some("user".into()), content, rest: Vec::new() });
+        let why = "the user must begin here; a placeholder is sent before it";
+        self.note("messages", Place::Message(0), why);
+    }
+
+    /// One wire message; `None` if nothing is left of it.
+    fn turn(&mut self, turn: &Turn<'a>) -> Option<wire::Message<'a>> {
+        let first = turn.parts.first()?;
+        let mut blocks = Vec::new();
+        for part in &turn.parts {
+            blocks.append(&mut self.blocks(&part.content, part.role));
+        }
+        if !self.as_it_came() {
+            if turn.role == "user" {
+                blocks.sort_by_key(|block| !is_result(block));
+            }
+            if blocks.is_empty() {
+                let why = "nothing is left of it, so it is not sent";
+                self.note("message", Place::Message(first.index), why);
+                return None;
+            }
+        }
+        let data = &first.message.provider_data;
+        let rest = match first.state {
+            StateUse::Own => content::extra(data).as_rest(),
+            StateUse::Foreign => Vec::new(),
+        };
+        let content = content::short(blocks, data.part(DIALECT, Part::Shape), "blocks");
+        Some(wire::Message { role: Some(turn.role.into()), content: Some(content), rest })
+    }
+
+    fn blocks(&mut self, blocks: &'a [FittedBlock<'a>], role: Role) -> Vec<Item<'a>> {
+        let mut written = Vec::with_capacity(blocks.len());
+        for fitted in blocks {
+            written.extend(self.block(&fitted.block, fitted.place, fitted.state, role));
+        }
+        written
+    }
+
+    /// One block; `None` if it has no form on this wire, which is then among the losses.
+    fn block(&mut self, block: &'a Block, place: Place, state: StateUse, role: Role) -> Option<Item<'a>> {
+        let data = self.own(block.provider_data().unwrap_or(&NOTHING), place, state);
+        if let Some(loss) = self.refusal(block, place, role) {
+            self.losses.push(loss);
+            return None;
+        }
+        let cache = self.fitted.marks.at(place, block.cache());
+        let start = |kind: &'static str| content::start(kind, cache, data);
+        let written = match block {
+            Block::Text(text) => Written { text: Some(text.text.as_str().into()), ..start("text") },
+            Block::Image(image) => {
+                let source = Some(self.source(block, &image.source, data, place)?);
+                Written { source, ..start("image") }
+            }
+            Block::Document(document) => {
+                let source = Some(self.source(block, &document.source, data, place)?);
+                let title = document.name.as_deref().map(Text::from);
+                Written { source, title, ..start("document") }
+            }
+            Block::Thinking(thinking) => content::write_thinking(thinking, || None),
+            Block::ToolCall(call) => {
+                let mut written = content::write_call(call, cache, data);
+                if !self.as_it_came() {
+                    let none = || Raw::of(&Object::default());
+                    if !call.is_complete() {
+                        let why = "the call was cut off; it is sent without arguments";
+                        self.losses.push(Loss::new(LossCode::Changed, "arguments", place.to_string(), why));
+                        written.input = Some(none());
+                    }
+                    written.input.get_or_insert_with(none);
+                }
+                written
+            }
+            Block::ToolResult(result) => Written {
+                tool_use_id: Some(result.tool_call_id.as_str().into()),
+                content: self.result_content(result, place, state),
+                is_error: result.is_error.then_some(true),
+                ..start("tool_result")
+            },
+            Block::Other(other) => return (other.dialect == DIALECT).then(|| Item::from(&other.data)),
+            Block::Audio(_) => return None,
+        };
+        Some(written.into())
+    }
+
+    /// Why a block cannot be sent. `other` blocks of other dialects are in the losses already.
+    fn refusal(&self, block: &Block, place: Place, role: Role) -> Option<Loss> {
+        let is_inner = matches!(place, Place::Inner(..));
+        let kind = block.kind().as_str();
+        let (code, why) = match block {
+            Block::Audio(_) => (LossCode::Media, "this API takes no sound; left out".to_owned()),
+            Block::Other(other) if other.dialect == DIALECT && !other.data.is_object() => {
+                (LossCode::NotInDialect, "it is not an object; left out".to_owned())
+            }
+            _ if self.as_it_came() => return None,
+            Block::Text(text) if !is_inner && text.text.trim().is_empty() => {
+                return Some(Loss::info(LossCode::NotInDialect, kind, place.to_string(), BLANK));
+            }
+            Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) if is_inner => {
+                (LossCode::NotInDialect, "tool results hold text, pictures and documents; left out".to_owned())
+            }
+            Block::Thinking(_) if role != Role::Assistant => {
+                (LossCode::NotInDialect, "only the assistant can think here; left out".to_owned())
+            }
+            Block::Image(_) | Block::Document(_) if matches!(role, Role::Assistant | Role::System) => {
+                (LossCode::Media, format!("only users and tools can send {kind} blocks here; left out"))
+            }
+            _ => return None,
+        };
+        Some(Loss::new(code, kind, place.to_string(), why))
+    }
+
+    /// What this dialect left on a block, unless another provider of the same dialect did.
+    fn own(&mut self, data: &'a ProviderData, place: Place, state: StateUse) -> &'a ProviderData {
+        if state == StateUse::Own {
+            return data;
+        }
+        let names: Vec<&str> = content::extra(data).names().collect();
+        if !names.is_empty() {
+            let why = format!("what another provider left here stays behind: {}", names.join(", "));
+            self.losses.push(Loss::new(LossCode::ForeignContent, "provider_data", place.to_string(), why));
+        }
+        &NOTHING
+    }
+
+    /// A source in a form that the API takes.
+    fn source(&mut self, block: &Block, source: &'a Source, data: &'a ProviderData, place: Place) -> Option<Item<'a>> {
+        if self.as_it_came() {
+            return Some(content::write_source(source, data));
+        }
+        match if block.kind() == BlockKind::Image { fit_image(source) } else { fit_document(source) } {
+            Ok(fitted) => {
+                if let Some(note) = note_type(source) {
+                    self.note("media_type", place, note);
+                }
+                Some(fitted.map_or_else(|| content::write_source(source, data), Item::from))
+            }
+            Err(why) => {
+                let (kind, why) = (block.kind().as_str(), format!("{why}; left out"));
+                self.losses.push(Loss::new(LossCode::Media, kind, place.to_string(), why));
+                None
+            }
+        }
+    }
+
+    /// What a tool answered: text, pictures and documents.
+    fn result_content(&mut self, result: &'a ToolResult, place: Place, state: StateUse) -> Option<Content<'a>> {
+        let blocks = result.content.iter().enumerate();
+        // A tool's pictures are a tool's, whichever message they are in.
+        let written = blocks.filter_map(|(index, block)| self.block(block, place.inner(index), state, Role::Tool));
+        let mut written: Vec<Item<'a>> = written.collect();
+        if !self.as_it_came() && written.len() > 1 {
+            let before = written.len();
+            written.retain(|block| !is_blank(block));
+            if written.len() < before {
+                self.losses.push(Loss::info(LossCode::NotInDialect, "text", place.to_string(), BLANK));
+            }
+        }
+        let shape = result.provider_data.part(DIALECT, Part::Shape);
+        (shape.flag("blocks") || !written.is_empty()).then(|| content::short(written, shape, "blocks"))
+    }
+}
+
+fn is_result(block: &Item<'_>) -> bool {
+    block.as_written().is_some_and(|written| written.tool_use_id.is_some())
+}
+
+fn is_blank(block: &Item<'_>) -> bool {
+    let text = block.as_written().and_then(|written| written.text.as_ref());
+    text.is_some_and(|text| text.as_str().trim().is_empty())
+}
+
+fn has_results(message: &FittedMessage<'_>) -> bool {
+    message.content.iter().any(|block| matches!(*block.block, Block::ToolResult(_)))
+}
+
+/// Whether a message was one with the message before.
+fn continues(message: &FittedMessage<'_>) -> bool {
+    message.message.provider_data.part(DIALECT, Part::Shape).flag("continues")
+}
+
+fn wire_role(role: Role) -> &'static str {
+    match role {
+        Role::User | Role::Tool => "user",
+        Role::Assistant => "assistant",
+        Role::System => "system",
+    }
+}
+
+/// The wire messages: as they were when the request was read, or those of a conversation that was not written for this
+/// API.
+fn turns<'a>(messages: &'a [FittedMessage<'a>], spelling: Spelling) -> Vec<Turn<'a>> {
+    let mut turns: Vec<Turn<'a>> = Vec::with_capacity(messages.len());
+    for run in messages.chunk_by(|one, next| one.role != Role::Assistant && next.role != Role::Assistant) {
+        let last_result = match spelling {
+            Spelling::AsItCame => None,
+            Spelling::Ours => run.iter().rposition(has_results),
+        };
+        user_turns(run, last_result, &mut turns);
+    }
+    turns
+}
+
+/// The wire messages of what is said between two answers, or of one answer. Everything up to the last result is one
+/// message, with what the user says right behind it.
+fn user_turns<'a>(run: &'a [FittedMessage<'a>], last_result: Option<usize>, turns: &mut Vec<Turn<'a>>) {
+    let first = turns.len();
+    let (mut instructions, mut with_results) = (Vec::new(), None);
+    for (at, message) in run.iter().enumerate() {
+        let role = wire_role(message.role);
+        if role == "system" && last_result.is_some_and(|last| at < last) {
+            instructions.push(Turn { role, parts: vec![message] });
+            continue;
+        }
+        let up_to_results = last_result.is_some_and(|last| at <= last);
+        let joins = up_to_results || with_results == Some(turns.len()) || continues(message);
+        let last = turns.get_mut(first..).and_then(<[Turn<'a>]>::last_mut);
+        match last.filter(|last| joins && role == "user" && last.role == role) {
+            Some(last) => last.parts.push(message),
+            None => turns.push(Turn { role, parts: vec![message] }),
+        }
+        if last_result == Some(at) {
+            with_results = Some(turns.len());
+            turns.append(&mut instructions);
+        }
+    }
+}

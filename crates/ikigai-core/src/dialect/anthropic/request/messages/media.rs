@@ -1,0 +1,88 @@
+//! Pictures and documents in the forms that this API takes.
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::super::super::content::write_bytes;
+use super::super::super::wire::Written;
+use crate::Source;
+
+/// A source in a form that the API takes, `None` where it is in one; or why it cannot be taken.
+type Fitting<'a> = Result<Option<Written<'a>>, String>;
+
+/// A picture that the API takes.
+pub(super) fn fit_image(source: &Source) -> Fitting<'_> {
+    match (inline(source), source) {
+        (Some((media_type, data)), _) => match media_type {
+            "image/jpg" => Ok(Some(write_bytes("base64", "image/jpeg", plain_base64(data)))),
+            "image/jpeg" | "image/png" | "image/gif" | "image/webp" => Ok(as_bytes(source, media_type, data)),
+            other => Err(format!("this API takes JPEG, PNG, GIF and WebP pictures, not {other}")),
+        },
+        (None, Source::Text { media_type, .. }) => {
+            Err(format!("this API takes no text of type {media_type} as a picture"))
+        }
+        (None, Source::Base64 { .. } | Source::Url { .. } | Source::File { .. }) => Ok(None),
+    }
+}
+
+/// A document that the API takes.
+pub(super) fn fit_document(source: &Source) -> Fitting<'_> {
+    let text = |text: Cow<'_, str>| Ok(Some(write_bytes("text", "text/plain", Cow::Owned(text.into_owned()))));
+    match (inline(source), source) {
+        (Some(("application/pdf", data)), _) => Ok(as_bytes(source, "application/pdf", data)),
+        (Some((media_type, data)), _) => {
+            let bytes = STANDARD.decode(plain_base64(data).as_bytes()).ok();
+            match bytes.and_then(|bytes| String::from_utf8(bytes).ok()) {
+                Some(read) => text(read.into()),
+                None => Err(format!("this API takes documents as PDF or text, not {media_type}")),
+            }
+        }
+        (None, Source::Text { media_type, text: said }) if media_type != "text/plain" => text(said.into()),
+        (None, _) => Ok(None),
+    }
+}
+
+/// What is to be said about the media type of a source, besides that it is not taken.
+pub(super) fn note_type(source: &Source) -> Option<&'static str> {
+    match source {
+        _ if inline(source).is_some() => None,
+        Source::Text { media_type, .. } => (media_type != "text/plain").then_some("this API takes texts as text/plain"),
+        _ => source.media_type().map(|_| "this API finds out the media type itself"),
+    }
+}
+
+/// The media type and the base64 of a source that has its bytes in it.
+fn inline(source: &Source) -> Option<(&str, &str)> {
+    match source {
+        Source::Base64 { media_type, data } => Some((media_type, data)),
+        Source::Url { url, .. } => {
+            let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
+            let media_type = head.strip_suffix(";base64")?;
+            Some((media_type.split(';').next().unwrap_or(media_type), data))
+        }
+        Source::File { .. } | Source::Text { .. } => None,
+    }
+}
+
+fn as_bytes<'a>(source: &Source, media_type: &'a str, data: &'a str) -> Option<Written<'a>> {
+    match (source, plain_base64(data)) {
+        (Source::Base64 { .. }, Cow::Borrowed(_)) => None,
+        (_, plain) => Some(write_bytes("base64", media_type, plain)),
+    }
+}
+
+/// Standard base64 without line breaks, whichever alphabet it came in.
+fn plain_base64(data: &str) -> Cow<'_, str> {
+    let is_odd = |byte: u8| matches!(byte, b'-' | b'_') || byte.is_ascii_whitespace();
+    if !data.bytes().any(is_odd) {
+        return Cow::Borrowed(data);
+    }
+    let plain = data.chars().filter(|c| !c.is_ascii_whitespace()).map(|c| match c {
+        '-' => '+',
+        '_' => '/',
+        other => other,
+    });
+    Cow::Owned(plain.collect())
+}

@@ -1,0 +1,229 @@
+//! Canonical answers to wire ones.
+//!
+//! The client sends back what it gets. State of other dialects therefore rides in the two slots that this dialect has
+//! for such things: the signature of a thinking block, and a `redacted_thinking` block of its own beside a block that
+//! has no slot, such as a tool call with a thought signature. Everything else that this API has no place for is a loss.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dialect::losses::{name_of, note_foreign};
+use crate::dialect::seal::Sealed;
+use crate::dialect::{Reply, WireResponse};
+use crate::json::wire::{Raw, Text, write};
+use crate::{
+    Block, BlockKind, Error, ErrorKind, Fields, FinishReason, Json, Loss, LossCode, Other, Part, ProviderData,
+    Response, Usage,
+};
+
+use super::super::wire::{Answer, Item, Written};
+use super::super::{DIALECT, content, error, usage};
+use super::finish;
+
+/// The longest id of a tool call that is handed to a client, with some room for a number behind it.
+const LONGEST_ID: usize = 240;
+/// What says to which block the state in a sealed `redacted_thinking` block belongs.
+const BELONGS_TO: &str = "belongs_to";
+
+/// To which block the state in a sealed `redacted_thinking` block belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(in super::super) enum Neighbour {
+    /// The one that follows.
+    Next,
+    /// The one before.
+    Previous,
+}
+
+impl Neighbour {
+    /// Takes the mark out of unsealed state; `None` if the state is a thinking block's own.
+    pub(in super::super) fn take(data: &mut ProviderData) -> Option<Self> {
+        data.remove_part(DIALECT, Part::Shape, BELONGS_TO)?.to().ok()
+    }
+}
+
+/// Writes an answer for a client. An answer that broke is an error body.
+pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireResponse {
+    if response.finish_reason == FinishReason::Error {
+        let unknown = Error::new(ErrorKind::Server, "the answer broke off");
+        let body = error::encode_error(response.error.as_deref().unwrap_or(&unknown)).body;
+        return WireResponse { body, losses: Vec::new() };
+    }
+    let model = Some(response.model.as_str()).filter(|model| !model.is_empty()).or(reply.model.as_deref());
+    let mut writer = BlockWriter::new(reply, model);
+    let blocks = response.content.iter().enumerate();
+    let content: Vec<Item<'_>> = blocks.flat_map(|(index, block)| writer.write(index, block)).collect();
+    writer.note_answer(&response.provider_data);
+    writer.note_usage(response.usage.as_ref());
+    let own = response.provider_data.part(DIALECT, Part::Answer);
+    let calls = response.tool_calls().count();
+    let answer = Answer {
+        id: Some(response.id.clone().unwrap_or_else(|| format!("msg_{}", reply.ids.clone().next_id())).into()),
+        kind: own.get("type").is_none().then(|| "message".into()),
+        role: own.get("role").is_none().then(|| "assistant".into()),
+        model: Some(model.unwrap_or_default().into()),
+        content: Some(content),
+        usage: (response.usage.is_some() || own.is_empty()).then(|| usage::encode(response.usage.as_ref())),
+        ..ending(response.finish_reason, own, calls)
+    };
+    WireResponse { body: write(&answer), losses: writer.losses }
+}
+
+/// What an answer says of its end, with what this dialect itself said of it.
+pub(in super::super) fn ending(reason: FinishReason, own: &Fields, calls: usize) -> Answer<'_> {
+    let null = |wanted: bool| (wanted && own.is_empty()).then(|| Raw::of(&()));
+    let word = own.get("stop_reason");
+    // This API's own word where it still fits, else the one for the reason.
+    let fits = word.is_some_and(|word| finish(word.as_str().as_deref(), calls) == reason);
+    let stop_reason = word.filter(|_| fits).map(Raw::from).or_else(|| {
+        let was_said = word.is_some() || own.is_empty() || reason != FinishReason::Unknown;
+        was_said.then(|| Raw::of(stop_reason(reason)))
+    });
+    Answer {
+        stop_reason,
+        stop_sequence: own.get("stop_sequence").map(Raw::from).or_else(|| null(true)),
+        stop_details: null(reason == FinishReason::ContentFilter),
+        rest: own.as_rest(),
+        ..Answer::default()
+    }
+}
+
+fn stop_reason(reason: FinishReason) -> &'static str {
+    match reason {
+        FinishReason::Stop | FinishReason::Error | FinishReason::Unknown => "end_turn",
+        FinishReason::Length => "max_tokens",
+        FinishReason::ToolUse => "tool_use",
+        FinishReason::ContentFilter => "refusal",
+    }
+}
+
+/// Writes the blocks of one answer.
+#[derive(Debug)]
+pub(in super::super) struct BlockWriter {
+    /// Who issued the state in the answer.
+    provider: Option<String>,
+    pub(in super::super) model: Option<String>,
+    /// The ids of the calls so far.
+    ids: HashSet<String>,
+    pub(in super::super) losses: Vec<Loss>,
+}
+
+impl BlockWriter {
+    pub(in super::super) fn new(reply: &Reply, model: Option<&str>) -> Self {
+        let (provider, model) = (reply.provider.clone(), model.map(str::to_owned));
+        BlockWriter { provider, model, ids: HashSet::new(), losses: Vec::new() }
+    }
+
+    fn seal(&self, data: &ProviderData, kind: BlockKind) -> Option<Sealed> {
+        Sealed::of(data, kind, DIALECT, self.provider.as_deref(), self.model.as_deref())
+    }
+
+    /// The signature of a thinking block: its own, or a seal around the state that others left.
+    pub(in super::super) fn signature<'a>(&self, data: &'a ProviderData) -> Option<Cow<'a, str>> {
+        let own = data.part_str(DIALECT, Part::State, "signature");
+        own.or_else(|| Some(self.seal(data, BlockKind::Thinking)?.to_text().into()))
+    }
+
+    /// The block that carries another block's foreign state, if there is any.
+    pub(in super::super) fn carrier(
+        &self,
+        data: &ProviderData,
+        kind: BlockKind,
+        neighbour: Neighbour,
+    ) -> Option<Item<'static>> {
+        let mut sealed = self.seal(data, kind)?;
+        sealed.data.set_part(DIALECT, Part::Shape, BELONGS_TO, Json::of(&neighbour).unwrap_or_default());
+        static NOTHING: ProviderData = ProviderData::NONE;
+        Some(content::write_redacted(sealed.to_text().into(), &NOTHING).into())
+    }
+
+    /// Notes what other dialects left on a block besides state.
+    pub(in super::super) fn note_block(&mut self, data: &ProviderData, index: usize) {
+        note_foreign(data, DIALECT, &[Part::Extra, Part::Answer], &format!("content[{index}]."), &mut self.losses);
+    }
+
+    /// Notes what other dialects said of the answer.
+    pub(in super::super) fn note_answer(&mut self, data: &ProviderData) {
+        note_foreign(data, DIALECT, &[Part::State, Part::Extra, Part::Answer], "", &mut self.losses);
+    }
+
+    /// Notes what other dialects said of the usage.
+    pub(in super::super) fn note_usage(&mut self, usage: Option<&Usage>) {
+        if let Some(usage) = usage {
+            let parts = [Part::Extra, Part::Answer];
+            note_foreign(&usage.provider_data, DIALECT, &parts, "usage.", &mut self.losses);
+        }
+    }
+
+    /// The id of a call as clients of this API take it, unlike those before.
+    fn call_id<'a>(&mut self, id: &'a str, index: usize) -> Cow<'a, str> {
+        let is_safe = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let safe: String = id.chars().take(LONGEST_ID).map(|c| if is_safe(c) { c } else { '_' }).collect();
+        let mut sent = if safe.is_empty() { "_".to_owned() } else { safe };
+        while !self.ids.insert(sent.clone()) {
+            sent.push_str(&format!("_{index}"));
+        }
+        if sent == id {
+            return Cow::Borrowed(id);
+        }
+        let why = format!("ids of calls have letters, digits, _ and - here; `{id}` is sent as `{sent}`");
+        self.losses.push(Loss::info(LossCode::Renamed, "tool_call", format!("content[{index}].id"), why));
+        Cow::Owned(sent)
+    }
+
+    /// Notes that a block has no form on this wire.
+    fn lose(&mut self, code: LossCode, kind: BlockKind, index: usize, why: &str) {
+        self.losses.push(Loss::new(code, kind.as_str(), format!("content[{index}]"), why));
+    }
+
+    /// The wire blocks of one block: the block itself, behind the one that carries its foreign state. There are none
+    /// where this API has no such block, which is a loss.
+    pub(in super::super) fn write<'a>(&mut self, index: usize, block: &'a Block) -> Vec<Item<'a>> {
+        let (kind, data) = (block.kind(), block.provider_data());
+        if let Some(data) = data {
+            self.note_block(data, index);
+        }
+        let written = match block {
+            Block::Text(text) => {
+                Written { text: Some(text.text.as_str().into()), ..content::start("text", None, &text.provider_data) }
+            }
+            Block::Thinking(thinking) => {
+                let seal = || self.seal(&thinking.provider_data, kind).map(|sealed| sealed.to_text());
+                return vec![content::write_thinking(thinking, seal).into()];
+            }
+            Block::ToolCall(call) => {
+                if content::arguments(call).is_none() {
+                    self.lose(LossCode::NotInDialect, kind, index, "its arguments are cut off; sent without arguments");
+                }
+                let id = Some(Text(self.call_id(&call.id, index)));
+                Written { id, ..content::write_call(call, None, &call.provider_data) }
+            }
+            Block::Other(other) => return self.other(index, other).into_iter().collect(),
+            Block::Image(_) | Block::Document(_) | Block::Audio(_) => {
+                self.lose(LossCode::Media, kind, index, "answers of this API are text; left out");
+                return Vec::new();
+            }
+            Block::ToolResult(_) => {
+                self.lose(LossCode::NotInDialect, kind, index, "answers of this API hold no tool results; left out");
+                return Vec::new();
+            }
+        };
+        let carrier = data.and_then(|data| self.carrier(data, kind, Neighbour::Next));
+        carrier.into_iter().chain([written.into()]).collect()
+    }
+
+    /// A block of one dialect: this one's own as it is, none of another's.
+    fn other<'a>(&mut self, index: usize, other: &'a Other) -> Option<Item<'a>> {
+        if other.dialect == DIALECT && other.data.is_object() {
+            return Some(Item::from(&other.data));
+        }
+        let why = match other.dialect == DIALECT {
+            true => "it is not an object; left out".to_owned(),
+            false => format!("only {} knows {}; left out", other.dialect, name_of(&other.data)),
+        };
+        self.lose(LossCode::ForeignContent, BlockKind::Other, index, &why);
+        None
+    }
+}

@@ -1,0 +1,12 @@
+//! Whole answers: wire to canonical and back.
+
+mod decode;
+mod encode;
+
+pub(crate) use decode::decode_response;
+pub(super) use decode::{finish, read_block, read_rest};
+pub(crate) use encode::encode_response;
+pub(super) use encode::{BlockWriter, Neighbour, ending};
+
+#[cfg(test)]
+mod tests;

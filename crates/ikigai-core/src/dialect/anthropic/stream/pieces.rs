@@ -1,0 +1,91 @@
+//! Pieces of text, thinking and arguments, which a stream is mostly made of: read at a glance, and written straight into
+//! bytes.
+
+use std::borrow::Cow;
+use std::io::Write as _;
+
+use crate::json::text::unescape_inner;
+use crate::server::skip;
+use crate::sse::{begin_frame, end_frame};
+
+/// What a piece is a piece of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PieceKind {
+    Text,
+    Thinking,
+    Arguments,
+}
+
+impl PieceKind {
+    /// The kind of a delta, by its type.
+    pub(super) fn of(delta: &str) -> Option<Self> {
+        let all = [PieceKind::Text, PieceKind::Thinking, PieceKind::Arguments];
+        all.into_iter().find(|kind| kind.names().0 == delta)
+    }
+
+    /// The type of such deltas, and the field that has the piece.
+    pub(super) fn names(self) -> (&'static str, &'static str) {
+        match self {
+            PieceKind::Text => ("text_delta", "text"),
+            PieceKind::Thinking => ("thinking_delta", "thinking"),
+            PieceKind::Arguments => ("input_json_delta", "partial_json"),
+        }
+    }
+}
+
+/// One more piece of an open block.
+#[derive(Debug, PartialEq)]
+pub(super) struct Piece<'a> {
+    pub(super) kind: PieceKind,
+    /// The block's number on the wire.
+    pub(super) index: u64,
+    pub(super) text: Cow<'a, str>,
+}
+
+/// The piece in a frame. The API writes such frames in one form, and a stream has thousands of them, so that form is
+/// read at a glance; `None` if the frame is anything else, or the same in another form, which is left to the parser.
+pub(super) fn read_piece(frame: &str) -> Option<Piece<'_>> {
+    let rest = frame.strip_prefix(r#"{"type":"content_block_delta","index":"#)?;
+    let (index, rest) = rest.split_at_checked(rest.bytes().position(|byte| byte == b',')?)?;
+    let rest = rest.strip_prefix(r#","delta":{"type":""#)?;
+    let (kind, rest) = if let Some(rest) = rest.strip_prefix(r#"text_delta","text":""#) {
+        (PieceKind::Text, rest)
+    } else if let Some(rest) = rest.strip_prefix(r#"input_json_delta","partial_json":""#) {
+        (PieceKind::Arguments, rest)
+    } else {
+        (PieceKind::Thinking, rest.strip_prefix(r#"thinking_delta","thinking":""#)?)
+    };
+    let (text, rest) = rest.split_at_checked(skip::string(rest.as_bytes(), 0)? - 1)?;
+    // The API pads frames with blanks.
+    let rest = rest.strip_prefix("\"}")?.trim_start_matches(is_blank).strip_prefix('}')?;
+    let plain = rest.chars().all(is_blank) && text.bytes().fold(u8::MAX, u8::min) >= b' ';
+    let text = plain.then(|| unescape_inner(text))??;
+    Some(Piece { kind, index: number(index)?, text })
+}
+
+/// A number as JSON writes it.
+fn number(digits: &str) -> Option<u64> {
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
+    if is_number { digits.parse().ok() } else { None }
+}
+
+/// The blanks of JSON.
+fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r')
+}
+
+/// Writes a piece, without a value tree in between: there is one for every few characters of an answer.
+pub(super) fn write_piece(out: &mut Vec<u8>, kind: PieceKind, number: usize, text: &str) {
+    let (delta, field) = kind.names();
+    // The official client skips frames without a name.
+    begin_frame(out, Some("content_block_delta"));
+    // Writing into memory does not fail.
+    let _ = write!(out, r#"{{"type":"content_block_delta","index":{number},"delta":{{"type":"{delta}","{field}":"#);
+    let _ = serde_json::to_writer(&mut *out, text);
+    out.extend_from_slice(b"}}");
+    end_frame(out);
+}
+
+#[cfg(test)]
+#[path = "pieces_tests.rs"]
+mod tests;
