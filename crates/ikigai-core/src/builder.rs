@@ -247,7 +247,7 @@ impl Block {
             } else if let (Ok(dialect), Value::Object(fields)) = (key.parse::<Dialect>(), value)
                 && let Some(data) = self.provider_data_mut()
             {
-                data.extend_as_in_json(dialect, fields.into());
+                data.extend_as_written(dialect, fields.into());
             }
         }
         self

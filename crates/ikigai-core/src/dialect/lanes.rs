@@ -3,6 +3,8 @@
 //! The grammar lets blocks be open side by side. Where a wire has one place for the text of all of them, a block waits
 //! until those before it have ended, with what came for it so far.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use crate::{Block, Event};
 
 /// Which blocks cannot be open side by side.
@@ -18,13 +20,14 @@ pub(super) enum Lanes {
 #[derive(Debug)]
 pub(super) struct Queue {
     lanes: Lanes,
-    /// The blocks that have begun and are not through yet, in the order of their beginning.
-    open: Vec<Open>,
+    /// The blocks that have begun and are not through yet, by their numbers, which are given in the order of beginning.
+    open: BTreeMap<usize, Open>,
+    /// The numbers of those in each lane. The first one goes through, the others wait.
+    order: [VecDeque<usize>; 3],
 }
 
 #[derive(Debug)]
 struct Open {
-    index: usize,
     lane: Lane,
     /// What came for it while another block was before it.
     held: Vec<Event>,
@@ -54,7 +57,7 @@ impl Open {
 
 impl Queue {
     pub(super) fn new(lanes: Lanes) -> Self {
-        Queue { lanes, open: Vec::new() }
+        Queue { lanes, open: BTreeMap::new(), order: Default::default() }
     }
 
     /// Hands on the event, and what it sets free; or keeps it.
@@ -81,7 +84,7 @@ impl Queue {
                 }
             },
             Event::Done { .. } | Event::Error { .. } => {
-                self.open.drain(..).flat_map(|open| open.held).for_each(|held| pass(&held));
+                std::mem::take(&mut self.open).into_values().flat_map(|open| open.held).for_each(|held| pass(&held));
                 pass(event);
             }
             Event::Start { .. } | Event::ToolCallStart { .. } | Event::Usage { .. } | Event::Other { .. } => {
@@ -109,36 +112,46 @@ impl Queue {
 
     fn start(&mut self, index: usize, lane: Option<Lane>, event: &Event, mut pass: impl FnMut(&Event)) {
         let Some(lane) = lane else { return pass(event) };
-        let waits = self.open.iter().any(|open| open.lane == lane);
+        let order = self.order(lane);
+        let waits = !order.is_empty();
+        order.push_back(index);
         let held = if waits { vec![event.clone()] } else { Vec::new() };
-        self.open.push(Open { index, lane, held, ended: false });
+        self.open.insert(index, Open { lane, held, ended: false });
         if !waits {
             pass(event);
         }
     }
 
+    fn order(&mut self, lane: Lane) -> &mut VecDeque<usize> {
+        let [text, thinking, any] = &mut self.order;
+        match lane {
+            Lane::Text => text,
+            Lane::Thinking => thinking,
+            Lane::Any => any,
+        }
+    }
+
     /// The block, if another one is before it in its lane.
     fn waiting(&mut self, index: usize) -> Option<&mut Open> {
-        if self.open.len() < 2 {
+        let lane = self.open.get(&index)?.lane;
+        if self.order(lane).front() == Some(&index) {
             return None;
         }
-        let place = self.open.iter().position(|open| open.index == index)?;
-        let (before, rest) = self.open.split_at_mut_checked(place)?;
-        let open = rest.first_mut()?;
-        before.iter().any(|earlier| earlier.lane == open.lane).then_some(open)
+        self.open.get_mut(&index)
     }
 
     /// Takes the block out, and lets those behind it go as far as they have come.
     fn end(&mut self, index: usize, mut pass: impl FnMut(&Event)) {
-        let Some(place) = self.open.iter().position(|open| open.index == index) else { return };
-        let lane = self.open.remove(place).lane;
-        while let Some(place) = self.open.iter().position(|open| open.lane == lane) {
-            let Some(next) = self.open.get_mut(place) else { return };
-            std::mem::take(&mut next.held).iter().for_each(&mut pass);
-            if !next.ended {
+        let Some(Open { lane, .. }) = self.open.remove(&index) else { return };
+        self.order(lane).pop_front();
+        while let Some(next) = self.order(lane).front().copied() {
+            let Some(open) = self.open.get_mut(&next) else { return };
+            std::mem::take(&mut open.held).iter().for_each(&mut pass);
+            if !open.ended {
                 return;
             }
-            self.open.remove(place);
+            self.open.remove(&next);
+            self.order(lane).pop_front();
         }
     }
 }

@@ -137,11 +137,11 @@ impl ProviderData {
         }
     }
 
-    /// Adds fields as they stand below the dialect's name in JSON, each to its part.
-    pub(crate) fn extend_as_in_json(&mut self, dialect: Dialect, fields: Fields) {
-        if !fields.is_empty() {
-            let entry = self.own(dialect.as_str());
-            fields.into_iter().for_each(|(name, value)| legacy::read(entry, name, value));
+    /// Adds fields as a caller writes them below a dialect's name: state by its names, and the rest to be sent.
+    pub(crate) fn extend_as_written(&mut self, dialect: Dialect, fields: Fields) {
+        for (name, value) in fields {
+            let part = if legacy::STATE.contains(&name.as_str()) { Part::State } else { Part::Extra };
+            self.set_part(dialect, part, name, value);
         }
     }
 

@@ -168,8 +168,8 @@ fn streams_round_trip(dialect: Dialect) {
             findings.add(id, format!("sent on: {fault}"));
         }
         let (mut found, mut wanted) = (collect(again), collect(events));
-        if wanted.provider_data.part_str(dialect, Part::Answer, "finish_reason").is_none() {
-            found.provider_data.remove_part(dialect, Part::Answer, "finish_reason");
+        if wanted.provider_data.part_str(dialect, Part::Shape, "finish_reason").is_none() {
+            found.provider_data.remove_part(dialect, Part::Shape, "finish_reason");
         }
         if wanted.finish_reason == FinishReason::Unknown && dialect == Dialect::OpenaiChat {
             wanted.finish_reason = FinishReason::Stop;
@@ -188,7 +188,7 @@ fn as_sent_on(mut response: Response, dialect: Dialect) -> Value {
     // How a whole answer was spelled, which a stream does not show.
     response.provider_data.remove_part(dialect, Part::Shape, "answer");
     if let Some(error) = &mut response.error {
-        error.provider_data = ProviderData::default();
+        (error.provider_data, error.code, error.error_type) = (ProviderData::default(), None, None);
     }
     for data in response.content.iter_mut().filter_map(Block::provider_data_mut) {
         if data.part_str(Dialect::OpenaiChat, Part::Shape, "reasoning_field").as_deref() == Some("content") {

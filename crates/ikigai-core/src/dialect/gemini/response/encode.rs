@@ -189,8 +189,10 @@ impl Parts<'_> {
     /// A call as a part, without its signature; `None` if it cannot be run.
     fn call<'b>(&mut self, call: &'b ToolCall, place: &str) -> Option<Part<'b>> {
         if !call.is_complete() {
-            let why =
-                "the arguments of the function call are cut off, and a client would run it without them; left out";
+            let (name, id) = (&call.name, &call.id);
+            let why = format!(
+                "the arguments of the call {id} of {name} are cut off, and a client would run it without them; left out"
+            );
             self.losses.push(Loss::new(LossCode::NotInDialect, "tool_call", place, why));
             return None;
         }

@@ -1,0 +1,369 @@
+//! Work grows with its input and not faster: whatever there can be many of, twice as many take about twice the time.
+//!
+//! Times are those of the thread on its processor, the least of several runs, at n, 2n and 4n. A doubling may cost at
+//! most 2.5 times as much; something quadratic costs four times.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may panic as tests may")]
+
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+use ikigai_core::catalog::rules_for;
+use ikigai_core::provider::Quirks;
+use ikigai_core::server::{Delivery, Envelope, Watch};
+use ikigai_core::wire::{Ids, Incoming, Reply, StreamDecoder, StreamEncoder, Target, WireRequest};
+use ikigai_core::{Block, Dialect, Event, FinishReason, Limits, Message, ProviderData, Request, Response, Role, Tool};
+use serde_json::{Map, Value, json};
+
+/// The most that a doubling may cost.
+const MOST: f64 = 2.5;
+/// Below this the clock and the caches are what is measured.
+const LEAST: Duration = Duration::from_millis(2);
+/// So many of anything in less than the least time are few.
+const LARGEST: usize = 2048;
+/// So often a measurement may be repeated that looks wrong: other programs disturb it, a law does not.
+const TRIES: usize = 4;
+
+/// Measures `work` on what `make` makes of n, 2n and 4n, where n is at least `n` and large enough to be measured.
+fn grows_linearly<T>(name: &str, n: usize, make: impl Fn(usize) -> T, work: impl Fn(&T)) {
+    let time = |n: usize| {
+        let input = make(n);
+        let runs = (0..3).map(|_| {
+            let begin = ThreadTime::now();
+            work(&input);
+            begin.elapsed()
+        });
+        runs.min().unwrap()
+    };
+    let mut n = n;
+    while time(n) < LEAST {
+        if n > LARGEST {
+            return;
+        }
+        n *= 2;
+    }
+    let mut seen = Vec::new();
+    for _ in 0..TRIES {
+        let times = [time(n), time(2 * n), time(4 * n)].map(|time| time.as_secs_f64());
+        let worst = (times[1] / times[0]).max(times[2] / times[1]);
+        if worst <= MOST {
+            return;
+        }
+        seen.push(format!("{times:.4?} s ({worst:.2} ×)"));
+    }
+    panic!("{name}: at {n}, {} and {}: {}", 2 * n, 4 * n, seen.join(", "));
+}
+
+/// Enough for what is made here: the limits are not what is measured.
+fn limits() -> Limits {
+    let mut limits = Limits::client();
+    limits.open_blocks = usize::MAX;
+    limits.schema_nodes = usize::MAX;
+    limits
+}
+
+fn model(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Anthropic => "claude-sonnet-4-5",
+        Dialect::OpenaiChat => "gpt-4.1",
+        Dialect::OpenaiResponses => "gpt-5.4",
+        // Old enough for its schemas to be rewritten.
+        Dialect::Gemini => "gemini-2.0-flash",
+    }
+}
+
+fn encode(request: &Request, to: Dialect) -> WireRequest {
+    let request = Request { model: model(to).to_owned(), ..request.clone() };
+    let quirks = Quirks::default();
+    let target = Target { provider: "somebody", quirks: &quirks, rules: rules_for(&request.model), facts: None };
+    to.encode_request(&request, &target, &limits()).unwrap()
+}
+
+/// Each way that a request can take: to a dialect, and from there on to all of them.
+fn requests_grow_linearly(name: &str, n: usize, make: impl Fn(usize) -> Request) {
+    for from in Dialect::ALL {
+        grows_linearly(&format!("{name}: encoding to {from}"), n, &make, |request| drop(encode(request, from)));
+        let wire = |n| encode(&make(n), from);
+        let decode = |wire: &WireRequest| {
+            let incoming = Incoming { path: Some(&wire.path), body: &wire.body };
+            from.decode_request(incoming, &limits()).unwrap().0
+        };
+        grows_linearly(&format!("{name}: decoding from {from}"), n, wire, |wire| drop(decode(wire)));
+        for to in Dialect::ALL {
+            let read = |n| decode(&wire(n));
+            grows_linearly(&format!("{name}: from {from} to {to}"), n, read, |request| drop(encode(request, to)));
+        }
+    }
+    grows_linearly(&format!("{name}: checking"), n, &make, |request| drop(request.validate()));
+    let json = |n| serde_json::to_string(&make(n)).unwrap();
+    grows_linearly(&format!("{name}: the format's own JSON"), n, json, |json| {
+        serde_json::from_str::<Request>(json).unwrap();
+    });
+}
+
+fn stream(events: &[Event], to: Dialect) -> Vec<u8> {
+    let mut encoder = StreamEncoder::new(to, Reply { stream_usage: true, ..Reply::default() });
+    let mut out = Vec::new();
+    events.iter().for_each(|event| encoder.push(event, &mut out));
+    out
+}
+
+fn decode_stream(bytes: &[u8], from: Dialect) -> Vec<Event> {
+    let mut decoder = StreamDecoder::new(from, Ids::default(), &limits());
+    let mut events = Vec::new();
+    // As they come from a socket.
+    bytes.chunks(4096).for_each(|piece| decoder.feed(piece, &mut events));
+    decoder.end(&mut events);
+    events
+}
+
+fn streams_grow_linearly(name: &str, n: usize, make: impl Fn(usize) -> Vec<Event>) {
+    for dialect in Dialect::ALL {
+        grows_linearly(&format!("{name}: a {dialect} stream, written"), n, &make, |events| {
+            stream(events, dialect);
+        });
+        let bytes = |n| stream(&make(n), dialect);
+        bytes_grow_linearly(name, n, dialect, bytes);
+    }
+    grows_linearly(&format!("{name}: collected"), n, &make, |events| {
+        let mut collector = ikigai_core::Collector::default();
+        collector.extend(events.iter().cloned());
+        collector.finish();
+    });
+}
+
+fn bytes_grow_linearly(name: &str, n: usize, dialect: Dialect, make: impl Fn(usize) -> Vec<u8>) {
+    grows_linearly(&format!("{name}: a {dialect} stream, read"), n, &make, |bytes| {
+        decode_stream(bytes, dialect);
+    });
+    grows_linearly(&format!("{name}: a {dialect} stream, watched"), n, &make, |bytes| {
+        let mut watch = Watch::new(dialect, Delivery::Stream);
+        bytes.chunks(4096).for_each(|piece| watch.feed(piece));
+        watch.finish();
+    });
+}
+
+/// A whole answer, and the same as a stream.
+fn answers_grow_linearly(name: &str, n: usize, make: impl Fn(usize) -> Response) {
+    for dialect in Dialect::ALL {
+        grows_linearly(&format!("{name}: encoding to {dialect}"), n, &make, |response| {
+            dialect.encode_response(response, &Reply::default());
+        });
+        let body = |n| dialect.encode_response(&make(n), &Reply::default()).body;
+        grows_linearly(&format!("{name}: decoding from {dialect}"), n, body, |body| {
+            dialect.decode_response(body, &mut Ids::default(), &limits()).unwrap();
+        });
+    }
+    streams_grow_linearly(name, n, |n| ikigai_core::events(&make(n)));
+}
+
+fn arguments(number: usize) -> Map<String, Value> {
+    json!({"path": format!("/etc/{number}"), "deep": {"list": [1, 2, 3]}}).as_object().unwrap().clone()
+}
+
+fn call(number: usize) -> Block {
+    Block::tool_call(format!("call_{number}"), "read_file", arguments(number))
+}
+
+fn answer(content: Vec<Block>) -> Response {
+    let calls = content.iter().any(|block| block.as_tool_call().is_some());
+    let finish_reason = if calls { FinishReason::ToolUse } else { FinishReason::Stop };
+    Response { model: "m".to_owned(), id: Some("a".to_owned()), content, finish_reason, ..Response::default() }
+}
+
+#[test]
+fn calls() {
+    answers_grow_linearly("calls", 50, |n| answer((0..n).map(call).collect()));
+}
+
+#[test]
+fn blocks() {
+    answers_grow_linearly("blocks", 50, |n| {
+        let block = |number: usize| match number % 2 {
+            0 => Block::thinking(format!("thought {number}")),
+            _ => Block::text(format!("word {number}")),
+        };
+        answer((0..n).map(block).collect())
+    });
+}
+
+#[test]
+fn results() {
+    requests_grow_linearly("results", 30, |n| {
+        let request = Request::new("m").user("Go").assistant((0..n).map(call).collect::<Vec<_>>());
+        (0..n).fold(request, |request, number| request.tool_result(format!("call_{number}"), "127.0.0.1 localhost"))
+    });
+}
+
+#[test]
+fn results_in_one_message() {
+    requests_grow_linearly("results in one message", 30, |n| {
+        let results = (0..n).map(|number| Block::tool_result(format!("call_{number}"), "127.0.0.1 localhost"));
+        let results = Message::new(Role::Tool, results.collect::<Vec<_>>());
+        Request::new("m").user("Go").assistant((0..n).map(call).collect::<Vec<_>>()).message(results)
+    });
+}
+
+#[test]
+fn histories() {
+    requests_grow_linearly("histories", 30, |n| {
+        (0..n).fold(Request::new("m").system("Be brief."), |request, number| {
+            let call = call(number);
+            let request = request.user(format!("Question {number}")).assistant(vec![
+                Block::thinking("hm"),
+                Block::text("Let me look."),
+                call,
+            ]);
+            request.tool_result(format!("call_{number}"), "nothing").assistant(format!("Answer {number}"))
+        })
+    });
+}
+
+#[test]
+fn system_messages_among_others() {
+    requests_grow_linearly("system messages", 30, |n| {
+        (0..n).fold(Request::new("m"), |request, number| {
+            request.user(format!("Question {number}")).assistant("Well.").message(Message::system("Be brief."))
+        })
+    });
+}
+
+#[test]
+fn tools() {
+    requests_grow_linearly("tools", 20, |n| {
+        (0..n).fold(Request::new("m").user("Go"), |request, number| {
+            let schema = json!({"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]});
+            // A name that no API takes as it is.
+            request.tool(Tool::new(format!("fs.read:{number}"), "Reads").parameters(schema))
+        })
+    });
+}
+
+#[test]
+fn wide_schemas() {
+    requests_grow_linearly("wide schemas", 20, |n| {
+        let properties = |number: usize| {
+            let value = json!({"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}], "description": "d"});
+            (format!("p{number}"), value)
+        };
+        let properties: Map<String, Value> = (0..n).map(properties).collect();
+        let schema = json!({"type": "object", "properties": properties});
+        Request::new("m").user("Go").tool(Tool::new("f", "F").parameters(schema.clone())).json_schema("out", schema)
+    });
+}
+
+#[test]
+fn schemas_with_many_references() {
+    requests_grow_linearly("references", 20, |n| {
+        let definition = |number: usize| {
+            let next = json!({"type": "object", "properties": {"x": {"type": "string"}}});
+            (format!("d{number}"), next)
+        };
+        let definitions: Map<String, Value> = (0..n).map(definition).collect();
+        let properties: Map<String, Value> =
+            (0..n).map(|number| (format!("p{number}"), json!({"$ref": format!("#/$defs/d{number}")}))).collect();
+        let schema = json!({"type": "object", "properties": properties, "$defs": definitions});
+        Request::new("m").user("Go").tool(Tool::new("f", "F").parameters(schema))
+    });
+}
+
+#[test]
+fn long_texts_and_arguments() {
+    requests_grow_linearly("long texts", 2_000, |n| {
+        let mut call = Map::new();
+        call.insert("text".to_owned(), Value::from("\"quoted\" é\n".repeat(n)));
+        let call = Block::tool_call("call_1", "write", call);
+        Request::new("m").user("a \"b\" é\n".repeat(n)).assistant(vec![call]).tool_result("call_1", "c\n".repeat(n))
+    });
+}
+
+#[test]
+fn open_arguments() {
+    // Many calls that are open at once and grow in turn.
+    streams_grow_linearly("open arguments", 20, |n| {
+        let data = ProviderData::default;
+        let start = |index| Event::ToolCallStart {
+            index,
+            id: format!("call_{index}"),
+            name: "f".to_owned(),
+            provider_data: data(),
+        };
+        let mut events =
+            vec![Event::Start { id: Some("a".to_owned()), model: Some("m".to_owned()), provider_data: data() }];
+        events.extend((0..n).map(start));
+        for piece in ["{\"te", "xt\": \"a", " b c\"", "}"] {
+            events.extend((0..n).map(|index| Event::ToolCallDelta { index, arguments: piece.to_owned() }));
+        }
+        events.extend((0..n).map(|index| Event::ToolCallDone {
+            index,
+            arguments: ikigai_core::Arguments::from_text("{\"text\": \"a b c\"}"),
+            provider_data: data(),
+        }));
+        events.push(Event::Done { finish_reason: FinishReason::ToolUse, provider_data: data() });
+        events
+    });
+}
+
+#[test]
+fn one_open_call_beside_many() {
+    // What a new call costs does not depend on how much is open.
+    let frame = |delta: Value| {
+        format!("data: {}\n\n", json!({"id": "a", "model": "m", "choices": [{"index": 0, "delta": delta}]}))
+    };
+    bytes_grow_linearly("one open call", 50, Dialect::OpenaiChat, |n| {
+        let start = |index: usize, arguments: &str| {
+            let function = json!({"name": "f", "arguments": arguments});
+            frame(
+                json!({"tool_calls": [{"index": index, "id": format!("c{index}"), "type": "function", "function": function}]}),
+            )
+        };
+        let mut text = start(0, &format!("{{\"x\": \"{}", "y".repeat(20 * n)));
+        for index in 1..n {
+            text += &start(index, "{}");
+            text += &frame(json!({"tool_calls": [{"index": 0, "function": {"arguments": "z"}}]}));
+        }
+        text.into_bytes()
+    });
+}
+
+#[test]
+fn unknown_events() {
+    for dialect in Dialect::ALL {
+        let begin = String::from_utf8(stream(&ikigai_core::events(&answer(vec![Block::text("Hi")])), dialect)).unwrap();
+        bytes_grow_linearly("unknown events", 100, dialect, |n| {
+            let frame = |number: usize| format!("data: {}\n\n", json!({"type": "brand.new", "number": number}));
+            ((0..n).map(frame).collect::<String>() + &begin).into_bytes()
+        });
+        bytes_grow_linearly("unknown fields", 10, dialect, |n| {
+            let fields: Map<String, Value> = (0..n).map(|number| (format!("new_{number}"), json!(number))).collect();
+            let mut fields = Value::Object(fields);
+            fields["type"] = json!("brand.new");
+            format!("data: {fields}\n\n{begin}").into_bytes()
+        });
+    }
+}
+
+#[test]
+fn unknown_fields_of_requests() {
+    for dialect in Dialect::ALL {
+        let wire = encode(&Request::new("m").user("Hi"), dialect);
+        let make = |n: usize| {
+            let mut body: Map<String, Value> = serde_json::from_slice(&wire.body).unwrap();
+            body.extend((0..n).map(|number| (format!("new_{number}"), json!({"a": number}))));
+            serde_json::to_vec(&body).unwrap()
+        };
+        let decode = |body: &[u8]| {
+            let incoming = Incoming { path: Some(&wire.path), body };
+            dialect.decode_request(incoming, &limits()).unwrap().0
+        };
+        grows_linearly(&format!("unknown fields: decoding from {dialect}"), 50, make, |body| drop(decode(body)));
+        for to in Dialect::ALL {
+            let name = format!("unknown fields: from {dialect} to {to}");
+            grows_linearly(&name, 50, |n| decode(&make(n)), |request| drop(encode(request, to)));
+        }
+        grows_linearly("unknown fields: the envelope", 50, make, |body| {
+            // Refused where there are too many of them.
+            drop(Envelope::read(body).map(|envelope| envelope.clashes().len()));
+        });
+    }
+}
