@@ -49,7 +49,11 @@ pub(crate) fn switch_banner(route: &Route<'_>, model: &str, wish: Option<&Thinki
     let thinks = rules(route).thinking.kind != ThinkingKind::None;
     let through = match route.dialect {
         Dialect::OpenaiResponses if thinks && !wish.is_some_and(Thinking::is_off) => " (Responses API)",
-        Dialect::OpenaiResponses | Dialect::OpenaiChat | Dialect::Anthropic | Dialect::Gemini => "",
+        Dialect::OpenaiResponses
+        | Dialect::OpenaiChat
+        | Dialect::Anthropic
+        | Dialect::Gemini
+        | Dialect::BedrockConverse => "",
     };
     let mut text = format!("✓ Switched to {} {model}{through}", route.provider.name);
     for warning in &words.warnings {

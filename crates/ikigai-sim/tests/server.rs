@@ -116,6 +116,7 @@ fn ask(dialect: Dialect, text: &str, stream: bool) -> (String, Value) {
                 json!({"contents": [{"role": "user", "parts": [{"text": text}]}]}),
             )
         }
+        Dialect::BedrockConverse => panic!("no client speaks it"),
     }
 }
 

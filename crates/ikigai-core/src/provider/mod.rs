@@ -113,6 +113,21 @@ impl Provider {
         self.dialects().any(|own| own == dialect)
     }
 
+    /// Does it speak this dialect for this model?
+    ///
+    /// ```
+    /// use ikigai_core::Dialect;
+    /// use ikigai_core::provider::Providers;
+    ///
+    /// let bedrock = Providers::shared().find("bedrock").unwrap();
+    /// assert!(bedrock.speaks_for(Dialect::Anthropic, "us.anthropic.claude-sonnet-4-6"));
+    /// assert!(!bedrock.speaks_for(Dialect::Anthropic, "us.amazon.nova-lite-v1:0"));
+    /// ```
+    pub fn speaks_for(&self, dialect: Dialect, model: &str) -> bool {
+        let quirks = &self.quirks.anthropic;
+        self.speaks(dialect) && (dialect != Dialect::Anthropic || quirks.models.is_none() || quirks.names(model))
+    }
+
     /// The dialects that it speaks, its own first.
     pub fn dialects(&self) -> impl Iterator<Item = Dialect> {
         std::iter::once(self.dialect).chain(self.also.iter().map(|(dialect, _)| *dialect))

@@ -26,7 +26,7 @@ fn unexpected(message: impl Into<String>) -> Error {
 }
 
 /// A name as a part of a path or a query: what would end it or mean something else there is escaped.
-fn segment(name: &str) -> String {
+pub(super) fn segment(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~@:".contains(&byte) {
