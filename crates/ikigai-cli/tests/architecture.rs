@@ -216,7 +216,7 @@ fn name(path: &Path) -> String {
 /// The folders of the dialects. What two dialects share lies beside them.
 fn dialects() -> Vec<PathBuf> {
     let folder = root().join("crates/ikigai-core/src/dialect");
-    Dialect::ALL.iter().map(|dialect| folder.join(dialect.as_str().replace('-', "_"))).collect()
+    Dialect::PROVIDERS.iter().map(|dialect| folder.join(dialect.as_str().replace('-', "_"))).collect()
 }
 
 fn folders(of: &Path) -> Vec<PathBuf> {

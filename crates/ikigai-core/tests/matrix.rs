@@ -87,6 +87,7 @@ fn path(dialect: Dialect) -> &'static str {
         Dialect::OpenaiChat => "/chat/completions",
         Dialect::OpenaiResponses => "/responses",
         Dialect::Gemini => "/v1beta/models/gemini-3-pro-preview:generateContent",
+        Dialect::BedrockConverse => panic!("no client speaks it"),
     }
 }
 
@@ -97,6 +98,7 @@ fn model(dialect: Dialect) -> &'static str {
         Dialect::OpenaiChat => "gpt-4.1",
         Dialect::OpenaiResponses => "gpt-5.1",
         Dialect::Gemini => "gemini-2.5-pro",
+        Dialect::BedrockConverse => "us.amazon.nova-2-lite-v1:0",
     }
 }
 

@@ -124,8 +124,7 @@ impl Provider {
     /// assert!(!bedrock.speaks_for(Dialect::Anthropic, "us.amazon.nova-lite-v1:0"));
     /// ```
     pub fn speaks_for(&self, dialect: Dialect, model: &str) -> bool {
-        let quirks = &self.quirks.anthropic;
-        self.speaks(dialect) && (dialect != Dialect::Anthropic || quirks.models.is_none() || quirks.names(model))
+        self.speaks(dialect) && (dialect != Dialect::Anthropic || !self.quirks.anthropic.leaves_out(model))
     }
 
     /// The dialects that it speaks, its own first.

@@ -86,14 +86,15 @@ pub struct GeminiQuirks {
 pub struct AnthropicQuirks {
     /// The model is part of the URL, and this is sent in the body as `anthropic_version` (Bedrock, Vertex).
     pub version: Option<Cow<'static, str>>,
-    /// Only models with one of these parts in their id are reached in this dialect.
+    /// Only models with one of these parts in their id are reached in this dialect. What version 0.1.0 kept for the others
+    /// under this dialect's name is Converse's.
     pub models: Option<Cow<'static, [Cow<'static, str>]>>,
 }
 
 impl AnthropicQuirks {
-    /// Is this one of the models that are named as those which are reached in this dialect?
-    pub(crate) fn names(&self, model: &str) -> bool {
-        self.models.as_ref().is_some_and(|parts| parts.iter().any(|part| model.contains(part.as_ref())))
+    /// Is there a list of the models that are reached in this dialect, without this one?
+    pub(crate) fn leaves_out(&self, model: &str) -> bool {
+        self.models.as_ref().is_some_and(|parts| !parts.iter().any(|part| model.contains(part.as_ref())))
     }
 }
 

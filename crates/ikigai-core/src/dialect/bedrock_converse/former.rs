@@ -39,7 +39,7 @@ fn is_former(message: &Message, target: &Target<'_>) -> bool {
     // Some models of the same provider do speak the other dialect, and their state is theirs.
     let model = message.model.as_deref().unwrap_or_default();
     message.provider.as_deref() == Some(target.provider)
-        && !target.quirks.anthropic.names(model)
+        && target.quirks.anthropic.leaves_out(model)
         && (holds(&message.provider_data)
             || message.content.iter().any(|block| match block {
                 Block::Other(other) => other.dialect == FORMER,

@@ -14,8 +14,9 @@ use crate::{Block, CacheHint, Loss, LossCode, Part, ProviderData, Role, Thinking
 use super::super::DIALECT;
 use super::super::stream::own::is_in_pieces;
 use super::super::wire::{self, Cited, CitedText, Content, Reasoning, ReasoningText, ToolUse, Written};
+use super::extra;
+use super::layout::{Layout, is_document};
 use super::media::{self, Names};
-use super::{cache_point, extra};
 
 /// What stands where the user should have begun.
 const BEGIN: &str = "(begin)";
@@ -146,49 +147,19 @@ impl<'a> Writer<'a> {
         marks.at(place, block.cache()).or_else(inside).cloned()
     }
 
-    /// The blocks with the points behind those that are to be cached. Behind a document or a video a point is refused;
-    /// it then stands before it.
+    /// The blocks, with the points behind those that are to be cached.
     fn lay_out(&mut self, items: Vec<Item<'a>>, automatic: Option<&CacheHint>) -> Vec<Content<'a>> {
-        let mut blocks: Vec<Content<'a>> = Vec::with_capacity(items.len());
-        // Behind the last block that a point may stand behind.
-        let mut end = 0;
-        let mut point_before = false;
+        let mut layout = Layout::default();
         for Item { content, mark, place } in items {
-            let is_paper = is_document(&content);
-            blocks.push(content);
-            if !is_paper {
-                (end, point_before) = (blocks.len(), false);
-            }
+            layout.push(content);
             if let Some(mark) = mark {
-                self.point(&mark, &place.to_string(), &mut blocks, &mut end, &mut point_before);
+                self.losses.extend(layout.cache(&mark, &place.to_string()));
             }
         }
         if let Some(mark) = automatic {
-            self.point(mark, "cache.automatic", &mut blocks, &mut end, &mut point_before);
+            self.losses.extend(layout.cache(mark, "cache.automatic"));
         }
-        blocks
-    }
-
-    fn point(
-        &mut self,
-        mark: &CacheHint,
-        place: &str,
-        blocks: &mut Vec<Content<'a>>,
-        end: &mut usize,
-        point_before: &mut bool,
-    ) {
-        if *end == 0 {
-            let why = "documents are not cached here without a text before them; the mark is left out";
-            self.losses.push(Loss::new(LossCode::NotInDialect, "cache", place, why));
-        } else if !std::mem::replace(point_before, true) {
-            if *end < blocks.len() {
-                let why = "a mark cannot stand behind a document here; it stands before it";
-                self.losses.push(Loss::info(LossCode::Changed, "cache", place, why));
-            }
-            let point = wire::Block { cache_point: Some(cache_point(mark)), ..wire::Block::default() };
-            blocks.insert(*end, Tagged::Known(point));
-            *end += 1;
-        }
+        layout.blocks
     }
 
     /// One block; `None` if it has no form on this wire, which is then among the losses.
@@ -381,15 +352,4 @@ fn is_text(content: &Content<'_>) -> bool {
 
 fn is_blank(content: &Content<'_>) -> bool {
     matches!(content, Tagged::Known(block) if block.text.as_ref().is_some_and(|text| text.as_str().trim().is_empty()))
-}
-
-/// Whether this is a document or a video.
-fn is_document(content: &Content<'_>) -> bool {
-    match content {
-        Tagged::Known(block) => block.document.is_some(),
-        Tagged::Whole(raw) => {
-            let object: Option<Object<'_>> = raw.to();
-            object.is_some_and(|object| object.get("document").is_some() || object.get("video").is_some())
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! Fitted requests to wire ones.
 
+mod layout;
 mod media;
 mod messages;
 mod tools;
