@@ -114,7 +114,11 @@ fn by_status(status: Option<u16>) -> ErrorKind {
 fn plain_message(status: Option<u16>, body: &str) -> String {
     let body = body.trim();
     match status {
-        _ if !body.is_empty() => body.get(..body.floor_char_boundary(LIMIT)).unwrap_or(body).to_owned(),
+        _ if !body.is_empty() => {
+            let fits = |end: &usize| body.is_char_boundary(*end);
+            let end = (0..=body.len().min(LIMIT)).rev().find(fits).unwrap_or_default();
+            body.get(..end).unwrap_or_default().to_owned()
+        }
         Some(status) => format!("the provider answered with status {status} and no message"),
         None => "the provider failed without a message".to_owned(),
     }

@@ -135,8 +135,7 @@ fn an_answer_without_its_end_is_cut_off() {
 fn blocks_that_are_held_back_count_as_open() {
     let open = |index: u64| ("contentBlockStart", json!({"contentBlockIndex": index, "start": {"image": {}}}));
     let members: Vec<Member> = (0..9).map(open).collect();
-    let mut limits = Limits::default();
-    limits.open_blocks = 8;
+    let limits = Limits { open_blocks: 8, ..Limits::default() };
     let events = events_within(CONVERSE, &sse(&members), &limits);
     assert_eq!(failure(&events).code.as_deref(), Some("limit_reached"));
 }
