@@ -61,9 +61,29 @@ const OUTSIDE: [&str; 10] = [
 ];
 
 /// The rooms that every dialect has, each a file or a folder.
-const ROOMS: [&str; 5] = ["request", "response", "stream", "error", "thinking"];
+const ROOMS: [&str; 9] =
+    ["abilities", "wire", "content", "usage", "thinking", "error", "request", "response", "stream"];
 
-const LONGEST_FILE: usize = 700;
+/// What a dialect that also serves clients has besides.
+const SERVER_ROOMS: [&str; 9] = [
+    "watch",
+    "request/decode",
+    "request/encode",
+    "request/messages",
+    "request/tools",
+    "response/decode",
+    "response/encode",
+    "stream/decode",
+    "stream/encode",
+];
+
+/// The most lines of a file of the core, and of any other. Tests may be longer than what they test.
+const LONGEST_OF_CORE: usize = 400;
+const LONGEST_FILE: usize = 500;
+const LONGEST_TEST: usize = 700;
+
+/// What becomes of a wish that a model or a provider does not take. Only `fit` and `thinking` decide about that.
+const DECISIONS: [&str; 4] = ["RefusedByModel", "RefusedByProvider", "Discouraged", "OutOfRange"];
 
 #[test]
 fn crates_depend_only_as_the_design_says() {
@@ -151,8 +171,10 @@ fn a_dialect_imports_no_other_dialect() {
 #[test]
 fn every_dialect_has_the_same_rooms() {
     let mut wrong = Vec::new();
-    for folder in dialects() {
-        for room in ROOMS {
+    for dialect in Dialect::PROVIDERS {
+        let folder = folder_of(dialect);
+        let server = SERVER_ROOMS.iter().filter(|_| dialect.serves_clients());
+        for room in ROOMS.iter().chain(server) {
             if !folder.join(format!("{room}.rs")).is_file() && !folder.join(room).join("mod.rs").is_file() {
                 wrong.push(format!("{} has neither {room}.rs nor {room}/mod.rs", shown(&folder)));
             }
@@ -162,12 +184,36 @@ fn every_dialect_has_the_same_rooms() {
 }
 
 #[test]
+fn what_a_model_takes_is_decided_in_one_place() {
+    let mut wrong = Vec::new();
+    for file in sources(&root().join("crates/ikigai-core/src/dialect")) {
+        let code = code_without_tests(&file);
+        let found = DECISIONS.iter().filter(|word| code.contains(&format!("LossCode::{word}")));
+        wrong.extend(found.map(|word| format!("{}: {word} is for fit to say", shown(&file))));
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn only_the_core_and_the_simulator_name_a_dialect() {
+    let mut wrong = Vec::new();
+    for name in ["ikigai", "ikigai-cli", "ikigai-gateway", "ikigai-store"] {
+        for file in sources(&root().join("crates").join(name).join("src")) {
+            let code = code_without_tests(&file);
+            let named = Dialect::PROVIDERS.iter().filter(|dialect| code.contains(&format!("Dialect::{dialect:?}")));
+            wrong.extend(named.map(|dialect| format!("{} names {dialect}", shown(&file))));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
 fn no_file_is_too_long() {
     let long: Vec<String> = sources(&root().join("crates"))
         .iter()
-        .map(|file| (file, std::fs::read_to_string(file).unwrap().lines().count()))
-        .filter(|(_, lines)| *lines > LONGEST_FILE)
-        .map(|(file, lines)| format!("{}: {lines} lines; split it, the limit is {LONGEST_FILE}", shown(file)))
+        .map(|file| (file, std::fs::read_to_string(file).unwrap().lines().count(), longest(file)))
+        .filter(|(_, lines, most)| lines > most)
+        .map(|(file, lines, most)| format!("{}: {lines} lines; split it, the limit is {most}", shown(file)))
         .collect();
     assert_eq!(long, Vec::<String>::new());
 }
@@ -187,6 +233,15 @@ fn imports_are_seen_in_every_spelling() {
     }
     assert_eq!(strip("a // gemini::x\nb \"gemini::\\\" x\" c /* gemini:: */ d '\"' e"), "a \nb  c  d  e");
     assert_eq!(strip("fn f<'a>(x: &'a str) { r#\"gemini::\"# }"), "fn f<'a>(x: &'a str) {  }");
+}
+
+fn longest(file: &Path) -> usize {
+    let place = shown(file);
+    match () {
+        () if is_test(file) => LONGEST_TEST,
+        () if place.starts_with("crates/ikigai-core/src/") => LONGEST_OF_CORE,
+        () => LONGEST_FILE,
+    }
 }
 
 /// Does the code name this module: after or before `::`, or in a `use`?
@@ -215,8 +270,11 @@ fn name(path: &Path) -> String {
 
 /// The folders of the dialects. What two dialects share lies beside them.
 fn dialects() -> Vec<PathBuf> {
-    let folder = root().join("crates/ikigai-core/src/dialect");
-    Dialect::ALL.iter().map(|dialect| folder.join(dialect.as_str().replace('-', "_"))).collect()
+    Dialect::PROVIDERS.into_iter().map(folder_of).collect()
+}
+
+fn folder_of(dialect: Dialect) -> PathBuf {
+    root().join("crates/ikigai-core/src/dialect").join(dialect.as_str().replace('-', "_"))
 }
 
 fn folders(of: &Path) -> Vec<PathBuf> {
@@ -267,11 +325,18 @@ fn code(file: &Path) -> String {
 
 /// The code that ends up in a program: tests may read files.
 fn code_without_tests(file: &Path) -> String {
-    if name(file).ends_with("tests.rs") {
+    if is_test(file) {
         return String::new();
     }
     let code = code(file);
     code.split("#[cfg(test)]").next().unwrap_or_default().to_owned()
+}
+
+/// Is this a file that only tests use?
+fn is_test(file: &Path) -> bool {
+    let place = shown(file);
+    let in_folder = ["/tests/", "_tests/", "/testing/", "/benches/"].iter().any(|folder| place.contains(folder));
+    in_folder || ["tests.rs", "testing.rs"].iter().any(|end| place.ends_with(end))
 }
 
 /// Rust code without its comments, texts and character literals.

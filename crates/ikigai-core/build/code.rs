@@ -58,7 +58,7 @@ const WORDS: [(&str, &[&str]); 21] = [
     ("Auth", &["bearer", "x-api-key", "x-goog-api-key", "api-key", "google-oauth", "aws-sigv4", "none"]),
     ("StateScope", &["provider", "family", "model"]),
     ("ConverseFields", &["nothing", "anthropic", "nova", "reasoning_effort", "reasoning_config"]),
-    ("Dialect", &["anthropic", "openai-chat", "openai-responses", "gemini"]),
+    ("Dialect", &["anthropic", "openai-chat", "openai-responses", "gemini", "bedrock-converse"]),
     ("ThinkingDisplay", &["always", "unless_hidden", "on_request", "never"]),
     ("ForcedTools", &["taken", "not_while_thinking", "refused"]),
     ("Level", &["none", "minimal", "low", "med", "high", "xhigh", "max"]),

@@ -109,9 +109,9 @@ fn assign_quirk(group: &str, quirk: &str, value: &Value) -> Result<String> {
             let value = text(str_of(Some(value))?);
             return Ok(format!(" std::mem::forget(quirks.anthropic.version.replace({value}));"));
         }
-        ("anthropic", "converse_except") => {
+        ("anthropic", "models") => {
             let value = texts(list(Some(value))?);
-            return Ok(format!(" std::mem::forget(quirks.anthropic.converse_except.replace({value}));"));
+            return Ok(format!(" std::mem::forget(quirks.anthropic.models.replace({value}));"));
         }
         _ => return Err("unknown quirk".into()),
     };

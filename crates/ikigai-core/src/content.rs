@@ -162,7 +162,7 @@ impl Other {
     /// The name by which a dialect's own tool can be chosen: its name, or else its type, in one of a few places.
     pub(crate) fn tool_name(&self) -> Option<&str> {
         let data = self.data.value();
-        let places = ["/name", "/function/name", "/custom/name", "/type"];
+        let places = ["/name", "/function/name", "/custom/name", "/toolSpec/name", "/systemTool/name", "/type"];
         places.iter().find_map(|place| data.pointer(place)).and_then(serde_json::Value::as_str)
     }
 }

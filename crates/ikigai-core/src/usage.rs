@@ -53,7 +53,8 @@ impl Usage {
     /// The provider's own total, where it gave one that is not the sum of the counts.
     pub(crate) fn own_total(&self) -> Option<u64> {
         let own = self.provider_data.parts(Part::Answer).find_map(|(_, fields)| {
-            fields.get("total_tokens").or_else(|| fields.get("totalTokenCount"))?.to::<u64>().ok()
+            let names = ["total_tokens", "totalTokenCount", "totalTokens"];
+            names.into_iter().find_map(|name| fields.get(name))?.to::<u64>().ok()
         });
         own.filter(|total| *total != self.total_tokens())
     }

@@ -69,6 +69,7 @@ fn model(dialect: Dialect) -> &'static str {
         Dialect::OpenaiResponses => "gpt-5.4",
         // Old enough for its schemas to be rewritten.
         Dialect::Gemini => "gemini-2.0-flash",
+        Dialect::BedrockConverse => "amazon.nova-pro-v1:0",
     }
 }
 

@@ -87,6 +87,8 @@ fn path(dialect: Dialect) -> &'static str {
         Dialect::OpenaiChat => "/chat/completions",
         Dialect::OpenaiResponses => "/responses",
         Dialect::Gemini => "/v1beta/models/gemini-3-pro-preview:generateContent",
+        // No client speaks it.
+        Dialect::BedrockConverse => "",
     }
 }
 
@@ -97,6 +99,7 @@ fn model(dialect: Dialect) -> &'static str {
         Dialect::OpenaiChat => "gpt-4.1",
         Dialect::OpenaiResponses => "gpt-5.1",
         Dialect::Gemini => "gemini-2.5-pro",
+        Dialect::BedrockConverse => "us.amazon.nova-2-lite-v1:0",
     }
 }
 

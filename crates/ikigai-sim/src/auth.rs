@@ -21,6 +21,7 @@ fn key(dialect: Dialect, call: &Call) -> Option<&str> {
     let bearer = call.header("authorization").and_then(|value| value.strip_prefix("Bearer ")).map(str::trim);
     let key = match dialect {
         Dialect::Anthropic => call.header("x-api-key").or(bearer),
+        Dialect::BedrockConverse => bearer,
         Dialect::OpenaiChat | Dialect::OpenaiResponses => bearer.or_else(|| call.header("api-key")),
         Dialect::Gemini => call.header("x-goog-api-key").or_else(|| key_in_query(call)).or(bearer),
     };
@@ -34,6 +35,7 @@ fn key_in_query(call: &Call) -> Option<&str> {
 fn no_key(dialect: Dialect) -> WireError {
     match dialect {
         Dialect::Anthropic => refuse(dialect, ErrorKind::Auth, "x-api-key header is required"),
+        Dialect::BedrockConverse => refuse(dialect, ErrorKind::Auth, "Missing Authentication Token"),
         Dialect::OpenaiChat | Dialect::OpenaiResponses => refuse(
             dialect,
             ErrorKind::Auth,
@@ -54,6 +56,7 @@ fn no_key(dialect: Dialect) -> WireError {
 fn wrong_key(dialect: Dialect) -> WireError {
     match dialect {
         Dialect::Anthropic => refuse(dialect, ErrorKind::Auth, "invalid x-api-key"),
+        Dialect::BedrockConverse => refuse(dialect, ErrorKind::Auth, "The security token is invalid."),
         Dialect::OpenaiChat | Dialect::OpenaiResponses => {
             refuse(dialect, ErrorKind::Auth, "Incorrect API key provided.")
         }

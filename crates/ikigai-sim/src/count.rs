@@ -30,7 +30,7 @@ fn attempt(dialect: Dialect, call: &Call) -> Result<Answer, WireError> {
         .map_err(|error| dialect.encode_error(&error))?;
     let tokens = talk::prompt_tokens(&request);
     Ok(Answer::json(&match dialect {
-        Dialect::Anthropic => json!({"input_tokens": tokens}),
+        Dialect::Anthropic | Dialect::BedrockConverse => json!({"input_tokens": tokens}),
         Dialect::OpenaiChat | Dialect::OpenaiResponses => {
             json!({"object": "response.input_tokens", "input_tokens": tokens})
         }

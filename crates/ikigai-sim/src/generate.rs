@@ -127,7 +127,7 @@ fn pieces(event: &Event) -> Vec<Event> {
 
 fn not_json(dialect: Dialect, error: &serde_json::Error) -> WireError {
     let message = match dialect {
-        Dialect::Anthropic => format!("The request body is not valid JSON: {error}"),
+        Dialect::Anthropic | Dialect::BedrockConverse => format!("The request body is not valid JSON: {error}"),
         Dialect::OpenaiChat | Dialect::OpenaiResponses => {
             format!("We could not parse the JSON body of your request. ({error})")
         }
@@ -143,6 +143,7 @@ fn request_id(answer: Answer, dialect: Dialect, call: &Call) -> Answer {
         Dialect::Anthropic => answer.header("request-id", id),
         Dialect::OpenaiChat | Dialect::OpenaiResponses => answer.header("x-request-id", id),
         Dialect::Gemini => answer,
+        Dialect::BedrockConverse => answer.header("x-amzn-requestid", id),
     }
 }
 

@@ -168,7 +168,7 @@ fn of_provider(provider: &'static str) -> impl Iterator<Item = &'static Facts> {
 /// The list of models, or one of them, in the shape of the dialect that asks.
 pub(crate) fn answer(dialect: Dialect, id: Option<&str>, call: &Call) -> Answer {
     match dialect {
-        Dialect::OpenaiChat | Dialect::OpenaiResponses => openai(id),
+        Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => openai(id),
         Dialect::Anthropic => anthropic(id, call),
         Dialect::Gemini => gemini(id),
     }

@@ -116,6 +116,8 @@ fn ask(dialect: Dialect, text: &str, stream: bool) -> (String, Value) {
                 json!({"contents": [{"role": "user", "parts": [{"text": text}]}]}),
             )
         }
+        // No client speaks it.
+        Dialect::BedrockConverse => (String::new(), Value::Null),
     }
 }
 

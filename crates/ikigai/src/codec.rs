@@ -1,13 +1,10 @@
 //! The dialect of one model: the only place in this crate where requests are encoded and answers decoded.
 
-use std::borrow::Cow;
-
 use http::{HeaderMap, HeaderValue};
 use ikigai_core::provider::Route;
 use ikigai_core::wire::{Ids, StreamDecoder, WireRequest};
 use ikigai_core::{Dialect, Error, Limits, Request, Response};
 
-use crate::converse::Converse;
 use crate::error::Reason;
 use crate::redact::Secrets;
 use crate::transport::Body;
@@ -17,56 +14,39 @@ use crate::upstream::Wanted;
 const FRAMES: &str = "application/vnd.amazon.eventstream";
 const EVENTS: &str = "text/event-stream";
 
-/// How much of an answer that makes no sense is shown.
-const EXCERPT: usize = 200;
-
-/// The dialect of one model, and Amazon's Converse around it where that is how the model is reached.
+/// The dialect of one model.
 #[derive(Debug, Clone)]
 pub(crate) struct Codec {
     dialect: Dialect,
-    converse: Option<Converse>,
 }
 
 impl Codec {
     pub(crate) fn new(route: &Route<'_>) -> Self {
-        Codec { dialect: route.dialect, converse: Converse::on(route) }
+        Codec { dialect: route.dialect }
     }
 
     pub(crate) fn dialect(&self) -> Dialect {
         self.dialect
     }
 
-    /// Are the bytes on the wire those of another API than the dialect's?
-    pub(crate) fn is_converse(&self) -> bool {
-        self.converse.is_some()
-    }
-
     /// The media type to ask for.
     pub(crate) fn accept(&self, wanted: Wanted) -> HeaderValue {
-        HeaderValue::from_static(match (wanted, &self.converse) {
+        HeaderValue::from_static(match (wanted, self.dialect) {
             (Wanted::Whole, _) => "application/json",
-            (Wanted::Stream, None) => EVENTS,
-            (Wanted::Stream, Some(_)) => FRAMES,
+            (Wanted::Stream, Dialect::BedrockConverse) => FRAMES,
+            (Wanted::Stream, Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini) => {
+                EVENTS
+            }
         })
     }
 
     pub(crate) fn encode_request(&self, request: &Request, route: &Route<'_>) -> Result<WireRequest, Error> {
-        match &self.converse {
-            Some(converse) => converse.encode_request(request, route),
-            None => self.dialect.encode_request(request, &route.target(), &Limits::client()),
-        }
+        self.dialect.encode_request(request, &route.target(), &Limits::client())
     }
 
     /// A whole answer. What makes no sense is quoted, without secrets.
     pub(crate) fn decode_response(&self, body: &[u8], secrets: &Secrets) -> Result<Response, Error> {
-        let body = match &self.converse {
-            Some(converse) => {
-                let rewritten = converse.rewrite_response(json(body, secrets)?);
-                Cow::Owned(serde_json::to_vec(&rewritten).unwrap_or_default())
-            }
-            None => Cow::Borrowed(body),
-        };
-        let mut response = self.dialect.decode_response(&body, &mut ids(), &Limits::client());
+        let mut response = self.dialect.decode_response(body, &mut ids(), &Limits::client());
         if let Err(error) = &mut response {
             secrets.redact_provider_error(error);
         }
@@ -99,7 +79,7 @@ impl Codec {
     #[cfg(feature = "bedrock")]
     fn unframed(&self, body: Body) -> Result<Body, Reason> {
         use crate::transport::eventstream::{Inside, unframed};
-        let inside = self.converse.as_ref().map_or(Inside::Events, |converse| Inside::Converse(converse.reader()));
+        let inside = if self.dialect == Dialect::BedrockConverse { Inside::Union } else { Inside::Chunks };
         Ok(unframed(body, inside))
     }
 
@@ -108,14 +88,6 @@ impl Codec {
         let told = "the answer comes in Amazon's frames, which this build cannot read (feature `bedrock`)";
         Err(Reason::Unsupported(told.to_owned()))
     }
-}
-
-/// An answer as JSON. What is none is quoted, without secrets.
-pub(crate) fn json(body: &[u8], secrets: &Secrets) -> Result<serde_json::Value, Error> {
-    serde_json::from_slice(body).map_err(|fault| {
-        let excerpt = secrets.excerpt(body, EXCERPT);
-        Error::protocol(format!("the answer is not JSON ({fault}); it begins: {}", excerpt.trim()))
-    })
 }
 
 /// Ids for what the wire leaves without one, from the system's randomness: no two answers share one.

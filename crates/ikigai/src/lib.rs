@@ -47,7 +47,6 @@ mod chat;
 mod client;
 mod codec;
 pub mod config;
-mod converse;
 mod error;
 mod extract;
 mod hook;

@@ -70,13 +70,6 @@ impl Secrets {
         }
     }
 
-    /// The beginning of some bytes as a text, without the secrets: not even half of one at the end.
-    pub(crate) fn excerpt(&self, bytes: &[u8], limit: usize) -> String {
-        let beginning = bytes.get(..limit.saturating_add(self.longest())).unwrap_or(bytes);
-        let text = String::from_utf8_lossy(beginning);
-        crate::error::beginning(&self.redact(&text), limit).to_owned()
-    }
-
     /// How long a secret can be in any spelling. So much is left off where a text is cut.
     pub(crate) fn longest(&self) -> usize {
         self.0.iter().map(|secret| secret.expose_secret().len() * 3).max().unwrap_or(0)

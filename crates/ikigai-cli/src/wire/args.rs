@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use ikigai_core::Dialect;
 
+use crate::exit::Failure;
+
 /// What is translated
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
@@ -71,7 +73,35 @@ pub(crate) struct Other {
 /// The names of the dialects, for the parser, the help and the completions.
 pub(crate) fn dialect() -> impl clap::builder::TypedValueParser<Value = Dialect> {
     use clap::builder::TypedValueParser as _;
-    clap::builder::PossibleValuesParser::new(Dialect::ALL.map(Dialect::as_str)).try_map(|name| name.parse::<Dialect>())
+    let names = Dialect::PROVIDERS.map(Dialect::as_str);
+    clap::builder::PossibleValuesParser::new(names).try_map(|name| name.parse::<Dialect>())
+}
+
+impl Kind {
+    /// Checks that this can be read in a dialect.
+    pub(crate) fn check_read(self, dialect: Dialect) -> Result<(), Failure> {
+        match self {
+            Kind::Request => clients_too(dialect),
+            Kind::Response | Kind::Stream | Kind::Error => Ok(()),
+        }
+    }
+
+    /// Checks that this can be written in a dialect.
+    pub(crate) fn check_written(self, dialect: Dialect) -> Result<(), Failure> {
+        match self {
+            Kind::Request => Ok(()),
+            Kind::Response | Kind::Stream | Kind::Error => clients_too(dialect),
+        }
+    }
+}
+
+fn clients_too(dialect: Dialect) -> Result<(), Failure> {
+    if dialect.serves_clients() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "only providers speak {dialect}: its requests can be written, its answers, streams and errors can be read"
+    )))
 }
 
 fn header(text: &str) -> Result<(String, String), String> {

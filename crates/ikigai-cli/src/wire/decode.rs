@@ -17,7 +17,9 @@ Examples:
   ikigai wire decode --dialect gemini --kind request --path /v1beta/models/gemini-2.5-pro:generateContent < request.json
   ikigai wire decode --dialect openai-responses --kind stream < answer.sse
       Prints {\"events\": […], \"response\": {…}}: every step, and the answer that they make.
-  ikigai wire decode --dialect openai-chat --kind error --status 429 --header 'retry-after: 3' < error.json")]
+  ikigai wire decode --dialect openai-chat --kind error --status 429 --header 'retry-after: 3' < error.json
+  ikigai wire decode --dialect bedrock-converse --kind stream < events.txt
+      Out of Amazon's binary frames, one line for each event: data: {\"contentBlockDelta\": {…}}, and a blank line.")]
 pub(crate) struct Decode {
     /// The wire format
     #[arg(long, value_name = "DIALECT", value_parser = args::dialect())]
@@ -33,6 +35,7 @@ pub(crate) struct Decode {
 
 pub(crate) fn run(decode: Decode, out: &mut Out) -> Result<(), Failure> {
     let Decode { dialect, kind, http, input } = decode;
+    kind.check_read(dialect)?;
     super::run_all(&input, http.into(), out, |item| Ok(show(read(dialect, kind, item)?)))
 }
 

@@ -39,6 +39,7 @@ pub(crate) struct Encode {
 
 pub(crate) fn run(encode: Encode, out: &mut Out) -> Result<(), Failure> {
     let Encode { dialect, kind, other, input } = encode;
+    kind.check_written(dialect)?;
     let targets = Targets::new(dialect, &other, out)?;
     let writer = Writer { dialect, targets: &targets, other: &other, issuer: other.provider.as_deref() };
     super::run_all(&input, Item::default(), out, |item| {

@@ -28,7 +28,8 @@ Examples:
   ikigai wire encode --dialect gemini --kind request < canonical.json
   ikigai wire translate --from openai-chat --to anthropic --kind request < request.json
 
-The wire formats (dialects): anthropic, openai-chat, openai-responses, gemini.")]
+The wire formats (dialects): anthropic, openai-chat, openai-responses, gemini; and bedrock-converse, which only
+providers speak: its requests can be written, its answers, streams and errors can be read.")]
 pub(crate) struct Wire {
     #[command(subcommand)]
     command: Command,

@@ -44,6 +44,8 @@ pub(crate) struct Translate {
 
 pub(crate) fn run(translate: Translate, out: &mut Out) -> Result<(), Failure> {
     let Translate { from, to, kind, http, other, input } = translate;
+    kind.check_read(from)?;
+    kind.check_written(to)?;
     let targets = Targets::new(to, &other, out)?;
     // An answer comes from the provider, which speaks the input's dialect.
     let writer = Writer { dialect: to, targets: &targets, other: &other, issuer: Some(targets.issuer(from)) };

@@ -339,6 +339,65 @@ fn wrong_words_are_usage_errors_that_list_the_right_ones() {
     }
 }
 
+const CONVERSE_STREAM: &str = "data: {\"messageStart\":{\"role\":\"assistant\"}}\n\n\
+    data: {\"contentBlockDelta\":{\"contentBlockIndex\":0,\"delta\":{\"text\":\"Hello!\"}}}\n\n\
+    data: {\"messageStop\":{\"stopReason\":\"end_turn\"}}\n\n\
+    data: {\"metadata\":{\"usage\":{\"inputTokens\":10,\"outputTokens\":5,\"totalTokens\":15}}}\n\n";
+
+#[test]
+fn a_dialect_that_only_providers_speak_is_written_for_them_and_read_from_them() {
+    let model = "bedrock:us.amazon.nova-lite-v1:0";
+    let Said { code, stdout, stderr } = wire(
+        &format!("translate --from openai-chat --to bedrock-converse --kind request --model {model}"),
+        CHAT_REQUEST,
+    );
+    let wanted = json!({
+        "messages": [{"role": "user", "content": [{"text": "Hello"}]}],
+        "system": [{"text": "You are helpful"}],
+        "inferenceConfig": {"maxTokens": 100},
+    });
+    assert_eq!((code, serde_json::from_str::<Value>(&stdout).unwrap()), (Some(0), wanted));
+    assert!(stderr.contains("seed at seed"), "{stderr}");
+
+    let canonical = r#"{"model":"us.amazon.nova-lite-v1:0","messages":[{"role":"user","content":"Hi"}],"stream":true}"#;
+    let full = json_of("encode --dialect bedrock-converse --kind request --full", canonical);
+    assert_eq!(full["path"], "/model/us.amazon.nova-lite-v1%3A0/converse-stream");
+
+    let answer = r#"{"output":{"message":{"role":"assistant","content":[{"text":"Hello!"}]}},"stopReason":"end_turn"}"#;
+    let read = json_of("decode --dialect bedrock-converse --kind response", answer);
+    assert_eq!(read["content"], json!([{"type": "text", "text": "Hello!"}]));
+    let read = json_of("decode --dialect bedrock-converse --kind stream", CONVERSE_STREAM);
+    assert_eq!(
+        (&read["response"]["content"][0]["text"], &read["response"]["usage"]["total_tokens"]),
+        (&json!("Hello!"), &json!(15))
+    );
+    let said = wire("translate --from bedrock-converse --to openai-chat --kind stream", CONVERSE_STREAM);
+    assert_eq!(said.code, Some(0), "{}", said.stderr);
+    assert!(
+        said.stdout.contains(r#""content":"Hello!""#) && said.stdout.ends_with("data: [DONE]\n\n"),
+        "{}",
+        said.stdout
+    );
+    let error = json_of("decode --dialect bedrock-converse --kind error --status 429", r#"{"message":"Slow down"}"#);
+    assert_eq!((&error["kind"], &error["message"]), (&json!("rate_limit"), &json!("Slow down")));
+}
+
+#[test]
+fn a_dialect_that_only_providers_speak_is_not_served() {
+    for line in [
+        "decode --dialect bedrock-converse --kind request",
+        "encode --dialect bedrock-converse --kind response",
+        "encode --dialect bedrock-converse --kind stream",
+        "encode --dialect bedrock-converse --kind error",
+        "translate --from bedrock-converse --to gemini --kind request",
+        "translate --from gemini --to bedrock-converse --kind stream",
+    ] {
+        let Said { code, stdout, stderr } = wire(line, "{}");
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{line}");
+        assert!(stderr.contains("only providers speak bedrock-converse"), "{line}: {stderr}");
+    }
+}
+
 #[test]
 fn a_provider_that_does_not_speak_the_dialect_is_refused() {
     let canonical = r#"{"model":"m","messages":[{"role":"user","content":"Hi"}]}"#;

@@ -19,6 +19,7 @@ pub(crate) fn stream(dialect: Dialect) -> Vec<u8> {
         Dialect::OpenaiChat => openai_chat(&mut out),
         Dialect::OpenaiResponses => openai_responses(&mut out),
         Dialect::Gemini => gemini(&mut out),
+        Dialect::BedrockConverse => bedrock_converse(&mut out),
     }
     out.into_bytes()
 }
@@ -170,6 +171,22 @@ fn gemini(out: &mut String) {
         );
         out.push_str("\r\n\r\n");
     }
+}
+
+fn bedrock_converse(out: &mut String) {
+    for at in 0..DELTAS {
+        let text = piece(at);
+        let _ = write!(
+            out,
+            r#"data: {{"contentBlockDelta":{{"contentBlockIndex":0,"delta":{{"text":"{text}"}},"p":"abcdefghijkl"}}}}"#
+        );
+        out.push_str("\n\n");
+    }
+    out.push_str("data: {\"contentBlockStop\":{\"contentBlockIndex\":0}}\n\n");
+    out.push_str("data: {\"messageStop\":{\"stopReason\":\"end_turn\"}}\n\n");
+    out.push_str(
+        "data: {\"metadata\":{\"usage\":{\"inputTokens\":25,\"outputTokens\":1000,\"totalTokens\":1025}}}\n\n",
+    );
 }
 
 /// How large a request is.

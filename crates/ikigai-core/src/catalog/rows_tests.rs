@@ -41,7 +41,8 @@ fn every_kind_of_slip_is_told() {
         ),
         (
             "[a]\ndialect = \"smoke signals\"",
-            "my.toml:2:11: a.dialect: unknown word `smoke signals`; use anthropic, openai-chat, openai-responses, gemini",
+            "my.toml:2:11: a.dialect: unknown word `smoke signals`; use anthropic, openai-chat, openai-responses, \
+             gemini, bedrock-converse",
         ),
         ("[a]\nkey_env = 7", "my.toml:2:11: a.key_env: invalid type: integer `7`, expected a text or a list of texts"),
         ("[a]\nkey_env = [\"A\", 7]", "my.toml:2:17: a.key_env[1]: invalid type: integer `7`, expected a string"),

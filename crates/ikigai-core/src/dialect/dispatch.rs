@@ -1,13 +1,16 @@
-//! One way to reach the four dialects.
+//! One way to reach all dialects.
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
 use super::{
-    Incoming, Reply, Target, WireError, WireRequest, WireResponse, anthropic, gemini, openai_chat, openai_responses,
+    Incoming, Reply, Target, WireError, WireRequest, WireResponse, anthropic, bedrock_converse, gemini, openai_chat,
+    openai_responses,
 };
 use crate::fit::{Abilities, fit};
 use crate::wire::Ids;
-use crate::{Dialect, Error, Limits, Loss, Request, Response, Severity};
+use crate::{Dialect, Error, Limits, Loss, LossCode, Request, Response, Severity};
 
 impl WireRequest {
     /// The request, or an error if something could not be carried.
@@ -49,8 +52,15 @@ impl Dialect {
             Dialect::OpenaiChat => openai_chat::encode_request,
             Dialect::OpenaiResponses => openai_responses::encode_request,
             Dialect::Gemini => gemini::encode_request,
+            Dialect::BedrockConverse => bedrock_converse::encode_request,
         };
-        let mut fitted = fit(request, target, self, limits)?;
+        let request = match self {
+            Dialect::BedrockConverse => bedrock_converse::from_former(request, target),
+            Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini => {
+                Cow::Borrowed(request)
+            }
+        };
+        let mut fitted = fit(&request, target, self, limits)?;
         let mut wire = encode(&fitted, limits)?;
         wire.names = std::mem::take(&mut fitted.names);
         // Those of the spelling come behind those of the fit.
@@ -66,6 +76,7 @@ impl Dialect {
             Dialect::OpenaiChat => &openai_chat::ABILITIES,
             Dialect::OpenaiResponses => &openai_responses::ABILITIES,
             Dialect::Gemini => &gemini::ABILITIES,
+            Dialect::BedrockConverse => &bedrock_converse::ABILITIES,
         }
     }
 
@@ -85,7 +96,8 @@ impl Dialect {
     /// Decodes what a client of this dialect sends, with what an answer to it has to be like.
     ///
     /// # Errors
-    /// If the body is not a request of this dialect, or reaches a limit; the message names the place.
+    /// If the body is not a request of this dialect, or reaches a limit; the message names the place. Always if no
+    /// client speaks the dialect: see [`serves_clients`](Dialect::serves_clients).
     pub fn decode_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<(Request, Reply), Error> {
         limits.check_request(incoming.body)?;
         let request = match self {
@@ -93,6 +105,7 @@ impl Dialect {
             Dialect::OpenaiChat => openai_chat::decode_request(incoming),
             Dialect::OpenaiResponses => openai_responses::decode_request(incoming),
             Dialect::Gemini => gemini::decode_request(incoming, limits),
+            Dialect::BedrockConverse => Err(self.providers_only()),
         }?;
         let reply = Reply {
             model: (!request.model.is_empty()).then(|| request.model.clone()),
@@ -116,16 +129,21 @@ impl Dialect {
             Dialect::OpenaiChat => openai_chat::decode_response(body, ids),
             Dialect::OpenaiResponses => openai_responses::decode_response(body, ids),
             Dialect::Gemini => gemini::decode_response(body, ids, limits),
+            Dialect::BedrockConverse => bedrock_converse::decode_response(body, ids),
         }
     }
 
-    /// Encodes a whole answer for a client of this dialect. What could not be carried is in [`WireResponse::losses`].
+    /// Encodes a whole answer for a client of this dialect. What could not be carried is in [`WireResponse::losses`]: all
+    /// of it if no client speaks the dialect, where the body is an error that says so.
     pub fn encode_response(self, response: &Response, reply: &Reply) -> WireResponse {
         match self {
             Dialect::Anthropic => anthropic::encode_response(response, reply),
             Dialect::OpenaiChat => openai_chat::encode_response(response, reply),
             Dialect::OpenaiResponses => openai_responses::encode_response(response, reply),
             Dialect::Gemini => gemini::encode_response(response, reply),
+            Dialect::BedrockConverse => {
+                WireResponse { body: self.encode_error(&self.providers_only()).body, losses: vec![self.lost_answer()] }
+            }
         }
     }
 
@@ -136,6 +154,7 @@ impl Dialect {
             Dialect::OpenaiChat => openai_chat::decode_error(status, headers, body),
             Dialect::OpenaiResponses => openai_responses::decode_error(status, headers, body),
             Dialect::Gemini => gemini::decode_error(status, headers, body),
+            Dialect::BedrockConverse => bedrock_converse::decode_error(status, headers, body),
         }
     }
 
@@ -146,7 +165,21 @@ impl Dialect {
             Dialect::OpenaiChat => openai_chat::encode_error(error),
             Dialect::OpenaiResponses => openai_responses::encode_error(error),
             Dialect::Gemini => gemini::encode_error(error),
+            Dialect::BedrockConverse => bedrock_converse::encode_error(error),
         }
+    }
+
+    /// The error of what only clients do.
+    fn providers_only(self) -> Error {
+        Error::invalid_request(format!(
+            "only providers speak {self}: its requests are not decoded, its answers not encoded"
+        ))
+    }
+
+    /// The loss of a whole answer in a dialect that no client speaks.
+    pub(super) fn lost_answer(self) -> Loss {
+        let why = format!("no client speaks {self}; nothing of the answer is written");
+        Loss::new(LossCode::NotInDialect, "response", "response", why)
     }
 }
 

@@ -6,7 +6,9 @@
 
 use super::lanes::{Lanes, Queue};
 use super::surrogates::Surrogates;
-use super::{Fault, ReadFrames, Reply, Seen, WriteFrames, anthropic, gemini, openai_chat, openai_responses};
+use super::{
+    Fault, ReadFrames, Reply, Seen, WriteFrames, anthropic, bedrock_converse, gemini, openai_chat, openai_responses,
+};
 use crate::json::check_depth;
 use crate::limits::limit_reached;
 use crate::wire::{Frame, Ids, Sse, SseError};
@@ -66,6 +68,7 @@ enum Reader {
     OpenaiChat(Box<openai_chat::Decoder>),
     OpenaiResponses(Box<openai_responses::Decoder>),
     Gemini(Box<gemini::Decoder>),
+    BedrockConverse(Box<bedrock_converse::Decoder>),
 }
 
 impl StreamDecoder {
@@ -77,6 +80,7 @@ impl StreamDecoder {
             Dialect::OpenaiChat => Reader::OpenaiChat(Box::new(openai_chat::Decoder::new(ids))),
             Dialect::OpenaiResponses => Reader::OpenaiResponses(Box::new(openai_responses::Decoder::new(ids))),
             Dialect::Gemini => Reader::Gemini(Box::new(gemini::Decoder::new(ids))),
+            Dialect::BedrockConverse => Reader::BedrockConverse(Box::new(bedrock_converse::Decoder::new(ids, limits))),
         };
         let progress = Progress {
             dialect,
@@ -269,6 +273,7 @@ impl Reader {
             Reader::OpenaiChat(reader) => reader.frame(frame.name, frame.data, out),
             Reader::OpenaiResponses(reader) => reader.frame(frame.name, frame.data, out),
             Reader::Gemini(reader) => reader.frame(frame.name, frame.data, out),
+            Reader::BedrockConverse(reader) => reader.frame(frame.name, frame.data, out),
         }
     }
 
@@ -278,6 +283,7 @@ impl Reader {
             Reader::OpenaiChat(reader) => reader.end(out),
             Reader::OpenaiResponses(reader) => reader.end(out),
             Reader::Gemini(reader) => reader.end(out),
+            Reader::BedrockConverse(reader) => reader.end(out),
         }
     }
 
@@ -287,11 +293,14 @@ impl Reader {
             Reader::OpenaiChat(reader) => reader.flush(out),
             Reader::OpenaiResponses(reader) => reader.flush(out),
             Reader::Gemini(reader) => reader.flush(out),
+            Reader::BedrockConverse(reader) => reader.flush(out),
         }
     }
 }
 
 /// Encodes a stream to one dialect: canonical events in, that dialect's own event sequence out.
+///
+/// A dialect that no client speaks ([`Dialect::serves_clients`]) gets no bytes, and a loss that says so.
 #[derive(Debug)]
 pub struct StreamEncoder {
     writer: Writer,
@@ -306,24 +315,31 @@ enum Writer {
     OpenaiChat(Box<openai_chat::Encoder>),
     OpenaiResponses(Box<openai_responses::Encoder>),
     Gemini(Box<gemini::Encoder>),
+    /// No client speaks the dialect.
+    Nobody,
 }
 
 impl StreamEncoder {
     /// An encoder for one stream.
     pub fn new(dialect: Dialect, reply: Reply) -> Self {
+        let mut losses = Vec::new();
         let writer = match dialect {
             Dialect::Anthropic => Writer::Anthropic(Box::new(anthropic::Encoder::new(reply))),
             Dialect::OpenaiChat => Writer::OpenaiChat(Box::new(openai_chat::Encoder::new(reply))),
             Dialect::OpenaiResponses => Writer::OpenaiResponses(Box::new(openai_responses::Encoder::new(reply))),
             Dialect::Gemini => Writer::Gemini(Box::new(gemini::Encoder::new(reply))),
+            Dialect::BedrockConverse => {
+                losses.push(dialect.lost_answer());
+                Writer::Nobody
+            }
         };
         let queue = match dialect {
             Dialect::OpenaiChat => Some(Queue::new(Lanes::TextAndThinking)),
             Dialect::Gemini | Dialect::Anthropic => Some(Queue::new(Lanes::All)),
             // Items have numbers.
-            Dialect::OpenaiResponses => None,
+            Dialect::OpenaiResponses | Dialect::BedrockConverse => None,
         };
-        StreamEncoder { writer, queue, losses: Vec::new() }
+        StreamEncoder { writer, queue, losses }
     }
 
     /// Takes the next event and appends the bytes that it brings. [`Event::Done`] and [`Event::Error`] bring the end.
@@ -349,6 +365,7 @@ impl Writer {
             Writer::OpenaiChat(writer) => writer.event(event, out),
             Writer::OpenaiResponses(writer) => writer.event(event, out),
             Writer::Gemini(writer) => writer.event(event, out),
+            Writer::Nobody => {}
         }
     }
 
@@ -358,6 +375,7 @@ impl Writer {
             Writer::OpenaiChat(writer) => writer.take_losses(),
             Writer::OpenaiResponses(writer) => writer.take_losses(),
             Writer::Gemini(writer) => writer.take_losses(),
+            Writer::Nobody => Vec::new(),
         }
     }
 }

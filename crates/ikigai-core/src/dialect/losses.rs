@@ -5,7 +5,7 @@ use crate::{Dialect, Fields, Json, Loss, LossCode, Other, Part, ProviderData};
 /// Notes what other dialects than `own` left in `data` that `own` cannot write: one loss for each dialect, which names
 /// its fields. `place` is what stands before `provider_data`: empty, or such as `content[2].`.
 pub(crate) fn note_foreign(data: &ProviderData, own: Dialect, parts: &[Part], place: &str, losses: &mut Vec<Loss>) {
-    for dialect in Dialect::ALL.into_iter().filter(|dialect| *dialect != own) {
+    for dialect in Dialect::PROVIDERS.into_iter().filter(|dialect| *dialect != own) {
         let mut names: Vec<&str> = parts.iter().flat_map(|part| said(data.part(dialect, *part))).collect();
         names.dedup();
         if !names.is_empty() {

@@ -5,6 +5,7 @@
 //! is a [`Rules`](crate::catalog::Rules) row, and both come in with the [`Target`].
 
 mod anthropic;
+mod bedrock_converse;
 mod dispatch;
 mod driver;
 mod gemini;
@@ -46,19 +47,42 @@ pub enum Dialect {
     OpenaiResponses,
     /// Google Gemini `generateContent`.
     Gemini,
+    /// Amazon Bedrock's Converse. Providers speak it, clients do not: see [`Dialect::serves_clients`].
+    BedrockConverse,
 }
 
 impl Dialect {
-    /// All dialects.
+    /// The dialects that both clients and providers speak: everything can be decoded and encoded.
     pub const ALL: [Dialect; 4] = [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini];
 
-    /// Its name on every surface: `anthropic`, `openai-chat`, `openai-responses`, `gemini`.
+    /// The dialects that providers speak: [`ALL`](Dialect::ALL), and those whose requests are only encoded and whose
+    /// answers are only decoded.
+    pub const PROVIDERS: [Dialect; 5] =
+        [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini, Dialect::BedrockConverse];
+
+    /// Whether clients speak it too, so that its requests can be decoded and its answers encoded.
+    ///
+    /// ```
+    /// use ikigai_core::Dialect;
+    ///
+    /// assert!(Dialect::ALL.into_iter().all(Dialect::serves_clients));
+    /// assert!(!Dialect::BedrockConverse.serves_clients());
+    /// ```
+    pub fn serves_clients(self) -> bool {
+        match self {
+            Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini => true,
+            Dialect::BedrockConverse => false,
+        }
+    }
+
+    /// Its name on every surface: `anthropic`, `openai-chat`, `openai-responses`, `gemini`, `bedrock-converse`.
     pub fn as_str(self) -> &'static str {
         match self {
             Dialect::Anthropic => "anthropic",
             Dialect::OpenaiChat => "openai-chat",
             Dialect::OpenaiResponses => "openai-responses",
             Dialect::Gemini => "gemini",
+            Dialect::BedrockConverse => "bedrock-converse",
         }
     }
 
@@ -74,16 +98,17 @@ impl std::fmt::Display for Dialect {
     }
 }
 
-/// A word that is no dialect.
+/// A word that does not name a dialect.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no dialect; the dialects are anthropic, openai-chat, openai-responses and gemini")]
+#[error("unknown dialect `{0}`; use {names}", names = Dialect::PROVIDERS.map(Dialect::as_str).join(", "))]
 pub struct UnknownDialect(pub String);
 
 impl std::str::FromStr for Dialect {
     type Err = UnknownDialect;
 
     fn from_str(name: &str) -> Result<Self, UnknownDialect> {
-        Dialect::ALL.into_iter().find(|dialect| dialect.as_str() == name).ok_or_else(|| UnknownDialect(name.to_owned()))
+        let mut all = Dialect::PROVIDERS.into_iter();
+        all.find(|dialect| dialect.as_str() == name).ok_or_else(|| UnknownDialect(name.to_owned()))
     }
 }
 

@@ -37,7 +37,7 @@ impl Sealed {
         model: Option<&str>,
     ) -> Option<Self> {
         let mut sealed = ProviderData::default();
-        for dialect in Dialect::ALL.into_iter().filter(|dialect| *dialect != own) {
+        for dialect in Dialect::PROVIDERS.into_iter().filter(|dialect| *dialect != own) {
             let mut state = data.part(dialect, Part::State).clone();
             if kind != BlockKind::Thinking {
                 // Items other than reasoning have ids too, but nobody wants those back.

@@ -136,6 +136,8 @@ pub(crate) struct Stops {
 pub(crate) enum OutputLimit {
     Optional,
     Required,
+    /// Optional; a thinking budget is spent out of it.
+    AboveBudget,
 }
 
 /// Tools that the model is held to.
@@ -214,6 +216,9 @@ pub(crate) enum AskedBy {
     Effort,
     /// As the provider's quirk says.
     Quirk,
+    /// As the model's [`ConverseFields`](crate::catalog::ConverseFields) say. What else a model takes is then read from
+    /// them, too.
+    ConverseFields,
 }
 
 /// Whether what a model takes in Chat Completions alone holds here.

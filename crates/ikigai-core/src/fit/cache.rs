@@ -4,8 +4,11 @@ use std::borrow::Cow;
 
 use super::abilities::{AutomaticTaken, CacheMarks, MarkRule, MarkTtl};
 use super::ids::fnv;
-use super::{Fitting, Place};
+use super::{Fitting, Place, converse};
 use crate::{Block, CacheHint, Loss, LossCode, Role, Tool};
+
+/// Said where a prompt is cached only if that is asked for.
+const NOT_CACHED: &str = "this model is not known to cache them on request; the hints are left out";
 
 /// What becomes of the cache hints of a request.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +73,10 @@ impl<'a> Fitting<'a> {
             return None;
         };
         match (ability.taken, hint.ttl.as_deref()) {
+            (AutomaticTaken::AsMark, _) if !self.takes_marks() => {
+                self.losses.push(Loss::new(LossCode::RefusedByModel, "cache", place, NOT_CACHED));
+                None
+            }
             (AutomaticTaken::AsMark, _) => {
                 let mut has_short = match marks {
                     Marks::AsAsked => false,
@@ -92,6 +99,11 @@ impl<'a> Fitting<'a> {
         }
     }
 
+    /// Whether the model takes marks at all, where a prompt is cached only if that is asked for.
+    fn takes_marks(&self) -> bool {
+        !matches!(self.abilities.cache_marks, CacheMarks::Model(_)) || self.rules.cache_breakpoints
+    }
+
     /// Chooses the hints that fit: the last one on the tools, the last one on the system prompt, the newest ones on the
     /// messages.
     pub(super) fn marks(&mut self) -> Marks {
@@ -101,6 +113,10 @@ impl<'a> Fitting<'a> {
             CacheMarks::Model(rule) => self.rules.cache_breakpoints.then_some(rule),
             CacheMarks::ProviderOrModel { provider, .. } if self.quirks.chat.cache_control => Some(provider),
             CacheMarks::ProviderOrModel { model, .. } => self.rules.cache_breakpoints.then_some(model),
+        };
+        let rule = match self.goes_by_converse_fields() {
+            true => rule.map(|rule| converse::marks(rule, &self.rules)),
+            false => rule,
         };
         let (found, fixed) = self.hints(rule);
         if found.iter().any(|found| !found.fits) {
@@ -142,7 +158,9 @@ impl<'a> Fitting<'a> {
         let mut fixed = usize::from(automatic && takes_automatic);
         let mut found = Vec::new();
         let marked = |other: &crate::Other| {
-            usize::from(other.dialect == self.dialect && other.data.text().contains("\"cache_control\""))
+            let text = other.data.text();
+            let is_marked = text.contains("\"cache_control\"") || text.contains("\"cachePoint\"");
+            usize::from(other.dialect == self.dialect && is_marked)
         };
         for (index, tool) in request.tools.iter().enumerate() {
             match tool {
@@ -189,10 +207,16 @@ impl<'a> Fitting<'a> {
         };
         for name in ["tools", "system", "messages"] {
             let left = found.iter().filter(|found| !found.fits && part(found.place) == name).count();
-            if left > 0 {
-                let why = format!("prompts are cached by themselves here; {left} of its cache hints are not sent");
-                self.losses.push(Loss::info(LossCode::NotInDialect, "cache", name, why));
+            if left == 0 {
+                continue;
             }
+            self.losses.push(match self.abilities.automatic_cache.map(|ability| ability.taken) {
+                Some(AutomaticTaken::AsMark) => Loss::new(LossCode::RefusedByModel, "cache", name, NOT_CACHED),
+                Some(AutomaticTaken::Ttl) | None => {
+                    let why = format!("prompts are cached by themselves here; {left} of its cache hints are not sent");
+                    Loss::info(LossCode::NotInDialect, "cache", name, why)
+                }
+            });
         }
     }
 

@@ -9,6 +9,7 @@
 
 mod abilities;
 mod cache;
+mod converse;
 mod foreign;
 mod format;
 mod history;
@@ -246,7 +247,15 @@ impl<'a> Fitting<'a> {
             Some(facts) => target.rules.with_facts(facts),
             None => Cow::Borrowed(target.rules),
         };
-        let form = if target.quirks.chat.tool_ids_of_nine { IdForm::Nine } else { IdForm::Rule(abilities.call_ids) };
+        let rules = match abilities.thinking.asked_by {
+            AskedBy::ConverseFields => Cow::Owned(converse::rules(&rules)),
+            AskedBy::BudgetOrAdaptive | AskedBy::BudgetOrLevel | AskedBy::Effort | AskedBy::Quirk => rules,
+        };
+        let call_ids = match abilities.thinking.asked_by {
+            AskedBy::ConverseFields => converse::call_ids(abilities.call_ids, &rules),
+            AskedBy::BudgetOrAdaptive | AskedBy::BudgetOrLevel | AskedBy::Effort | AskedBy::Quirk => abilities.call_ids,
+        };
+        let form = if target.quirks.chat.tool_ids_of_nine { IdForm::Nine } else { IdForm::Rule(call_ids) };
         let names = match spelling {
             Spelling::AsItCame => Respelled::default(),
             Spelling::Ours => Respelled::new(request, dialect, &abilities.tool_names),
@@ -264,9 +273,14 @@ impl<'a> Fitting<'a> {
         let mut tools = self.tools()?;
         let mut tool_choice = self.choice(&mut tools);
         let unsigned_tool_turn = is_unsigned_tool_turn(&conversation.messages);
-        let thinking = self.thinking(&tools, &mut tool_choice, Obstacles { unsigned_tool_turn, prefill })?;
+        let mut thinking = self.thinking(&tools, &mut tool_choice, Obstacles { unsigned_tool_turn, prefill })?;
         let parallel_tool_calls = self.parallel(&tools, tool_choice.as_ref());
-        let sampled = self.sampling(thinking.thinks);
+        let mut sampled = self.sampling(thinking.thinks);
+        if self.goes_by_converse_fields() {
+            self.beside_highest_effort(&mut thinking, &mut sampled);
+            tool_choice =
+                tool_choice.filter(|choice| *choice != ToolChoice::Auto || converse::takes_choice(&self.rules));
+        }
         let stop = self.stop();
         let seed = self.seed();
         let cache_key = self.cache_key();

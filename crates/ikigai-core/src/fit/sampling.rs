@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::Fitting;
 use super::abilities::Seeds;
+use super::{Fitting, converse};
 use crate::catalog::Sampling;
 use crate::provider::SeedField;
 use crate::{Loss, LossCode};
@@ -56,7 +56,11 @@ impl<'a> Fitting<'a> {
         });
         let has_top_k = self.abilities.top_k.is_taken() || self.quirks.chat.top_k;
         let top_k = request.top_k.filter(|_| {
-            let refusal = if has_top_k { by_model } else { Some(NOT_HERE) };
+            let refusal = match has_top_k {
+                true if self.goes_by_converse_fields() && !converse::takes_top_k(&self.rules) => Some(NOT_TAKEN),
+                true => by_model,
+                false => Some(NOT_HERE),
+            };
             self.is_sent("top_k", refusal, Usual::No)
         });
         let penalty = match (self.abilities.penalties.is_taken(), self.rules.penalties) {

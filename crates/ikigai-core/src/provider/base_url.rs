@@ -128,7 +128,7 @@ impl Dialect {
     /// ```
     pub fn below_base_url(self, path: &str) -> &str {
         match self {
-            Dialect::Anthropic => path,
+            Dialect::Anthropic | Dialect::BedrockConverse => path,
             Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini => {
                 let first = path.strip_prefix('/').and_then(|rest| rest.split(['/', '?']).next());
                 let version = first.filter(|segment| is_version(segment));
@@ -175,7 +175,7 @@ impl<'a> Version<'a> {
 /// An address as people write it, as the dialect wants it. A query stays behind it.
 ///
 /// Chat and Responses: the version belongs to the base URL. Anthropic: the path of each request begins with it, so it is
-/// taken off. Gemini: it belongs to the base URL.
+/// taken off. Gemini: it belongs to the base URL. Converse has none.
 pub(super) fn normal(configured: &str, dialect: Dialect, version: Version<'_>) -> String {
     let (address, query) = match configured.split_once('?') {
         Some((address, query)) => (address, Some(query)),
@@ -191,6 +191,7 @@ pub(super) fn normal(configured: &str, dialect: Dialect, version: Version<'_>) -
         Dialect::Anthropic => address.strip_suffix("/v1").unwrap_or(address).to_owned(),
         Dialect::Gemini if path.split('/').any(is_version) => address.to_owned(),
         Dialect::Gemini => format!("{address}/v1beta"),
+        Dialect::BedrockConverse => address.to_owned(),
     };
     if let Some(query) = query {
         url.push('?');

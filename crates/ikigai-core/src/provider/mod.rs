@@ -113,6 +113,20 @@ impl Provider {
         self.dialects().any(|own| own == dialect)
     }
 
+    /// Does it speak this dialect for this model?
+    ///
+    /// ```
+    /// use ikigai_core::Dialect;
+    /// use ikigai_core::provider::Providers;
+    ///
+    /// let bedrock = Providers::shared().find("bedrock").unwrap();
+    /// assert!(bedrock.speaks_for(Dialect::Anthropic, "us.anthropic.claude-sonnet-4-6"));
+    /// assert!(!bedrock.speaks_for(Dialect::Anthropic, "us.amazon.nova-lite-v1:0"));
+    /// ```
+    pub fn speaks_for(&self, dialect: Dialect, model: &str) -> bool {
+        self.speaks(dialect) && (dialect != Dialect::Anthropic || !self.quirks.anthropic.leaves_out(model))
+    }
+
     /// The dialects that it speaks, its own first.
     pub fn dialects(&self) -> impl Iterator<Item = Dialect> {
         std::iter::once(self.dialect).chain(self.also.iter().map(|(dialect, _)| *dialect))

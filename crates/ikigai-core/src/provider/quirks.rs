@@ -86,8 +86,16 @@ pub struct GeminiQuirks {
 pub struct AnthropicQuirks {
     /// The model is part of the URL, and this is sent in the body as `anthropic_version` (Bedrock, Vertex).
     pub version: Option<Cow<'static, str>>,
-    /// Models are reached over Amazon's Converse, except for those with one of these parts in their id.
-    pub converse_except: Option<Cow<'static, [Cow<'static, str>]>>,
+    /// Only models with one of these parts in their id are reached in this dialect. What version 0.1.0 kept for the others
+    /// under this dialect's name is Converse's.
+    pub models: Option<Cow<'static, [Cow<'static, str>]>>,
+}
+
+impl AnthropicQuirks {
+    /// Is there a list of the models that are reached in this dialect, without this one?
+    pub(crate) fn leaves_out(&self, model: &str) -> bool {
+        self.models.as_ref().is_some_and(|parts| !parts.iter().any(|part| model.contains(part.as_ref())))
+    }
 }
 
 impl Quirks {
@@ -115,22 +123,8 @@ impl Quirks {
         },
         responses: ResponsesQuirks { no_store: false },
         gemini: GeminiQuirks { no_call_ids: false, openapi_schemas: false },
-        anthropic: AnthropicQuirks { version: None, converse_except: None },
+        anthropic: AnthropicQuirks { version: None, models: None },
     };
-
-    /// Is the model reached over Amazon's Converse, where the dialect is Anthropic's?
-    ///
-    /// ```
-    /// use ikigai_core::provider::Providers;
-    ///
-    /// let bedrock = &Providers::shared().find("bedrock").unwrap().quirks;
-    /// assert!(bedrock.has_converse("us.amazon.nova-lite-v1:0"));
-    /// assert!(!bedrock.has_converse("us.anthropic.claude-sonnet-4-6"));
-    /// ```
-    pub fn has_converse(&self, model: &str) -> bool {
-        let except = |parts: &Cow<'_, [Cow<'_, str>]>| parts.iter().any(|part| model.contains(part.as_ref()));
-        self.anthropic.converse_except.as_ref().is_some_and(|parts| !except(parts))
-    }
 }
 
 /// The name of the output limit in Chat Completions.

@@ -75,10 +75,10 @@ impl Registry {
     /// The route to a model in a given dialect.
     pub fn route_in(&self, name: &ModelName, dialect: Dialect) -> Result<Route<'_>, ProviderError> {
         let provider = self.provider(name)?;
-        if provider.speaks(dialect) {
+        if provider.speaks_for(dialect, &name.id) {
             Ok(self.route_of(provider, dialect, &name.id))
         } else {
-            let speaks = provider.dialects().collect();
+            let speaks = provider.dialects().filter(|own| provider.speaks_for(*own, &name.id)).collect();
             Err(ProviderError::NotSpoken { provider: provider.id.to_string(), dialect, speaks })
         }
     }
@@ -88,7 +88,7 @@ impl Registry {
         self.route_of_dialect(Dialect::OpenaiChat, model)
     }
 
-    /// The route to a model of the provider that invented the dialect: Anthropic, OpenAI or Google. Any model id is
+    /// The route to a model of the provider that invented the dialect: Anthropic, OpenAI, Google or Amazon. Any model id is
     /// accepted.
     pub fn route_of_dialect(&self, dialect: Dialect, model: &str) -> Route<'_> {
         let provider = self.providers.of_dialect(dialect);
@@ -97,7 +97,7 @@ impl Registry {
     }
 
     /// The dialect that suits a provider's model best: the model's own if the catalogue names one, the maker's if the
-    /// provider follows it, or else the provider's.
+    /// provider follows it, or else the first of the provider's that it speaks for the model.
     pub fn dialect_for(&self, provider: &Provider, model: &str) -> Dialect {
         let maker = || {
             let facts = match self.catalog.bare(model, &self.providers) {
@@ -110,7 +110,8 @@ impl Registry {
         };
         let own = self.catalog.find(Some(&provider.id), model).and_then(|facts| facts.dialect);
         let wanted = own.or_else(|| provider.maker_dialect.then(maker).flatten());
-        wanted.filter(|dialect| provider.speaks(*dialect)).unwrap_or(provider.dialect)
+        let speaks = |dialect: &Dialect| provider.speaks_for(*dialect, model);
+        wanted.filter(speaks).or_else(|| provider.dialects().find(speaks)).unwrap_or(provider.dialect)
     }
 
     /// The provider of a name, if it can be used.

@@ -23,18 +23,18 @@ fn each_model_is_spoken_to_in_its_dialect() {
         ("azure:gpt-5.4", "azure", Dialect::OpenaiChat, "gpt-5.4", true),
         ("bedrock:openai.gpt-oss-120b-1:0", "bedrock", Dialect::OpenaiChat, "openai.gpt-oss-120b-1:0", true),
         ("bedrock:anthropic.claude-sonnet-4-6", "bedrock", Dialect::Anthropic, "anthropic.claude-sonnet-4-6", true),
-        ("bedrock:us.amazon.nova-lite-v1:0", "bedrock", Dialect::Anthropic, "us.amazon.nova-lite-v1:0", true),
+        ("bedrock:us.amazon.nova-lite-v1:0", "bedrock", Dialect::BedrockConverse, "us.amazon.nova-lite-v1:0", true),
         (
             "bedrock-converse:anthropic.claude-sonnet-4-6",
             "bedrock-converse",
-            Dialect::Anthropic,
+            Dialect::BedrockConverse,
             "anthropic.claude-sonnet-4-6",
             true,
         ),
         (
             "bedrock-converse:openai.gpt-oss-120b-1:0",
             "bedrock-converse",
-            Dialect::Anthropic,
+            Dialect::BedrockConverse,
             "openai.gpt-oss-120b-1:0",
             true,
         ),
@@ -51,6 +51,30 @@ fn each_model_is_spoken_to_in_its_dialect() {
     ] {
         assert_eq!(way(name), (provider.to_owned(), dialect, model.to_owned(), known), "{name}");
     }
+}
+
+#[test]
+fn bedrock_speaks_anthropic_for_claude_alone() {
+    let registry = Registry::shared();
+    for (id, model, dialect) in [
+        ("bedrock", "anthropic.claude-sonnet-4-6", Dialect::Anthropic),
+        ("bedrock", "eu.anthropic.claude-sonnet-99", Dialect::Anthropic),
+        ("bedrock", "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-sonnet-4-6", Dialect::Anthropic),
+        ("bedrock", "arn:aws:bedrock:us-east-1:1:application-inference-profile/abc", Dialect::BedrockConverse),
+        ("bedrock", "us.amazon.nova-lite-v1:0", Dialect::BedrockConverse),
+        ("bedrock-converse", "anthropic.claude-sonnet-4-6", Dialect::BedrockConverse),
+        ("anthropic", "claude-sonnet-4-6", Dialect::Anthropic),
+        ("vertex", "claude-sonnet-4-6", Dialect::Anthropic),
+    ] {
+        let row = registry.providers.find(id).unwrap();
+        assert_eq!(registry.dialect_for(row, model), dialect, "{id}:{model}");
+    }
+    // Claude may go over Converse, too; others cannot go without it.
+    let claude = registry.parse("bedrock:anthropic.claude-sonnet-4-6").unwrap();
+    assert_eq!(registry.route_in(&claude, Dialect::BedrockConverse).unwrap().dialect, Dialect::BedrockConverse);
+    let nova = registry.parse("bedrock:us.amazon.nova-lite-v1:0").unwrap();
+    let error = registry.route_in(&nova, Dialect::Anthropic).unwrap_err();
+    assert_eq!(error.to_string(), "bedrock does not speak anthropic; it speaks bedrock-converse, openai-chat");
 }
 
 #[test]

@@ -83,12 +83,13 @@ impl Providers {
         self.own.iter().chain(rest).find(|row| row.claims(model))
     }
 
-    /// The provider whose API is the dialect: Anthropic, OpenAI, Google.
+    /// The provider whose API is the dialect: Anthropic, OpenAI, Google, Amazon.
     pub fn of_dialect(&self, dialect: Dialect) -> &Provider {
         let id = match dialect {
             Dialect::Anthropic => "anthropic",
             Dialect::OpenaiChat | Dialect::OpenaiResponses => "openai",
             Dialect::Gemini => "google",
+            Dialect::BedrockConverse => "bedrock-converse",
         };
         self.find(id).unwrap_or(&NOBODY)
     }

@@ -166,18 +166,6 @@ fn quirks_of_the_providers_that_differ_most() {
         assert_eq!(row(id).quirks, Quirks::default(), "{id}");
     }
     assert_eq!(row("bedrock").quirks.anthropic.version.as_deref(), Some("bedrock-2023-05-31"));
-    for (id, model, converse) in [
-        ("bedrock", "anthropic.claude-sonnet-4-6", false),
-        ("bedrock", "eu.anthropic.claude-sonnet-4-6", false),
-        ("bedrock", "arn:aws:bedrock:us-east-1:1:inference-profile/us.anthropic.claude-sonnet-4-6", false),
-        ("bedrock", "arn:aws:bedrock:us-east-1:1:application-inference-profile/abc", true),
-        ("bedrock", "us.amazon.nova-lite-v1:0", true),
-        ("bedrock-converse", "anthropic.claude-sonnet-4-6", true),
-        ("anthropic", "claude-sonnet-4-6", false),
-        ("vertex", "claude-sonnet-4-6", false),
-    ] {
-        assert_eq!(row(id).quirks.has_converse(model), converse, "{id}:{model}");
-    }
     assert_eq!(Quirks::NONE, Quirks::default());
 }
 

@@ -210,7 +210,7 @@ impl ProviderData {
     fn own(&mut self, name: &str) -> &mut Entry {
         let entries = &mut self.entries;
         let place = entries.iter().position(|entry| entry.dialect == name).unwrap_or_else(|| {
-            let known = Dialect::ALL.into_iter().map(Dialect::as_str).find(|known| *known == name);
+            let known = Dialect::PROVIDERS.into_iter().map(Dialect::as_str).find(|known| *known == name);
             let dialect = known.map_or_else(|| Cow::Owned(name.to_owned()), Cow::Borrowed);
             entries.push(Entry { dialect, ..Entry::default() });
             entries.len() - 1

@@ -213,7 +213,7 @@ fn models(dialect: Dialect, model: &str) -> Option<Endpoint> {
     let model = decoded(model)?;
     let model = match dialect {
         Dialect::Gemini => model.trim_start_matches("models/"),
-        Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses => &model,
+        Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => &model,
     };
     Some(Endpoint { dialect, verb: Verb::GetModel, model: Some(model.to_owned()) })
 }

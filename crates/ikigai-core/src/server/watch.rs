@@ -47,6 +47,8 @@ enum Follow {
     OpenaiChat(Box<Follower<OpenaiChat>>),
     OpenaiResponses(Box<Follower<OpenaiResponses>>),
     Gemini(Box<Follower<Gemini>>),
+    /// No client speaks the dialect, so that nothing passes through in it.
+    Nothing,
 }
 
 /// What was seen of an answer.
@@ -83,13 +85,14 @@ pub struct Seen {
 }
 
 impl Watch {
-    /// A watch for one answer.
+    /// A watch for one answer. In a dialect that no client speaks ([`Dialect::serves_clients`]) it sees nothing.
     pub fn new(dialect: Dialect, delivery: Delivery) -> Self {
         Watch(match dialect {
             Dialect::Anthropic => Follow::Anthropic(Box::new(Follower::new(delivery))),
             Dialect::OpenaiChat => Follow::OpenaiChat(Box::new(Follower::new(delivery))),
             Dialect::OpenaiResponses => Follow::OpenaiResponses(Box::new(Follower::new(delivery))),
             Dialect::Gemini => Follow::Gemini(Box::new(Follower::new(delivery))),
+            Dialect::BedrockConverse => Follow::Nothing,
         })
     }
 
@@ -100,6 +103,7 @@ impl Watch {
             Follow::OpenaiChat(follower) => follower.feed(bytes),
             Follow::OpenaiResponses(follower) => follower.feed(bytes),
             Follow::Gemini(follower) => follower.feed(bytes),
+            Follow::Nothing => {}
         }
     }
 
@@ -110,6 +114,7 @@ impl Watch {
             Follow::OpenaiChat(follower) => follower.seen().has_output,
             Follow::OpenaiResponses(follower) => follower.seen().has_output,
             Follow::Gemini(follower) => follower.seen().has_output,
+            Follow::Nothing => false,
         }
     }
 
@@ -120,6 +125,7 @@ impl Watch {
             Follow::OpenaiChat(follower) => follower.finish(),
             Follow::OpenaiResponses(follower) => follower.finish(),
             Follow::Gemini(follower) => follower.finish(),
+            Follow::Nothing => Seen::default(),
         }
     }
 }

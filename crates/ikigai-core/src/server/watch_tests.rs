@@ -102,7 +102,7 @@ fn memory_does_not_grow_with_the_answer() {
     let held = |watch: &Watch| match &watch.0 {
         Follow::Gemini(follower) => follower.held(),
         Follow::OpenaiChat(follower) => follower.held(),
-        Follow::Anthropic(_) | Follow::OpenaiResponses(_) => 0,
+        Follow::Anthropic(_) | Follow::OpenaiResponses(_) | Follow::Nothing => 0,
     };
     let part = b"0123456789abcdef".repeat(1024);
     for (dialect, start) in [

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::limit::{Chosen, LEAST_BUDGET, Limit, LimitKind};
 use super::plan::{Setting, clamped, least, plan};
 use super::{Level, Thinking};
-use crate::catalog::{Rules, ThinkingDisplay, ThinkingKind, ThinkingOff, ThinkingRule};
+use crate::catalog::{ConverseFields, Rules, ThinkingDisplay, ThinkingKind, ThinkingOff, ThinkingRule};
 use crate::fit::{AskedBy, OutputLimit, Restricted, ThinkingWire};
 use crate::provider::{Quirks, ReasoningRequest};
 use crate::wire::Target;
@@ -99,7 +99,7 @@ enum Api {
 }
 
 impl Api {
-    fn of(wire: &ThinkingWire, quirks: &Quirks) -> Self {
+    fn of(wire: &ThinkingWire, quirks: &Quirks, rules: &Rules) -> Self {
         match wire.asked_by {
             AskedBy::BudgetOrAdaptive => Api::Anthropic,
             AskedBy::BudgetOrLevel => Api::Gemini,
@@ -111,6 +111,12 @@ impl Api {
                 ReasoningRequest::ThinkingType | ReasoningRequest::ChatTemplate => Api::Switch,
                 ReasoningRequest::ThinkingTypeAndEffort => Api::SwitchAndEffort,
                 ReasoningRequest::Nothing => Api::Nothing,
+            },
+            AskedBy::ConverseFields => match rules.converse {
+                ConverseFields::Anthropic => Api::Anthropic,
+                ConverseFields::Nova | ConverseFields::ReasoningEffort => Api::Effort,
+                ConverseFields::ReasoningConfig => Api::Switch,
+                ConverseFields::Nothing => Api::Nothing,
             },
         }
     }
@@ -163,7 +169,7 @@ impl ThinkingPlan {
     /// What a request for a model sends about thinking, in a dialect.
     pub fn new(request: &Request, dialect: Dialect, target: &Target<'_>) -> Self {
         let abilities = dialect.abilities();
-        let api = Api::of(&abilities.thinking, target.quirks);
+        let api = Api::of(&abilities.thinking, target.quirks, target.rules);
         let rules: Cow<'_, Rules> =
             target.facts.map_or(Cow::Borrowed(target.rules), |facts| target.rules.with_facts(facts));
         let rule = match abilities.thinking.restricted {
@@ -180,6 +186,7 @@ impl ThinkingPlan {
             kind: match abilities.output_limit {
                 OutputLimit::Required => LimitKind::Required { streams: request.stream == Some(true) },
                 OutputLimit::Optional => LimitKind::Optional { least: abilities.least_output },
+                OutputLimit::AboveBudget => LimitKind::AboveBudget { least: abilities.least_output },
             },
         };
         let mut this = ThinkingPlan {

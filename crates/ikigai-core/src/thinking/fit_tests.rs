@@ -294,6 +294,11 @@ fn on_the_wire(dialect: Dialect, body: &Value) -> (Option<i64>, Option<String>, 
         ),
         Dialect::OpenaiResponses => ("/none", "/reasoning/effort", "/max_output_tokens"),
         Dialect::OpenaiChat => ("/none", "/reasoning_effort", "/max_completion_tokens"),
+        Dialect::BedrockConverse => (
+            "/additionalModelRequestFields/thinking/budget_tokens",
+            "/additionalModelRequestFields/output_config/effort",
+            "/inferenceConfig/maxTokens",
+        ),
     };
     let number = |at: &str| body.pointer(at).and_then(Value::as_i64);
     (number(budget), body.pointer(word).and_then(Value::as_str).map(str::to_lowercase), number(limit))

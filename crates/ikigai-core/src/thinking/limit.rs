@@ -32,6 +32,8 @@ pub(super) enum LimitKind {
     Required { streams: bool },
     /// There may be one, of at least so many tokens.
     Optional { least: i64 },
+    /// There may be one, of at least so many tokens, and above the budget.
+    AboveBudget { least: i64 },
 }
 
 /// Who chose a budget.
@@ -61,7 +63,7 @@ impl Limit {
             asked.min(longest)
         });
         match self.kind {
-            LimitKind::Optional { least } => limit.map(|limit| {
+            LimitKind::Optional { least } | LimitKind::AboveBudget { least } => limit.map(|limit| {
                 if limit < least {
                     let why = format!("this API takes limits of at least {least} tokens; that is sent for {limit}");
                     losses.push(Loss::new(LossCode::OutOfRange, "max_output_tokens", "max_output_tokens", why));
@@ -79,7 +81,11 @@ impl Limit {
 
     /// The limit and the budget inside it. `None` if there is no room to think.
     pub(super) fn with_budget(self, budget: i64, least: i64, chosen: Chosen, losses: &mut Vec<Loss>) -> Option<Fitted> {
-        let required = matches!(self.kind, LimitKind::Required { .. });
+        let required = match self.kind {
+            LimitKind::Required { .. } => true,
+            LimitKind::AboveBudget { .. } => self.asked.is_some(),
+            LimitKind::Optional { .. } => false,
+        };
         let longest = self.longest.unwrap_or(GREATEST);
         let by_caller = matches!(chosen, Chosen::ByCaller(_));
         let room = match self.asked {

@@ -174,7 +174,7 @@ fn tools() -> Vec<Case> {
             request.parallel_tool_calls = Some(parallel);
         });
     }
-    for dialect in Dialect::ALL {
+    for dialect in Dialect::PROVIDERS {
         add(&format!("a tool of {dialect}"), "tools[1]", &|request, _| {
             request.tools.push(Tool::other(Other { dialect, data: own_tool(dialect).into() }));
         });
@@ -189,6 +189,7 @@ fn own_tool(dialect: Dialect) -> Value {
         Dialect::OpenaiChat => json!({"type": "custom", "custom": {"name": "patch", "description": "Patches."}}),
         Dialect::OpenaiResponses => json!({"type": "web_search"}),
         Dialect::Gemini => json!({"googleSearch": {}}),
+        Dialect::BedrockConverse => json!({"systemTool": {"name": "nova_grounding"}}),
     }
 }
 
@@ -234,7 +235,7 @@ fn said_by_user() -> Vec<(String, Block)> {
         }
     }
     blocks.push(("document, cached".to_owned(), Block::document(text, "a.txt").cached()));
-    for dialect in Dialect::ALL {
+    for dialect in Dialect::PROVIDERS {
         blocks.push((format!("block of {dialect}"), Block::Other(Other { dialect, data: own_block(dialect).into() })));
     }
     blocks
@@ -247,6 +248,7 @@ fn own_block(dialect: Dialect) -> Value {
         Dialect::OpenaiChat => json!({"type": "video_url", "video_url": {"url": "https://example.org/a.mp4"}}),
         Dialect::OpenaiResponses => json!({"type": "input_video", "video_url": "https://example.org/a.mp4"}),
         Dialect::Gemini => json!({"executableCode": {"language": "PYTHON", "code": "print(1)"}}),
+        Dialect::BedrockConverse => json!({"video": {"format": "mp4", "source": {"bytes": "AAAA"}}}),
     }
 }
 
@@ -314,7 +316,7 @@ fn calls() -> Vec<Case> {
 /// What one dialect left in a request is no business of another, but must not vanish unseen.
 fn leftovers() -> Vec<Case> {
     let mut cases = Vec::new();
-    for dialect in Dialect::ALL {
+    for dialect in Dialect::PROVIDERS {
         let mut data = ProviderData::default();
         data.set(dialect, "extra", json!({"service_tier": "flex"}));
         let request = Request { provider_data: data.clone(), ..asked() };
@@ -322,7 +324,7 @@ fn leftovers() -> Vec<Case> {
 
         let mut sealed = ProviderData::default();
         let key = match dialect {
-            Dialect::Anthropic => "signature",
+            Dialect::Anthropic | Dialect::BedrockConverse => "signature",
             Dialect::OpenaiChat => "reasoning_details",
             Dialect::OpenaiResponses => "encrypted_content",
             Dialect::Gemini => "thought_signature",

@@ -95,11 +95,11 @@ proptest! {
     /// Whatever the format can hold can be sent, and the other side can read what was sent.
     #[test]
     fn every_request_can_be_sent_and_read(request in request(Reach::Everything)) {
-        for dialect in Dialect::ALL {
+        for dialect in Dialect::PROVIDERS {
             if let Ok(wire) = dialect.write_request(&request, &target(dialect)) {
                 let text = wire.body.to_string();
                 let read = dialect.read_request(Some(&wire.path), &wire.body);
-                prop_assert!(read.is_ok(), "{}: {:?}\n{}", dialect, read, text);
+                prop_assert!(read.is_ok() == dialect.serves_clients(), "{}: {:?}\n{}", dialect, read, text);
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::support::wire::{OfValues as _, collect, decode, encode, reply, target
 
 /// Reads bytes as a stream of every dialect; whatever they are, the grammar holds and there is an end.
 fn streams_end(bytes: &[u8]) {
-    for dialect in Dialect::ALL {
+    for dialect in Dialect::PROVIDERS {
         let events = decode(dialect, bytes);
         if let Some(fault) = EventChecker::check(&events).err().filter(|fault| !is_the_providers_own(fault)) {
             panic!("{dialect}: {fault}: {}", String::from_utf8_lossy(bytes));
@@ -29,9 +29,9 @@ fn is_the_providers_own(fault: &str) -> bool {
 
 /// Reads a document as everything that a document can be.
 fn documents_are_read_or_refused(document: &Value, path: &str) {
-    for dialect in Dialect::ALL {
+    for dialect in Dialect::PROVIDERS {
         if let Ok(request) = dialect.read_request(Some(path), document) {
-            for to in Dialect::ALL {
+            for to in Dialect::PROVIDERS {
                 let _ = to.write_request(&request, &target(to));
             }
         }

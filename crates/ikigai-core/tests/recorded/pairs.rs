@@ -131,7 +131,7 @@ fn as_carried(mut summary: Summary, response: &Response, to: Dialect) -> Summary
             }
             summary.calls.retain(|(_, arguments)| arguments.is_object());
         }
-        Dialect::OpenaiChat | Dialect::OpenaiResponses => {}
+        Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => {}
     }
     match summary.finish {
         // Only Gemini has a word for an unknown reason, and one for calls that cannot be run.

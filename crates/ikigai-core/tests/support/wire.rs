@@ -60,6 +60,7 @@ pub(crate) fn provider(dialect: Dialect) -> &'static str {
         Dialect::Anthropic => "anthropic",
         Dialect::OpenaiChat | Dialect::OpenaiResponses => "openai",
         Dialect::Gemini => "google",
+        Dialect::BedrockConverse => "bedrock-converse",
     }
 }
 

@@ -21,6 +21,7 @@ fn good(dialect: Dialect) -> (&'static str, Value) {
             "/v1beta/models/gemini-2.5-pro:generateContent",
             json!({"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}),
         ),
+        Dialect::BedrockConverse => panic!("no client speaks it"),
     }
 }
 
@@ -30,6 +31,7 @@ fn rules(dialect: Dialect) -> &'static [Rule] {
         Dialect::OpenaiChat => openai_chat::RULES,
         Dialect::OpenaiResponses => openai_responses::RULES,
         Dialect::Gemini => gemini::RULES,
+        Dialect::BedrockConverse => &[],
     }
 }
 

@@ -55,7 +55,7 @@ fn id(talk: &Talk<'_>) -> String {
         Dialect::Anthropic => format!("msg_{id}"),
         Dialect::OpenaiChat => format!("chatcmpl-{id}"),
         Dialect::OpenaiResponses => format!("resp_{id}"),
-        Dialect::Gemini => id,
+        Dialect::Gemini | Dialect::BedrockConverse => id,
     }
 }
 

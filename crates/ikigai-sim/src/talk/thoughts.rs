@@ -49,7 +49,7 @@ pub(super) fn about(request: &Request, content: &[Block], talk: &Talk<'_>) -> Th
             data.set_part(Dialect::OpenaiResponses, Part::State, "encrypted_content", seal);
             Some(visible)
         }
-        Dialect::Gemini => shown.then_some(visible),
+        Dialect::Gemini | Dialect::BedrockConverse => shown.then_some(visible),
         // OpenAI's own models keep their thinking to themselves here; the family that copies the API shows it.
         Dialect::OpenaiChat => (!rules.responses_api).then_some(text),
     };

@@ -99,7 +99,7 @@ pub(super) fn prompt_usage(request: &Request, talk: &Talk<'_>) -> Usage {
             let read = by_itself(&boundaries, talk);
             (read / OPENAI_STEP * OPENAI_STEP, 0)
         }
-        Dialect::Gemini => (by_itself(&boundaries, talk), 0),
+        Dialect::Gemini | Dialect::BedrockConverse => (by_itself(&boundaries, talk), 0),
     };
     Usage {
         input_tokens: total.saturating_sub(read + write),

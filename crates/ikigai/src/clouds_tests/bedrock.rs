@@ -239,7 +239,7 @@ async fn bytes_that_pass_through_are_signed_and_come_out_of_their_frames() {
     let upstream = client.upstream(MODEL).unwrap();
     let path = "/model/anthropic.claude-haiku-4-5-20251001-v1%3A0/invoke-with-response-stream";
     let body = Bytes::from(r#"{"anthropic_version":"bedrock-2023-05-31","messages":[{"role":"user","content":"Hi"}]}"#);
-    let exchange = upstream.send(path, &http::HeaderMap::new(), body.clone(), crate::Wanted::Stream).await.unwrap();
+    let exchange = upstream.send(path, &http::HeaderMap::new(), body, crate::Wanted::Stream).await.unwrap();
     assert_eq!(exchange.headers["content-type"], "text/event-stream");
     let data = |text: &str| -> Vec<String> {
         text.lines().filter(|line| line.starts_with("data: ")).map(str::to_owned).collect()
@@ -247,12 +247,6 @@ async fn bytes_that_pass_through_are_signed_and_come_out_of_their_frames() {
     let sent = String::from_utf8(frames(Dialect::Anthropic, &says("Hello.")).concat()).unwrap();
     let came = String::from_utf8(exchange.bytes().await.unwrap().to_vec()).unwrap();
     assert_eq!(data(&came), data(&sent));
-    let nova = client.upstream("bedrock:us.amazon.nova-lite-v1:0").unwrap();
-    let error = nova.send(path, &http::HeaderMap::new(), body, crate::Wanted::Whole).await.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "bedrock:us.amazon.nova-lite-v1:0 is reached over Converse, whose bytes cannot be passed through"
-    );
 }
 
 #[tokio::test]

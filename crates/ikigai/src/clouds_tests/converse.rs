@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use ikigai_core::{ErrorKind, FinishReason};
+use ikigai_core::{Dialect, ErrorKind, FinishReason};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use super::client;
 use crate::config::Environment;
 use crate::testing::{Answer, Server};
 use crate::transport::Http;
-use crate::{Client, Retry};
+use crate::{Client, Retry, Wanted};
 
 const MODEL: &str = "bedrock:us.amazon.nova-lite-v1:0";
 const PATH: &str = "/model/us.amazon.nova-lite-v1%3A0/converse";
@@ -170,6 +170,23 @@ async fn claude_goes_there_when_it_is_wanted() {
             "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aapplication-inference-profile%2Fabc/converse",
         ]
     );
+}
+
+#[tokio::test]
+async fn bytes_of_converse_pass_through_and_come_out_of_their_frames() {
+    let (_server, client) = start().await;
+    let upstream = client.upstream(MODEL).unwrap();
+    assert_eq!(upstream.dialect(), Dialect::BedrockConverse);
+    let body = || Bytes::from(r#"{"messages":[{"role":"user","content":[{"text":"Hi"}]}]}"#);
+    let headers = http::HeaderMap::new();
+    let exchange = upstream.send(PATH, &headers, body(), Wanted::Whole).await.unwrap();
+    let answer: Value = serde_json::from_slice(&exchange.bytes().await.unwrap()).unwrap();
+    assert_eq!(answer["output"]["message"]["content"][1]["text"], "Hello.");
+    let exchange = upstream.send(&format!("{PATH}-stream"), &headers, body(), Wanted::Stream).await.unwrap();
+    assert_eq!(exchange.headers["content-type"], "text/event-stream");
+    let text = String::from_utf8(exchange.bytes().await.unwrap().to_vec()).unwrap();
+    assert!(text.starts_with("data: {\"messageStart\":{\"role\":\"assistant\"}}\n\n"), "{text}");
+    assert_eq!(text.matches("data: ").count(), 12);
 }
 
 #[tokio::test]

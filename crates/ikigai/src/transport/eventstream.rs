@@ -6,25 +6,26 @@ use aws_smithy_eventstream::frame::{DecodedFrame, MessageFrameDecoder};
 use aws_smithy_types::event_stream::Message;
 use base64::Engine as _;
 use bytes::{Bytes, BytesMut};
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::{Body, Failure, TransportError};
-use crate::converse::stream::Reader;
 
 /// The largest frame; Amazon's limit is 16 MB.
 const LARGEST: usize = 24 << 20;
 
 /// What the frames hold.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Inside {
-    /// Events of the model's own stream.
-    Events,
-    /// Events of Converse.
-    Converse(Reader),
+    /// Events of the model's own stream, each wrapped once more (InvokeModel).
+    Chunks,
+    /// The members of a union, whose names are in the frames' headers (Converse).
+    Union,
 }
 
-/// A body of frames, each with an event in it, as a body of server-sent events.
-pub(crate) fn unframed(mut body: Body, mut inside: Inside) -> Body {
+/// A body of frames, each with an event in it, as a body of server-sent events: those of the model's own stream, or one for
+/// each member of the union, whose data is `{"name": payload}`.
+pub(crate) fn unframed(mut body: Body, inside: Inside) -> Body {
     let mut decoder = MessageFrameDecoder::new();
     let mut waiting = BytesMut::new();
     let mut over = false;
@@ -52,10 +53,8 @@ pub(crate) fn unframed(mut body: Body, mut inside: Inside) -> Body {
                 }
                 None => {
                     over = true;
-                    if !waiting.is_empty() {
-                        return Poll::Ready(Some(Err(broken("the last frame is cut off"))));
-                    }
-                    return Poll::Ready(inside.end().map(Ok));
+                    let cut = !waiting.is_empty();
+                    return Poll::Ready(cut.then(|| Err(broken("the last frame is cut off"))));
                 }
             }
         }
@@ -67,29 +66,40 @@ fn broken(what: &str) -> TransportError {
 }
 
 impl Inside {
-    /// What a frame carries: an event of the stream, or a failure; none when there is nothing in it.
-    fn event(&mut self, message: &Message) -> Option<Bytes> {
-        if let Some(kind) = header(message, ":exception-type").or_else(|| header(message, ":error-code")) {
-            return Some(failure(message, kind));
-        }
-        match self {
-            Inside::Events => wrapped(message),
-            Inside::Converse(reader) => {
-                let mut events = Vec::new();
-                reader.event(header(message, ":event-type").unwrap_or_default(), message.payload(), &mut events);
-                (!events.is_empty()).then(|| events.into())
+    /// What a frame carries: an event of the stream, or a failure. `None` if there is nothing in it.
+    fn event(self, message: &Message) -> Option<Bytes> {
+        let failure = header(message, ":exception-type").or_else(|| header(message, ":error-code"));
+        match (self, failure) {
+            (Inside::Chunks, Some(kind)) => Some(failed_chunk(message, kind)),
+            (Inside::Chunks, None) => wrapped(message),
+            (Inside::Union, Some(_)) if header(message, ":exception-type").is_none() => {
+                let (code, said) = (header(message, ":error-code"), header(message, ":error-message"));
+                Some(member("error", json!({"code": code, "message": said}).to_string().as_bytes()))
             }
+            (Inside::Union, Some(kind)) if serde_json::from_slice::<IgnoredAny>(message.payload()).is_err() => {
+                let said = json!({"message": String::from_utf8_lossy(message.payload())});
+                Some(member(kind, said.to_string().as_bytes()))
+            }
+            (Inside::Union, Some(kind)) => Some(member(kind, message.payload())),
+            (Inside::Union, None) => Some(member(header(message, ":event-type")?, message.payload())),
         }
     }
+}
 
-    /// What is owed when the frames are over.
-    fn end(&mut self) -> Option<Bytes> {
-        let mut events = Vec::new();
-        if let Inside::Converse(reader) = self {
-            reader.end(&mut events);
-        }
-        (!events.is_empty()).then(|| events.into())
-    }
+/// A member of a union.
+fn member(name: &str, payload: &[u8]) -> Bytes {
+    let mut event = Vec::with_capacity(payload.len() + name.len() + 16);
+    event.extend_from_slice(b"data: {");
+    event.extend_from_slice(Value::from(name).to_string().as_bytes());
+    event.push(b':');
+    extend_line(&mut event, payload);
+    event.extend_from_slice(b"}\n\n");
+    Bytes::from(event)
+}
+
+/// Adds JSON on one line: a line end would end the event. Inside of texts JSON has none.
+fn extend_line(event: &mut Vec<u8>, json: &[u8]) {
+    event.extend(json.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
 }
 
 fn header<'a>(message: &'a Message, name: &str) -> Option<&'a str> {
@@ -97,7 +107,8 @@ fn header<'a>(message: &'a Message, name: &str) -> Option<&'a str> {
     header.value().as_string().ok().map(|text| text.as_str())
 }
 
-fn failure(message: &Message, kind: &str) -> Bytes {
+/// A failure in the words of the model's own stream.
+fn failed_chunk(message: &Message, kind: &str) -> Bytes {
     let payload: Value = serde_json::from_slice(message.payload()).unwrap_or_default();
     let said = payload.get("message").or_else(|| payload.get("Message")).and_then(Value::as_str);
     let said = said.or_else(|| header(message, ":error-message")).unwrap_or_default();
@@ -112,8 +123,7 @@ fn wrapped(message: &Message) -> Option<Bytes> {
     let inner = base64::engine::general_purpose::STANDARD.decode(inner).ok()?;
     let mut event = Vec::with_capacity(inner.len() + 8);
     event.extend_from_slice(b"data: ");
-    // One line, whatever is in it: a line end would end the event.
-    event.extend(inner.into_iter().map(|byte| if byte == b'\n' || byte == b'\r' { b' ' } else { byte }));
+    extend_line(&mut event, &inner);
     event.extend_from_slice(b"\n\n");
     Some(Bytes::from(event))
 }
@@ -123,3 +133,7 @@ fn capital(kind: &str) -> String {
     let mut letters = kind.chars();
     letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
+
+#[cfg(test)]
+#[path = "eventstream_tests.rs"]
+mod tests;

@@ -21,7 +21,7 @@ use crate::auth::{Signing, authorize};
 use crate::client::Client;
 use crate::codec::Codec;
 use crate::config::{Found, KeySource};
-use crate::error::{Error, Reason};
+use crate::error::Error;
 use crate::model::Model;
 use crate::settings::Settings;
 use crate::transport::Timeouts;
@@ -180,10 +180,6 @@ impl Upstream {
         body: Bytes,
         wanted: Wanted,
     ) -> Result<Exchange, Error> {
-        if self.resolved.codec.is_converse() {
-            let told = format!("{} is reached over Converse, whose bytes cannot be passed through", self.resolved.name);
-            return Err(Reason::Unsupported(told).into());
-        }
         let request = self.request(method, path, headers, body, wanted)?;
         let mut attempts = Vec::new();
         let begin = |mut exchange: Exchange| async {

@@ -39,9 +39,6 @@ impl Model {
         let estimated = TokenCount { tokens: estimate(&request), exact: false };
         let route = route(&self.client, &self.plan.name, &self.plan.settings)?;
         let codec = Codec::new(&route);
-        if codec.is_converse() {
-            return Ok(estimated);
-        }
         let encoded = codec.encode_request(&request, &route)?;
         let dialect = codec.dialect();
         let Some(count) = dialect.count_request(&encoded) else { return Ok(estimated) };

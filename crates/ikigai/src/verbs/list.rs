@@ -25,17 +25,19 @@ impl Client {
             let nearest = self.registry().providers.nearest(provider).map(str::to_owned);
             Reason::from(ProviderError::Unknown { name: provider.to_owned(), nearest })
         })?;
-        let settings = Settings { dialect: Some(row.dialect), ..Settings::new(self.timeouts(), self.retry().clone()) };
-        // No model: errors name the provider.
+        // No model, so that the dialect is the one that the provider speaks for any.
+        let dialect = self.registry().dialect_for(row, "models");
+        let settings = Settings { dialect: Some(dialect), ..Settings::new(self.timeouts(), self.retry().clone()) };
+        // Errors name the provider.
         let name = ModelName::new(row.id.to_string(), "models");
         let upstream = Upstream::find(self, &name, &settings)?;
         let mut models = Vec::new();
         let mut after = None;
         for _ in 0..PAGES {
-            let page = row.dialect.models_request(after.as_deref());
+            let page = dialect.models_request(after.as_deref());
             let headers = header_map(&page.headers)?;
             let request = upstream.request(Method::GET, &page.path, &headers, Bytes::new(), Wanted::Whole)?;
-            let (found, next) = upstream.whole(&request, |body, _| row.dialect.decode_models(body)).await?;
+            let (found, next) = upstream.whole(&request, |body, _| dialect.decode_models(body)).await?;
             models.extend(found);
             match next {
                 Some(next) => after = Some(next),

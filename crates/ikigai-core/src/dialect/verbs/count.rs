@@ -51,7 +51,7 @@ impl Dialect {
                 outer.set("generateContentRequest", Json::from(fields));
                 (format!("{model}:countTokens"), outer)
             }
-            Dialect::OpenaiChat => return None,
+            Dialect::OpenaiChat | Dialect::BedrockConverse => return None,
         };
         let body = serde_json::to_vec(&body).ok()?;
         Some(WireRequest { path, body, losses: Vec::new(), ..encoded.clone() })
@@ -64,7 +64,9 @@ impl Dialect {
     pub fn decode_count(self, body: &[u8]) -> Result<Option<u64>, Error> {
         let answer = super::read(body)?;
         let count = match self {
-            Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses => answer.get("input_tokens"),
+            Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => {
+                answer.get("input_tokens")
+            }
             Dialect::Gemini => answer.get("totalTokens"),
         };
         Ok(count.and_then(Value::as_u64))

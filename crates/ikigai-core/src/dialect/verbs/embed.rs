@@ -24,7 +24,7 @@ impl Dialect {
         match self {
             Dialect::OpenaiChat | Dialect::OpenaiResponses => Some(2048),
             Dialect::Gemini => Some(100),
-            Dialect::Anthropic => None,
+            Dialect::Anthropic | Dialect::BedrockConverse => None,
         }
     }
 
@@ -49,7 +49,7 @@ impl Dialect {
                 }
                 ("/embeddings".to_owned(), body)
             }
-            Dialect::Anthropic => return None,
+            Dialect::Anthropic | Dialect::BedrockConverse => return None,
         };
         let body = serde_json::to_vec(&body).ok()?;
         Some(WireRequest { path, body, ..WireRequest::default() })
@@ -63,7 +63,9 @@ impl Dialect {
         let answer = super::read(body)?;
         let vectors = match self {
             Dialect::Gemini => listed(&answer),
-            Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses => numbered(&answer),
+            Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => {
+                numbered(&answer)
+            }
         };
         let found = vectors.as_ref().map_or(0, Vec::len);
         if found != texts {

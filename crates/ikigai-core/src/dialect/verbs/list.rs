@@ -31,10 +31,12 @@ impl Dialect {
             (Dialect::Gemini, None) => "/models?pageSize=1000".to_owned(),
             (Dialect::Gemini, Some(token)) => format!("/models?pageSize=1000&pageToken={token}"),
             (Dialect::OpenaiChat | Dialect::OpenaiResponses, _) => "/models".to_owned(),
+            // Served by Amazon's control plane (`bedrock`), which has a host of its own beside `bedrock-runtime`.
+            (Dialect::BedrockConverse, _) => "/foundation-models".to_owned(),
         };
         let headers = match self {
             Dialect::Anthropic => vec![("anthropic-version".to_owned(), "2023-06-01".to_owned())],
-            Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini => Vec::new(),
+            Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini | Dialect::BedrockConverse => Vec::new(),
         };
         WireRequest { path, headers, ..WireRequest::default() }
     }

@@ -1,0 +1,52 @@
+//! What this wire format can express, for [`fit`](crate::fit).
+
+use crate::fit::{
+    Abilities, AskedBy, AutomaticCache, AutomaticTaken, Beginning, CacheMarks, FirstCharacter, FormatStrict,
+    IdCharacters, IdRule, JsonMode, MarkRule, MarkTtl, NameRule, OutputLimit, Prefill, Repeats, Restricted,
+    SchemaFormat, Seeds, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid,
+};
+
+/// What this wire format can express. What single models take of it is in their
+/// [`ConverseFields`](crate::catalog::ConverseFields).
+pub(crate) const ABILITIES: Abilities = Abilities {
+    tool_names: NameRule { longest: 64, also: "", first: FirstCharacter::Any },
+    call_ids: IdRule { longest: 64, characters: IdCharacters::Word, repeats: Repeats::Refused },
+    greatest_temperature: 1.0,
+    least_top_p_beside_thinking: 0.95,
+    top_k: Support::Taken,
+    penalties: Support::Missing,
+    seed: Seeds::None,
+    stop: Stops { most: usize::MAX, blank: Support::Missing },
+    output_limit: OutputLimit::AboveBudget,
+    least_output: 1,
+    parallel_tool_calls: Support::Missing,
+    choice_of_own_tools: Support::Taken,
+    strict_tools: StrictTools::Flag { subset: Subset::Plain, unsaid: Unsaid::Lenient },
+    json_mode: JsonMode::Missing,
+    schema_format: SchemaFormat {
+        labels: Support::Taken,
+        subset: Subset::Plain,
+        strict: FormatStrict::AlwaysOfSubset,
+        beside_prefill: Support::Missing,
+    },
+    thinking: ThinkingWire {
+        asked_by: AskedBy::ConverseFields,
+        forced_tool_beside_budget: Support::Missing,
+        budget_in_unsigned_turn: Support::Missing,
+        restricted: Restricted::No,
+    },
+    thinking_back: ThinkingBack::Sealed,
+    message_state: Support::Missing,
+    system_messages: SystemMessages::Nowhere,
+    beginning: Beginning::User,
+    prefill: Prefill { trailing_blanks: Support::Missing, beside_budget: Support::Missing },
+    longest_cache_key: None,
+    automatic_cache: Some(AutomaticCache { ttls: &["5m", "1h"], taken: AutomaticTaken::AsMark }),
+    cache_marks: CacheMarks::Model(MarkRule {
+        most: 4,
+        tools: Support::Taken,
+        turns: Support::Taken,
+        inside_results: Support::Taken,
+        ttl: MarkTtl::LongFirst,
+    }),
+};

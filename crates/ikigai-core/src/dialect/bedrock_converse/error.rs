@@ -1,0 +1,169 @@
+//! Failures: the wire's error bodies and exceptions to the canonical error.
+
+use crate::dialect::WireError;
+use crate::json::wire::write;
+use crate::{Error, ErrorKind, Fields, Json, Part};
+
+use super::DIALECT;
+use super::wire::{Answer, Failure};
+
+/// The longest message that is kept of a body that is not an error object, and the largest error object.
+const LIMIT: usize = 2048;
+
+/// Reads a failed HTTP answer. The body may be JSON of another shape, HTML, cut off or empty.
+pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
+    // The type is in a header, with an address behind it.
+    let named = header(headers, "x-amzn-errortype").and_then(|kind| kind.split(':').next());
+    let mut error = match serde_json::from_str::<Fields>(body.trim()) {
+        Ok(fields) => read(&fields, body, named, status),
+        Err(_) => Error::new(classify(named, body, status), plain_message(status, body)),
+    };
+    error.error_type = error.error_type.or_else(|| named.map(str::to_owned));
+    error.status = status;
+    error.request_id =
+        ["x-amzn-requestid", "x-request-id"].iter().find_map(|name| header(headers, name)).map(str::to_owned);
+    error.retry_after_ms = retry_after(headers);
+    error
+}
+
+/// What a body is that is not an answer: a failure that came with a good status, or nothing that we know.
+pub(super) fn instead_of_answer(body: &[u8], answer: &Answer<'_>) -> Error {
+    let text = String::from_utf8_lossy(body);
+    let fields: Fields = serde_json::from_str(&text).unwrap_or_default();
+    if answer.stop_reason.is_none() && message(&fields).is_some() {
+        return read(&fields, &text, None, None);
+    }
+    let beginning: String = text.chars().take(200).collect();
+    Error::protocol(format!("the answer has no `output`; it begins: {beginning}"))
+}
+
+/// Reads a failure that came as an event of a stream.
+pub(super) fn from_event(name: &str, payload: &Json) -> Error {
+    let fields: Fields = payload.to().unwrap_or_default();
+    // `throttlingException`, as it is written everywhere else.
+    let named = |name: &str| {
+        let mut letters = name.chars();
+        letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect::<String>()
+    };
+    let kind = fields.str("code").map_or_else(|| named(name), |code| named(&code));
+    read(&fields, payload.text(), Some(&kind), None)
+}
+
+fn read(fields: &Fields, body: &str, named: Option<&str>, status: Option<u16>) -> Error {
+    let said = message(fields).unwrap_or_else(|| plain_message(status, body));
+    let in_body = fields.str("__type").map(|kind| kind.rsplit('#').next().unwrap_or_default().to_owned());
+    let error_type = named.map(str::to_owned).or(in_body).filter(|kind| !kind.is_empty());
+    let mut error = Error::new(classify(error_type.as_deref(), &said, status), said);
+    error.error_type = error_type;
+    if body.len() <= LIMIT && !fields.is_empty() {
+        error.provider_data.set_part(DIALECT, Part::Answer, "error", Json::from(fields.clone()));
+    }
+    error
+}
+
+fn message(fields: &Fields) -> Option<String> {
+    let said = fields.str("message").or_else(|| fields.str("Message"))?;
+    Some(said.into_owned())
+}
+
+/// The provider's type decides, then its words where one type means several things, then the status.
+fn classify(error_type: Option<&str>, message: &str, status: Option<u16>) -> ErrorKind {
+    match error_type {
+        Some("ValidationException") => by_words(message).unwrap_or(ErrorKind::InvalidRequest),
+        Some("UnrecognizedClientException" | "ExpiredTokenException") => ErrorKind::Auth,
+        Some("AccessDeniedException") => ErrorKind::Permission,
+        Some("ResourceNotFoundException") => ErrorKind::NotFound,
+        Some("ThrottlingException") => ErrorKind::RateLimit,
+        Some("ServiceQuotaExceededException") => ErrorKind::Quota,
+        Some("ModelTimeoutException") => ErrorKind::Timeout,
+        Some("ModelNotReadyException" | "ServiceUnavailableException") => ErrorKind::Overloaded,
+        Some("InternalServerException" | "ModelErrorException" | "ModelStreamErrorException") => ErrorKind::Server,
+        _ => by_words(message).unwrap_or_else(|| by_status(status)),
+    }
+}
+
+/// What the message alone tells.
+fn by_words(message: &str) -> Option<ErrorKind> {
+    let message = message.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
+    if says(&["input is too long", "prompt is too long", "exceed context limit", "exceeds the context window"]) {
+        Some(ErrorKind::ContextTooLong)
+    } else if says(&["blocked by content filtering policy"]) {
+        Some(ErrorKind::ContentFiltered)
+    } else {
+        None
+    }
+}
+
+fn by_status(status: Option<u16>) -> ErrorKind {
+    match status {
+        Some(401) => ErrorKind::Auth,
+        Some(402) => ErrorKind::Quota,
+        Some(403) => ErrorKind::Permission,
+        Some(404) => ErrorKind::NotFound,
+        Some(408 | 504) => ErrorKind::Timeout,
+        Some(429) => ErrorKind::RateLimit,
+        Some(503) => ErrorKind::Overloaded,
+        Some(400..=499) => ErrorKind::InvalidRequest,
+        // A failure that says nothing at all is the provider's.
+        _ => ErrorKind::Server,
+    }
+}
+
+/// The beginning of a body that is no error object, or the status when there is no body.
+fn plain_message(status: Option<u16>, body: &str) -> String {
+    let body = body.trim();
+    match status {
+        _ if !body.is_empty() => {
+            let fits = |end: &usize| body.is_char_boundary(*end);
+            let end = (0..=body.len().min(LIMIT)).rev().find(fits).unwrap_or_default();
+            body.get(..end).unwrap_or_default().to_owned()
+        }
+        Some(status) => format!("the provider answered with status {status} and no message"),
+        None => "the provider failed without a message".to_owned(),
+    }
+}
+
+fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
+    headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
+}
+
+/// The wait that the provider asks for, in whole seconds. A date is left to the caller, who has a clock.
+fn retry_after(headers: &[(String, String)]) -> Option<u64> {
+    header(headers, "retry-after")?.parse::<u64>().ok()?.checked_mul(1000)
+}
+
+/// Writes a failure as this API would give it. Nobody is served in this dialect; it is what the wire command shows.
+pub(crate) fn encode_error(error: &Error) -> WireError {
+    let (status, kind) = words(error.kind);
+    let body = Failure { message: Some(error.message.as_str().into()), rest: Vec::new() };
+    WireError { status, headers: vec![("x-amzn-errortype".to_owned(), kind.to_owned())], body: write(&body) }
+}
+
+/// This API's status and type for each kind.
+fn words(kind: ErrorKind) -> (u16, &'static str) {
+    match kind {
+        ErrorKind::Auth => (403, "UnrecognizedClientException"),
+        ErrorKind::Permission => (403, "AccessDeniedException"),
+        ErrorKind::InvalidRequest | ErrorKind::ContextTooLong | ErrorKind::ContentFiltered => {
+            (400, "ValidationException")
+        }
+        ErrorKind::NotFound => (404, "ResourceNotFoundException"),
+        ErrorKind::RateLimit => (429, "ThrottlingException"),
+        ErrorKind::Quota => (400, "ServiceQuotaExceededException"),
+        ErrorKind::Overloaded => (503, "ServiceUnavailableException"),
+        ErrorKind::Server | ErrorKind::Network | ErrorKind::Protocol | ErrorKind::Cancelled => {
+            (500, "InternalServerException")
+        }
+        ErrorKind::Timeout => (408, "ModelTimeoutException"),
+    }
+}
+
+/// The HTTP status that a failure would have had, for one that comes as the first event of a stream.
+pub(super) fn status_of(kind: ErrorKind) -> u16 {
+    words(kind).0
+}
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

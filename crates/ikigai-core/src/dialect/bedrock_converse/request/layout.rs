@@ -1,0 +1,55 @@
+//! Blocks and the cache points between them.
+
+use crate::json::tagged::{Object, Tagged};
+use crate::{CacheHint, Loss, LossCode};
+
+use super::super::wire::{Block, Content};
+use super::cache_point;
+
+/// The blocks of one message, with the points behind those that are to be cached.
+#[derive(Debug, Default)]
+pub(super) struct Layout<'a> {
+    pub(super) blocks: Vec<Content<'a>>,
+    /// The place behind the last block that a point may stand behind.
+    end: usize,
+    /// There is a point already.
+    has_point: bool,
+}
+
+impl<'a> Layout<'a> {
+    pub(super) fn push(&mut self, content: Content<'a>) {
+        let is_paper = is_document(&content);
+        self.blocks.push(content);
+        if !is_paper {
+            (self.end, self.has_point) = (self.blocks.len(), false);
+        }
+    }
+
+    /// Caches what is there. Behind a document or a video a point is refused; it then stands before it.
+    pub(super) fn cache(&mut self, mark: &CacheHint, place: &str) -> Option<Loss> {
+        if self.end == 0 {
+            let why = "documents are not cached here without a text before them; the mark is left out";
+            return Some(Loss::new(LossCode::NotInDialect, "cache", place, why));
+        }
+        if std::mem::replace(&mut self.has_point, true) {
+            return None;
+        }
+        let moved = self.end < self.blocks.len();
+        let point = Block { cache_point: Some(cache_point(mark)), ..Block::default() };
+        self.blocks.insert(self.end, Tagged::Known(point));
+        self.end += 1;
+        let why = "a mark cannot stand behind a document here; it stands before it";
+        moved.then(|| Loss::info(LossCode::Changed, "cache", place, why))
+    }
+}
+
+/// Whether this is a document or a video.
+pub(super) fn is_document(content: &Content<'_>) -> bool {
+    match content {
+        Tagged::Known(block) => block.document.is_some(),
+        Tagged::Whole(raw) => {
+            let object: Option<Object<'_>> = raw.to();
+            object.is_some_and(|object| object.get("document").is_some() || object.get("video").is_some())
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Pictures and documents in the forms that this API takes.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::Source;
+use crate::json::wire::Text;
+
+use super::super::wire::{self, Location, Media};
+
+/// The longest name of a document.
+const LONGEST_NAME: usize = 200;
+
+/// A picture, or why there can be none.
+pub(super) fn image(source: &Source) -> Result<Media<'_>, String> {
+    let (format, source) = match source {
+        Source::Base64 { media_type, data } => (image_format(media_type)?, bytes(plain_base64(data))),
+        Source::Url { url, .. } => match data_url(url) {
+            Some((media_type, data)) => (image_format(media_type)?, bytes(plain_base64(data))),
+            None => {
+                let (end, place) = stored(url)?;
+                (Cow::Owned(if end == "jpg" { "jpeg".to_owned() } else { end }), place)
+            }
+        },
+        Source::File { .. } => return Err("this API takes pictures as bytes, not as files of a provider".to_owned()),
+        Source::Text { media_type, .. } => {
+            return Err(format!("this API takes no text of type {media_type} as a picture"));
+        }
+    };
+    Ok(Media { name: None, format: Some(Text(format)), source: Some(source), rest: Vec::new() })
+}
+
+/// A document, still without a name; or why there can be none.
+pub(super) fn document(source: &Source) -> Result<Media<'_>, String> {
+    let (format, source) = match source {
+        Source::Base64 { media_type, data } => (document_format(media_type)?.into(), bytes(plain_base64(data))),
+        Source::Text { media_type, text } => {
+            (document_format(media_type)?.into(), bytes(Cow::Owned(STANDARD.encode(text))))
+        }
+        Source::Url { url, .. } => match data_url(url) {
+            Some((media_type, data)) => (document_format(media_type)?.into(), bytes(plain_base64(data))),
+            None => {
+                let (end, place) = stored(url)?;
+                (Cow::Owned(end), place)
+            }
+        },
+        Source::File { .. } => return Err("this API takes documents as bytes, not as files of a provider".to_owned()),
+    };
+    Ok(Media { name: None, format: Some(Text(format)), source: Some(source), rest: Vec::new() })
+}
+
+fn image_format(media_type: &str) -> Result<Cow<'static, str>, String> {
+    Ok(Cow::Borrowed(match bare(media_type) {
+        "image/jpeg" | "image/jpg" => "jpeg",
+        "image/png" => "png",
+        "image/gif" => "gif",
+        "image/webp" => "webp",
+        other => return Err(format!("this API takes JPEG, PNG, GIF and WebP pictures, not {other}")),
+    }))
+}
+
+/// This API's word for a document's media type.
+fn document_format(media_type: &str) -> Result<&'static str, String> {
+    Ok(match bare(media_type) {
+        "application/pdf" => "pdf",
+        "text/csv" => "csv",
+        "application/msword" => "doc",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document" => "docx",
+        "application/vnd.ms-excel" => "xls",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" => "xlsx",
+        "text/html" => "html",
+        "text/markdown" => "md",
+        "text/plain" => "txt",
+        other => return Err(format!("this API takes no documents of type {other}")),
+    })
+}
+
+/// A media type without its parameters.
+fn bare(media_type: &str) -> &str {
+    media_type.split(';').next().unwrap_or_default().trim()
+}
+
+fn bytes(data: Cow<'_, str>) -> wire::Source<'_> {
+    wire::Source { bytes: Some(Text(data)), ..wire::Source::default() }
+}
+
+/// What lies in Amazon's store: the end of its name, and its place.
+fn stored(url: &str) -> Result<(String, wire::Source<'_>), String> {
+    if !url.starts_with("s3://") {
+        let why = "this API fetches nothing from the web; attach the file itself, or give an s3:// address";
+        return Err(why.to_owned());
+    }
+    let file = url.rsplit('/').next().unwrap_or_default();
+    let Some((_, end)) = file.rsplit_once('.') else {
+        return Err("the address must end with the kind of the file, such as .png".to_owned());
+    };
+    let place = Location { uri: Some(url.into()), rest: Vec::new() };
+    Ok((end.to_ascii_lowercase(), wire::Source { stored: Some(place), ..wire::Source::default() }))
+}
+
+/// The media type and the base64 inside a `data:` URL.
+fn data_url(url: &str) -> Option<(&str, &str)> {
+    let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
+    Some((head.strip_suffix(";base64")?, data))
+}
+
+/// Standard base64 without line breaks, whichever alphabet it came in.
+fn plain_base64(data: &str) -> Cow<'_, str> {
+    let is_odd = |byte: u8| matches!(byte, b'-' | b'_') || byte.is_ascii_whitespace();
+    if !data.bytes().any(is_odd) {
+        return Cow::Borrowed(data);
+    }
+    let plain = data.chars().filter(|c| !c.is_ascii_whitespace()).map(|c| match c {
+        '-' => '+',
+        '_' => '/',
+        other => other,
+    });
+    Cow::Owned(plain.collect())
+}
+
+/// The names of a request's documents: of few kinds of characters, and no two alike.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// In small letters, each with the number that its next namesake may get.
+    given: HashMap<String, usize>,
+}
+
+impl Names {
+    pub(super) fn name(&mut self, title: Option<&str>) -> String {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '(' | ')' | '[' | ']');
+        let title: String = title.unwrap_or_default().chars().map(|c| if plain(c) { c } else { ' ' }).collect();
+        // No two blanks in a row.
+        let words: Vec<&str> = title.split_whitespace().collect();
+        let mut name: String = words.join(" ").chars().take(LONGEST_NAME).collect();
+        if name.is_empty() {
+            name = format!("Document {}", self.given.len() + 1);
+        }
+        let key = name.to_lowercase();
+        let mut whole = name.clone();
+        let mut count = self.given.get(&key).copied().unwrap_or(1);
+        while self.given.contains_key(&whole.to_lowercase()) {
+            count += 1;
+            whole = format!("{name} ({count})");
+        }
+        self.given.insert(key, count);
+        self.given.entry(whole.to_lowercase()).or_insert(1);
+        whole
+    }
+}
