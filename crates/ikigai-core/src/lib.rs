@@ -74,8 +74,8 @@ pub use usage::Usage;
 /// [`StreamEncoder`](wire::StreamEncoder).
 pub mod wire {
     pub use crate::dialect::{
-        Ids, Incoming, ListedModel, Reply, StreamDecoder, StreamEncoder, Target, Vectors, WireError, WireRequest,
-        WireResponse, duration_ms,
+        Framing, Ids, Incoming, ListedModel, Reply, StreamDecoder, StreamEncoder, Target, Vectors, WireError,
+        WireRequest, WireResponse, duration_ms,
     };
     pub use crate::fit::ToolNames;
     pub use crate::sse::{Frame, Sse, SseError};

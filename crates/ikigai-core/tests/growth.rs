@@ -3,7 +3,7 @@
 //! Times are those of the thread on its processor, the least of several runs, at n, 2n and 4n. A doubling may cost at
 //! most 2.5 times as much; something quadratic costs four times.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests may panic as tests may")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic as tests may")]
 
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, HeaderValue};
 use ikigai_core::provider::Route;
-use ikigai_core::wire::{Ids, StreamDecoder, WireRequest};
+use ikigai_core::wire::{Framing, Ids, StreamDecoder, WireRequest};
 use ikigai_core::{Dialect, Error, Limits, Request, Response};
 
 use crate::error::Reason;
@@ -31,12 +31,10 @@ impl Codec {
 
     /// The media type to ask for.
     pub(crate) fn accept(&self, wanted: Wanted) -> HeaderValue {
-        HeaderValue::from_static(match (wanted, self.dialect) {
+        HeaderValue::from_static(match (wanted, self.dialect.framing()) {
             (Wanted::Whole, _) => "application/json",
-            (Wanted::Stream, Dialect::BedrockConverse) => FRAMES,
-            (Wanted::Stream, Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini) => {
-                EVENTS
-            }
+            (Wanted::Stream, Framing::Amazon) => FRAMES,
+            (Wanted::Stream, Framing::Events) => EVENTS,
         })
     }
 
@@ -79,7 +77,10 @@ impl Codec {
     #[cfg(feature = "bedrock")]
     fn unframed(&self, body: Body) -> Result<Body, Reason> {
         use crate::transport::eventstream::{Inside, unframed};
-        let inside = if self.dialect == Dialect::BedrockConverse { Inside::Union } else { Inside::Chunks };
+        let inside = match self.dialect.framing() {
+            Framing::Amazon => Inside::Union,
+            Framing::Events => Inside::Chunks,
+        };
         Ok(unframed(body, inside))
     }
 

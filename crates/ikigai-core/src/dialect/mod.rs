@@ -86,6 +86,14 @@ impl Dialect {
         }
     }
 
+    /// How its streams come from a provider.
+    pub fn framing(self) -> Framing {
+        match self {
+            Dialect::BedrockConverse => Framing::Amazon,
+            Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::Gemini => Framing::Events,
+        }
+    }
+
     /// What its maker calls it to tell it from an older one: the Responses API.
     pub fn second_name(self) -> Option<&'static str> {
         (self == Dialect::OpenaiResponses).then_some("Responses API")
@@ -110,6 +118,16 @@ impl std::str::FromStr for Dialect {
         let mut all = Dialect::PROVIDERS.into_iter();
         all.find(|dialect| dialect.as_str() == name).ok_or_else(|| UnknownDialect(name.to_owned()))
     }
+}
+
+/// How the pieces of a stream are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Framing {
+    /// Server-sent events.
+    Events,
+    /// The binary frames of Amazon (`application/vnd.amazon.eventstream`). A client takes them apart, and gives each to the
+    /// decoder as an event whose data is an object with the frame's type as its only key.
+    Amazon,
 }
 
 /// Who a request is for: everything that an encoder may ask about the provider and the model.

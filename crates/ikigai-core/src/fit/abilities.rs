@@ -12,6 +12,8 @@ pub(crate) struct Abilities {
     pub(crate) tool_names: NameRule,
     /// Which ids of calls are taken.
     pub(crate) call_ids: IdRule,
+    /// Fields of the request that rely on what the provider has stored.
+    pub(crate) stored: &'static [&'static str],
     /// The greatest temperature.
     pub(crate) greatest_temperature: f64,
     /// The least `top_p` that is taken while a model thinks that takes no sampling then.

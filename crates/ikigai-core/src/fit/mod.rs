@@ -8,6 +8,7 @@
 //! dialects or providers, except to find out whose state something is.
 
 mod abilities;
+mod as_it_came;
 mod cache;
 mod converse;
 mod foreign;
@@ -29,8 +30,8 @@ use crate::dialect::Target;
 use crate::provider::Quirks;
 use crate::thinking::{ShowThinking, ThinkingSetting};
 use crate::{
-    Block, CacheHint, Dialect, Error, ErrorKind, Function, Json, JsonSchemaFormat, Limits, Loss, Message, Other,
-    OutputFormat, Part, Request, Role, ToolChoice,
+    Block, CacheHint, Dialect, Error, ErrorKind, Function, Json, JsonSchemaFormat, Limits, Loss, LossCode, Message,
+    Other, Part, Request, Role, ToolChoice,
 };
 
 pub(crate) use abilities::*;
@@ -196,6 +197,8 @@ pub(crate) struct Takes {
     pub(crate) openapi_schemas: bool,
     /// The model may think, so that its sealed reasoning can be asked for.
     pub(crate) thinking: bool,
+    /// The provider can store answers, and go on from them.
+    pub(crate) storage: bool,
 }
 
 /// Fits a request to its target.
@@ -281,6 +284,7 @@ impl<'a> Fitting<'a> {
             tool_choice =
                 tool_choice.filter(|choice| *choice != ToolChoice::Auto || converse::takes_choice(&self.rules));
         }
+        self.storage();
         let stop = self.stop();
         let seed = self.seed();
         let cache_key = self.cache_key();
@@ -315,76 +319,15 @@ impl<'a> Fitting<'a> {
         })
     }
 
-    /// Nothing is fitted but what belongs to others: their state, their blocks, their tools.
-    fn unfitted(mut self) -> Result<Fitted<'a>, Error> {
-        let request = self.request;
-        let conversation = self.conversation(None);
-        let tools = self.tools_as_they_came();
-        let output_format = request.output_format.as_ref().map(|format| self.format_as_it_came(format));
-        self.foreign_fields(&request.provider_data, "provider_data");
-        let broken = conversation.lost_thinking && is_unsigned_tool_turn(&conversation.messages);
-        let thinking = self.thinking_as_it_came(&tools, broken)?;
-        let cache = request.cache.as_ref();
-        Ok(Fitted {
-            request,
-            target: self.target,
-            spelling: Spelling::AsItCame,
-            system: conversation.system,
-            messages: conversation.messages,
-            tools,
-            tool_choice: request.tool_choice.clone(),
-            parallel_tool_calls: request.parallel_tool_calls,
-            max_output_tokens: request.max_output_tokens,
-            temperature: request.temperature,
-            top_p: request.top_p,
-            top_k: request.top_k,
-            frequency_penalty: request.frequency_penalty,
-            presence_penalty: request.presence_penalty,
-            stop: Cow::Borrowed(&request.stop),
-            seed: request.seed,
-            output_format,
-            thinking,
-            cache_key: cache.and_then(|cache| cache.key.as_deref()).map(Cow::Borrowed),
-            automatic_cache: cache.and_then(|cache| cache.automatic.clone()),
-            marks: Marks::AsAsked,
-            takes: self.takes(),
-            names: ToolNames::default(),
-            losses: self.losses,
-        })
-    }
-
-    fn format_as_it_came(&mut self, format: &'a OutputFormat) -> FittedFormat<'a> {
-        match format {
-            OutputFormat::Text => FittedFormat::Text,
-            OutputFormat::Json => FittedFormat::Json,
-            OutputFormat::JsonSchema(format) => {
-                self.foreign_fields(&format.provider_data, "output_format");
-                FittedFormat::Schema {
-                    format,
-                    name: format.name.as_deref().map(Cow::Borrowed),
-                    description: format.description.as_deref(),
-                    schema: Cow::Borrowed(&format.schema),
-                    strict: format.strict,
-                }
+    /// Says what relies on a store that the provider does not have.
+    fn storage(&mut self) {
+        let extra = self.request.provider_data.part(self.dialect, Part::Extra);
+        for name in self.abilities.stored.iter().filter(|_| self.quirks.responses.no_store) {
+            if extra.get(name).is_some_and(|value| !value.is_null() && value.as_bool() != Some(false)) {
+                let why = "this provider stores nothing; it is left out";
+                self.losses.push(Loss::new(LossCode::RefusedByProvider, *name, *name, why));
             }
         }
-    }
-
-    /// What the wish to think would become, for a request whose shape may still say it. `broken`: thinking was left out
-    /// that the tool turn must begin with.
-    fn thinking_as_it_came(&mut self, tools: &[FittedTool<'_>], broken: bool) -> Result<FittedThinking, Error> {
-        let before = std::mem::take(&mut self.losses);
-        let obstacles = Obstacles { unsigned_tool_turn: broken, prefill: false };
-        let thinking = self.thinking(tools, &mut None, obstacles);
-        let costs = std::mem::replace(&mut self.losses, before);
-        let mut thinking = thinking?;
-        thinking.must = broken && !thinking.thinks;
-        if thinking.must {
-            self.losses.extend(costs);
-        } else {
-            thinking.losses = costs;
-        }
-        Ok(thinking)
     }
 
     fn takes(&self) -> Takes {
@@ -395,6 +338,7 @@ impl<'a> Fitting<'a> {
             signatures: !as_it_came && self.rules.signatures_required,
             openapi_schemas: !self.rules.json_schema_parameters || self.quirks.gemini.openapi_schemas,
             thinking: self.target.facts.and_then(|facts| facts.thinking) != Some(false),
+            storage: !self.quirks.responses.no_store,
         }
     }
 }

@@ -37,6 +37,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     thinking_back: ThinkingBack::Text,
     message_state: Support::Taken,
     system_messages: SystemMessages::Anywhere,
+    stored: &[],
     beginning: Beginning::Anyone,
     prefill: Prefill { trailing_blanks: Support::Taken, beside_budget: Support::Taken },
     longest_cache_key: Some(64),

@@ -37,6 +37,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     thinking_back: ThinkingBack::Sealed,
     message_state: Support::Missing,
     system_messages: SystemMessages::Anywhere,
+    stored: &["store", "previous_response_id", "conversation"],
     beginning: Beginning::Anyone,
     prefill: Prefill { trailing_blanks: Support::Taken, beside_budget: Support::Taken },
     longest_cache_key: Some(64),

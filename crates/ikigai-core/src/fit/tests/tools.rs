@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::provider::RequiredChoice;
-use crate::{JsonSchemaFormat, Level};
+use crate::{JsonSchemaFormat, Level, OutputFormat};
 
 fn offering(model: &str, tools: Vec<Tool>) -> Request {
     Request { tools, ..Request::new(model).user("Hello") }

@@ -124,7 +124,7 @@ fn use_cache(fitted: &Fitted<'_>, body: &mut Body<'_>, rest: &mut Rest<'_>, loss
     if fitted.request.provider_data.part(DIALECT, DataPart::Shape).get(MODEL).is_some() {
         rest.remove(place);
         let why = "a cache belongs to the model that it was made for; it is left out";
-        losses.push(Loss::new(LossCode::RefusedByModel, "cache", "provider_data.gemini.extra.cachedContent", why));
+        losses.push(Loss::new(LossCode::ForeignState, "cache", "provider_data.gemini.extra.cachedContent", why));
         return;
     }
     let dropped = [("system", body.system.take().is_some()), ("tools", body.tools.take().is_some())];

@@ -252,7 +252,7 @@ impl<'a> Writer<'a, '_> {
             Block::Text(text) => content::texts(&text.text, BlockKind::Text, &text.provider_data),
             Block::Thinking(_) if spelling == Spelling::Ours && self.signature(fitted).is_none() => {
                 let why = "the API ignores thoughts that come back without a signature; left out";
-                self.losses.push(Loss::info(LossCode::Discouraged, "thinking", fitted.place.to_string(), why));
+                self.losses.push(Loss::info(LossCode::NotInDialect, "thinking", fitted.place.to_string(), why));
                 return Vec::new();
             }
             Block::Thinking(thinking) => content::texts(&thinking.text, BlockKind::Thinking, &thinking.provider_data),

@@ -143,7 +143,7 @@ impl<'f> History<'f> {
             let content = Content::Text("I have the results.".into());
             self.push("assistant", Message { content, ..Message::default() });
             let why = "this provider refuses a user message after a tool's; a short assistant message stands between";
-            self.losses.push(Loss::info(LossCode::RefusedByProvider, "messages", "messages", why));
+            self.losses.push(Loss::info(LossCode::Changed, "messages", "messages", why));
         }
         self.push("user", message);
     }

@@ -206,16 +206,9 @@ impl<'a> Encoder<'a> {
     /// Conversations are kept by the caller, unless the caller says otherwise: nothing is stored, and the reasoning
     /// comes along encrypted.
     fn statelessness(&mut self, rest: &mut Rest<'a>) {
-        if self.fitted.target.quirks.responses.no_store {
-            for name in ["store", "previous_response_id", "conversation"] {
-                let said = self.extra.get(name).is_some_and(|value| !value.is_null() && value.as_bool() != Some(false));
-                if said {
-                    let why = "this provider stores nothing; it is left out";
-                    self.losses.push(Loss::new(LossCode::RefusedByProvider, name, name, why));
-                }
-                rest.retain(|(own, _)| own != name);
-            }
-            return;
+        if !self.fitted.takes.storage {
+            return rest
+                .retain(|(name, _)| !crate::dialect::openai_responses::ABILITIES.stored.contains(&name.as_ref()));
         }
         if self.extra.get("store").is_none() {
             put(rest, "store", &false);

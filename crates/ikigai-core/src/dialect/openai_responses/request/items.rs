@@ -291,7 +291,7 @@ impl<'a> Writer<'a> {
         let goes = keep == Keep::Everything
             || state.get("encrypted_content").is_some()
             || (state.get("id").is_some() && self.stored)
-            || (shape(data).get("content").is_some() && self.fitted.target.quirks.responses.no_store);
+            || (shape(data).get("content").is_some() && !self.fitted.takes.storage);
         if goes {
             self.push(items::encode_reasoning(block, keep), Origin::Reasoning(place));
         } else {
