@@ -45,6 +45,14 @@ impl<'a> Object<'a> {
         Some(text)
     }
 
+    /// The first of these names that stands there twice.
+    pub(crate) fn twice<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
+        if self.0.len() < 2 {
+            return None;
+        }
+        names.iter().copied().find(|name| self.0.iter().filter(|(own, _)| own == name).nth(1).is_some())
+    }
+
     /// Adds a field at the end.
     pub(crate) fn push(&mut self, name: &'static str, value: Raw<'a>) {
         self.0.push((Cow::Borrowed(name), value.0));

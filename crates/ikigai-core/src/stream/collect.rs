@@ -1,5 +1,7 @@
 //! Events to a [`Response`], and a [`Response`] back to events. Nothing else assembles an answer.
 
+use std::collections::BTreeMap;
+
 use crate::{Arguments, Block, Error, Event, FinishReason, Part, ProviderData, Response, ToolCall, Usage};
 
 /// Collects the events of a stream into the [`Response`] that the same answer would have been without streaming.
@@ -27,7 +29,7 @@ use crate::{Arguments, Block, Error, Event, FinishReason, Part, ProviderData, Re
 pub struct Collector {
     response: Response,
     /// The blocks that are still open, by place; for a call with its arguments so far.
-    open: Vec<(usize, String)>,
+    open: BTreeMap<usize, String>,
     fault: Option<Error>,
     ended: bool,
 }
@@ -148,7 +150,7 @@ impl Collector {
         let open = std::mem::take(&mut self.open);
         if !self.ended {
             self.fail("the stream ended without its end: the answer is cut off");
-        } else if let Some((index, _)) = open.first() {
+        } else if let Some(index) = open.keys().next() {
             self.fail(format!("the stream ended, but block {index} did not"));
         }
         for (index, text) in open {
@@ -167,7 +169,7 @@ impl Collector {
     fn open(&mut self, index: usize, block: Block) {
         if index == self.response.content.len() {
             self.response.content.push(block);
-            self.open.push((index, String::new()));
+            self.open.insert(index, String::new());
         } else {
             let next = self.response.content.len();
             self.fail(format!("block {index} opens where block {next} should"));
@@ -176,12 +178,12 @@ impl Collector {
 
     /// A block that is still open, with the arguments so far.
     fn opened(&mut self, index: usize) -> Option<(&mut Block, &mut String)> {
-        let (_, so_far) = self.open.iter_mut().find(|(open, _)| *open == index)?;
+        let so_far = self.open.get_mut(&index)?;
         Some((self.response.content.get_mut(index)?, so_far))
     }
 
     fn close(&mut self, index: usize) {
-        self.open.retain(|(open, _)| *open != index);
+        self.open.remove(&index);
     }
 
     /// Remembers the first fault; later ones mostly follow from it.

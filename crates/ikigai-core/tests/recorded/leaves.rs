@@ -283,6 +283,7 @@ fn answers(from: Dialect, to: Dialect) {
         let wire = to.encode_response(&sent, &reply(from));
         let mut pool = Pool::default();
         pool.add(&serde_json::from_slice(&wire.body).unwrap());
+        told(&sent, &wire.losses, &mut pool);
         check(&exchange.id, &body, from, &pool, &wire.losses, &mut findings);
     }
     findings.report();

@@ -40,6 +40,10 @@ pub(in super::super) fn read_content(
     Ok(blocks)
 }
 
+/// The fields of blocks that mean something. Twice the same is two things at once.
+const FIELDS: [&str; 10] =
+    ["type", "text", "thinking", "data", "id", "name", "input", "source", "tool_use_id", "content"];
+
 /// Reads one block.
 pub(in super::super) fn read(block: Object<'_>, reading: Reading<'_>) -> Result<Block, Error> {
     let block = Reader { fields: block, data: ProviderData::default() };
@@ -47,7 +51,8 @@ pub(in super::super) fn read(block: Object<'_>, reading: Reading<'_>) -> Result<
     let given = |name: &str| block.fields.get(name).map_or("null", |raw| raw.get());
     let has = |name: &str| given(name).starts_with('"');
     let is_request = matches!(reading, Reading::Request(..));
-    let needs = match kind.as_deref() {
+    let twice = block.fields.twice(&FIELDS).map(|name| format!("`{name}` stands there twice"));
+    let needs = match kind.as_deref().filter(|_| twice.is_none()) {
         Some("text") if has("text") => return Ok(block.text()),
         Some("text") => "a `text` block needs a `text` that is a string",
         Some("thinking") if has("thinking") || has("text") => return Ok(block.thinking()),
@@ -69,6 +74,7 @@ pub(in super::super) fn read(block: Object<'_>, reading: Reading<'_>) -> Result<
     };
     let Reading::Request(list, index) = reading else { return Ok(block.whole()) };
     let place = format!("{list}[{index}]");
+    let needs = twice.as_deref().unwrap_or(needs);
     let mut error = Error::invalid_request(format!("{place}: {needs}"));
     error.param = Some(place);
     Err(error)

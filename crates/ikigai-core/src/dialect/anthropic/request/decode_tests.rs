@@ -499,3 +499,10 @@ fn a_documents_own_text_can_be_read_by_others() {
     let Block::Document(document) = &request.messages[0].content[0] else { panic!() };
     assert_eq!(document.source, Source::Text { media_type: "text/plain".into(), text: "a\n\nb".into() });
 }
+
+#[test]
+fn a_field_that_stands_twice_is_refused() {
+    let body = br#"{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":"a","text":"b"}]}]}"#;
+    let error = crate::dialect::anthropic::decode_request(crate::wire::Incoming { path: None, body }).unwrap_err();
+    assert_eq!(error.message, "messages[0].content[0]: `text` stands there twice");
+}
