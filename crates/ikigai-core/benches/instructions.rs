@@ -153,12 +153,19 @@ fn request_encode((dialect, request): (Dialect, Request)) -> (Option<Vec<u8>>, R
     (black_box(work::encode_request(dialect, &request)), request)
 }
 
+#[library_benchmark(setup = wire_request)]
+#[bench::openai_chat_large_to_anthropic(Dialect::OpenaiChat, Size::Large)]
+fn request_translate((dialect, path, bytes): (Dialect, String, Vec<u8>)) -> Option<Vec<u8>> {
+    let request = work::decode_request(dialect, &path, &bytes)?;
+    black_box(work::encode_request(Dialect::Anthropic, &request))
+}
+
 library_benchmark_group!(
     name = streams,
     benchmarks = [stream_floor, stream_watch, stream_decode, stream_encode, stream_translate]
 );
 library_benchmark_group!(
     name = requests,
-    benchmarks = [request_floor, request_envelope, request_decode, request_encode]
+    benchmarks = [request_floor, request_envelope, request_decode, request_encode, request_translate]
 );
 main!(config = LibraryBenchmarkConfig::default().tool(Dhat::default()), library_benchmark_groups = [streams, requests]);

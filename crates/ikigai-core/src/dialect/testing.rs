@@ -1,8 +1,13 @@
 //! What the tests of all dialects share.
 
+#[path = "../../tests/support/folder.rs"]
+mod folder;
+
 use crate::validate::EventChecker;
 use crate::wire::{Ids, StreamDecoder};
 use crate::{Collector, Dialect, Event, Limits, Response};
+
+pub(super) use folder::recordings;
 
 /// The events of a stream's text, within limits.
 pub(super) fn events_within(dialect: Dialect, sse: &str, limits: &Limits) -> Vec<Event> {

@@ -1,6 +1,9 @@
 //! What goes over the wire: our own fixtures, which are always here, and what providers really answered, read from the
 //! folder of recordings. Those are data of the test machine and no part of the project.
 
+#[path = "folder.rs"]
+mod folder;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +11,8 @@ use ikigai_core::Dialect;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
+
+pub(crate) use folder::recordings;
 
 /// One recorded exchange.
 #[derive(Debug, Deserialize)]
@@ -149,18 +154,4 @@ pub(crate) fn expected() -> HashMap<String, Expected> {
         (expected.id.clone(), expected)
     };
     text.lines().map(read).collect()
-}
-
-/// The folder of recordings; `None` where `IKIGAI_RECORDINGS=none` says that there are none, as `./test` does in a plain
-/// clone. A folder that is missing otherwise is a failure, so that nothing passes because it was not run.
-pub(crate) fn recordings() -> Option<PathBuf> {
-    let named = std::env::var_os("IKIGAI_RECORDINGS");
-    if named.as_deref().is_some_and(|named| named == "none") {
-        return None;
-    }
-    let folder =
-        named.map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"), PathBuf::from);
-    let hint = "set IKIGAI_RECORDINGS to their folder, or to `none`";
-    assert!(folder.is_dir(), "there are no recordings at {}: {hint}", folder.display());
-    Some(folder)
 }

@@ -2,7 +2,8 @@
 
 #![expect(clippy::print_stdout, reason = "figures for the reader of the test's output")]
 
-use std::path::PathBuf;
+#[path = "../../../ikigai-core/tests/support/folder.rs"]
+mod folder;
 
 use http::{HeaderMap, HeaderValue};
 use ikigai_core::Dialect;
@@ -11,17 +12,7 @@ use serde_json::Value;
 use super::*;
 use crate::Config;
 
-pub(super) fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("IKIGAI_RECORDINGS")
-        .map(PathBuf::from)
-        .unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"));
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none(), "there are no recordings at {}", folder.display());
-    println!("not run: there are no recordings at {}", folder.display());
-    None
-}
+pub(super) use folder::recordings;
 
 /// Recorded signatures and keys are the providers' own, which only they can check; and the recordings' media is cut.
 fn beyond_us(message: &str) -> bool {
@@ -62,7 +53,7 @@ const OUTSIDE: &[&str] = &[
 
 #[test]
 fn what_providers_accepted_is_accepted_and_what_they_refused_is_refused() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = recordings() else { return };
     let memory = Memory::new(Config::default(), tokio::sync::mpsc::unbounded_channel().0);
     let mut headers = HeaderMap::new();
     headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));

@@ -10,7 +10,7 @@ use ikigai_core::wire::Incoming;
 use ikigai_core::{Dialect, ModelName};
 use serde_json::Value;
 
-use super::recordings_tests::folder;
+use super::recordings_tests::recordings;
 use super::*;
 use crate::Config;
 
@@ -40,7 +40,7 @@ const NOT_WHOLE: &[&str] = &[
 
 #[test]
 fn recorded_requests_fit_every_other_api() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = recordings() else { return };
     let memory = Memory::new(Config::default(), tokio::sync::mpsc::unbounded_channel().0);
     let mut headers = HeaderMap::new();
     headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));

@@ -1,5 +1,8 @@
 //! Frames of every kind, and those that Amazon really sent.
 
+#[path = "../../../ikigai-core/tests/support/folder.rs"]
+mod folder;
+
 use std::path::PathBuf;
 use std::task::Poll;
 
@@ -12,6 +15,8 @@ use ikigai_core::wire::{Ids, StreamDecoder};
 use ikigai_core::{Collector, Dialect, Event, FinishReason, Limits};
 use pretty_assertions::assert_eq;
 use serde_json::Value;
+
+use folder::recordings;
 
 use super::{Inside, unframed};
 use crate::transport::{Body, TransportError};
@@ -62,16 +67,9 @@ async fn a_frame_that_is_cut_off_is_an_error() {
 }
 
 /// The recorded streams, byte for byte; none if there are no recordings.
-#[expect(clippy::print_stderr, reason = "whoever runs the tests must know that these check nothing")]
 fn recorded() -> Vec<(String, Bytes)> {
-    let folder = std::env::var_os("IKIGAI_RECORDINGS")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"), PathBuf::from)
-        .join("bedrock-converse");
-    let Ok(entries) = folder.read_dir() else {
-        assert!(std::env::var_os("CI").is_none(), "no recordings in {}", folder.display());
-        eprintln!("no recordings in {}: nothing is checked", folder.display());
-        return Vec::new();
-    };
+    let Some(folder) = recordings() else { return Vec::new() };
+    let entries = folder.join("bedrock-converse").read_dir().unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let exchanges = paths.iter().map(|path| std::fs::read_to_string(path).unwrap());

@@ -9,6 +9,7 @@ use super::testing::{events_of, frames_of, home, read_answer, read_request, wire
 use super::*;
 use crate::catalog::rules_for;
 use crate::dialect::Reply;
+use crate::dialect::testing::recordings;
 use crate::provider::Quirks;
 use crate::wire::Ids;
 use crate::{Collector, FinishReason, Response};
@@ -16,20 +17,8 @@ use crate::{Collector, FinishReason, Response};
 /// Exchanges whose expectation is wrong, with the proof.
 const WRONG: [(&str, &str); 0] = [];
 
-#[expect(clippy::print_stderr, reason = "whoever runs the tests must know that these check nothing")]
-fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("IKIGAI_RECORDINGS")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"), PathBuf::from);
-    if folder.join("anthropic").is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none(), "no recordings in {}", folder.display());
-    eprintln!("no recordings in {}: nothing is checked", folder.display());
-    None
-}
-
 fn exchanges() -> Vec<Value> {
-    let Some(folder) = folder() else { return Vec::new() };
+    let Some(folder) = recordings() else { return Vec::new() };
     let mut paths: Vec<PathBuf> =
         folder.join("anthropic").read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -37,7 +26,7 @@ fn exchanges() -> Vec<Value> {
 }
 
 fn expectations() -> BTreeMap<String, Value> {
-    let Some(folder) = folder() else { return BTreeMap::new() };
+    let Some(folder) = recordings() else { return BTreeMap::new() };
     let lines = std::fs::read_to_string(folder.join("expected.jsonl")).unwrap();
     lines
         .lines()
@@ -195,7 +184,7 @@ fn visible(response: &Response) -> Value {
 
 #[test]
 fn every_stream_of_the_others_can_be_written_as_one_of_these() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = recordings() else { return };
     let mut streams = 0;
     for dialect in crate::Dialect::ALL.into_iter().filter(|dialect| *dialect != DIALECT) {
         for entry in folder.join(dialect.as_str()).read_dir().unwrap() {
@@ -321,7 +310,7 @@ const INCOMPLETE: [(&str, &str); 5] = [
 
 #[test]
 fn every_request_of_the_others_can_be_sent_to_this_api() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = recordings() else { return };
     let mut bad = Vec::new();
     for dialect in crate::Dialect::ALL.into_iter().filter(|dialect| *dialect != DIALECT) {
         for entry in folder.join(dialect.as_str()).read_dir().unwrap() {

@@ -10,25 +10,14 @@ use serde_json::{Map, Value, json};
 
 use super::DIALECT;
 use super::testing::{as_stream, decode, events, of};
+use crate::dialect::testing::recordings;
 use crate::dialect::testing::{collect, events_of};
 use crate::provider::Registry;
 use crate::wire::{Ids, StreamDecoder};
 use crate::{Error, ErrorKind, Event, FinishReason, Limits, ModelName, Request, Response, user};
 
-#[expect(clippy::print_stderr, reason = "a test that checks nothing must say so")]
-fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("IKIGAI_RECORDINGS")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"), PathBuf::from);
-    if folder.join("bedrock-converse").is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none(), "no recordings in {}", folder.display());
-    eprintln!("no recordings in {}: nothing is checked", folder.display());
-    None
-}
-
 fn exchanges() -> Vec<Value> {
-    let Some(folder) = folder() else { return Vec::new() };
+    let Some(folder) = recordings() else { return Vec::new() };
     let mut paths: Vec<PathBuf> =
         folder.join("bedrock-converse").read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -98,7 +87,7 @@ fn summary(response: &Response) -> Value {
 
 #[test]
 fn every_answer_means_what_amazons_own_library_reads() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = recordings() else { return };
     let lines = std::fs::read_to_string(folder.join("expected.jsonl")).unwrap();
     let lines = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let expectations: HashMap<String, Value> =
@@ -153,7 +142,7 @@ fn a_stream_means_the_same_wherever_it_is_cut() {
             cuts += 1;
         }
     }
-    assert!(folder().is_none() || cuts > 2000, "{cuts}");
+    assert!(recordings().is_none() || cuts > 2000, "{cuts}");
 }
 
 #[test]
@@ -166,7 +155,7 @@ fn a_whole_answer_is_the_same_as_a_stream() {
             count += 1;
         }
     }
-    assert!(folder().is_none() || count == 74, "{count}");
+    assert!(recordings().is_none() || count == 74, "{count}");
 }
 
 /// Blocks of a recorded request in the canonical format; a cache point belongs to the block before.
@@ -326,7 +315,7 @@ fn every_request_can_be_written() {
         count += 1;
     }
     assert!(faults.is_empty(), "{} of {count} differ\n{}", faults.len(), faults.join("\n"));
-    assert!(folder().is_none() || count == 82, "{count}");
+    assert!(recordings().is_none() || count == 82, "{count}");
 }
 
 /// What goes back of a recorded answer: all of it, without types that are the default.
@@ -360,5 +349,5 @@ fn every_answer_goes_back_as_it_came() {
         count += 1;
     }
     assert!(faults.is_empty(), "{} of {count} differ\n{}", faults.len(), faults.join("\n"));
-    assert!(folder().is_none() || count > 60, "{count}");
+    assert!(recordings().is_none() || count > 60, "{count}");
 }

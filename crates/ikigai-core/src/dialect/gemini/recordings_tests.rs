@@ -10,6 +10,7 @@ use super::testing::{decode_request, decode_response, encode_request};
 use super::*;
 use crate::catalog::Rules;
 use crate::dialect::WriteFrames as _;
+use crate::dialect::testing::recordings;
 use crate::provider::Quirks;
 use crate::wire::{Ids, Reply, Sse, Target};
 use crate::{Block, Collector, Dialect, Error, Event, FinishReason, Part, Response, events};
@@ -20,17 +21,6 @@ struct Recordings {
     expected: HashMap<String, Value>,
 }
 
-fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("IKIGAI_RECORDINGS")
-        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"), PathBuf::from);
-    if !folder.is_dir() {
-        assert!(std::env::var_os("CI").is_none(), "no recordings in {}", folder.display());
-        say(&format!("no recordings in {}: nothing was checked", folder.display()));
-        return None;
-    }
-    Some(folder)
-}
-
 fn exchanges(folder: &Path, dialect: &str) -> Vec<Value> {
     let entries = std::fs::read_dir(folder.join(dialect)).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -39,8 +29,8 @@ fn exchanges(folder: &Path, dialect: &str) -> Vec<Value> {
     paths.into_iter().map(read).collect()
 }
 
-fn recordings() -> Option<Recordings> {
-    let folder = folder()?;
+fn all() -> Option<Recordings> {
+    let folder = recordings()?;
     let expected = std::fs::read_to_string(folder.join("expected.jsonl")).unwrap();
     let expected = expected.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let expected = expected.map(|line| (line["id"].as_str().unwrap().to_owned(), line)).collect();
@@ -107,7 +97,7 @@ fn summary(answer: &Result<Response, Error>) -> Map<String, Value> {
 
 #[test]
 fn every_answer_is_what_the_official_clients_read() {
-    let Some(recordings) = recordings() else { return };
+    let Some(recordings) = all() else { return };
     let mut faults = Vec::new();
     for exchange in &recordings.exchanges {
         let id = exchange["id"].as_str().unwrap();
@@ -125,7 +115,7 @@ fn every_answer_is_what_the_official_clients_read() {
 
 #[test]
 fn every_request_round_trips() {
-    let Some(recordings) = recordings() else { return };
+    let Some(recordings) = all() else { return };
     let (quirks, rules) = (Quirks::default(), Rules::default());
     let target = Target { provider: "google", quirks: &quirks, rules: &rules, facts: None };
     for exchange in recordings.exchanges.iter().filter(|exchange| !exchange["request"].is_null()) {
@@ -145,7 +135,7 @@ fn every_request_round_trips() {
 
 #[test]
 fn every_whole_answer_round_trips() {
-    let Some(recordings) = recordings() else { return };
+    let Some(recordings) = all() else { return };
     for exchange in recordings.exchanges.iter().filter(|exchange| exchange["response"]["body"].is_object()) {
         let id = exchange["id"].as_str().unwrap();
         if let Ok(response) = answer(exchange) {
@@ -168,7 +158,7 @@ fn every_whole_answer_round_trips() {
 
 #[test]
 fn every_stream_survives_our_own() {
-    let Some(recordings) = recordings() else { return };
+    let Some(recordings) = all() else { return };
     for exchange in &recordings.exchanges {
         let Some(text) = exchange["response"]["sse"].as_str() else { continue };
         let id = exchange["id"].as_str().unwrap();
@@ -246,7 +236,7 @@ const KEPT_ELSEWHERE: [&str; 2] = [
 
 #[test]
 fn requests_of_other_dialects_become_ones_that_the_api_takes() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = recordings() else { return };
     let quirks = Quirks::default();
     let mut faults = Vec::new();
     let mut count = 0;
@@ -324,7 +314,7 @@ fn plain(mut block: Block) -> Block {
 
 #[test]
 fn answers_of_other_dialects_come_back_from_clients_of_this_one() {
-    let Some(folder) = folder() else { return };
+    let Some(folder) = recordings() else { return };
     let reply = Reply { provider: Some("other".to_owned()), ..Reply::default() };
     let mut faults = Vec::new();
     let mut count = 0;

@@ -1,10 +1,9 @@
 //! Everything that was recorded of this dialect: answers, streams, failures and requests.
 //!
-//! The recordings lie outside the project; `IKIGAI_RECORDINGS` says where. Without them there is nothing to test, which
-//! is only allowed on a developer's machine.
+//! The recordings lie outside the project; `IKIGAI_RECORDINGS` says where.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pretty_assertions::assert_eq;
 use serde_json::{Map, Value, json};
@@ -13,6 +12,7 @@ use super::DIALECT;
 use super::testing::{Sent, decode_request, decode_response, encode_request, encode_response};
 use super::{Encoder, content, decode_error, encode_error, notes};
 use crate::catalog::Rules;
+use crate::dialect::testing::recordings;
 use crate::dialect::{Reply, Target};
 use crate::provider::Quirks;
 use crate::wire::Ids;
@@ -35,19 +35,9 @@ struct Recording {
     expected: Value,
 }
 
-#[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
-fn recordings() -> Option<Vec<Recording>> {
-    let beside = |folder: &Path| folder.join("shared/recordings");
-    let folder = std::env::var_os("IKIGAI_RECORDINGS").map(PathBuf::from).unwrap_or_else(|| {
-        let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let near = manifest.ancestors().map(beside).find(|folder| folder.exists());
-        near.unwrap_or_else(|| beside(Path::new("../../..")))
-    });
-    let Ok(expected) = std::fs::read_to_string(folder.join("expected.jsonl")) else {
-        assert!(std::env::var_os("CI").is_none(), "no recordings at {}", folder.display());
-        eprintln!("no recordings at {}: nothing was tested", folder.display());
-        return None;
-    };
+fn all() -> Option<Vec<Recording>> {
+    let folder = recordings()?;
+    let expected = std::fs::read_to_string(folder.join("expected.jsonl")).unwrap();
     let mut expected: HashMap<String, Value> = expected
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
@@ -153,7 +143,7 @@ fn report(what: &str, total: usize, faults: &[String]) {
 
 #[test]
 fn answers_are_read_as_expected() {
-    let Some(all) = recordings() else { return };
+    let Some(all) = all() else { return };
     let mut faults = Vec::new();
     let mut total = 0;
     for recording in all.iter().filter(|recording| !WRONG.iter().any(|(id, _)| *id == recording.id)) {
@@ -176,7 +166,7 @@ fn answers_are_read_as_expected() {
 
 #[test]
 fn failures_are_read() {
-    let Some(all) = recordings() else { return };
+    let Some(all) = all() else { return };
     let mut total = 0;
     for recording in all.iter().filter(|recording| recording.status >= 400) {
         let body = match (&recording.body, &recording.sse, &recording.raw) {
@@ -197,7 +187,7 @@ fn failures_are_read() {
 
 #[test]
 fn whole_answers_return_as_they_came() {
-    let Some(all) = recordings() else { return };
+    let Some(all) = all() else { return };
     let mut faults = Vec::new();
     let mut total = 0;
     for recording in all.iter().filter(|recording| recording.status < 400) {
@@ -214,7 +204,7 @@ fn whole_answers_return_as_they_came() {
 
 #[test]
 fn requests_return_as_they_came() {
-    let Some(all) = recordings() else { return };
+    let Some(all) = all() else { return };
     let (quirks, rules) = (Quirks::default(), Rules::default());
     let target = Target { provider: "openai", quirks: &quirks, rules: &rules, facts: None };
     let mut faults = Vec::new();
@@ -246,7 +236,7 @@ fn requests_return_as_they_came() {
 /// The order of keys must survive too: a prompt cache compares bytes.
 #[test]
 fn keys_of_schemas_and_arguments_keep_their_order() {
-    let Some(all) = recordings() else { return };
+    let Some(all) = all() else { return };
     let (quirks, rules) = (Quirks::default(), Rules::default());
     let target = Target { provider: "openai", quirks: &quirks, rules: &rules, facts: None };
     for recording in &all {
@@ -288,7 +278,7 @@ fn blocks(response: &Response) -> Vec<crate::Block> {
 #[test]
 fn streams_survive_being_written_and_read_again() {
     use crate::dialect::WriteFrames;
-    let Some(all) = recordings() else { return };
+    let Some(all) = all() else { return };
     let mut faults = Vec::new();
     let mut total = 0;
     for recording in all.iter().filter(|recording| recording.status < 400) {

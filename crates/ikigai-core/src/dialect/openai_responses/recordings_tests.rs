@@ -10,26 +10,11 @@ use serde_json::{Value, json};
 use super::stream::{check_as_client, check_grammar, read_stream, write_stream};
 use super::*;
 use crate::catalog::Rules;
+use crate::dialect::testing::recordings;
 use crate::dialect::{Incoming, Reply, Target};
 use crate::provider::Quirks;
 use crate::wire::Ids;
 use crate::{Block, Error, FinishReason, Limits, Part, Response, Usage};
-
-fn folder() -> Option<PathBuf> {
-    let folder = match std::env::var_os("IKIGAI_RECORDINGS") {
-        Some(folder) => PathBuf::from(folder),
-        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/recordings"),
-    };
-    if folder.join("openai-responses").is_dir() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none(), "no recordings at {}", folder.display());
-    #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
-    {
-        eprintln!("skipped: no recordings at {}", folder.display());
-    }
-    None
-}
 
 struct Exchange {
     id: String,
@@ -39,7 +24,7 @@ struct Exchange {
 }
 
 fn exchanges() -> Vec<Exchange> {
-    let Some(folder) = folder() else { return Vec::new() };
+    let Some(folder) = recordings() else { return Vec::new() };
     let expected = std::fs::read_to_string(folder.join("expected.jsonl")).unwrap();
     let mut expected: BTreeMap<String, Value> = expected
         .lines()
