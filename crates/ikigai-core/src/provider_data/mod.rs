@@ -27,7 +27,7 @@ use crate::{Dialect, Fields, Json};
 /// In JSON, state stands directly below the dialect's name, the other parts below `extra`, `response` and `shape`. A
 /// name that is none of those, and not a name of state, is read as one of `extra`, so that a caller can write
 /// `{"openai-chat": {"logit_bias": {…}}}`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProviderData {
     // Most blocks have none, and the rest have one: a list is quicker than a map.
     entries: Vec<Entry>,
@@ -50,26 +50,13 @@ pub enum Part {
 }
 
 /// What one dialect left.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Entry {
     dialect: Cow<'static, str>,
     state: Fields,
     extra: Fields,
     answer: Fields,
     shape: Fields,
-    flat: legacy::Flat,
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.dialect == other.dialect && self.parts() == other.parts()
-    }
-}
-
-impl PartialEq for ProviderData {
-    fn eq(&self, other: &Self) -> bool {
-        self.entries == other.entries
-    }
 }
 
 impl Entry {
@@ -87,7 +74,6 @@ impl Entry {
     }
 
     fn part_mut(&mut self, part: Part) -> &mut Fields {
-        self.flat = legacy::Flat::default();
         match part {
             Part::State => &mut self.state,
             Part::Extra => &mut self.extra,

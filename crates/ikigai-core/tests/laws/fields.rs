@@ -7,7 +7,7 @@ use ikigai_core::catalog::rules_for;
 use ikigai_core::thinking::thinking_budget;
 use ikigai_core::{
     Audio, Block, CacheHint, CacheOptions, Dialect, Document, Function, Image, JsonSchemaFormat, Level, Message, Other,
-    OutputFormat, ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
+    OutputFormat, Part, ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
     ToolResult,
 };
 use serde::Deserialize as _;
@@ -318,7 +318,7 @@ fn leftovers() -> Vec<Case> {
     let mut cases = Vec::new();
     for dialect in Dialect::PROVIDERS {
         let mut data = ProviderData::default();
-        data.set(dialect, "extra", json!({"service_tier": "flex"}));
+        data.set_part(dialect, Part::Extra, "service_tier", "flex");
         let request = Request { provider_data: data.clone(), ..asked() };
         cases.push(Case { name: format!("{dialect}'s own field"), place: "provider_data".into(), request });
 
@@ -333,7 +333,7 @@ fn leftovers() -> Vec<Case> {
             Dialect::OpenaiChat => json!([{"type": "reasoning.encrypted", "data": "c2VhbGVk", "index": 0}]),
             _ => json!("c2VhbGVk"),
         };
-        sealed.set(dialect, key, value);
+        sealed.set_part(dialect, Part::State, key, value);
         let thinking = Block::Thinking(ThinkingBlock { text: "Hm.".into(), provider_data: sealed });
         let request = asked().message(Message::assistant([thinking, Block::text("So.")])).user("And?");
         cases.push(Case { name: format!("{dialect}'s thinking"), place: "messages[1].content[0]".into(), request });

@@ -3,7 +3,7 @@
 use ikigai_core::catalog::Rules;
 use ikigai_core::provider::{Quirks, ReasoningField, ReplayReasoning};
 use ikigai_core::wire::{Ids, Reply, Target};
-use ikigai_core::{Dialect, Request, Response, Severity, Tool, events};
+use ikigai_core::{Dialect, Part, Request, Response, Severity, Tool, events};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -142,7 +142,9 @@ fn it_goes_back_to_its_issuer_byte_for_byte() {
         let again = dialect.read_request(Some(&wire.path), &wire.body).unwrap();
         let state = |request: &Request| -> Vec<Value> {
             let blocks = request.messages[1].content.iter();
-            blocks.filter_map(|block| serde_json::to_value(block.provider_data()?.get(dialect)?).ok()).collect()
+            blocks
+                .filter_map(|block| serde_json::to_value(block.provider_data()?.part(dialect, Part::State)).ok())
+                .collect()
         };
         let (before, after) = (json!(state(&request)), json!(state(&again)));
         assert_eq!(occurrences(&after, &sealed), occurrences(&before, &sealed), "{dialect}");

@@ -1,6 +1,6 @@
 //! What a person would call the same answer: its text, its thinking, its calls, how it ended and what it took.
 
-use ikigai_core::{Block, Dialect, FinishReason, Response};
+use ikigai_core::{Block, Dialect, FinishReason, Part, Response};
 use serde_json::{Value, json};
 
 /// The gist of an answer.
@@ -19,7 +19,9 @@ pub(crate) struct Summary {
 /// The gist of an answer. `refusal` marks are looked for in every dialect's data.
 pub(crate) fn summary(response: &Response) -> Summary {
     let refused = |block: &Block| {
-        block.provider_data().is_some_and(|data| Dialect::ALL.iter().any(|dialect| data.flag(*dialect, "refusal")))
+        block
+            .provider_data()
+            .is_some_and(|data| Dialect::ALL.iter().any(|dialect| data.part(*dialect, Part::Shape).flag("refusal")))
     };
     let texts = |wanted: bool| -> String {
         response.content.iter().filter(|block| refused(block) == wanted).filter_map(Block::as_text).collect()

@@ -170,6 +170,15 @@ pub(super) fn find<'r>(rest: &'r Rest<'_>, name: &str) -> Option<&'r RawValue> {
     rest.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_ref())
 }
 
+/// Adds fields to a message. A `content` of a form that nobody knows takes the place of ours.
+pub(super) fn add<'a>(message: &mut Message<'a>, extra: Rest<'a>) {
+    if find(&extra, "content").is_some() {
+        message.content = Content::Absent;
+        take(&mut message.rest, "content");
+    }
+    message.rest.extend(extra);
+}
+
 /// Whether a name in `rest` stands for a list that is empty; one with items has a field of its own.
 pub(super) fn is_empty_list(rest: &Rest<'_>, name: &str) -> bool {
     find(rest, name).is_some_and(|raw| raw.get() == "[]")

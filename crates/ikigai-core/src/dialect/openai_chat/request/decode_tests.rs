@@ -280,3 +280,23 @@ fn thinking_of_the_history_is_read_from_every_field() {
 
 #[path = "settings_tests.rs"]
 mod settings;
+
+/// A `content` that is neither text nor parts is kept, and written once.
+#[test]
+fn content_of_an_unknown_form_is_written_once() {
+    for role in ["assistant", "user", "system"] {
+        let body = format!(r#"{{"model":"m","messages":[{{"role":"{role}","content":{{"city":1.50}}}}]}}"#);
+        let incoming = crate::wire::Incoming { path: None, body: body.as_bytes() };
+        let limits = crate::Limits::default();
+        let (request, _) = crate::Dialect::OpenaiChat.decode_request(incoming, &limits).unwrap();
+        let quirks = crate::provider::Quirks::default();
+        let rules = crate::catalog::rules_for("m");
+        let target = crate::wire::Target { provider: "p", quirks: &quirks, rules, facts: None };
+        for model in ["m", "another"] {
+            let request = crate::Request { model: model.to_owned(), ..request.clone() };
+            let wire = crate::Dialect::OpenaiChat.encode_request(&request, &target, &limits).unwrap();
+            let text = String::from_utf8(wire.body).unwrap();
+            assert!(text.matches("\"content\"").count() <= 1, "{role}: {text}");
+        }
+    }
+}

@@ -133,7 +133,7 @@ impl<'f> History<'f> {
         let data = &message.message.provider_data;
         let shape = if results.is_empty() { self.shape(data) } else { Fields::NONE };
         let mut wire = self.plain(rest, shape);
-        wire.rest.extend(notes::extra(data, Side::Request).as_rest());
+        wire::add(&mut wire, notes::extra(data, Side::Request).as_rest());
         self.push_user(wire);
     }
 
@@ -153,7 +153,7 @@ impl<'f> History<'f> {
         let data = &message.message.provider_data;
         let shape = self.shape(data);
         let mut wire = self.plain(&message.content, shape);
-        wire.rest.extend(notes::extra(data, Side::Request).as_rest());
+        wire::add(&mut wire, notes::extra(data, Side::Request).as_rest());
         self.push(role(shape, self.system_role()), wire);
     }
 
@@ -189,7 +189,7 @@ impl<'f> History<'f> {
         if !shape.flag(shape::NO_ID) {
             wire.tool_call_id = Some(result.tool_call_id.as_str().into());
         }
-        wire.rest.extend(notes::extra(&result.provider_data, Side::Request).as_rest());
+        wire::add(&mut wire, notes::extra(&result.provider_data, Side::Request).as_rest());
         self.push(role(shape, "tool"), wire);
     }
 
@@ -263,12 +263,12 @@ impl<'f> History<'f> {
         wire.extra_content = state.filter(|_| message.state == StateUse::Own).map(Raw::from);
         let extra = notes::extra(data, Side::Request).as_rest();
         if !self.is_ours() {
-            wire.rest.extend(extra);
+            wire::add(&mut wire, extra);
             return self.push("assistant", wire);
         }
         // Reasoning goes back as the target wants it, not as it came.
         let is_reasoning = |name: &str| matches!(name, "reasoning" | "reasoning_content" | "reasoning_details");
-        wire.rest.extend(extra.into_iter().filter(|(name, _)| !is_reasoning(name)));
+        wire::add(&mut wire, extra.into_iter().filter(|(name, _)| !is_reasoning(name)).collect());
         let has_reasoning =
             !(wire.details.is_empty() && wire.reasoning.is_absent() && wire.reasoning_content.is_absent());
         // The `content: null` that stands for nothing said does not count.
