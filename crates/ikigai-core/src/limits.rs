@@ -61,21 +61,31 @@ impl Limits {
         }
     }
 
-    /// Checks the size and the depth of a request that a client sent.
-    pub(crate) fn check_request(&self, body: &[u8]) -> Result<(), Error> {
-        self.check(body, ErrorKind::InvalidRequest, "request")
+    /// Checks the size of a request that a client sent. How deep it is nested shows when it is read.
+    pub(crate) fn check_request_size(&self, body: &[u8]) -> Result<(), Error> {
+        self.check_size(body, ErrorKind::InvalidRequest, "request")
+    }
+
+    /// Checks the depth of a request that a client sent.
+    pub(crate) fn check_request_depth(&self, body: &[u8]) -> Result<(), Error> {
+        self.check_depth(body, ErrorKind::InvalidRequest, "request")
     }
 
     /// Checks the size and the depth of an answer that a provider sent.
     pub(crate) fn check_answer(&self, body: &[u8]) -> Result<(), Error> {
-        self.check(body, ErrorKind::Protocol, "answer")
+        self.check_size(body, ErrorKind::Protocol, "answer")?;
+        self.check_depth(body, ErrorKind::Protocol, "answer")
     }
 
-    fn check(&self, body: &[u8], kind: ErrorKind, what: &str) -> Result<(), Error> {
+    fn check_size(&self, body: &[u8], kind: ErrorKind, what: &str) -> Result<(), Error> {
         if body.len() > self.body {
             let (size, most) = (body.len(), self.body);
             return Err(reached(kind, format!("the {what} has {size} bytes; the limit is {most}")));
         }
+        Ok(())
+    }
+
+    fn check_depth(&self, body: &[u8], kind: ErrorKind, what: &str) -> Result<(), Error> {
         check_depth(body, self.depth).map_err(|deep| {
             let most = self.depth;
             reached(kind, format!("the {what} is nested more than {most} levels deep at byte {}", deep.at))

@@ -99,11 +99,11 @@ impl Dialect {
     /// If the body is not a request of this dialect, or reaches a limit; the message names the place. Always if no
     /// client speaks the dialect: see [`serves_clients`](Dialect::serves_clients).
     pub fn decode_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<(Request, Reply), Error> {
-        limits.check_request(incoming.body)?;
+        limits.check_request_size(incoming.body)?;
         let request = match self {
-            Dialect::Anthropic => anthropic::decode_request(incoming),
-            Dialect::OpenaiChat => openai_chat::decode_request(incoming),
-            Dialect::OpenaiResponses => openai_responses::decode_request(incoming),
+            Dialect::Anthropic => anthropic::decode_request(incoming, limits),
+            Dialect::OpenaiChat => openai_chat::decode_request(incoming, limits),
+            Dialect::OpenaiResponses => openai_responses::decode_request(incoming, limits),
             Dialect::Gemini => gemini::decode_request(incoming, limits),
             Dialect::BedrockConverse => Err(self.providers_only()),
         }?;

@@ -29,7 +29,7 @@ pub(crate) fn unescape_inner(inner: &str) -> Option<Cow<'_, str>> {
 }
 
 /// The character that an escape stands for, and how long the escape is. Half a surrogate pair becomes U+FFFD.
-fn read_escape(escape: &str) -> Option<(char, usize)> {
+pub(super) fn read_escape(escape: &str) -> Option<(char, usize)> {
     let c = match escape.as_bytes().get(1)? {
         b'n' => '\n',
         b't' => '\t',
@@ -44,7 +44,10 @@ fn read_escape(escape: &str) -> Option<(char, usize)> {
 }
 
 fn read_unicode(escape: &str) -> Option<(char, usize)> {
-    let unit = |at: usize| u32::from_str_radix(escape.get(at..at + 4)?, 16).ok();
+    let unit = |at: usize| {
+        let digits = escape.get(at..at + 4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+        u32::from_str_radix(digits, 16).ok()
+    };
     let first = unit(2)?;
     if let Some(c) = char::from_u32(first) {
         return Some((c, 6));

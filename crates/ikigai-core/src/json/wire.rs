@@ -12,8 +12,8 @@ use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{Fields, Json};
-use crate::Error;
+use super::{Fields, Json, reader};
+use crate::{Error, Limits};
 
 /// The fields of a wire object that its struct does not know, in their order; and those that it knows, but that are
 /// `null`.
@@ -103,7 +103,7 @@ impl<'a> Raw<'a> {
 
     /// The value as a type, if it has that type's form.
     pub(crate) fn to<'b, T: Deserialize<'b>>(&'b self) -> Option<T> {
-        serde_json::from_str(self.text()).ok()
+        read_str(self.text()).ok()
     }
 
     pub(crate) fn to_json(&self) -> Json {
@@ -141,11 +141,16 @@ impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
     }
 }
 
-/// Reads a wire document. A fault names its place: `messages[3].content: …`.
+/// Reads JSON text that is known to be nested no deeper than the limits allow.
+pub(crate) fn read_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde_json::Error> {
+    reader::read(text, usize::MAX).or_else(|_| serde_json::from_str(text))
+}
+
+/// Reads a wire document whose depth has been checked. A fault names its place: `messages[3].content: …`.
 pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
     // Checking all of it at once is quicker than checking string by string.
     let read = match std::str::from_utf8(bytes) {
-        Ok(text) => serde_json::from_str(text),
+        Ok(text) => read_str(text),
         Err(_) => serde_json::from_slice(bytes),
     };
     read.map_err(|fault| {
@@ -161,7 +166,15 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String>
 }
 
 /// Reads a request that a client sent.
-pub(crate) fn read_request<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, Error> {
+pub(crate) fn read_request<'a, T: Deserialize<'a>>(bytes: &'a [u8], limits: &Limits) -> Result<T, Error> {
+    // Most requests can be read, so how deep they are nested is not looked at before.
+    if let Some(read) = std::str::from_utf8(bytes).ok().and_then(|text| reader::read(text, limits.depth).ok()) {
+        return Ok(read);
+    }
+    limits.check_request_depth(bytes)?;
+    if bytes.trim_ascii_start().first().is_some_and(|byte| *byte != b'{') {
+        return Err(Error::invalid_request("the request body is not a JSON object"));
+    }
     read(bytes).map_err(|fault| Error::invalid_request(format!("the request body cannot be read: {fault}")))
 }
 

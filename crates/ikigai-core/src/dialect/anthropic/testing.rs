@@ -68,7 +68,7 @@ pub(super) fn losses(wire: &Sent) -> Vec<String> {
 
 /// Reads a client's request.
 pub(super) fn read_request(path: Option<&str>, body: &Value) -> Result<Request, Error> {
-    super::decode_request(Incoming { path, body: body.to_string().as_bytes() })
+    super::decode_request(Incoming { path, body: body.to_string().as_bytes() }, &crate::Limits::default())
 }
 
 /// Reads a whole answer.

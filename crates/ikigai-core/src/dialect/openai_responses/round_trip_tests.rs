@@ -11,7 +11,7 @@ use crate::wire::Ids;
 use crate::{Limits, Request};
 
 fn read(body: &Value) -> Option<Request> {
-    decode_request(Incoming { path: None, body: body.to_string().as_bytes() }).ok()
+    decode_request(Incoming { path: None, body: body.to_string().as_bytes() }, &crate::Limits::default()).ok()
 }
 
 /// Values that mean something in many places, and some that mean nothing anywhere.

@@ -129,6 +129,10 @@ impl<'de, T: Loose<'de>> Visitor<'de> for Fill<'_, T> {
         Ok(self.0.string(Cow::Owned(text.to_owned())))
     }
 
+    fn visit_string<E>(self, text: String) -> Result<Odd<'de>, E> {
+        Ok(self.0.string(Cow::Owned(text)))
+    }
+
     fn visit_u64<E>(self, number: u64) -> Result<Odd<'de>, E> {
         Ok(self.0.whole_number(number))
     }

@@ -5,7 +5,7 @@
 
 use crate::dialect::Incoming;
 use crate::json::wire::{Leftovers as _, Raw, Text, read_request};
-use crate::{CacheOptions, Error, Json, JsonSchemaFormat, OutputFormat, Part, ProviderData, Request};
+use crate::{CacheOptions, Error, Json, JsonSchemaFormat, Limits, OutputFormat, Part, ProviderData, Request};
 
 use super::super::content::read_content;
 use super::super::wire::{self, Content, Format, Item, OutputConfig, read_cache};
@@ -18,8 +18,8 @@ use super::tools::{read_choice, read_tool, write_choice};
 ///
 /// # Errors
 /// When it is not a request of this API: the message names the place and what should stand there.
-pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
-    let mut body: wire::Request<'_> = read_request(incoming.body)?;
+pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<Request, Error> {
+    let mut body: wire::Request<'_> = read_request(incoming.body, limits)?;
     let messages = body.messages.take().ok_or_else(|| refusal("messages", "a list of messages"))?;
     let mut request = Request { messages: read_messages(messages)?, ..Request::default() };
     request.model = body.model.take().map(Text::into_string).unwrap_or_default();

@@ -417,7 +417,7 @@ fn what_is_only_carried_keeps_its_spelling() {
         ),
         numbers
     );
-    let request = super::decode_request(crate::wire::Incoming { path: None, body: text.as_bytes() }).unwrap();
+    let request = super::decode_request(crate::wire::Incoming { path: None, body: text.as_bytes() }, &crate::Limits::default()).unwrap();
     let (quirks, rules) = (crate::provider::Quirks::default(), crate::catalog::rules_for("m"));
     let target = super::super::testing::home(&quirks, rules);
     let wire = crate::Dialect::Anthropic.encode_request(&request, &target, &crate::Limits::default()).unwrap();
@@ -503,6 +503,6 @@ fn a_documents_own_text_can_be_read_by_others() {
 #[test]
 fn a_field_that_stands_twice_is_refused() {
     let body = br#"{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":"a","text":"b"}]}]}"#;
-    let error = crate::dialect::anthropic::decode_request(crate::wire::Incoming { path: None, body }).unwrap_err();
+    let error = crate::dialect::anthropic::decode_request(crate::wire::Incoming { path: None, body }, &crate::Limits::default()).unwrap_err();
     assert_eq!(error.message, "messages[0].content[0]: `text` stands there twice");
 }

@@ -21,7 +21,7 @@ pub(super) const SYSTEM: &str = "system";
 
 /// Reads a request.
 pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<Request, Error> {
-    let mut body: Body<'_> = read_request(incoming.body)?;
+    let mut body: Body<'_> = read_request(incoming.body, limits)?;
     let mut request = Request::default();
     let mut shape = Fields::default();
     let mut left = Leftovers::default();

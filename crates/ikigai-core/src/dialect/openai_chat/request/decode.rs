@@ -12,22 +12,18 @@ use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::notes::{Notes, Side};
 use crate::dialect::openai_chat::thinking;
 use crate::dialect::openai_chat::wire::{self, Asked};
-use crate::json::loose::{self, Loose as _, Words, read_raw};
-use crate::json::wire::{Raw, Rest, Text};
-use crate::{CacheOptions, Error, Fields, Json, JsonSchemaFormat, OutputFormat, Part, ProviderData, Request};
+use crate::json::loose::{Loose as _, Words, read_raw};
+use crate::json::many::Document;
+use crate::json::wire::{Raw, Rest, Text, read_request};
+use crate::{CacheOptions, Error, Fields, Json, JsonSchemaFormat, Limits, OutputFormat, Part, ProviderData, Request};
 
 /// Reads a request. What has no field of ours stays in `provider_data`, in its place; a field of a type that nobody
 /// expects stays there too, for the provider to refuse.
 ///
 /// # Errors
 /// If it is not a JSON object, names no model, or its messages cannot be told apart.
-pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
-    let unreadable = |fault: String| Error::invalid_request(format!("the request body cannot be read: {fault}"));
-    let text = std::str::from_utf8(incoming.body).map_err(|fault| unreadable(fault.to_string()))?;
-    let mut asked = Asked::default();
-    if loose::read(text, &mut asked).map_err(|fault| unreadable(fault.to_string()))?.is_some() {
-        return Err(Error::invalid_request("the body is not a JSON object; send one with `model` and `messages`"));
-    }
+pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<Request, Error> {
+    let Document(mut asked): Document<Asked<'_>> = read_request(incoming.body, limits)?;
     let mut request = Request::default();
     let mut notes = Notes::default();
     request.model = model(&mut asked.model, incoming.path, &mut notes)?;

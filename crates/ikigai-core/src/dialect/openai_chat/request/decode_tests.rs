@@ -81,7 +81,7 @@ fn what_is_no_request_is_refused_with_the_place() {
     };
     assert_eq!(
         refused(json!([])),
-        (None, "the body is not a JSON object; send one with `model` and `messages`".to_owned())
+        (None, "the request body is not a JSON object".to_owned())
     );
     assert_eq!(refused(json!({"messages": []})).0.as_deref(), Some("model"));
     assert_eq!(refused(json!({"model": "m"})).1, "`messages` is missing or not a list");

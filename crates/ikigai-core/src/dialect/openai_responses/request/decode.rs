@@ -7,14 +7,14 @@ use crate::dialect::openai_responses::wire::{self, Document, Many, find, word};
 use crate::dialect::openai_responses::{DIALECT, thinking};
 use crate::json::loose::{Loose as _, read_raw};
 use crate::json::wire::{Raw, Text, read_request};
-use crate::{Block, CacheOptions, Error, Fields, JsonSchemaFormat, Message, OutputFormat, Part, ProviderData, Request};
+use crate::{Block, CacheOptions, Error, Fields, JsonSchemaFormat, Limits, Message, OutputFormat, Part, ProviderData, Request};
 
 /// Reads a client's request.
 ///
 /// # Errors
 /// If the body is not a request of this API; the message names the place.
-pub(crate) fn decode_request(incoming: Incoming<'_>) -> Result<Request, Error> {
-    let Document(mut body): Document<wire::Request<'_>> = read_request(incoming.body)?;
+pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<Request, Error> {
+    let Document(mut body): Document<wire::Request<'_>> = read_request(incoming.body, limits)?;
     let mut request = Request::default();
     let mut shape = Fields::default();
     // A stored prompt brings its own model along.

@@ -9,7 +9,7 @@ use crate::provider::Quirks;
 use crate::{ErrorKind, Level, Limits, Message, Role, Thinking, ToolChoice};
 
 fn try_read(body: &Value) -> Result<Request, Error> {
-    decode_request(Incoming { path: None, body: body.to_string().as_bytes() })
+    decode_request(Incoming { path: None, body: body.to_string().as_bytes() }, &crate::Limits::default())
 }
 
 fn read(body: Value) -> Request {
@@ -497,7 +497,7 @@ fn numbers_and_the_order_of_keys_survive_where_we_only_carry_them() {
             "tools":[{{"type":"function","name":"f","parameters":{schema},"strict":false,"odd":[1.0e-400]}}],
             "text":{{"format":{{"type":"json_schema","name":"n","schema":{schema}}}}},"odd":{{"z":1e2,"a":1}}}}"#
     );
-    let request = decode_request(Incoming { path: None, body: body.as_bytes() }).unwrap();
+    let request = decode_request(Incoming { path: None, body: body.as_bytes() }, &crate::Limits::default()).unwrap();
     let (quirks, rules) = (Quirks::default(), Rules::default());
     let target = Target { provider: "openai", quirks: &quirks, rules: &rules, facts: None };
     let wire = Dialect::OpenaiResponses.encode_request(&request, &target, &Limits::default()).unwrap();

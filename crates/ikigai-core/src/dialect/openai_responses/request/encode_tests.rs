@@ -33,7 +33,7 @@ fn send_with(request: &Request, rules: &Rules, quirks: &Quirks) -> Sent {
 }
 
 fn read(body: &Value) -> Request {
-    decode_request(Incoming { path: None, body: body.to_string().as_bytes() }).unwrap()
+    decode_request(Incoming { path: None, body: body.to_string().as_bytes() }, &crate::Limits::default()).unwrap()
 }
 
 /// As it goes to the model that it names.

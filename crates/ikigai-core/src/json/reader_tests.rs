@@ -1,0 +1,120 @@
+use std::collections::BTreeMap;
+
+use pretty_assertions::assert_eq;
+use proptest::prelude::*;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::*;
+
+const UNBOUNDED: usize = usize::MAX;
+
+/// What serde_json makes of it, as far as it does.
+fn expected<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+    serde_json::from_str(text).ok()
+}
+
+fn found<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+    read(text, UNBOUNDED).ok()
+}
+
+/// Reads a text as each kind of thing that wire structs are made of, and compares.
+fn compare(text: &str) {
+    assert_eq!(found::<Value>(text), expected::<Value>(text), "as a value: {text}");
+    let raw = |raw: Option<&RawValue>| raw.map(|raw| raw.get().to_owned());
+    assert_eq!(raw(found(text)), raw(expected(text)), "as raw text: {text}");
+    assert_eq!(found::<String>(text), expected::<String>(text), "as a string: {text}");
+    assert_eq!(found::<Option<u64>>(text), expected::<Option<u64>>(text), "as a number or null: {text}");
+    assert_eq!(found::<f64>(text).map(f64::to_bits), expected::<f64>(text).map(f64::to_bits), "as a float: {text}");
+    let fields = |fields: Option<BTreeMap<String, &RawValue>>| {
+        fields.map(|fields| fields.into_iter().map(|(name, raw)| (name, raw.get().to_owned())).collect::<Vec<_>>())
+    };
+    assert_eq!(fields(found(text)), fields(expected(text)), "as an object: {text}");
+    assert_eq!(found::<Vec<Value>>(text), expected::<Vec<Value>>(text), "as a list: {text}");
+}
+
+#[test]
+fn reads_what_serde_json_reads_and_refuses_what_it_refuses() {
+    let texts = [
+        "", " ", "null", " null ", "nul", "nulll", "true", "false", "tru", "True", "0", "-0", "-", "00", "01", "1.", ".1",
+        "1.5", "1e5", "1E+5", "1e-5", "1e", "1e+", "1e400", "-1e400", "18446744073709551615", "18446744073709551616",
+        "-9223372036854775808", "-9223372036854775809", "1.0", "0.1e1", "+1", "0x1", "1 2", "\"\"", "\"a\"", "\"a",
+        "\"a\\\"b\"", "\"\\u00e9\\n\\t\\/\\b\\f\\r\\\\\"", "\"\\x\"", "\"\\u12\"", "\"\\u+123\"", "\"\\ud83d\\ude00\"",
+        "\"\u{7f}é😀\"", "\"a\nb\"", "\"a\u{0}b\"", "\"\u{1f}\"", "\"12345678\"", "\"1234567\\\"\"", "[]", "[ ]", "[,]",
+        "[1,]", "[1,2]", "[1 2]", "[1", "[[[]]]", "[}", "{}", "{ }", "{\"a\":1}", "{\"a\" : 1 , \"b\" : [ ] }", "{\"a\":1,}",
+        "{,}", "{\"a\"}", "{\"a\":}", "{\"a\":1 \"b\":2}", "{a:1}", "{\"a\":1,\"a\":2}", "{\"a\":{\"b\":[{\"c\":null}]}}",
+        "{\"a\":[}", "{\"a\":]}", "{\"\\u0061\":1}", "\u{feff}1", "[\"a\",\"b\\n\",1.50,true,null,{}]", "\t\r\n[1]\n",
+        "{\"a\\\"\":\"b\\\\\"}", "{\"\":\"\"}", "{\"a\":\"\\ud83d\"}",
+    ];
+    for text in texts {
+        compare(text);
+    }
+    // Half a pair is text for nobody; as raw text it passes.
+    for half in ["\"\\ud83d\"", "\"\\ude00\\ud83d\"", "\"\\ud83d\\u0041\""] {
+        assert!(found::<String>(half).is_none());
+        assert_eq!(found::<&RawValue>(half).map(RawValue::get), Some(half));
+    }
+}
+
+#[test]
+fn depth_is_bounded_in_structs_and_in_raw_text() {
+    let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    assert!(read::<&RawValue>(&nested(5), 5).is_ok());
+    assert!(read::<&RawValue>(&nested(6), 5).is_err());
+    assert!(read::<Vec<&RawValue>>(&nested(5), 5).is_ok());
+    assert!(read::<Vec<&RawValue>>(&nested(6), 5).is_err());
+    assert!(read::<Value>(&nested(127), UNBOUNDED).is_ok());
+    assert!(read::<Value>(&nested(1_000_000), UNBOUNDED).is_err());
+    assert!(read::<&RawValue>(&nested(1_000_000), UNBOUNDED).is_ok());
+    // Levels beside each other do not add up.
+    assert!(read::<&RawValue>("[[],[[]],{\"a\":[]}]", 3).is_ok());
+}
+
+/// JSON, and text that is nearly JSON.
+fn texts() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        any::<String>().prop_map(|text| serde_json::to_string(&text).unwrap()),
+        any::<f64>().prop_map(|number| serde_json::to_string(&number).unwrap()),
+        any::<i64>().prop_map(|number| number.to_string()),
+        "[-+]?[0-9]{1,25}(\\.[0-9]{0,4})?([eE][-+]?[0-9]{0,3})?",
+        "\"[ -~]{0,20}\"",
+        Just("null".to_owned()),
+        Just("true".to_owned()),
+    ];
+    leaf.prop_recursive(4, 40, 6, |inner| {
+        let blank = prop_oneof![4 => Just(""), 1 => Just(" "), 1 => Just("\n\t")];
+        let list = (prop::collection::vec(inner.clone(), 0..6), blank.clone())
+            .prop_map(|(items, blank)| format!("[{blank}{}{blank}]", items.join(&format!("{blank},{blank}"))));
+        let object = (prop::collection::vec((any::<String>(), inner), 0..6), blank).prop_map(|(fields, blank)| {
+            let fields: Vec<String> = fields
+                .into_iter()
+                .map(|(name, value)| format!("{}{blank}:{blank}{value}", serde_json::to_string(&name).unwrap()))
+                .collect();
+            format!("{{{blank}{}}}", fields.join(&format!("{blank},")))
+        });
+        prop_oneof![list, object]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_json_reads_as_serde_json_reads_it(text in texts()) {
+        compare(&text);
+    }
+
+    #[test]
+    fn a_byte_more_or_less_changes_nothing_about_that(text in texts(), at in any::<prop::sample::Index>(), other in "[ -~]?") {
+        let places: Vec<usize> = text.char_indices().map(|(place, _)| place).collect();
+        if !places.is_empty() {
+            let place = places[at.index(places.len())];
+            let length = text[place..].chars().next().map_or(0, char::len_utf8);
+            compare(&format!("{}{other}{}", &text[..place], &text[place + length..]));
+        }
+    }
+
+    #[test]
+    fn specials_are_found_where_they_are(text in "[a-z\"\\\\é\u{0}\u{1f} ]{0,40}") {
+        let slow = text.bytes().position(|byte| matches!(byte, b'"' | b'\\' | ..0x20)).unwrap_or(text.len());
+        prop_assert_eq!(next_special(text.as_bytes(), 0), slow);
+    }
+}
