@@ -61,7 +61,7 @@ impl Arguments {
     pub fn as_object_text(&self) -> Option<&str> {
         match self.text.trim() {
             "" | "null" | "{}" => Some("{}"),
-            text if text.starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok() => Some(text),
+            text if text.starts_with('{') && super::wire::read_str::<IgnoredAny>(text).is_ok() => Some(text),
             _ => None,
         }
     }
@@ -78,7 +78,7 @@ impl Arguments {
             text if text.starts_with('{') => text,
             _ => return None,
         };
-        let raw: &RawValue = serde_json::from_str(text).ok()?;
+        let raw: &RawValue = super::wire::read_str(text).ok()?;
         match super::scan::on_one_line(raw.get()) {
             Some(one_line) => RawValue::from_string(one_line).ok().map(Cow::Owned),
             None => Some(Cow::Borrowed(raw)),

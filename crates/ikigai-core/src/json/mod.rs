@@ -27,7 +27,7 @@ use serde_json::{Map, Value};
 
 pub use arguments::Arguments;
 pub use fields::Fields;
-pub(crate) use scan::check_depth;
+pub(crate) use scan::{check_depth, end_of_string};
 
 /// The name by which serde_json knows that raw text is wanted.
 const RAW: &str = "$serde_json::private::RawValue";
@@ -100,7 +100,7 @@ impl Json {
     /// # Errors
     /// If it does not have the type's form.
     pub fn to<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
-        serde_json::from_str(self.text())
+        wire::read_str(self.text())
     }
 
     /// The parsed value. It is `null` where the text holds a number that no 64-bit number can stand for, or is nested
@@ -192,7 +192,7 @@ impl From<Map<String, Value>> for Json {
 impl From<&str> for Json {
     /// A JSON string with this text.
     fn from(text: &str) -> Self {
-        Json::of(text).unwrap_or_default()
+        Json { raw: reader::known(text::escape(text)), value: OnceLock::new() }
     }
 }
 
@@ -205,7 +205,8 @@ impl From<String> for Json {
 
 impl From<bool> for Json {
     fn from(flag: bool) -> Self {
-        Json::of(&flag).unwrap_or_default()
+        let raw = if flag { RawValue::TRUE } else { RawValue::FALSE };
+        Json { raw: raw.to_owned(), value: OnceLock::new() }
     }
 }
 
@@ -217,6 +218,9 @@ impl From<Json> for Value {
 
 impl From<Fields> for Json {
     fn from(fields: Fields) -> Self {
+        if fields.is_empty() {
+            return Json { raw: reader::known("{}".to_owned()), value: OnceLock::new() };
+        }
         Json::of(&fields).unwrap_or_default()
     }
 }

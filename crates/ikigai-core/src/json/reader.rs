@@ -8,15 +8,19 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::value::{BorrowedStrDeserializer, StrDeserializer};
+use serde::de::value::{BorrowedStrDeserializer, MapDeserializer, StrDeserializer};
 use serde::de::{DeserializeSeed, Deserializer, IntoDeserializer as _, MapAccess, SeqAccess, Visitor};
 use serde::forward_to_deserialize_any;
+use serde_json::value::RawValue;
 
 use super::RAW;
-use super::text::read_escape;
+use super::text::{add_escape, next_special};
 
 /// How deep structs and values may be nested, as in serde_json: reading those takes stack. Raw text takes none.
 const TYPED_LEVELS: usize = 128;
+
+/// Texts with escapes are mostly shorter than this.
+const LONG: usize = 2048;
 
 /// Reads a document that is nested at most `most` levels deep.
 pub(super) fn read<'de, T: Deserialize<'de>>(text: &'de str, most: usize) -> Result<T, Refused> {
@@ -131,21 +135,28 @@ impl<'de> Reader<'de> {
             return self.text.get(begin..self.at - 1).map(Cow::Borrowed).ok_or(Refused);
         }
         self.unescaped.clear();
+        self.unescaped.reserve(LONG.min(self.text.len() - begin));
         loop {
             self.unescaped.push_str(self.text.get(begin..self.at).ok_or(Refused)?);
-            if self.byte() == Some(b'"') {
+            match self.text.as_bytes().get(self.at + 1) {
+                // It stands for itself, and goes with the text behind it.
+                Some(b'"' | b'\\') => {
+                    begin = self.at + 1;
+                    self.at += 2;
+                }
+                Some(b'n') => {
+                    self.unescaped.push('\n');
+                    self.at += 2;
+                    begin = self.at;
+                }
+                // Half of a surrogate pair is no text, and would not come back as it was.
+                _ => (begin, self.at) = add_escape(&mut self.unescaped, self.text, self.at, None).ok_or(Refused)?,
+            }
+            if self.next_special()? == b'"' {
+                self.unescaped.push_str(self.text.get(begin..self.at).ok_or(Refused)?);
                 self.at += 1;
                 return Ok(Cow::Owned(self.unescaped.clone()));
             }
-            // Half a surrogate pair is no text; what stands for it elsewhere would not come back as it was.
-            let (c, length) = read_escape(self.text.get(self.at..).ok_or(Refused)?).ok_or(Refused)?;
-            if c == char::REPLACEMENT_CHARACTER {
-                return Err(Refused);
-            }
-            self.unescaped.push(c);
-            self.at += length;
-            begin = self.at;
-            self.next_special()?;
         }
     }
 
@@ -411,25 +422,25 @@ impl<'de> MapAccess<'de> for RawText<'de> {
     }
 }
 
-/// The place of the next quotation mark, backslash or control character, or the end: eight bytes at a time.
-fn next_special(bytes: &[u8], mut at: usize) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    /// The lowest high bit that is set marks the first byte that is zero; those above it may be wrong.
-    fn zeros(word: u64) -> u64 {
-        word.wrapping_sub(ONES) & !word
+/// The raw value of text that is known to be JSON.
+pub(super) fn known(json: String) -> Box<RawValue> {
+    Box::<RawValue>::deserialize(Known(json)).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}
+
+/// Text that is known to be JSON, to be made a raw value.
+struct Known(String);
+
+impl<'de> Deserializer<'de> for Known {
+    type Error = Refused;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
+        visitor.visit_map(MapDeserializer::new(std::iter::once((RAW, self.0))))
     }
-    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-        let word = u64::from_le_bytes(*chunk);
-        let controls = word.wrapping_sub(ONES * 0x20) & !word;
-        let found =
-            (controls | zeros(word ^ (ONES * b'"' as u64)) | zeros(word ^ (ONES * b'\\' as u64))) & (ONES << 7);
-        if found != 0 {
-            return at + found.trailing_zeros() as usize / 8;
-        }
-        at += 8;
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map struct identifier option newtype_struct enum ignored_any
     }
-    let rest = bytes.get(at..).unwrap_or_default();
-    at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..0x20)).unwrap_or(rest.len())
 }
 
 #[cfg(test)]

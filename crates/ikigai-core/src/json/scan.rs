@@ -2,6 +2,8 @@
 
 use memchr::memchr2;
 
+use super::text::next_special;
+
 /// JSON that is nested too deep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TooDeep {
@@ -37,15 +39,17 @@ pub(crate) fn check_depth(bytes: &[u8], most: usize) -> Result<(), TooDeep> {
 }
 
 /// The place behind the quotation mark that ends a string, whose text begins at `at`; the end of the bytes if none does.
-fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
-        at += found;
-        if bytes.get(at) == Some(&b'"') {
-            return at + 1;
+pub(crate) fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
+    loop {
+        at = next_special(bytes, at);
+        match bytes.get(at) {
+            Some(b'"') => return at + 1,
+            Some(b'\\') => at += 2,
+            // A control character, which a parser would refuse.
+            Some(_) => at += 1,
+            None => return bytes.len(),
         }
-        at += 2;
     }
-    bytes.len()
 }
 
 /// Valid JSON text on one line, without blanks between its parts; `None` if it is on one line already.

@@ -47,7 +47,12 @@ impl<'a> Object<'a> {
 
     /// The first of these names that stands there twice.
     pub(crate) fn twice<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
-        if self.0.len() < 2 {
+        // Few objects have many fields, and in a few it is quicker to look for any name that stands there twice.
+        let fields = self.0.iter().enumerate();
+        let is_twice = |(place, (name, _)): (usize, &(Cow<'a, str>, _))| {
+            self.0.iter().take(place).any(|(before, _)| before == name)
+        };
+        if self.0.len() < 2 || self.0.len() <= 8 && !fields.into_iter().any(is_twice) {
             return None;
         }
         names.iter().copied().find(|name| self.0.iter().filter(|(own, _)| own == name).nth(1).is_some())

@@ -1,6 +1,7 @@
 //! JSON strings and texts.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 /// The text of a JSON string literal that has been checked to be JSON; `None` for any other value.
 ///
@@ -12,54 +13,112 @@ pub(crate) fn unescape(literal: &str) -> Option<Cow<'_, str>> {
 
 /// The text between the quotation marks of a JSON string; `None` if it holds something that is not an escape.
 pub(crate) fn unescape_inner(inner: &str) -> Option<Cow<'_, str>> {
-    let Some(first) = memchr::memchr(b'\\', inner.as_bytes()) else { return Some(Cow::Borrowed(inner)) };
+    let Some(mut at) = memchr::memchr(b'\\', inner.as_bytes()) else { return Some(Cow::Borrowed(inner)) };
     let mut text = String::with_capacity(inner.len());
-    let mut rest = inner;
-    let mut next = Some(first);
-    while let Some(at) = next {
-        let (before, escape) = rest.split_at_checked(at)?;
-        text.push_str(before);
-        let (c, used) = read_escape(escape)?;
-        text.push(c);
-        rest = escape.get(used..)?;
-        next = memchr::memchr(b'\\', rest.as_bytes());
+    let mut begin = 0;
+    while at < inner.len() {
+        if inner.as_bytes().get(at) == Some(&b'\\') {
+            text.push_str(inner.get(begin..at)?);
+            (begin, at) = add_escape(&mut text, inner, at, Some(char::REPLACEMENT_CHARACTER))?;
+        } else {
+            at += 1;
+        }
+        at = next_special(inner.as_bytes(), at);
     }
-    text.push_str(rest);
+    text.push_str(inner.get(begin..)?);
     Some(Cow::Owned(text))
 }
 
-/// The character that an escape stands for, and how long the escape is. Half a surrogate pair becomes U+FFFD.
-pub(super) fn read_escape(escape: &str) -> Option<(char, usize)> {
-    let c = match escape.as_bytes().get(1)? {
-        b'n' => '\n',
-        b't' => '\t',
-        b'r' => '\r',
-        b'b' => '\u{8}',
-        b'f' => '\u{c}',
-        b'u' => return read_unicode(escape),
-        quoted @ (b'"' | b'\\' | b'/') => char::from(*quoted),
+/// Adds what the escape at a place of a string's inside stands for. Gives the place where the text goes on, and the one
+/// behind the escape: a character that stands for itself is left to the text. `half` stands for half of a surrogate pair.
+#[inline]
+pub(super) fn add_escape(text: &mut String, inner: &str, at: usize, half: Option<char>) -> Option<(usize, usize)> {
+    let behind = at + 2;
+    match inner.as_bytes().get(at + 1)? {
+        b'"' | b'\\' | b'/' => return Some((at + 1, behind)),
+        b'n' => text.push('\n'),
+        b't' => text.push('\t'),
+        b'r' => text.push('\r'),
+        b'b' => text.push('\u{8}'),
+        b'f' => text.push('\u{c}'),
+        b'u' => {
+            let (c, length) = read_unicode(inner.get(at..)?)?;
+            text.push(c.or(half)?);
+            return Some((at + length, at + length));
+        }
         _ => return None,
-    };
-    Some((c, 2))
+    }
+    Some((behind, behind))
 }
 
-fn read_unicode(escape: &str) -> Option<(char, usize)> {
+/// The character of an escape with digits, and how long it is; none for half of a surrogate pair.
+#[cold]
+fn read_unicode(escape: &str) -> Option<(Option<char>, usize)> {
     let unit = |at: usize| {
         let digits = escape.get(at..at + 4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
         u32::from_str_radix(digits, 16).ok()
     };
     let first = unit(2)?;
     if let Some(c) = char::from_u32(first) {
-        return Some((c, 6));
+        return Some((Some(c), 6));
     }
     let second = if escape.get(6..8) == Some("\\u") { unit(8) } else { None };
     match (first, second) {
         (0xD800..=0xDBFF, Some(low @ 0xDC00..=0xDFFF)) => {
-            let c = 0x10000 + ((first - 0xD800) << 10) + (low - 0xDC00);
-            Some((char::from_u32(c).unwrap_or(char::REPLACEMENT_CHARACTER), 12))
+            Some((char::from_u32(0x10000 + ((first - 0xD800) << 10) + (low - 0xDC00)), 12))
         }
-        _ => Some((char::REPLACEMENT_CHARACTER, 6)),
+        _ => Some((None, 6)),
     }
+}
+
+/// The place of the next quotation mark, backslash or control character, or the end: eight bytes at a time.
+#[inline]
+pub(super) fn next_special(bytes: &[u8], mut at: usize) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const QUOTE_BELOW: u64 = ONES * 0x21;
+    const BACKSLASHES: u64 = ONES * b'\\' as u64;
+    let (chunks, rest) = bytes.get(at..).unwrap_or_default().as_chunks();
+    for chunk in chunks {
+        let word = u64::from_le_bytes(*chunk);
+        // With this bit turned over, quotation marks and control characters, and they alone, are below 0x21. The lowest
+        // high bit that is set marks the first byte that is meant; those above it may be wrong.
+        let below = (word ^ (ONES * 2)).wrapping_sub(QUOTE_BELOW);
+        let backslashes = (word ^ BACKSLASHES).wrapping_sub(ONES);
+        let found = (below | backslashes) & !word & (ONES << 7);
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..0x20)).unwrap_or(rest.len())
+}
+
+/// Writes a text as a JSON string, its quotation marks included.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + text.len() / 8 + 2);
+    escaped.push('"');
+    let (mut begin, mut at) = (0, next_special(text.as_bytes(), 0));
+    while let Some(byte) = text.as_bytes().get(at) {
+        escaped.push_str(text.get(begin..at).unwrap_or_default());
+        match byte {
+            b'\n' => escaped.push_str("\\n"),
+            b'"' => escaped.push_str("\\\""),
+            b'\\' => escaped.push_str("\\\\"),
+            b'\t' => escaped.push_str("\\t"),
+            b'\r' => escaped.push_str("\\r"),
+            0x08 => escaped.push_str("\\b"),
+            0x0c => escaped.push_str("\\f"),
+            control => {
+                // Writing to a String cannot fail.
+                let _ = write!(escaped, "\\u{control:04x}");
+            }
+        }
+        begin = at + 1;
+        at = next_special(text.as_bytes(), begin);
+    }
+    escaped.push_str(text.get(begin..).unwrap_or_default());
+    escaped.push('"');
+    escaped
 }
 
 #[cfg(test)]
@@ -83,10 +142,24 @@ mod tests {
         }
     }
 
+    #[test]
+    fn texts_are_escaped_as_serde_json_does() {
+        let all: String = (0..0x250).filter_map(char::from_u32).collect();
+        assert_eq!(escape(&all), serde_json::to_string(&all).unwrap());
+        assert_eq!(escape(""), "\"\"");
+    }
+
     proptest! {
+        #[test]
+        fn specials_are_found_where_they_are(text in "[a-z\"\\\\é\u{0}\u{1f} ]{0,40}") {
+            let slow = text.bytes().position(|byte| matches!(byte, b'"' | b'\\' | ..0x20)).unwrap_or(text.len());
+            prop_assert_eq!(next_special(text.as_bytes(), 0), slow);
+        }
+
         #[test]
         fn any_text_comes_back(text in any::<String>()) {
             let plain = serde_json::to_string(&text).unwrap();
+            prop_assert_eq!(&escape(&text), &plain);
             prop_assert_eq!(unescape(&plain).unwrap(), text.as_str());
             let escaped: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
             let escaped = format!("\"{escaped}\"");

@@ -204,6 +204,10 @@ impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
                 Ok(Content::Text(text.to_owned().into()))
             }
 
+            fn visit_string<E>(self, text: String) -> Result<Content<'de>, E> {
+                Ok(Content::Text(text.into()))
+            }
+
             fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Content<'de>, A::Error> {
                 Vec::deserialize(SeqAccessDeserializer::new(seq)).map(Content::Blocks)
             }

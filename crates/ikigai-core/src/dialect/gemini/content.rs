@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::value::RawValue;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -252,12 +254,12 @@ pub(super) fn wire_id(call: &ToolCall) -> Option<&str> {
     Some(call.id.as_str()).filter(|id| !id.is_empty() && !generated)
 }
 
-/// A call, with no arguments if they are cut off.
-pub(super) fn call<'a>(call: &'a ToolCall, name: &'a str, id: Option<&'a str>) -> Part<'a> {
-    let args = call.arguments.as_raw().unwrap_or_else(|| Raw::of(&crate::Fields::default()).0);
+/// A call with these arguments; with none if they are cut off.
+pub(super) fn call<'a>(call: &'a ToolCall, args: Option<Cow<'a, RawValue>>, id: Option<&'a str>) -> Part<'a> {
+    let args = args.unwrap_or_else(|| Raw::of(&crate::Fields::default()).0);
     let no_args = call.provider_data.part(DIALECT, DataPart::Shape).flag(NO_ARGS) && args.get() == "{}";
     let function = FunctionCall {
-        name: Some(name.into()),
+        name: Some(call.name.as_str().into()),
         args: (!no_args).then_some(Raw(args)),
         id: id.map(Text::from),
         ..FunctionCall::default()

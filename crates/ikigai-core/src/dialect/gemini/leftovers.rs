@@ -62,6 +62,9 @@ impl Leftovers {
 
 /// The fields that say something, and those that do not.
 fn split(fields: Fields) -> (Fields, Fields) {
+    if fields.is_empty() {
+        return (Fields::default(), Fields::default());
+    }
     let (defaults, extra): (Vec<_>, Vec<_>) =
         fields.into_iter().partition(|(name, value)| says_nothing(name, value.text()));
     (extra.into_iter().collect(), defaults.into_iter().collect())

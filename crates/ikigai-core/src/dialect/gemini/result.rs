@@ -142,8 +142,8 @@ impl<'a> Said<'a> {
             "result" => "result",
             _ => "output",
         };
-        let json = RawValue::from_string(self.text.clone().into_owned()).ok().filter(|_| self.json);
-        let value = json.map_or_else(|| Raw::of(&self.text).0, Cow::Owned);
+        let json = self.json.then(|| RawValue::from_string(self.text.clone().into_owned()).ok()).flatten();
+        let value = json.map_or_else(|| Raw::string(&self.text).0, Cow::Owned);
         Some(Object(vec![(Cow::Borrowed(key), value)]))
     }
 

@@ -175,7 +175,14 @@ pub(super) enum OneOrMany<T> {
 
 impl<T> OneOrMany<T> {
     pub(super) fn is_empty(&self) -> bool {
-        matches!(self, OneOrMany::Many(items) if items.is_empty())
+        self.len() == 0
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            OneOrMany::One(_) | OneOrMany::Single(_) => 1,
+            OneOrMany::Many(items) => items.len(),
+        }
     }
 
     /// How it was written, where not as a list with something in it.

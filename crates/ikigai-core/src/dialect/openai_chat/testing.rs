@@ -22,7 +22,10 @@ pub(super) struct Written {
 }
 
 pub(super) fn decode_request(sent: Sent<'_>) -> Result<Request, Error> {
-    super::decode_request(Incoming { path: sent.path, body: sent.body.to_string().as_bytes() }, &crate::Limits::default())
+    super::decode_request(
+        Incoming { path: sent.path, body: sent.body.to_string().as_bytes() },
+        &crate::Limits::default(),
+    )
 }
 
 pub(super) fn encode_request(request: &Request, target: &Target<'_>) -> Result<Written, Error> {

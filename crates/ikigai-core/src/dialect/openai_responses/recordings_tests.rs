@@ -231,7 +231,9 @@ fn requests_come_back_as_they_were() {
     let target = Target { provider: "openai", quirks: &quirks, rules: &rules, facts: None };
     for exchange in exchanges() {
         let Some(body) = exchange.request else { continue };
-        let request = decode_request(Incoming { path: None, body: body.to_string().as_bytes() }, &crate::Limits::default()).unwrap();
+        let request =
+            decode_request(Incoming { path: None, body: body.to_string().as_bytes() }, &crate::Limits::default())
+                .unwrap();
         let wire = DIALECT.encode_request(&request, &target, &Limits::default()).unwrap();
         same(&exchange.id, &serde_json::from_slice(&wire.body).unwrap(), &body);
         assert_eq!(wire.losses, [], "{}", exchange.id);

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use crate::json::end_of_string;
 use crate::json::text::unescape;
 use crate::{Error, Json, Limits};
 
@@ -209,15 +210,7 @@ impl<'a> Reader<'a> {
     /// A string with its quotes.
     fn string(&mut self) -> &'a str {
         let start = self.at;
-        self.at += 1;
-        while let Some(byte) = self.text.as_bytes().get(self.at) {
-            self.at += 1;
-            match byte {
-                b'\\' => self.at += 1,
-                b'"' => break,
-                _ => {}
-            }
-        }
+        self.at = end_of_string(self.text.as_bytes(), start + 1);
         self.text.get(start..self.at).unwrap_or_default()
     }
 

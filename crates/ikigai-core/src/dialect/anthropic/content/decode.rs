@@ -1,5 +1,7 @@
 //! Wire blocks to canonical ones.
 
+use std::fmt;
+
 use crate::json::tagged::Object;
 use crate::json::wire::{Raw, keep};
 use crate::{
@@ -12,10 +14,10 @@ use super::super::wire::{Content, Item, read_cache};
 use super::super::{DIALECT, keep_shape};
 
 /// Whose block is read.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(in super::super) enum Reading<'a> {
     /// A client's, in the list at this place, with its number there: if it lacks something, it is refused.
-    Request(&'a str, usize),
+    Request(&'a dyn fmt::Display, usize),
     /// A provider's: such a block is kept whole, and so is one that only requests have.
     Answer,
 }
@@ -23,14 +25,14 @@ pub(in super::super) enum Reading<'a> {
 /// Reads a client's content at this place. Where it is a list and a text would do, `flag` says so in the shape.
 pub(in super::super) fn read_content(
     content: Content<'_>,
-    place: &str,
+    place: &dyn fmt::Display,
     data: &mut ProviderData,
     flag: &str,
 ) -> Result<Vec<Block>, Error> {
     let blocks = match content {
         Content::Text(text) => return Ok(vec![Block::text(text.into_string())]),
         Content::Blocks(blocks) => blocks.into_iter().map(Item::into_fields).enumerate(),
-        Content::Odd => return Err(refusal(place, "a string or a list of blocks")),
+        Content::Odd => return Err(refusal(&place.to_string(), "a string or a list of blocks")),
     };
     let blocks = blocks.map(|(index, block)| read(block, Reading::Request(place, index)));
     let blocks = blocks.collect::<Result<Vec<Block>, Error>>()?;
@@ -158,8 +160,8 @@ impl Reader<'_> {
         let tool_call_id = self.fields.take_text("tool_use_id").unwrap_or_default();
         let content = match (self.fields.take("content"), reading) {
             (Some(raw), Reading::Request(list, index)) => {
-                let place = format!("{list}[{index}].content");
-                read_content(raw.to().unwrap_or(Content::Odd), &place, &mut self.data, "blocks")?
+                let content = raw.to().unwrap_or(Content::Odd);
+                read_content(content, &format_args!("{list}[{index}].content"), &mut self.data, "blocks")?
             }
             (Some(_), Reading::Answer) | (None, _) => Vec::new(),
         };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::json::tagged::{Object, Tagged};
-use crate::json::wire::{Raw, Text};
+use crate::json::wire::{Raw, Text, read_str};
 use crate::{CacheHint, Fields, Part, ProviderData, Source, ThinkingBlock, ToolCall};
 
 use super::super::DIALECT;
@@ -50,10 +50,11 @@ pub(in super::super) fn write_redacted<'a>(redacted: Cow<'a, str>, data: &'a Pro
 /// Writes a call. Arguments that are not JSON at all are left out.
 pub(in super::super) fn write_call<'a>(
     call: &'a ToolCall,
+    arguments: Option<Raw<'a>>,
     cache: Option<&CacheHint>,
     data: &'a ProviderData,
 ) -> Written<'a> {
-    let input = arguments(call).unwrap_or_else(|| Raw::of(&Object::default()));
+    let input = arguments.unwrap_or_else(|| Raw::of(&Object::default()));
     let was_absent = input.text() == "{}" && call.provider_data.part(DIALECT, Part::Shape).flag("no_input");
     Written {
         id: Some(call.id.as_str().into()),
@@ -69,7 +70,7 @@ pub(in super::super) fn arguments(call: &ToolCall) -> Option<Raw<'_>> {
         "" | "null" => "{}",
         text => text,
     };
-    serde_json::from_str(text).ok().map(|raw| Raw(Cow::Borrowed(raw)))
+    read_str(text).ok()
 }
 
 /// Writes a source, as it came where it still means the same.

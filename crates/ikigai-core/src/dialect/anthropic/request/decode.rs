@@ -28,7 +28,7 @@ pub(crate) fn decode_request(incoming: Incoming<'_>, limits: &Limits) -> Result<
     match body.system.take_if(|system| !is_empty(system)) {
         Some(Content::Odd) => return Err(refusal("system", "a string or a list of text blocks")),
         Some(system) => {
-            request.system = read_content(system, "system", &mut request.provider_data, "system_blocks")?;
+            request.system = read_content(system, &"system", &mut request.provider_data, "system_blocks")?;
         }
         None => {}
     }

@@ -387,7 +387,6 @@ fn bad_requests_are_refused_with_the_place() {
         assert!(error.param.is_some());
     }
     let of_another_type = [
-        (json!([]), "invalid type: sequence, expected an object"),
         (with("model", json!(1)), "model: invalid type: integer `1`, expected a string"),
         (with("messages", json!({})), "messages: invalid type: map, expected a sequence"),
         (with("stream", json!("yes")), "stream: invalid type: string \"yes\", expected a boolean"),
@@ -402,6 +401,7 @@ fn bad_requests_are_refused_with_the_place() {
         assert_eq!(error.kind, crate::ErrorKind::InvalidRequest);
         assert!(error.message.starts_with(&beginning), "{} {beginning}", error.message);
     }
+    assert_eq!(read_request(None, &json!([])).unwrap_err().message, "the request body is not a JSON object");
 }
 
 /// Numbers, key order, duplicate keys and blanks come back as they were.
@@ -417,7 +417,9 @@ fn what_is_only_carried_keeps_its_spelling() {
         ),
         numbers
     );
-    let request = super::decode_request(crate::wire::Incoming { path: None, body: text.as_bytes() }, &crate::Limits::default()).unwrap();
+    let request =
+        super::decode_request(crate::wire::Incoming { path: None, body: text.as_bytes() }, &crate::Limits::default())
+            .unwrap();
     let (quirks, rules) = (crate::provider::Quirks::default(), crate::catalog::rules_for("m"));
     let target = super::super::testing::home(&quirks, rules);
     let wire = crate::Dialect::Anthropic.encode_request(&request, &target, &crate::Limits::default()).unwrap();
@@ -503,6 +505,10 @@ fn a_documents_own_text_can_be_read_by_others() {
 #[test]
 fn a_field_that_stands_twice_is_refused() {
     let body = br#"{"model":"m","max_tokens":1,"messages":[{"role":"user","content":[{"type":"text","text":"a","text":"b"}]}]}"#;
-    let error = crate::dialect::anthropic::decode_request(crate::wire::Incoming { path: None, body }, &crate::Limits::default()).unwrap_err();
+    let error = crate::dialect::anthropic::decode_request(
+        crate::wire::Incoming { path: None, body },
+        &crate::Limits::default(),
+    )
+    .unwrap_err();
     assert_eq!(error.message, "messages[0].content[0]: `text` stands there twice");
 }

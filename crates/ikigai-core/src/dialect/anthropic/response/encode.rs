@@ -198,7 +198,7 @@ impl BlockWriter {
                     self.lose(LossCode::NotInDialect, kind, index, "its arguments are cut off; sent without arguments");
                 }
                 let id = Some(Text(self.call_id(&call.id, index)));
-                Written { id, ..content::write_call(call, None, &call.provider_data) }
+                Written { id, ..content::write_call(call, content::arguments(call), None, &call.provider_data) }
             }
             Block::Other(other) => return self.other(index, other).into_iter().collect(),
             Block::Image(_) | Block::Document(_) | Block::Audio(_) => {

@@ -304,7 +304,7 @@ fn schemas_of_the_subset_are_read_as_json_schema() {
 #[test]
 fn what_cannot_be_read_is_refused_with_its_place() {
     for (body, message) in [
-        (json!([]), "invalid type: sequence, expected an object"),
+        (json!([]), "the request body is not a JSON object"),
         (json!({"contents": "Hi"}), "contents: invalid type: string \"Hi\", expected a list or an object"),
         (json!({"contents": ["Hi"]}), "contents[0]: invalid type: string \"Hi\", expected an object"),
         (

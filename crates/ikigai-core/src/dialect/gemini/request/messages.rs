@@ -27,7 +27,7 @@ const PARTS: &str = "parts";
 /// Reads the contents.
 pub(super) fn decode(contents: OneOrMany<Content<'_>>, limits: &Limits) -> Result<Vec<Message>, Error> {
     let mut blocks = 0;
-    let mut messages = Vec::new();
+    let mut messages = Vec::with_capacity(contents.len());
     for (index, content) in contents.into_iter().enumerate() {
         let message = message(content, index)?;
         blocks += message.content.len();
@@ -47,6 +47,7 @@ fn message(mut content: Content<'_>, index: usize) -> Result<Message, Error> {
             if let Some(form) = parts.form() {
                 shape(PARTS, form);
             }
+            blocks.reserve_exact(parts.len());
             for (inner, part) in parts.into_iter().enumerate() {
                 blocks.push(block(part, format_args!("{place}.parts[{inner}]"))?);
             }
@@ -286,14 +287,15 @@ impl<'a> Writer<'a, '_> {
     }
 
     fn call(&mut self, call: &'a ToolCall, place: Place) -> Part<'a> {
-        if !call.is_complete() {
+        let args = call.arguments.as_raw();
+        if args.is_none() {
             let why = "the arguments are cut off, and only an object can be sent; none are sent";
             self.lost(LossCode::NotInDialect, "arguments", place, why);
         }
         let id = content::wire_id(call).filter(|_| self.fitted.takes.call_ids);
         let order = self.calls.len();
         self.calls.insert(&call.id, Called { name: &call.name, id, order });
-        content::call(call, &call.name, id)
+        content::call(call, args, id)
     }
 
     pub(super) fn media(&mut self, block: &'a Block, place: Place) -> Vec<Part<'a>> {

@@ -1,6 +1,6 @@
 //! Ids for calls and results that came without.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use super::super::DIALECT;
 use super::super::content::GENERATED;
@@ -11,6 +11,9 @@ use crate::{Block, Message, Part, ProviderData, Role, ToolCall, ToolResult};
 /// Gives calls and results without an id one: results are paired with the calls of the turn before them, by name and
 /// order. The ids follow from the order alone, so that a conversation keeps them from turn to turn.
 pub(super) fn name_calls(messages: &mut [Message]) {
+    if !messages.iter().flat_map(|message| &message.content).filter_map(id_of).any(str::is_empty) {
+        return;
+    }
     let mut ids = FreshIds::new(messages);
     let mut turn = Turn::default();
     let mut last_role = None;
@@ -35,6 +38,20 @@ pub(super) fn name_calls(messages: &mut [Message]) {
     }
 }
 
+/// The id of a call or result, which may be empty.
+fn id_of(block: &Block) -> Option<&str> {
+    match block {
+        Block::ToolCall(call) => Some(&call.id),
+        Block::ToolResult(result) => Some(&result.tool_call_id),
+        Block::Text(_)
+        | Block::Image(_)
+        | Block::Document(_)
+        | Block::Audio(_)
+        | Block::Thinking(_)
+        | Block::Other(_) => None,
+    }
+}
+
 fn mark(data: &mut ProviderData) {
     data.set_part(DIALECT, Part::Shape, GENERATED, true);
 }
@@ -48,12 +65,8 @@ struct FreshIds {
 impl FreshIds {
     fn new(messages: &[Message]) -> Self {
         let blocks = messages.iter().flat_map(|message| &message.content);
-        let id = |block: &Block| match block {
-            Block::ToolCall(call) => Some(call.id.clone()),
-            Block::ToolResult(result) => Some(result.tool_call_id.clone()),
-            _ => None,
-        };
-        FreshIds { taken: blocks.filter_map(id).collect(), ids: Ids::default() }
+        let given = blocks.filter_map(id_of).filter(|id| !id.is_empty());
+        FreshIds { taken: given.map(str::to_owned).collect(), ids: Ids::default() }
     }
 
     fn next(&mut self) -> String {
@@ -70,9 +83,17 @@ impl FreshIds {
 #[derive(Default)]
 struct Turn<'m> {
     calls: Vec<Call<'m>>,
-    by_id: HashMap<String, usize>,
-    /// The calls in order. Each queue gives up those that are answered when it comes to them.
-    waiting: HashMap<Among, VecDeque<usize>>,
+    by_id: BTreeMap<String, usize>,
+    by_name: BTreeMap<String, Named>,
+    /// All calls before this one are answered.
+    open_from: usize,
+}
+
+/// The calls of one name, in order. A queue gives up those that are answered when it comes to them.
+#[derive(Default)]
+struct Named {
+    all: VecDeque<usize>,
+    without_id: VecDeque<usize>,
 }
 
 struct Call<'m> {
@@ -80,26 +101,15 @@ struct Call<'m> {
     answered: bool,
 }
 
-/// Where a result looks for its call.
-#[derive(PartialEq, Eq, Hash)]
-enum Among {
-    All,
-    Named(String),
-    /// Those of a name that came without an id.
-    NamedWithoutId(String),
-}
-
 impl<'m> Turn<'m> {
     fn add(&mut self, call: &'m mut ToolCall, ids: &mut FreshIds) {
         let place = self.calls.len();
-        let mut among = vec![Among::All, Among::Named(call.name.clone())];
+        let named = self.by_name.entry(call.name.clone()).or_default();
+        named.all.push_back(place);
         if call.id.is_empty() {
             call.id = ids.next();
             mark(&mut call.provider_data);
-            among.push(Among::NamedWithoutId(call.name.clone()));
-        }
-        for among in among {
-            self.waiting.entry(among).or_default().push_back(place);
+            named.without_id.push_back(place);
         }
         self.by_id.entry(call.id.clone()).or_insert(place);
         self.calls.push(Call { call, answered: false });
@@ -108,11 +118,20 @@ impl<'m> Turn<'m> {
     /// Pairs a result with the call that has its id; else with the first open one of its name; else, for a result without
     /// an id, with the first open one. A result with an id can only belong to a call that has none of its own.
     fn answer(&mut self, result: &mut ToolResult, ids: &mut FreshIds) {
-        let name = result.provider_data.part_str(DIALECT, Part::Shape, NAME).unwrap_or_default().into_owned();
         let has_id = !result.tool_call_id.is_empty();
-        let places = if has_id { vec![Among::NamedWithoutId(name)] } else { vec![Among::Named(name), Among::All] };
         let known = self.by_id.get(&result.tool_call_id).copied();
-        let place = known.or_else(|| places.iter().find_map(|among| self.first(among)));
+        let place = known.or_else(|| {
+            let name = result.provider_data.part_str(DIALECT, Part::Shape, NAME).unwrap_or_default();
+            let named = self.by_name.get_mut(name.as_ref());
+            if has_id {
+                return first_open(&self.calls, &mut named?.without_id);
+            }
+            named.and_then(|named| first_open(&self.calls, &mut named.all)).or_else(|| {
+                let answered = self.calls.iter().skip(self.open_from).take_while(|call| call.answered).count();
+                self.open_from += answered;
+                (self.open_from < self.calls.len()).then_some(self.open_from)
+            })
+        });
         match place.and_then(|place| Some((place, self.calls.get_mut(place)?))) {
             Some((place, call)) if has_id => {
                 call.answered = true;
@@ -132,18 +151,17 @@ impl<'m> Turn<'m> {
             }
         }
     }
+}
 
-    /// The first call of a queue that is not answered yet; those that are leave it.
-    fn first(&mut self, among: &Among) -> Option<usize> {
-        let queue = self.waiting.get_mut(among)?;
-        while let Some(place) = queue.front() {
-            if self.calls.get(*place).is_some_and(|call| !call.answered) {
-                return Some(*place);
-            }
-            queue.pop_front();
+/// The first call of a queue that is not answered yet; those that are leave it.
+fn first_open(calls: &[Call<'_>], queue: &mut VecDeque<usize>) -> Option<usize> {
+    while let Some(place) = queue.front() {
+        if calls.get(*place).is_some_and(|call| !call.answered) {
+            return Some(*place);
         }
-        None
+        queue.pop_front();
     }
+    None
 }
 
 #[cfg(test)]

@@ -14,7 +14,10 @@ fn the_work_grows_with_the_calls_and_not_with_their_square() {
     let mut ids = FreshIds { taken: HashSet::new(), ids: Ids::default() };
     let mut turn = Turn::default();
     calls.iter_mut().for_each(|call| turn.add(call, &mut ids));
-    let left = |turn: &Turn<'_>| turn.waiting.values().map(VecDeque::len).sum::<usize>();
+    let left = |turn: &Turn<'_>| {
+        turn.calls.len() - turn.open_from
+            + turn.by_name.values().map(|named| named.all.len() + named.without_id.len()).sum::<usize>()
+    };
     let mut own = Ids::default();
     for answered in 0..count {
         let mut result = ToolResult::default();

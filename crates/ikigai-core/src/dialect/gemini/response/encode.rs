@@ -196,7 +196,7 @@ impl Parts<'_> {
             self.losses.push(Loss::new(LossCode::NotInDialect, "tool_call", place, why));
             return None;
         }
-        Some(content::call(call, &call.name, content::wire_id(call)))
+        Some(content::call(call, call.arguments.as_raw(), content::wire_id(call)))
     }
 
     fn lost(&mut self, code: LossCode, block: &Block, place: &str, why: &str) {

@@ -7,8 +7,9 @@ mod lower;
 
 use serde_json::{Map, Value, json};
 
+use crate::json::tagged::Object;
 use crate::json::wire::Raw;
-use crate::{Error, Fields, Json, Limits, Loss};
+use crate::{Error, Json, Limits, Loss};
 
 pub(super) use lower::lower;
 
@@ -30,8 +31,8 @@ const COUNTS: [&str; 6] = ["minItems", "maxItems", "minLength", "maxLength", "mi
 
 /// Does the schema of a function's arguments name any? An object without is as good as no schema.
 pub(super) fn has_properties(schema: &Json) -> bool {
-    let Ok(schema) = schema.to::<Fields>() else { return false };
-    let is_object = |name: &str| schema.get(name).is_some_and(|value| value.is_object() && value.text() != "{}");
+    let Ok(schema) = schema.to::<Object<'_>>() else { return false };
+    let is_object = |name: &str| schema.get(name).is_some_and(|value| value.get().starts_with('{'));
     // Something else than properties may say it: a reference, a choice, free names.
     let says_nothing = |name: &str| {
         matches!(
@@ -39,9 +40,9 @@ pub(super) fn has_properties(schema: &Json) -> bool {
             "type" | "properties" | "required" | "additionalProperties" | "$schema" | "title" | "description"
         )
     };
-    is_object("properties")
-        || schema.get("additionalProperties").is_some_and(Json::is_object)
-        || !schema.names().all(says_nothing)
+    is_object("properties") && schema.get("properties").is_some_and(|value| value.get() != "{}")
+        || is_object("additionalProperties")
+        || !schema.0.iter().all(|(name, _)| says_nothing(name))
 }
 
 /// A schema of the subset as JSON Schema; and as it was written, where that is not the same.

@@ -79,10 +79,7 @@ fn what_is_no_request_is_refused_with_the_place() {
         let error = decode_request(Sent { path: None, body }).unwrap_err();
         (error.param, error.message)
     };
-    assert_eq!(
-        refused(json!([])),
-        (None, "the request body is not a JSON object".to_owned())
-    );
+    assert_eq!(refused(json!([])), (None, "the request body is not a JSON object".to_owned()));
     assert_eq!(refused(json!({"messages": []})).0.as_deref(), Some("model"));
     assert_eq!(refused(json!({"model": "m"})).1, "`messages` is missing or not a list");
     assert_eq!(refused(json!({"model": "m", "messages": ["x"]})).1, "`messages[0]` is not a JSON object");

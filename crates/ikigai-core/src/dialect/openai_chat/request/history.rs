@@ -26,7 +26,13 @@ pub(super) struct History<'f> {
 
 impl<'f> History<'f> {
     pub(super) fn new(fitted: &'f Fitted<'f>) -> Self {
-        History { fitted, losses: Vec::new(), out: Vec::new(), moved: Vec::new(), after_tool: false }
+        History {
+            fitted,
+            losses: Vec::new(),
+            out: Vec::with_capacity(fitted.messages.len() + 1),
+            moved: Vec::new(),
+            after_tool: false,
+        }
     }
 
     /// All messages, and what they cost.

@@ -117,7 +117,11 @@ fn numbers_and_duplicates_keep_their_spelling() {
     let text = format!(
         r#"{{"model":"m","messages":[{{"role":"user","content":[{{"type":"text","text":"x","own":{numbers}}}],"own":{numbers}}},{arguments}],"tools":[{{"type":"function","function":{{"name":"t","parameters":{numbers}}}}}],"own":{numbers},"temperature":1e0,"again":1,"again":2}}"#
     );
-    let request = super::super::decode_request(crate::dialect::Incoming { path: None, body: text.as_bytes() }, &crate::Limits::default()).unwrap();
+    let request = super::super::decode_request(
+        crate::dialect::Incoming { path: None, body: text.as_bytes() },
+        &crate::Limits::default(),
+    )
+    .unwrap();
     let (quirks, rules) = (Quirks::default(), Rules::default());
     let target = Target { provider: "here", quirks: &quirks, rules: &rules, facts: None };
     let limits = crate::Limits::default();

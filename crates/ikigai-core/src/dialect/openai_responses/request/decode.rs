@@ -7,7 +7,9 @@ use crate::dialect::openai_responses::wire::{self, Document, Many, find, word};
 use crate::dialect::openai_responses::{DIALECT, thinking};
 use crate::json::loose::{Loose as _, read_raw};
 use crate::json::wire::{Raw, Text, read_request};
-use crate::{Block, CacheOptions, Error, Fields, JsonSchemaFormat, Limits, Message, OutputFormat, Part, ProviderData, Request};
+use crate::{
+    Block, CacheOptions, Error, Fields, JsonSchemaFormat, Limits, Message, OutputFormat, Part, ProviderData, Request,
+};
 
 /// Reads a client's request.
 ///

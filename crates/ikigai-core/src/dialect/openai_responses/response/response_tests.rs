@@ -272,7 +272,8 @@ fn the_state_of_other_dialects_travels_through_a_client_and_back() {
     let mut items = write(&response, &reply())["output"].take();
     items.as_array_mut().unwrap().push(json!({"type": "function_call_output", "call_id": "toolu_1", "output": "r"}));
     let body = json!({"model": "claude-x", "input": items});
-    let request = decode_request(Incoming { path: None, body: body.to_string().as_bytes() }, &crate::Limits::default()).unwrap();
+    let request =
+        decode_request(Incoming { path: None, body: body.to_string().as_bytes() }, &crate::Limits::default()).unwrap();
     let mut back = request.messages[0].clone();
     // The client's own ids of items come along; they are this dialect's and of no use elsewhere.
     back.content.iter_mut().filter_map(Block::provider_data_mut).for_each(|data| {

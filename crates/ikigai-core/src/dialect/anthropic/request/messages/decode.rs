@@ -29,8 +29,8 @@ fn read_message(index: usize, mut message: wire::Message<'_>, messages: &mut Vec
         }
     };
     let mut data = ProviderData::default();
-    let place = format!("messages[{index}].content");
-    let content = read_content(message.content.take().unwrap_or(Content::Odd), &place, &mut data, "blocks")?;
+    let content = message.content.take().unwrap_or(Content::Odd);
+    let content = read_content(content, &format_args!("messages[{index}].content"), &mut data, "blocks")?;
     let first = messages.len();
     match role {
         Role::User => split(content, messages),

@@ -130,10 +130,12 @@ impl<'a> Writer<'a> {
             }
             Block::Thinking(thinking) => content::write_thinking(thinking, || None),
             Block::ToolCall(call) => {
-                let mut written = content::write_call(call, cache, data);
+                let arguments = content::arguments(call);
+                let is_complete = arguments.as_ref().is_some_and(|raw| raw.text().starts_with('{'));
+                let mut written = content::write_call(call, arguments, cache, data);
                 if !self.as_it_came() {
                     let none = || Raw::of(&Object::default());
-                    if !call.is_complete() {
+                    if !is_complete {
                         let why = "the call was cut off; it is sent without arguments";
                         self.losses.push(Loss::new(LossCode::Changed, "arguments", place.to_string(), why));
                         written.input = Some(none());
