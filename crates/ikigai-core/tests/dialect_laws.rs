@@ -17,6 +17,8 @@ mod support {
 mod fields;
 #[path = "laws/generated.rs"]
 mod generated;
+#[path = "laws/glance.rs"]
+mod glance;
 #[path = "laws/state.rs"]
 mod state;
 #[path = "laws/survive.rs"]

@@ -160,6 +160,10 @@ impl Progress {
             return;
         }
         self.frames += 1;
+        let before = out.len();
+        if reader.dialects().glance(frame.data, out).is_some() {
+            return self.look_over(reader, before, out);
+        }
         if frame.data.trim_ascii().is_empty() {
             return;
         }
@@ -169,8 +173,7 @@ impl Progress {
             return self.fail(reader, limit_reached(message), out);
         }
         let data = self.surrogates.mark(frame.data);
-        let before = out.len();
-        let seen = reader.frame(Frame { name: frame.name, data: &data }, out);
+        let seen = reader.dialects().frame(frame.name, &data, out);
         self.look_over(reader, before, out);
         match seen {
             Ok(Seen::Known) => {}
@@ -182,7 +185,7 @@ impl Progress {
     /// The end of the bytes.
     fn finish(&mut self, reader: &mut Reader, out: &mut Vec<Event>) {
         let before = out.len();
-        let end = reader.end(out);
+        let end = reader.dialects().end(out);
         self.look_over(reader, before, out);
         if let Err(fault) = end {
             self.stop(reader, fault, "", out);
@@ -208,23 +211,27 @@ impl Progress {
             self.started = true;
             out.splice(from + 1..from + 1, self.held.drain(..));
         }
-        let reached = (from..).zip(out.get(from..).unwrap_or_default()).find_map(|(place, event)| {
+        let mut reached = None;
+        for (place, event) in out.iter().enumerate().skip(from) {
             match event {
+                Event::TextDelta { .. } | Event::ThinkingDelta { .. } | Event::ToolCallDelta { .. } => {}
                 Event::BlockStart { .. } | Event::ToolCallStart { .. } => {
                     self.blocks += 1;
                     self.open += 1;
+                    let most = self.limits.check_answer_blocks(self.blocks);
+                    reached = most.and_then(|()| self.limits.check_open(self.open)).err().map(|error| (place, error));
+                    if reached.is_some() {
+                        break;
+                    }
                 }
                 Event::BlockDone { .. } | Event::ToolCallDone { .. } => self.open = self.open.saturating_sub(1),
-                _ => return None,
+                event => self.ended |= event.is_terminal(),
             }
-            let most = self.limits.check_answer_blocks(self.blocks).and_then(|()| self.limits.check_open(self.open));
-            most.err().map(|error| (place, error))
-        });
+        }
         if let Some((place, error)) = reached {
             out.truncate(place);
-            return self.fail(reader, error, out);
+            self.fail(reader, error, out);
         }
-        self.ended |= out.len() > from && out.last().is_some_and(Event::is_terminal);
     }
 
     /// Ends the stream because of a fault in a frame with this data.
@@ -256,7 +263,7 @@ impl Progress {
     fn fail(&mut self, reader: &mut Reader, error: Error, out: &mut Vec<Event>) {
         self.ended = true;
         if self.started {
-            reader.flush(out);
+            reader.dialects().flush(out);
         }
         out.push(Event::Error { error: Box::new(error) });
     }
@@ -267,33 +274,13 @@ fn excerpt(text: &str) -> &str {
 }
 
 impl Reader {
-    fn frame(&mut self, frame: Frame<'_>, out: &mut Vec<Event>) -> Result<Seen, Fault> {
+    fn dialects(&mut self) -> &mut dyn ReadFrames {
         match self {
-            Reader::Anthropic(reader) => reader.frame(frame.name, frame.data, out),
-            Reader::OpenaiChat(reader) => reader.frame(frame.name, frame.data, out),
-            Reader::OpenaiResponses(reader) => reader.frame(frame.name, frame.data, out),
-            Reader::Gemini(reader) => reader.frame(frame.name, frame.data, out),
-            Reader::BedrockConverse(reader) => reader.frame(frame.name, frame.data, out),
-        }
-    }
-
-    fn end(&mut self, out: &mut Vec<Event>) -> Result<(), Fault> {
-        match self {
-            Reader::Anthropic(reader) => reader.end(out),
-            Reader::OpenaiChat(reader) => reader.end(out),
-            Reader::OpenaiResponses(reader) => reader.end(out),
-            Reader::Gemini(reader) => reader.end(out),
-            Reader::BedrockConverse(reader) => reader.end(out),
-        }
-    }
-
-    fn flush(&mut self, out: &mut Vec<Event>) {
-        match self {
-            Reader::Anthropic(reader) => reader.flush(out),
-            Reader::OpenaiChat(reader) => reader.flush(out),
-            Reader::OpenaiResponses(reader) => reader.flush(out),
-            Reader::Gemini(reader) => reader.flush(out),
-            Reader::BedrockConverse(reader) => reader.flush(out),
+            Reader::Anthropic(reader) => reader.as_mut(),
+            Reader::OpenaiChat(reader) => reader.as_mut(),
+            Reader::OpenaiResponses(reader) => reader.as_mut(),
+            Reader::Gemini(reader) => reader.as_mut(),
+            Reader::BedrockConverse(reader) => reader.as_mut(),
         }
     }
 }
@@ -349,7 +336,10 @@ impl StreamEncoder {
             Some(queue) => queue.push(event, |event| writer.event(event, out)),
             None => writer.event(event, out),
         }
-        self.losses.append(&mut self.writer.take_losses());
+        let losses = self.writer.take_losses();
+        if !losses.is_empty() {
+            self.losses.extend(losses);
+        }
     }
 
     /// What could not be carried so far.

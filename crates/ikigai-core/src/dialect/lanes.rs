@@ -24,6 +24,8 @@ pub(super) struct Queue {
     open: BTreeMap<usize, Open>,
     /// The numbers of those in each lane. The first one goes through, the others wait.
     order: [VecDeque<usize>; 3],
+    /// How many wait: mostly none.
+    waiting: usize,
 }
 
 #[derive(Debug)]
@@ -57,7 +59,7 @@ impl Open {
 
 impl Queue {
     pub(super) fn new(lanes: Lanes) -> Self {
-        Queue { lanes, open: BTreeMap::new(), order: Default::default() }
+        Queue { lanes, open: BTreeMap::new(), order: Default::default(), waiting: 0 }
     }
 
     /// Hands on the event, and what it sets free; or keeps it.
@@ -116,6 +118,7 @@ impl Queue {
         let waits = !order.is_empty();
         order.push_back(index);
         let held = if waits { vec![event.clone()] } else { Vec::new() };
+        self.waiting += usize::from(waits);
         self.open.insert(index, Open { lane, held, ended: false });
         if !waits {
             pass(event);
@@ -133,6 +136,9 @@ impl Queue {
 
     /// The block, if another one is before it in its lane.
     fn waiting(&mut self, index: usize) -> Option<&mut Open> {
+        if self.waiting == 0 {
+            return None;
+        }
         let lane = self.open.get(&index)?.lane;
         if self.order(lane).front() == Some(&index) {
             return None;
@@ -146,6 +152,7 @@ impl Queue {
         self.order(lane).pop_front();
         while let Some(next) = self.order(lane).front().copied() {
             let Some(open) = self.open.get_mut(&next) else { return };
+            self.waiting = self.waiting.saturating_sub(1);
             std::mem::take(&mut open.held).iter().for_each(&mut pass);
             if !open.ended {
                 return;

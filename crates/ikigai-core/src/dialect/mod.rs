@@ -230,6 +230,12 @@ pub struct WireError {
 /// A dialect's reader of streams. It sees frames, never bytes, and only those before the end. What becomes of frames that
 /// are unknown, broken or cut off is the driver's decision.
 pub(crate) trait ReadFrames {
+    /// Reads a frame that brings nothing but a piece of text and looks as usual, without parsing it. `None` if it is
+    /// anything else, and then nothing has changed.
+    fn glance(&mut self, _data: &str, _out: &mut Vec<Event>) -> Option<()> {
+        None
+    }
+
     /// One frame: the SSE event name, if any, and its data. Writes the events that it brings.
     fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault>;
 

@@ -54,10 +54,14 @@ impl Surrogates {
     }
 
     /// Joins halves in the events that were just read, which begin at `from`.
+    #[inline]
     pub(super) fn join(&mut self, events: &mut Vec<Event>, from: usize) {
-        if !self.seen {
-            return;
+        if self.seen {
+            self.join_all(events, from);
         }
+    }
+
+    fn join_all(&mut self, events: &mut Vec<Event>, from: usize) {
         for event in events.iter_mut().skip(from) {
             match event {
                 Event::TextDelta { index, text } => self.join_delta(*index, Kind::Text, text),

@@ -29,6 +29,44 @@ pub(crate) fn unescape_inner(inner: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(text))
 }
 
+/// Writes a text as a JSON string.
+pub(crate) fn write(text: &str, out: &mut Vec<u8>) {
+    if is_plain(text.as_bytes()) {
+        out.push(b'"');
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'"');
+    } else {
+        // A text always has a JSON form, and memory takes every write.
+        let _ = serde_json::to_writer(out, text);
+    }
+}
+
+/// Whether a text is the same between the quotation marks of a JSON string: nothing in it is escaped, or needs to be.
+///
+/// Pieces of an answer are short, and most of them are plain: several bytes are looked at at once.
+#[inline]
+pub(crate) fn is_plain(text: &[u8]) -> bool {
+    if let Some(last) = text.last_chunk() {
+        let (words, _) = text.as_chunks();
+        return words.iter().chain([last]).all(|word| is_plain_word(u64::from_ne_bytes(*word)));
+    }
+    match (text.first_chunk(), text.last_chunk()) {
+        (Some(first), Some(last)) => {
+            is_plain_word(u64::from(u32::from_ne_bytes(*first)) << 32 | u64::from(u32::from_ne_bytes(*last)))
+        }
+        _ => text.iter().all(|byte| *byte >= b' ' && !matches!(byte, b'"' | b'\\')),
+    }
+}
+
+/// Whether none of eight bytes is a control character, a quotation mark or a backslash.
+fn is_plain_word(word: u64) -> bool {
+    const ONES: u64 = u64::MAX / 0xff;
+    // The highest bit of a byte is set where the byte is less than `least`, which is true of no byte if it is of none.
+    let less = |word: u64, least: u64| word.wrapping_sub(ONES * least) & !word & (ONES << 7);
+    let is = |byte: u8| less(word ^ (ONES * u64::from(byte)), 1);
+    less(word, u64::from(b' ')) | is(b'"') | is(b'\\') == 0
+}
+
 /// Adds what the escape at a place of a string's inside stands for. Gives the place where the text goes on, and the one
 /// behind the escape: a character that stands for itself is left to the text. `half` stands for half of a surrogate pair.
 #[inline]
@@ -149,6 +187,23 @@ mod tests {
         assert_eq!(escape(""), "\"\"");
     }
 
+    #[test]
+    fn one_odd_byte_anywhere_is_seen() {
+        for length in 0..40 {
+            let mut text = vec![b'a'; length];
+            assert!(is_plain(&text));
+            for at in 0..length {
+                for (byte, plain) in
+                    [(0, false), (0x1f, false), (b'"', false), (b'\\', false), (b' ', true), (0x7f, true), (0xff, true)]
+                {
+                    text[at] = byte;
+                    assert_eq!(is_plain(&text), plain, "{text:?}");
+                }
+                text[at] = b'!';
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn specials_are_found_where_they_are(text in "[a-z\"\\\\é\u{0}\u{1f} ]{0,40}") {
@@ -161,6 +216,10 @@ mod tests {
             let plain = serde_json::to_string(&text).unwrap();
             prop_assert_eq!(&escape(&text), &plain);
             prop_assert_eq!(unescape(&plain).unwrap(), text.as_str());
+            let mut written = Vec::new();
+            write(&text, &mut written);
+            prop_assert_eq!(&String::from_utf8(written).unwrap(), &plain);
+            prop_assert_eq!(is_plain(text.as_bytes()), plain.len() == text.len() + 2);
             let escaped: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
             let escaped = format!("\"{escaped}\"");
             prop_assert_eq!(unescape(&escaped).unwrap(), text);

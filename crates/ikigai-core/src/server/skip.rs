@@ -16,7 +16,7 @@ pub(crate) enum Fault {
     Cut,
     /// No value begins, or a bracket closes that is not open.
     Unexpected(usize),
-    /// More brackets are open than [`DEEPEST`].
+    /// More brackets are open than may be.
     TooDeep(usize),
 }
 
@@ -69,15 +69,21 @@ fn is_escaped(bytes: &[u8], from: usize, at: usize) -> bool {
 
 /// The place behind the value that begins at `at`.
 pub(crate) fn value(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+    value_within(bytes, at, DEEPEST)
+}
+
+/// The place behind the value that begins at `at`, in which no more than so many brackets may be open, and not more than
+/// [`DEEPEST`].
+pub(crate) fn value_within(bytes: &[u8], at: usize, deepest: u32) -> Result<usize, Fault> {
     match bytes.get(at).ok_or(Fault::Cut)? {
         b'"' => string(bytes, at + 1).ok_or(Fault::Cut),
-        b'{' | b'[' => nested(bytes, at),
+        b'{' | b'[' => nested(bytes, at, deepest.min(DEEPEST)),
         _ => scalar(bytes, at),
     }
 }
 
 /// The place behind the object or array that begins at `at`.
-fn nested(bytes: &[u8], start: usize) -> Result<usize, Fault> {
+fn nested(bytes: &[u8], start: usize, deepest: u32) -> Result<usize, Fault> {
     // One bit for each open bracket, the innermost lowest: set for an object.
     let mut open: u128 = 0;
     let mut depth: u32 = 0;
@@ -88,7 +94,7 @@ fn nested(bytes: &[u8], start: usize) -> Result<usize, Fault> {
         match byte {
             b'"' => at = string(bytes, at).ok_or(Fault::Cut)?,
             b'{' | b'[' => {
-                if depth == DEEPEST {
+                if depth == deepest {
                     return Err(Fault::TooDeep(at - 1));
                 }
                 depth += 1;
@@ -107,6 +113,24 @@ fn nested(bytes: &[u8], start: usize) -> Result<usize, Fault> {
             _ => {}
         }
     }
+}
+
+/// How many brackets are open in the deepest place of a value.
+pub(crate) fn depth(value: &[u8]) -> u32 {
+    let (mut at, mut open, mut deepest) = (0, 0_u32, 0);
+    while let Some(byte) = value.get(at) {
+        at += 1;
+        match byte {
+            b'"' => at = string(value, at).unwrap_or(value.len()),
+            b'{' | b'[' => {
+                open += 1;
+                deepest = deepest.max(open);
+            }
+            b'}' | b']' => open = open.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
 }
 
 /// A number, `true`, `false` or `null`, checked: these are short.
@@ -174,6 +198,17 @@ mod tests {
                 b'"' => return Some(at + 1),
                 b'\\' => at += 2,
                 _ => at += 1,
+            }
+        }
+    }
+
+    #[test]
+    fn a_value_may_be_as_deep_as_it_is_and_no_deeper() {
+        for (json, deep) in [("7", 0), ("\"[[\"", 0), ("[]", 1), (r#"[{"[":[]},[1,[2]],"]"]"#, 3)] {
+            assert_eq!(depth(json.as_bytes()), deep, "{json}");
+            assert_eq!(value_within(json.as_bytes(), 0, deep), Ok(json.len()), "{json}");
+            if let Some(less) = deep.checked_sub(1) {
+                assert!(matches!(value_within(json.as_bytes(), 0, less), Err(Fault::TooDeep(_))), "{json}");
             }
         }
     }

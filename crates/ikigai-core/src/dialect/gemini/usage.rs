@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::DIALECT;
@@ -15,26 +16,78 @@ use crate::{Fields, Part, ProviderData, Usage};
 /// the sum.
 const COUNTS: &str = "counts";
 const TOOL_USE: &str = "toolUsePromptTokenCount";
+/// The names of the counts in the order of [`Counts`], which is the order in which they are written.
+const NAMES: [&str; 6] = [
+    "promptTokenCount",
+    "candidatesTokenCount",
+    "thoughtsTokenCount",
+    "cachedContentTokenCount",
+    TOOL_USE,
+    "totalTokenCount",
+];
 const PROMPT_DETAILS: &str = "promptTokensDetails";
 
 wire! {
     /// What an answer says about tokens; `rest` is what is not a count.
     pub(super) struct UsageMetadata<'a> {
-        prompt "promptTokenCount": Raw<'a>,
-        candidates "candidatesTokenCount": Raw<'a>,
-        thoughts "thoughtsTokenCount": Raw<'a>,
-        cached "cachedContentTokenCount": Raw<'a>,
-        tool_use "toolUsePromptTokenCount": Raw<'a>,
-        total "totalTokenCount": Raw<'a>,
+        prompt "promptTokenCount": Count<'a>,
+        candidates "candidatesTokenCount": Count<'a>,
+        thoughts "thoughtsTokenCount": Count<'a>,
+        cached "cachedContentTokenCount": Count<'a>,
+        tool_use "toolUsePromptTokenCount": Count<'a>,
+        total "totalTokenCount": Count<'a>,
         /// Comes with every frame of a stream: here it takes no memory.
         prompt_details "promptTokensDetails": Raw<'a>,
     }
 }
 
+/// One count: as it was written, or a number to write.
+#[derive(Debug, Clone)]
+pub(super) enum Count<'a> {
+    Written(Raw<'a>),
+    Number(u64),
+}
+
+impl Count<'_> {
+    fn value(&self) -> Option<u64> {
+        match self {
+            Count::Written(raw) => number(raw.text()),
+            Count::Number(count) => Some(*count),
+        }
+    }
+
+    /// The text that it was read from.
+    pub(super) fn written(&self) -> Option<&str> {
+        match self {
+            Count::Written(raw) => Some(raw.text()),
+            Count::Number(_) => None,
+        }
+    }
+}
+
+impl Serialize for Count<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Count::Written(raw) => raw.serialize(serializer),
+            Count::Number(count) => serializer.serialize_u64(*count),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Count<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Raw::deserialize(deserializer).map(Count::Written)
+    }
+}
+
 impl<'a> UsageMetadata<'a> {
     pub(super) fn counts(&self) -> Counts {
-        let all = [&self.prompt, &self.candidates, &self.thoughts, &self.cached, &self.tool_use, &self.total];
-        Counts(all.map(|raw| number(raw.as_ref()?.text())))
+        Counts(self.numbers().map(|count| count.as_ref()?.value()))
+    }
+
+    /// The counts in the order of [`Counts`].
+    pub(super) fn numbers(&self) -> [&Option<Count<'a>>; 6] {
+        [&self.prompt, &self.candidates, &self.thoughts, &self.cached, &self.tool_use, &self.total]
     }
 
     /// What a stream counted, and what it said beside the counts.
@@ -59,8 +112,7 @@ impl<'a> UsageMetadata<'a> {
 
 impl From<Counts> for UsageMetadata<'_> {
     fn from(counts: Counts) -> Self {
-        let raws = counts.0.map(|count| count.map(|count| Raw::of(&count)));
-        let [prompt, candidates, thoughts, cached, tool_use, total] = raws;
+        let [prompt, candidates, thoughts, cached, tool_use, total] = counts.0.map(|count| count.map(Count::Number));
         UsageMetadata { prompt, candidates, thoughts, cached, tool_use, total, ..UsageMetadata::default() }
     }
 }
@@ -71,6 +123,13 @@ impl From<Counts> for UsageMetadata<'_> {
 pub(super) struct Counts([Option<u64>; 6]);
 
 impl Counts {
+    /// Takes the count with this number, as it was written.
+    pub(super) fn read(&mut self, place: usize, written: &str) {
+        if let Some(count) = self.0.get_mut(place) {
+            *count = number(written);
+        }
+    }
+
     fn total(&self) -> Option<u64> {
         let [.., total] = self.0;
         total
@@ -104,6 +163,17 @@ impl Counts {
         }
     }
 
+    /// With a 0 in the place of each count that is not there, but was told before.
+    fn or_nothing(mut self, before: &Usage) -> Self {
+        let [_, candidates, thoughts, cached, ..] = &mut self.0;
+        for (count, before) in
+            [(candidates, before.output_tokens), (thoughts, before.thinking_tokens), (cached, before.cache_read_tokens)]
+        {
+            *count = count.or((before > 0).then_some(0));
+        }
+        self
+    }
+
     /// The counts as we write them. As protobuf does, and Google with it, a count of nothing is left out.
     fn of(usage: &Usage) -> Self {
         let tool_use = usage.provider_data.part(DIALECT, Part::Answer).get(TOOL_USE);
@@ -129,7 +199,7 @@ pub(super) fn decode(metadata: &UsageMetadata<'_>) -> Option<Usage> {
     let mut usage = counts.usage();
     let mut details = keep(metadata.clone().details().collect());
     if let Some(tool_use) = &metadata.tool_use {
-        details.push(TOOL_USE, tool_use.to_json());
+        details.push(TOOL_USE, Raw::of(tool_use).into_json());
     }
     usage.provider_data.extend_part(DIALECT, Part::Answer, details);
     let (theirs, ours) = (metadata.counted(), UsageMetadata::from(Counts::of(&usage)).counted());
@@ -156,16 +226,34 @@ pub(super) fn encode<'a>(usage: &'a Usage, before: &Usage) -> UsageMetadata<'a> 
     let kept = kept_counts(usage).filter(|kept| kept.counts().usage() == numbers());
     let mut metadata = kept.unwrap_or_else(|| Counts::of(usage).into());
     metadata.rest = usage.provider_data.part(DIALECT, Part::Answer).as_rest();
-    for (count, before, now) in [
-        (&mut metadata.candidates, before.output_tokens, usage.output_tokens),
-        (&mut metadata.thoughts, before.thinking_tokens, usage.thinking_tokens),
-        (&mut metadata.cached, before.cache_read_tokens, usage.cache_read_tokens),
-    ] {
-        if before > 0 && now == 0 {
-            count.get_or_insert_with(|| Raw::of(&0));
-        }
+    let [_, candidates, thoughts, cached, ..] = Counts::default().or_nothing(before).0;
+    for (count, nothing) in
+        [(&mut metadata.candidates, candidates), (&mut metadata.thoughts, thoughts), (&mut metadata.cached, cached)]
+    {
+        *count = count.take().or(nothing.map(Count::Number));
     }
     metadata
+}
+
+/// Writes what [`encode`] gives. Some streams bring new counts with every few words, so plain ones are written straight
+/// into bytes.
+pub(super) fn write(usage: &Usage, before: &Usage, out: &mut Vec<u8>) {
+    // Neither numbers nor wire structs are without a JSON form, and memory takes every write.
+    if !usage.provider_data.is_empty() {
+        let _ = serde_json::to_writer(out, &encode(usage, before));
+        return;
+    }
+    let mut open: &[u8] = b"{\"";
+    for (name, count) in NAMES.iter().zip(Counts::of(usage).or_nothing(before).0) {
+        if let Some(count) = count {
+            out.extend_from_slice(open);
+            out.extend_from_slice(name.as_bytes());
+            out.extend_from_slice(b"\":");
+            let _ = serde_json::to_writer(&mut *out, &count);
+            open = b",\"";
+        }
+    }
+    out.push(b'}');
 }
 
 #[cfg(test)]

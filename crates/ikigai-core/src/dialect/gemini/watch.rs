@@ -12,7 +12,7 @@ use crate::server::{Delivery, Seen, skip};
 use crate::{Fields, FinishReason, Json, Usage};
 
 /// What differs between frames that bring text and nothing else, beside their counts.
-const HOLES: Holes<'_> = Holes { texts: &["text"], value: "usageMetadata" };
+const HOLES: Holes<'_> = Holes { texts: &["text"], value: Some("usageMetadata") };
 
 /// So many fields of the counts are kept at most.
 const MOST_FIELDS: usize = 64;
@@ -27,7 +27,7 @@ pub(crate) struct Watcher {
     calls: bool,
     blocked: bool,
     counts: RunningCounts,
-    alike: Alike,
+    alike: Alike<()>,
     frame: Parts,
     candidate: Candidate,
 }
@@ -236,7 +236,8 @@ impl watch::Watcher for Watcher {
     }
 
     fn glance(&mut self, frame: &[u8]) -> bool {
-        let Some(counts) = self.alike.read(frame) else { return false };
+        let mut counts = None;
+        let Some(()) = self.alike.read(frame, |(), place| counts = frame.get(place)) else { return false };
         if let Some(counts) = counts.and_then(|counts| std::str::from_utf8(counts).ok()) {
             self.counts.replace(counts);
         }

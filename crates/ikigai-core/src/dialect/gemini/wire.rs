@@ -185,6 +185,14 @@ impl<T> OneOrMany<T> {
         }
     }
 
+    /// The item, if there is exactly one.
+    pub(super) fn only(&self) -> Option<&T> {
+        match self {
+            OneOrMany::One(item) | OneOrMany::Single(item) => Some(item),
+            OneOrMany::Many(items) => items.first().filter(|_| items.len() == 1),
+        }
+    }
+
     /// How it was written, where not as a list with something in it.
     pub(super) fn form(&self) -> Option<&'static str> {
         match self {

@@ -32,12 +32,11 @@ pub(crate) struct Decoder {
 }
 
 impl ReadFrames for Decoder {
+    fn glance(&mut self, data: &str, out: &mut Vec<Event>) -> Option<()> {
+        self.piece(read_piece(data)?, out)
+    }
+
     fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
-        if let Some(piece) = read_piece(data)
-            && self.piece(piece, out).is_some()
-        {
-            return Ok(Seen::Known);
-        }
         // Spaces behind the JSON are no part of it; serde_json takes them.
         let frame: Object<'_> = serde_json::from_str(data)?;
         let kind = frame.text("type");

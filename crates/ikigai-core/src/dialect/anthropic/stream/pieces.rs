@@ -2,9 +2,9 @@
 //! bytes.
 
 use std::borrow::Cow;
-use std::io::Write as _;
 
-use crate::json::text::unescape_inner;
+use crate::json::text;
+use crate::server::alike::words;
 use crate::server::skip;
 use crate::sse::{begin_frame, end_frame};
 
@@ -58,8 +58,7 @@ pub(super) fn read_piece(frame: &str) -> Option<Piece<'_>> {
     let (text, rest) = rest.split_at_checked(skip::string(rest.as_bytes(), 0)? - 1)?;
     // The API pads frames with blanks.
     let rest = rest.strip_prefix("\"}")?.trim_start_matches(is_blank).strip_prefix('}')?;
-    let plain = rest.chars().all(is_blank) && text.bytes().fold(u8::MAX, u8::min) >= b' ';
-    let text = plain.then(|| unescape_inner(text))??;
+    let text = words(text).filter(|_| rest.chars().all(is_blank))?;
     Some(Piece { kind, index: number(index)?, text })
 }
 
@@ -76,12 +75,17 @@ fn is_blank(c: char) -> bool {
 
 /// Writes a piece, without a value tree in between: there is one for every few characters of an answer.
 pub(super) fn write_piece(out: &mut Vec<u8>, kind: PieceKind, number: usize, text: &str) {
-    let (delta, field) = kind.names();
     // The official client skips frames without a name.
     begin_frame(out, Some("content_block_delta"));
+    out.extend_from_slice(br#"{"type":"content_block_delta","index":"#);
     // Writing into memory does not fail.
-    let _ = write!(out, r#"{{"type":"content_block_delta","index":{number},"delta":{{"type":"{delta}","{field}":"#);
-    let _ = serde_json::to_writer(&mut *out, text);
+    let _ = serde_json::to_writer(&mut *out, &number);
+    out.extend_from_slice(match kind {
+        PieceKind::Text => br#","delta":{"type":"text_delta","text":"#,
+        PieceKind::Thinking => br#","delta":{"type":"thinking_delta","thinking":"#,
+        PieceKind::Arguments => br#","delta":{"type":"input_json_delta","partial_json":"#,
+    });
+    text::write(text, out);
     out.extend_from_slice(b"}}");
     end_frame(out);
 }

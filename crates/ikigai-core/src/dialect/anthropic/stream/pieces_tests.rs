@@ -23,6 +23,17 @@ fn the_apis_own_form_is_read_and_no_other() {
     assert_eq!(text(r#"{"type":"content_block_delta","index":01,"delta":{"type":"text_delta","text":"a"}}"#), None);
 }
 
+#[test]
+fn what_is_written_is_read_at_a_glance() {
+    for kind in [PieceKind::Text, PieceKind::Thinking, PieceKind::Arguments] {
+        let mut out = Vec::new();
+        write_piece(&mut out, kind, 12, "a\n\"é");
+        let frame = std::str::from_utf8(&out).unwrap().strip_prefix("event: content_block_delta\ndata: ").unwrap();
+        let piece = read_piece(frame.strip_suffix("\n\n").unwrap());
+        assert_eq!(piece, Some(Piece { kind, index: 12, text: "a\n\"é".into() }));
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_read_at_a_glance_is_what_the_parser_reads(

@@ -9,9 +9,11 @@ use super::super::response::{FINISH, finish, is_blocked, keep_candidate};
 use super::super::usage::UsageMetadata;
 use super::super::wire::{Answer, Candidate, FunctionCall, OneOrMany, Part};
 use super::super::{DIALECT, content, error, usage};
+use super::alike::{self, Slot};
 use super::args::PartialArgs;
 use crate::dialect::{Fault, ReadFrames, Seen};
 use crate::json::wire::{Raw, Text, read};
+use crate::server::alike::{Alike, words};
 use crate::stream::block_events;
 use crate::wire::Ids;
 use crate::{Arguments, Block, BlockKind, Event, Fields, FinishReason, Json, Part as DataPart, ProviderData, ToolCall};
@@ -43,6 +45,9 @@ pub(crate) struct Decoder {
     details: Fields,
     top: Fields,
     candidate: Fields,
+    /// What the last frame was like, if it brought only text and counts.
+    alike: Alike<Slot>,
+    alike_counts: usage::Counts,
 }
 
 /// Keeps fields by name. A field that a later frame leaves out stays, and `null` is as good as absent.
@@ -65,6 +70,19 @@ fn keep<'a>(
 }
 
 impl ReadFrames for Decoder {
+    fn glance(&mut self, data: &str, out: &mut Vec<Event>) -> Option<()> {
+        let (mut said, mut counts) = (None, self.alike_counts);
+        self.alike.read(data.as_bytes(), |slot, place| match slot {
+            Slot::Said(kind) => said = Some((kind, place)),
+            Slot::Count(number) => counts.read(number, data.get(place).unwrap_or_default()),
+        })?;
+        let (kind, place) = said?;
+        let text = words(data.get(place)?)?.into_owned();
+        self.count(counts, out);
+        self.plain(text, kind, out);
+        Some(())
+    }
+
     fn frame(&mut self, _name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         if !data.trim_ascii_start().starts_with('[') {
             return self.one(data, out);
@@ -126,14 +144,23 @@ impl Decoder {
         if answer.error.is_some() {
             return Err(error::decode_error(None, &[], data).into());
         }
+        match alike::parts(&answer).filter(|_| self.started) {
+            Some(parts) => {
+                self.alike.learn_parts(data, parts);
+                self.alike_counts = answer.usage.as_ref().map(UsageMetadata::counts).unwrap_or_default();
+            }
+            // What it says beside its text may be something else.
+            None => self.alike.forget(),
+        }
         self.answer(answer, out)?;
         Ok(Seen::Known)
     }
 
     fn answer(&mut self, frame: Answer<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
         keep(&mut self.top, frame.rest)?;
+        let mut counts = usage::Counts::default();
         if let Some(usage) = frame.usage {
-            self.counts = usage.counts().after(self.counts);
+            counts = usage.counts();
             keep(&mut self.details, usage.details())?;
         }
         if !self.started {
@@ -142,10 +169,7 @@ impl Decoder {
             out.push(Event::Start { id, model, provider_data: ProviderData::default() });
         }
         // Before the content: another dialect may want the prompt's count at its start.
-        if self.counts != self.told {
-            self.told = self.counts;
-            out.push(Event::Usage { usage: self.told.usage() });
-        }
+        self.count(counts, out);
         let (mut own, mut others) = (None, Vec::new());
         for candidate in frame.candidates.into_iter().flatten() {
             if own.is_none() && candidate.is_first() {
@@ -159,6 +183,15 @@ impl Decoder {
             out.push(Event::Other { index: None, dialect: DIALECT, data: Raw::of(&others).into_json() });
         }
         own.map_or(Ok(()), |candidate| self.candidate(candidate, out))
+    }
+
+    /// Takes the counts of a frame, and tells them if they have changed.
+    fn count(&mut self, counts: usage::Counts, out: &mut Vec<Event>) {
+        self.counts = counts.after(self.counts);
+        if self.counts != self.told {
+            self.told = self.counts;
+            out.push(Event::Usage { usage: self.told.usage() });
+        }
     }
 
     fn candidate(&mut self, candidate: Candidate<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
@@ -176,21 +209,16 @@ impl Decoder {
     }
 
     fn part(&mut self, mut part: Part<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
+        if alike::is_plain(&part)
+            && let Some(text) = part.text.take()
+        {
+            self.plain(text.into_string(), alike::said_in(&part), out);
+            return Ok(());
+        }
         part.rest.retain(|(_, value)| value.get() != "null");
-        let plain = part.signature.as_ref().is_none_or(|signature| signature.as_str().is_empty())
-            && part.rest.is_empty()
-            && part.inline_data.is_none()
-            && part.file_data.is_none()
-            && part.call.is_none()
-            && part.result.is_none();
-        match part.text.take_if(|_| plain) {
-            Some(text) => {
-                let kind = if part.thought == Some(true) { BlockKind::Thinking } else { BlockKind::Text };
-                self.plain(text.into_string(), kind, out);
-                Ok(())
-            }
-            None if part.call.as_ref().is_some_and(|call| self.is_piece(call)) => self.piece(part, out),
-            None => {
+        match &part.call {
+            Some(call) if self.is_piece(call) => self.piece(part, out),
+            Some(_) | None => {
                 // A block of its own, whole in this frame.
                 let block = content::named(content::decode(part), &mut self.ids);
                 self.calls += usize::from(block.kind() == BlockKind::ToolCall);

@@ -12,6 +12,7 @@ use super::super::wire::{Answer, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, usage};
 use crate::dialect::WriteFrames;
 use crate::fit::Spelling;
+use crate::json::text;
 use crate::json::wire::{Raw, Text};
 use crate::wire::Reply;
 use crate::{
@@ -28,8 +29,10 @@ pub(crate) struct Encoder {
     usage: Option<Usage>,
     /// The greatest counts that went out.
     told: Usage,
-    /// The end of every frame, behind the candidate: counts, model, id.
+    /// The end of every frame, behind the part: counts, model, id.
     tail: Vec<u8>,
+    /// The end of that: model and id.
+    names: Vec<u8>,
     open: Vec<Open>,
     /// How many blocks and calls went out.
     blocks: usize,
@@ -63,7 +66,7 @@ impl WriteFrames for Encoder {
                 self.id = id.clone().or_else(|| own.then(|| self.reply.ids.next_id()));
                 self.model = model.clone().filter(|model| !model.is_empty()).or_else(|| self.reply.model.clone());
                 self.data = provider_data.clone();
-                self.make_tail();
+                self.make_names();
             }
             Event::BlockStart { index, block } => self.start(*index, block, out),
             Event::TextDelta { index, text } => self.text(*index, text, BlockKind::Text, out),
@@ -118,22 +121,30 @@ impl WriteFrames for Encoder {
 impl Encoder {
     pub(crate) fn new(reply: Reply) -> Self {
         let mut encoder = Encoder { model: reply.model.clone(), reply, ..Encoder::default() };
-        encoder.make_tail();
+        encoder.make_names();
         encoder
     }
 
-    fn make_tail(&mut self) {
-        let mut tail = std::mem::take(&mut self.tail);
-        tail.clear();
-        json(&self.answer(), &mut tail);
-        // It goes on behind a candidate.
-        if tail == b"{}" {
-            tail.truncate(1);
-            tail.fill(b'}');
-        } else if let Some(first) = tail.first_mut() {
-            *first = b',';
+    fn make_names(&mut self) {
+        self.names.clear();
+        for (name, value) in [(r#","modelVersion":"#, &self.model), (r#","responseId":"#, &self.id)] {
+            if let Some(value) = value {
+                self.names.extend_from_slice(name.as_bytes());
+                text::write(value, &mut self.names);
+            }
         }
-        self.tail = tail;
+        self.names.push(b'}');
+        self.make_tail();
+    }
+
+    fn make_tail(&mut self) {
+        self.tail.clear();
+        self.tail.extend_from_slice(br#"],"role":"model"},"index":0}]"#);
+        if let Some(usage) = &self.usage {
+            self.tail.extend_from_slice(br#","usageMetadata":"#);
+            usage::write(usage, &self.told, &mut self.tail);
+        }
+        self.tail.extend_from_slice(&self.names);
     }
 
     /// What every frame says beside its candidate.
@@ -159,11 +170,15 @@ impl Encoder {
 
     /// A frame with a part.
     fn part(&mut self, part: &Part<'_>, out: &mut Vec<u8>) {
+        self.frame(out, |out| json(part, out));
+    }
+
+    /// A frame with a part that is written like this.
+    fn frame(&mut self, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
         self.blocks += 1;
         self.open_frame(out);
         out.extend_from_slice(br#"{"candidates":[{"content":{"parts":["#);
-        json(part, out);
-        out.extend_from_slice(br#"],"role":"model"},"index":0}]"#);
+        write(out);
         out.extend_from_slice(&self.tail);
         self.close_frame(out);
     }
@@ -190,14 +205,22 @@ impl Encoder {
     }
 
     fn text(&mut self, index: usize, text: &str, kind: BlockKind, out: &mut Vec<u8>) {
-        let mut part = content::text(text, kind);
-        let Some(open) = self.open.iter_mut().find(|open| open.index == index) else { return self.part(&part, out) };
-        open.written += text.len();
-        // A signature of this dialect stands on its own part. Another's state covers the whole block, and waits.
-        if !open.unsigned || !open.block.provider_data().is_some_and(is_own) {
-            return self.part(&part, out);
-        }
+        let open = self.open.iter_mut().find(|open| open.index == index);
+        let open = open.and_then(|open| {
+            open.written += text.len();
+            // A signature of this dialect stands on its own part. Another's state covers the whole block, and waits.
+            (open.unsigned && open.block.provider_data().is_some_and(is_own)).then_some(open)
+        });
+        let Some(open) = open else {
+            // There is one for every few words.
+            return self.frame(out, |out| {
+                out.extend_from_slice(br#"{"text":"#);
+                text::write(text, out);
+                out.extend_from_slice(if kind == BlockKind::Thinking { br#","thought":true}"# } else { b"}" });
+            });
+        };
         open.unsigned = false;
+        let mut part = content::text(text, kind);
         let data = open.block.provider_data().cloned().unwrap_or_default();
         part.signature = own_signature(&data).map(Text);
         content::dress(&mut part, &data, Spelling::Ours);

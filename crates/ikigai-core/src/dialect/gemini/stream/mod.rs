@@ -1,8 +1,9 @@
 //! Answers as they arrive.
 //!
 //! Each frame is a whole answer object: a delta in its content, a snapshot in its usage. `args.rs` builds the arguments
-//! that Vertex sends piece by piece.
+//! that Vertex sends piece by piece, and `alike.rs` tells which frames need no parsing.
 
+mod alike;
 mod args;
 mod decode;
 mod encode;

@@ -4,7 +4,7 @@
 //! Reasoning goes into `reasoning_content`, or into the field that it came in; state of other dialects is sealed into
 //! `reasoning_details` when its block ends.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use serde_json::json;
 
@@ -21,6 +21,7 @@ use crate::dialect::openai_chat::{DIALECT, content, usage};
 use crate::dialect::{Reply, WriteFrames, openai_error};
 use crate::fit::StateUse;
 use crate::json::loose::Words;
+use crate::json::text;
 use crate::json::wire::Raw;
 use crate::{Arguments, Block, Event, FinishReason, Json, Loss, LossCode, Part, ProviderData, ThinkingBlock, Usage};
 
@@ -32,7 +33,7 @@ pub(crate) struct Encoder {
     /// The beginning of every chunk, up to and with `"choices":[`.
     head: Vec<u8>,
     /// What is known of each block that is still open.
-    open: HashMap<usize, Open>,
+    open: BTreeMap<usize, Open>,
     calls: u64,
     holds: Holds,
     usage: Option<Usage>,
@@ -154,7 +155,7 @@ impl Encoder {
         let Some(open) = self.open.get_mut(&index) else { return };
         open.length += text.len();
         if let Kind::Text(field) | Kind::Thinking(Some(field)) = open.kind {
-            self.delta(out, field, |out| write(text, out));
+            self.delta(out, field, |out| text::write(text, out));
         }
     }
 
@@ -247,7 +248,7 @@ impl Encoder {
         self.delta(out, b"\"tool_calls\":[{\"index\":", |out| {
             write(&number, out);
             out.extend_from_slice(b",\"function\":{\"arguments\":");
-            write(arguments, out);
+            text::write(arguments, out);
             out.extend_from_slice(b"}}]");
         });
     }

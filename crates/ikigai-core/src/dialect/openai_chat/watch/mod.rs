@@ -17,8 +17,10 @@ use crate::server::{Delivery, Seen, skip};
 use crate::{FinishReason, Usage};
 
 /// What differs between chunks that bring text and nothing else; some bring running counts as well.
-const HOLES: Holes<'_> =
-    Holes { texts: &["content", "reasoning_content", "reasoning", "text", "arguments", "obfuscation"], value: "usage" };
+const HOLES: Holes<'_> = Holes {
+    texts: &["content", "reasoning_content", "reasoning", "text", "arguments", "obfuscation"],
+    value: Some("usage"),
+};
 
 /// Watches one answer.
 #[derive(Debug)]
@@ -32,7 +34,7 @@ pub(crate) struct Watcher {
     usage: String,
     /// The counts were found elsewhere than in `usage`.
     usage_elsewhere: bool,
-    alike: Alike,
+    alike: Alike<()>,
     chunk: Parts,
     choice: Choice,
 }
@@ -188,7 +190,8 @@ impl watch::Watcher for Watcher {
     }
 
     fn glance(&mut self, frame: &[u8]) -> bool {
-        let Some(counts) = self.alike.read(frame) else { return false };
+        let mut counts = None;
+        let Some(()) = self.alike.read(frame, |(), place| counts = frame.get(place)) else { return false };
         if let Some(counts) = counts.and_then(|counts| std::str::from_utf8(counts).ok()) {
             counts.clone_into(&mut self.usage);
         }

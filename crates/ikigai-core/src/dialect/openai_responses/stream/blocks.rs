@@ -18,6 +18,8 @@ pub(super) struct Slot {
     pub(super) output: usize,
     /// The place of a text in its message; of a summary, how many parts have been opened.
     part: usize,
+    /// Whether it is a text that refuses.
+    refuses: bool,
     pub(super) block: Block,
 }
 
@@ -68,7 +70,7 @@ impl Encoder {
                 (item, "item")
             }
         };
-        Some(Slot { output: self.add(item, prefix, out), part: 0, block: kept })
+        Some(Slot { output: self.add(item, prefix, out), part: 0, refuses: false, block: kept })
     }
 
     /// Adds an item under the id that it came with, or a new one.
@@ -115,7 +117,7 @@ impl Encoder {
         let opening = Text { text: String::new(), cache: None, provider_data: text.provider_data.clone() };
         let place = Place { content_index: Some(part), ..Place::within(&item.id, output) };
         self.frames.send("response.content_part.added", place, &[("part", &whole_part(&opening))], out);
-        Some(Slot { output, part, block: Block::Text(text.clone()) })
+        Some(Slot { output, part, refuses: text.is_refusal(), block: Block::Text(text.clone()) })
     }
 
     /// A piece of a block of this kind.
@@ -128,7 +130,7 @@ impl Encoder {
             Block::Text(text) => {
                 text.text.push_str(piece);
                 let place = Place { content_index: Some(slot.part), ..place };
-                if text.is_refusal() {
+                if slot.refuses {
                     self.frames.send("response.refusal.delta", place, &[("delta", &piece)], out);
                 } else {
                     let said: [(&str, &dyn Said); 2] = [("delta", &piece), ("logprobs", &[(); 0])];
@@ -152,7 +154,7 @@ impl Encoder {
     /// Ends a block, with what its end brings along.
     pub(super) fn close(&mut self, index: usize, data: &ProviderData, out: &mut Vec<u8>) {
         let slot = self.blocks.get_mut(index).and_then(Option::take);
-        let Some(Slot { output, part, mut block }) = slot else { return };
+        let Some(Slot { output, part, mut block, .. }) = slot else { return };
         match &mut block {
             // The item as it was added is unfinished.
             Block::Other(item) => {

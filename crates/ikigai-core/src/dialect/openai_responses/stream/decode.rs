@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::open::{OpenBlock, OpenItem};
-use super::wire::{Frame, Kind};
+use super::wire::{Frame, Kind, said};
 use crate::dialect::openai_responses::content::other;
 use crate::dialect::openai_responses::response::{self, Asks, Parsed};
 use crate::dialect::openai_responses::wire::{Entry, Item, Items, word};
@@ -16,6 +16,7 @@ use crate::dialect::openai_responses::{DIALECT, error, items};
 use crate::dialect::{Fault, Ids, ReadFrames, Seen};
 use crate::json::loose::{self, Loose as _};
 use crate::json::wire::Text as Words;
+use crate::server::alike::{Alike, words};
 use crate::{Block, BlockKind, Event, Fields, Part, ProviderData, Text, ThinkingBlock};
 
 /// Reads the frames of a stream.
@@ -29,9 +30,29 @@ pub(crate) struct Decoder {
     /// The item of the latest frame, for frames that do not say theirs.
     current: u64,
     asks: Asks,
+    /// What the last piece came in, and what it was a piece of.
+    alike: Alike<()>,
+    piece: Piece,
+}
+
+/// What a piece is a piece of.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    kind: Kind,
+    /// The `output_index` of its item.
+    at: u64,
+    /// Its `content_index`.
+    part: u64,
 }
 
 impl ReadFrames for Decoder {
+    fn glance(&mut self, data: &str, out: &mut Vec<Event>) -> Option<()> {
+        let mut said = None;
+        self.alike.read(data.as_bytes(), |(), place| said = data.get(place))?;
+        self.say(self.piece, words(said?)?.into_owned(), out);
+        Some(())
+    }
+
     fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         let mut frame = Frame::default();
         match loose::read(data, &mut frame) {
@@ -51,7 +72,16 @@ impl ReadFrames for Decoder {
 impl Decoder {
     /// A reader of one stream.
     pub(crate) fn new(ids: Ids) -> Self {
-        Decoder { ids, started: false, next: 0, items: BTreeMap::new(), current: 0, asks: Asks::default() }
+        Decoder {
+            ids,
+            started: false,
+            next: 0,
+            items: BTreeMap::new(),
+            current: 0,
+            asks: Asks::default(),
+            alike: Alike::default(),
+            piece: Piece { kind: Kind::Text, at: 0, part: 0 },
+        }
     }
 
     fn read(
@@ -63,14 +93,19 @@ impl Decoder {
     ) -> Result<Seen, Fault> {
         let at = frame.output_index.unwrap_or(self.current);
         let kind = frame.kind.take();
+        let is_typed = kind.is_some();
         let kind = kind.as_ref().map(Words::as_str).or(name).unwrap_or_default();
         let (beginning, ending) = kind.rsplit_once('.').unwrap_or_default();
         if ending == "delta"
             && let Some(of) = Kind::of(beginning)
-            && let Some(piece) = frame.delta.take()
+            && let Some(text) = frame.delta.take()
         {
-            self.current = at;
-            self.piece(at, of, frame.content_index.unwrap_or(0), piece.into_string(), out);
+            self.piece = Piece { kind: of, at, part: frame.content_index.unwrap_or(0) };
+            match frame.output_index.filter(|_| is_typed) {
+                Some(_) => self.alike.learn_parts(data, frame.passed_over().chain([said(&text)])),
+                None => self.alike.forget(),
+            }
+            self.say(self.piece, text.into_string(), out);
             return Ok(Seen::Known);
         }
         match kind {
@@ -117,7 +152,8 @@ impl Decoder {
     }
 
     /// A piece of a text, of thinking or of arguments.
-    fn piece(&mut self, at: u64, kind: Kind, part: u64, piece: String, out: &mut Vec<Event>) {
+    fn say(&mut self, Piece { kind, at, part }: Piece, text: String, out: &mut Vec<Event>) {
+        self.current = at;
         let block = match kind {
             Kind::Text | Kind::Refusal => self.text_block(at, part, kind, out),
             Kind::Summary | Kind::Reasoning => {
@@ -138,7 +174,7 @@ impl Decoder {
             }
         };
         if let Some(block) = block {
-            block.say(piece, out);
+            block.say(text, out);
         }
     }
 

@@ -6,7 +6,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::dialect::openai_responses::wire::{Item, Part, Response};
+use crate::json::text;
 use crate::json::wire::{Raw, Text};
+use crate::server::alike::{self, PartKind};
 use crate::sse::{begin_frame, end_frame, write_frame};
 use crate::{Fields, Json};
 
@@ -22,6 +24,26 @@ loose! {
         response "response": Option<Box<Response<'a>>>,
         error "error": Option<Raw<'a>>,
     }
+}
+
+impl Frame<'_> {
+    /// What differs in each frame with a piece and means nothing there: its number, padding against guesses by length, and
+    /// the item's id, because the item is told by its place.
+    pub(super) fn passed_over(&self) -> impl Iterator<Item = alike::Part<'_, ()>> {
+        self.rest.iter().filter_map(|(name, raw)| {
+            let inner = || raw.get().strip_prefix('"')?.strip_suffix('"');
+            match name.as_ref() {
+                "sequence_number" => Some(alike::Part { text: raw.get(), kind: PartKind::Number, slot: None }),
+                "item_id" | "obfuscation" => Some(alike::Part { text: inner()?, kind: PartKind::Plain, slot: None }),
+                _ => None,
+            }
+        })
+    }
+}
+
+/// The piece in a frame, which differs in the next one.
+pub(super) fn said<'a>(text: &'a Text<'_>) -> alike::Part<'a, ()> {
+    alike::Part { text: text.as_str(), kind: PartKind::Text, slot: Some(()) }
 }
 
 /// What a piece is a piece of.
@@ -81,27 +103,29 @@ impl Frames {
         begin_frame(out, Some(kind));
         out.extend_from_slice(b"{\"type\":\"");
         out.extend_from_slice(kind.as_bytes());
-        out.push(b'"');
-        let mut write = |name: &str, value: &dyn Said| {
+        out.extend_from_slice(b"\",\"sequence_number\":");
+        self.number().write(out);
+        if let Some(id) = place.item_id {
+            out.extend_from_slice(b",\"item_id\":");
+            text::write(id, out);
+        }
+        let numbers: [(&[u8], _); 3] = [
+            (b",\"output_index\":", place.output_index),
+            (b",\"content_index\":", place.content_index),
+            (b",\"summary_index\":", place.summary_index),
+        ];
+        for (name, number) in numbers {
+            if let Some(number) = number {
+                out.extend_from_slice(name);
+                number.write(out);
+            }
+        }
+        for (name, value) in said {
             out.extend_from_slice(b",\"");
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(b"\":");
             value.write(out);
-        };
-        write("sequence_number", &self.number());
-        if let Some(id) = place.item_id {
-            write("item_id", &id);
         }
-        for (name, number) in [
-            ("output_index", place.output_index),
-            ("content_index", place.content_index),
-            ("summary_index", place.summary_index),
-        ] {
-            if let Some(number) = number {
-                write(name, &number);
-            }
-        }
-        said.iter().for_each(|(name, value)| write(name, *value));
         out.push(b'}');
         end_frame(out);
     }

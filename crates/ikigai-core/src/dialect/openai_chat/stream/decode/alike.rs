@@ -1,89 +1,89 @@
 //! Chunks that are like the one before, but for their text.
 //!
-//! A chunk repeats all that stands around its few words: ids, names, times, fields that are `null`. Once a chunk was
-//! read and was found to bring text and nothing else, another one with the same bytes around its text brings nothing
-//! else either, and need not be read again. Whatever differs is left to the JSON parser.
+//! A chunk repeats all that stands around its few words: ids, names, times, fields that are `null`. Some servers change
+//! more than the text from chunk to chunk: the id, the time, running counts, probabilities, padding. A chunk that differs in nothing else
+//! need not be parsed.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
-use crate::dialect::openai_chat::wire::{Answer, Content};
-use crate::json::loose::{Item, Loose as _};
+use super::merge::grows;
+use crate::dialect::openai_chat::wire::{Answer, Choice, Content, Message};
+use crate::json::loose::{Item, Loose as _, Words};
 use crate::json::wire::{Rest, Text};
-use crate::server::skip;
+use crate::server::alike::{Part, PartKind};
 
-/// What OpenAI pads its chunks with, so that their length tells nothing: the last field, different in each.
-const PADDING: &str = r#""obfuscation":"#;
-
-/// The bytes around the text of the last chunk that brought nothing else.
-#[derive(Debug, Default)]
-pub(super) struct Alike {
-    /// Up to the text, with its quotation mark.
-    before: String,
-    /// Behind the text's quotation mark, and up to the padding where there is some.
-    behind: String,
-    padded: bool,
+/// What a chunk brings that is like the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Slot {
+    Said(Field),
+    Created,
+    Usage,
+    Logprobs,
 }
 
-impl Alike {
-    /// The text of a chunk, when all around it is known.
-    pub(super) fn read<'a>(&self, data: &'a str) -> Option<Cow<'a, str>> {
-        let start = self.before.len();
-        if start == 0 || !data.starts_with(&self.before) {
-            return None;
-        }
-        let end = skip::string(data.as_bytes(), start)?;
-        let rest = data.get(end..)?.strip_prefix(self.behind.as_str())?;
-        let known = if self.padded { is_padding(rest) } else { rest.is_empty() };
-        // With its quotation marks, the text is JSON by itself.
-        if known { skip::text(data.as_bytes().get(start - 1..end)?) } else { None }
-    }
-
-    /// Remembers what stands around the text.
-    pub(super) fn learn(&mut self, data: &str, text: Range<usize>) {
-        let (Some(before), Some(behind)) = (data.get(..text.start), data.get(text.end + 1..)) else { return };
-        let parts = behind.rfind(PADDING).and_then(|at| behind.split_at_checked(at + PADDING.len()));
-        let padded = parts.filter(|(_, rest)| is_padding(rest));
-        self.padded = padded.is_some();
-        before.clone_into(&mut self.before);
-        padded.map_or(behind, |(behind, _)| behind).clone_into(&mut self.behind);
-    }
+/// Where a chunk's text is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Content,
+    /// With the field's name.
+    Reasoning(&'static str),
 }
 
-/// Whether this is one string and the end of the chunk.
-fn is_padding(rest: &str) -> bool {
-    rest.strip_suffix('}').is_some_and(|padding| {
-        let bytes = padding.as_bytes();
-        skip::string(bytes, 1) == Some(bytes.len()) && skip::text(bytes).is_some()
-    })
-}
-
-/// Where the text of a chunk stands in its bytes; `None` if the chunk brings anything else that cannot be passed over when
-/// it comes again, or has an escape in the text.
-pub(super) fn only_text(data: &str, chunk: &Answer<'_>) -> Option<Range<usize>> {
+/// The parts that may differ in chunks like this one; `None` if it brings anything that must not be passed over when it
+/// comes again, or has an escape in its text.
+pub(super) fn parts<'c>(chunk: &'c Answer<'_>) -> Option<impl Iterator<Item = Part<'c, Slot>>> {
     let [Item::Fits(choice)] = chunk.choices.as_slice() else { return None };
     let delta = choice.delta.as_deref()?;
-    let Content::Text(Text(Cow::Borrowed(text))) = &delta.content else { return None };
-    // Lists would grow by the same items once more.
-    let grows = |rest: &Rest<'_>| rest.iter().any(|(_, value)| value.get().contains('[') && value.get() != "[]");
-    let brings_more = chunk.usage.is_some()
-        || choice.index.is_some_and(|index| index != 0)
+    if brings_more(choice, delta) {
+        return None;
+    }
+    let said = said(delta)?;
+    let id = chunk.id.0.as_ref().map(|id| part(id.as_str(), PartKind::Plain, None));
+    let created = chunk.created.as_ref().map(|raw| part(raw.text(), PartKind::Number, Some(Slot::Created)));
+    let usage = chunk.usage.as_ref().map(|raw| part(raw.text(), PartKind::Numbers, Some(Slot::Usage)));
+    let logprobs = choice.logprobs.as_ref().map(|raw| part(raw.text(), PartKind::Value, Some(Slot::Logprobs)));
+    let padding = chunk.rest.iter().filter(|(name, _)| super::is_padding(name)).filter_map(|(_, raw)| {
+        let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+        Some(part(inner, PartKind::Plain, None))
+    });
+    Some([Some(said), id, created, usage, logprobs].into_iter().flatten().chain(padding))
+}
+
+fn part<'c>(text: &'c str, kind: PartKind, slot: Option<Slot>) -> Part<'c, Slot> {
+    Part { text, kind, slot }
+}
+
+/// The one text of a delta.
+fn said<'c>(delta: &'c Message<'_>) -> Option<Part<'c, Slot>> {
+    let content = match &delta.content {
+        Content::Absent => None,
+        Content::Text(text) if text.as_str().is_empty() => None,
+        Content::Text(text) => Some((text, Field::Content)),
+        Content::Parts(_) => return None,
+    };
+    let thought =
+        |words: &'c Words<'_>, name: &'static str| words.0.as_ref().map(|text| (text, Field::Reasoning(name)));
+    let said =
+        [content, thought(&delta.reasoning_content, "reasoning_content"), thought(&delta.reasoning, "reasoning")];
+    let mut said = said.into_iter().flatten();
+    match (said.next(), said.next()) {
+        (Some((Text(Cow::Borrowed(text)), field)), None) => Some(part(text, PartKind::Text, Some(Slot::Said(field)))),
+        _ => None,
+    }
+}
+
+fn brings_more(choice: &Choice<'_>, delta: &Message<'_>) -> bool {
+    let any_grows = |rest: &Rest<'_>| rest.iter().any(|(name, value)| grows(name, value));
+    choice.index.is_some_and(|index| index != 0)
         || choice.finish_reason.is_some()
-        || choice.logprobs.is_some()
         || super::has_usage(choice)
-        || !delta.reasoning_content.is_absent()
-        || !delta.reasoning.is_absent()
         || !delta.refusal.is_absent()
         || delta.audio.is_some()
         || delta.function_call.is_some()
         || delta.extra_content.is_some()
         || !(delta.details.is_empty() && delta.tool_calls.is_empty() && delta.images.is_empty())
-        || grows(&delta.rest)
-        || grows(&choice.rest);
-    // The text is a piece of the data: its address says which.
-    let start = text.as_ptr().addr().checked_sub(data.as_ptr().addr())?;
-    let place = start..start.checked_add(text.len())?;
-    (!brings_more && data.get(place.clone()) == Some(*text)).then_some(place)
+        || any_grows(&delta.rest)
+        || any_grows(&choice.rest)
 }
 
 #[cfg(test)]

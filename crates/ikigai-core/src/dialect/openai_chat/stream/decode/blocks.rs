@@ -45,8 +45,7 @@ impl Blocks {
         }
         let said = first.map(|text| ("reasoning_content", text)).or(second.map(|text| ("reasoning", text)));
         if let Some((field, text)) = said {
-            self.has_plain_reasoning = true;
-            self.think(field, text.into_owned(), out);
+            self.think_aloud(field, text.into_owned(), out);
         }
         for detail in &delta.details {
             let text = assistant::detail_text(detail).filter(|text| !text.is_empty() && !self.has_plain_reasoning);
@@ -62,6 +61,14 @@ impl Blocks {
         self.refused = true;
         let index = self.block(Kind::Refusal, || assistant::refusal(String::new()), out);
         out.push(Event::TextDelta { index, text });
+    }
+
+    /// Reasoning as plain text.
+    pub(super) fn think_aloud(&mut self, field: &str, text: String, out: &mut Vec<Event>) {
+        if !text.is_empty() {
+            self.has_plain_reasoning = true;
+            self.think(field, text, out);
+        }
     }
 
     fn think(&mut self, field: &str, text: String, out: &mut Vec<Event>) {

@@ -5,7 +5,9 @@
 //! `reasoning_details` may share an index.
 
 use std::collections::HashMap;
+use std::fmt;
 
+use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::dialect::openai_chat::wire::Detail;
@@ -29,11 +31,36 @@ const TEXTS: [&str; 11] = [
     "transcript",
 ];
 
+/// Whether a value that comes once more changes what there is: lists grow, and so do some texts.
+pub(super) fn grows(name: &str, value: &RawValue) -> bool {
+    let text = value.get();
+    match text.as_bytes().first() {
+        Some(b'"') => TEXTS.contains(&name),
+        Some(b'[') => text != "[]",
+        // A quick look, which may say yes where a thorough one would not.
+        Some(b'{') => text.contains(['[', '\\']) || TEXTS.iter().any(|name| text.contains(name)),
+        _ => false,
+    }
+}
+
 /// An object so far.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
     fields: Vec<(String, Grown)>,
     places: HashMap<String, usize>,
+    /// The place of the field behind the last one: mostly fields come in the same order again.
+    next: usize,
+    items: ItemKind,
+}
+
+/// What the lists in an object have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum ItemKind {
+    /// Items that may come in pieces.
+    #[default]
+    Pieces,
+    /// Items that come whole. They are carried as text.
+    Whole,
 }
 
 impl Merged {
@@ -48,15 +75,18 @@ impl Merged {
 
     /// Takes a piece of a value; a null only fills a gap.
     pub(super) fn grow(&mut self, name: &str, value: &RawValue) {
+        let items = self.items;
         match self.find(name) {
             Some(_) if value.get() == "null" => {}
-            Some(known) => known.grow(name, value),
+            Some(known) => known.grow(name, value, items),
             None => self.push(name, value),
         }
     }
 
     fn find(&mut self, name: &str) -> Option<&mut Grown> {
-        let place = *self.places.get(name)?;
+        let is_next = self.fields.get(self.next).is_some_and(|(own, _)| own == name);
+        let place = if is_next { self.next } else { *self.places.get(name)? };
+        self.next = (place + 1) % self.fields.len().max(1);
         self.fields.get_mut(place).map(|(_, value)| value)
     }
 
@@ -66,14 +96,33 @@ impl Merged {
     }
 
     fn grow_all(&mut self, object: &str) {
-        for (name, value) in serde_json::from_str::<Fields>(object).unwrap_or_default() {
-            self.grow(&name, value.raw());
-        }
+        each_field(object, |name, value| self.grow(name, value));
     }
 
     pub(super) fn into_fields(self) -> Fields {
         self.fields.into_iter().map(|(name, value)| (name, value.into_json())).collect()
     }
+}
+
+/// Hands over the fields of an object; none if it is something else.
+fn each_field(object: &str, take: impl FnMut(&str, &RawValue)) {
+    struct EachField<F>(F);
+    impl<'de, F: FnMut(&str, &RawValue)> Visitor<'de> for EachField<F> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+            while let Some((name, value)) = map.next_entry::<Text<'de>, &'de RawValue>()? {
+                (self.0)(name.as_str(), value);
+            }
+            Ok(())
+        }
+    }
+    // It was read before as a part of a chunk: it is JSON.
+    let _ = serde_json::Deserializer::from_str(object).deserialize_map(EachField(take));
 }
 
 /// A list so far.
@@ -98,7 +147,7 @@ impl Items {
             let grows = piece.index.is_some() || is_text;
             let known = self.places.get(&key).filter(|_| grows).and_then(|place| self.items.get_mut(*place));
             if let Some(known) = known {
-                return known.grow("", item);
+                return known.grow("", item, ItemKind::Pieces);
             }
             self.places.insert((String::new(), key.1), self.items.len());
             self.places.insert(key, self.items.len());
@@ -123,37 +172,49 @@ enum Grown {
     Value(Json),
     Text(String),
     List(Items),
+    /// The items of a list, with commas between them.
+    WholeItems(String),
     Object(Merged),
 }
 
 impl Grown {
-    fn grow(&mut self, name: &str, more: &RawValue) {
+    fn grow(&mut self, name: &str, more: &RawValue, items: ItemKind) {
         if let Grown::Value(known) = self {
-            *self = Grown::opened(name, std::mem::take(known));
+            *self = Grown::opened(name, std::mem::take(known), items);
         }
         match self {
             Grown::Text(text) if more.get().starts_with('"') => {
                 text.push_str(&unescape(more.get()).unwrap_or_default());
             }
             Grown::List(items) if more.get().starts_with('[') => items.push_all(more.get()),
+            Grown::WholeItems(known) if more.get().starts_with('[') => {
+                let (comma, items) = (if known.is_empty() { "" } else { "," }, between_brackets(more.get()));
+                if !items.is_empty() {
+                    known.push_str(comma);
+                    known.push_str(items);
+                }
+            }
             Grown::Object(object) if more.get().starts_with('{') => object.grow_all(more.get()),
-            Grown::Value(_) | Grown::Text(_) | Grown::List(_) | Grown::Object(_) => {
+            Grown::Value(_) | Grown::Text(_) | Grown::List(_) | Grown::WholeItems(_) | Grown::Object(_) => {
                 *self = Grown::Value(Json::copy(more));
             }
         }
     }
 
     /// The form of a value that grows, if it can.
-    fn opened(name: &str, known: Json) -> Self {
+    fn opened(name: &str, known: Json, items: ItemKind) -> Self {
         match known.text().as_bytes().first() {
             Some(b'"') if TEXTS.contains(&name) => Grown::Text(known.as_str().unwrap_or_default().into_owned()),
+            Some(b'[') if items == ItemKind::Whole => Grown::WholeItems(between_brackets(known.text()).to_owned()),
             Some(b'[') => {
                 let mut items = Items::default();
                 items.push_all(known.text());
                 Grown::List(items)
             }
             Some(b'{') => {
-                let mut object = Merged::default();
+                // Its lists have an item for each token.
+                let items = if name == "logprobs" { ItemKind::Whole } else { items };
+                let mut object = Merged { items, ..Merged::default() };
                 object.grow_all(known.text());
                 Grown::Object(object)
             }
@@ -166,7 +227,13 @@ impl Grown {
             Grown::Value(value) => value,
             Grown::Text(text) => text.into(),
             Grown::List(mut items) => Json::of(&items.take()).unwrap_or_default(),
+            Grown::WholeItems(items) => Json::parse(format!("[{items}]")).unwrap_or_default(),
             Grown::Object(object) => object.into_fields().into(),
         }
     }
+}
+
+/// The items of a list, as they were written.
+fn between_brackets(list: &str) -> &str {
+    list.strip_prefix('[').and_then(|list| list.strip_suffix(']')).unwrap_or_default().trim_ascii()
 }

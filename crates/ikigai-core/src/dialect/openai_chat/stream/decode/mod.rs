@@ -20,10 +20,11 @@ use crate::dialect::openai_chat::{assistant, usage};
 use crate::dialect::{Fault, ReadFrames, Seen};
 use crate::json::loose::{self, Item, read_raw};
 use crate::json::wire::{Raw, Text};
+use crate::server::alike::{Alike, words};
 use crate::wire::Ids;
 use crate::{Error, Event, FinishReason, Json, ProviderData};
 
-use alike::{Alike, only_text};
+use alike::{Field, Slot};
 use blocks::Blocks;
 use calls::Calls;
 use merge::{Items, Merged};
@@ -32,8 +33,8 @@ use merge::{Items, Merged};
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     ids: Ids,
-    /// What the last chunk was like that brought only text.
-    alike: Alike,
+    /// What the last chunk was like, if it brought only text.
+    alike: Alike<Slot>,
     /// Something was said already.
     started: bool,
     id: Option<String>,
@@ -43,6 +44,8 @@ pub(crate) struct Decoder {
     finish: Option<String>,
     /// The counts as they came last; empty if none did.
     usage: String,
+    /// The time of the last chunk; empty if it is the one in the body.
+    created: String,
     /// What is said around the text: in the body, in the choice and in the message.
     body: Merged,
     choice: Merged,
@@ -61,10 +64,6 @@ impl Decoder {
     }
 
     fn chunk(&mut self, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
-        if let Some(text) = self.alike.read(data) {
-            self.blocks.text(text.into_owned(), out);
-            return Ok(Seen::Known);
-        }
         let mut chunk = Answer::default();
         if loose::read(data, &mut chunk)?.is_some() {
             return Err(Fault::Broken("it is not an object".to_owned()));
@@ -77,10 +76,10 @@ impl Decoder {
             out.extend(crate::events(&decode_response(data.as_bytes(), &mut self.ids)?));
             return Ok(Seen::Known);
         }
-        if self.started
-            && let Some(text) = only_text(data, &chunk)
-        {
-            self.alike.learn(data, text);
+        match alike::parts(&chunk).filter(|_| self.started) {
+            Some(parts) => self.alike.learn_parts(data, parts),
+            // What it says around its text may be something else.
+            None => self.alike.forget(),
         }
         self.body(&chunk);
         if !self.started {
@@ -120,15 +119,22 @@ impl Decoder {
         {
             counts.text().clone_into(&mut self.usage);
         }
+        self.settle_created();
         if let Some(created) = &chunk.created {
             self.body.set("created", &created.0);
         }
         for (name, value) in &chunk.rest {
-            // The last two are padding against guesses by length.
-            if !matches!(name.as_ref(), "id" | "object" | "model" | "usage" | "error" | "choices" | "obfuscation" | "p")
-            {
+            let is_known = matches!(name.as_ref(), "id" | "object" | "model" | "usage" | "error" | "choices");
+            if !is_known && !is_padding(name) {
                 self.body.set(name, value);
             }
+        }
+    }
+
+    fn settle_created(&mut self) {
+        if let Ok(created) = serde_json::from_str::<&RawValue>(&self.created) {
+            self.body.set("created", created);
+            self.created.clear();
         }
     }
 
@@ -211,6 +217,7 @@ impl Decoder {
             self.blocks.whole(assistant::speech_block(data, speech, Side::Response), out);
         }
         self.usage(out);
+        self.settle_created();
         let holds = Holds { refusal: self.blocks.refused, ..calls.map_err(Error::protocol)? };
         let word = self.finish.take();
         let finish_reason = finish(word.as_deref(), holds);
@@ -245,6 +252,34 @@ impl Decoder {
 }
 
 impl ReadFrames for Decoder {
+    fn glance(&mut self, data: &str, out: &mut Vec<Event>) -> Option<()> {
+        let (mut said, mut created, mut usage, mut logprobs) = (None, None, None, None);
+        self.alike.read(data.as_bytes(), |slot, place| match slot {
+            Slot::Created => created = Some(place),
+            Slot::Usage => usage = Some(place),
+            Slot::Logprobs => logprobs = Some(place),
+            Slot::Said(field) => said = Some((field, place)),
+        })?;
+        let (field, place) = said?;
+        let text = words(data.get(place)?)?.into_owned();
+        if let Some(place) = logprobs {
+            self.choice.grow("logprobs", serde_json::from_str(data.get(place)?).ok()?);
+        }
+        // Untold, it is the one that was learned, which is in the body.
+        self.created.clear();
+        if let Some(place) = created {
+            self.created.push_str(data.get(place)?);
+        }
+        if let Some(usage) = usage.and_then(|place| data.get(place)) {
+            usage.clone_into(&mut self.usage);
+        }
+        match field {
+            Field::Content => self.blocks.text(text, out),
+            Field::Reasoning(name) => self.blocks.think_aloud(name, text, out),
+        }
+        Some(())
+    }
+
     fn frame(&mut self, _name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         if data.trim() == "[DONE]" {
             // The end, whether or not a reason came: counts are given only for an answer that is whole.
@@ -285,6 +320,11 @@ fn own_choice<'c, 'a>(item: &'c Item<'a, Choice<'a>>) -> Option<&'c Choice<'a>> 
         Item::Fits(choice) if choice.index.is_none_or(|index| index == 0) => Some(choice),
         Item::Fits(_) | Item::Odd(_) => None,
     }
+}
+
+/// Padding against guesses by length, which means nothing.
+fn is_padding(name: &str) -> bool {
+    matches!(name, "obfuscation" | "p")
 }
 
 /// Whether the counts stand in the choice.
