@@ -5,6 +5,7 @@
 //! answer that is cut off ends with an error of the code `truncated`, and nothing is read after the end.
 
 use super::lanes::{Lanes, Queue};
+use super::losses::{note_event, note_failure};
 use super::surrogates::Surrogates;
 use super::{
     Fault, ReadFrames, Reply, Seen, WriteFrames, anthropic, bedrock_converse, gemini, openai_chat, openai_responses,
@@ -303,6 +304,7 @@ impl Reader {
 /// A dialect that no client speaks ([`Dialect::serves_clients`]) gets no bytes, and a loss that says so.
 #[derive(Debug)]
 pub struct StreamEncoder {
+    dialect: Dialect,
     writer: Writer,
     /// For wires that cannot tell open blocks apart.
     queue: Option<Queue>,
@@ -339,11 +341,18 @@ impl StreamEncoder {
             // Items have numbers.
             Dialect::OpenaiResponses | Dialect::BedrockConverse => None,
         };
-        StreamEncoder { writer, queue, losses }
+        StreamEncoder { dialect, writer, queue, losses }
     }
 
     /// Takes the next event and appends the bytes that it brings. [`Event::Done`] and [`Event::Error`] bring the end.
     pub fn push(&mut self, event: &Event, out: &mut Vec<u8>) {
+        match event {
+            Event::Other { index, dialect, data } if *dialect != self.dialect => {
+                return note_event(*index, *dialect, data, &mut self.losses);
+            }
+            Event::Error { error } => note_failure(error, self.dialect, &mut self.losses),
+            _ => {}
+        }
         let writer = &mut self.writer;
         match &mut self.queue {
             Some(queue) => queue.push(event, |event| writer.event(event, out)),
