@@ -10,6 +10,7 @@ pub(crate) mod loose;
 pub(crate) mod many;
 mod scan;
 pub(crate) mod text;
+pub(crate) mod variants;
 #[macro_use]
 pub(crate) mod wire;
 pub(crate) mod tagged;
@@ -25,6 +26,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 pub use arguments::Arguments;
+pub(crate) use arguments::ReadArguments;
 pub use fields::Fields;
 pub(crate) use scan::check_depth;
 
