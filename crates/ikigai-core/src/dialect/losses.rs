@@ -1,7 +1,7 @@
 //! Losses that all dialects have in common.
 
 use super::openai_error::is_number;
-use crate::{Dialect, Error, Fields, Json, Loss, LossCode, Other, Part, ProviderData, Response};
+use crate::{Dialect, Error, Event, Fields, Json, Loss, LossCode, Other, Part, ProviderData, Response};
 
 /// Notes what other dialects than `own` left in `data` that `own` cannot write: one loss for each dialect, which names
 /// its fields. `place` is what stands before `provider_data`: empty, or such as `content[2].`.
@@ -40,7 +40,7 @@ pub(super) fn lost_in_failure(response: &Response) -> Vec<Loss> {
 }
 
 /// Notes what a failure says that its frame in a stream of `own` does not: others' words for it, and its number.
-pub(super) fn note_failure(error: &Error, own: Dialect, losses: &mut Vec<Loss>) {
+fn note_failure(error: &Error, own: Dialect, losses: &mut Vec<Loss>) {
     note_foreign(&error.provider_data, own, &[Part::State, Part::Extra, Part::Answer], "error.", losses);
     if error.request_id.is_some() && own != Dialect::Anthropic {
         let why = "a failure in a stream of this API has no place for it; left out";
@@ -55,14 +55,23 @@ pub(super) fn note_failure(error: &Error, own: Dialect, losses: &mut Vec<Loss>) 
     }
 }
 
-/// Notes an event that only another dialect has. Many alike are one loss.
-pub(super) fn note_event(index: Option<usize>, dialect: Dialect, data: &Json, losses: &mut Vec<Loss>) {
-    let place = index.map_or_else(|| "events".to_owned(), |index| format!("content[{index}]"));
-    let why = format!("only {dialect} knows {}; left out", name_of(data));
-    let loss = Loss::new(LossCode::ForeignContent, "event", place, why);
-    if losses.last() != Some(&loss) {
-        losses.push(loss);
+/// Notes what of an event a stream of `own` does not carry. Gives whether that is all of it: an event that only another
+/// dialect has. Many alike are one loss.
+pub(super) fn note_event(event: &Event, own: Dialect, losses: &mut Vec<Loss>) -> bool {
+    match event {
+        Event::Error { error } => note_failure(error, own, losses),
+        Event::Other { index, dialect, data } if *dialect != own => {
+            let place = index.map_or_else(|| "events".to_owned(), |index| format!("content[{index}]"));
+            let why = format!("only {dialect} knows {}; left out", name_of(data));
+            let loss = Loss::new(LossCode::ForeignContent, "event", place, why);
+            if losses.last() != Some(&loss) {
+                losses.push(loss);
+            }
+            return true;
+        }
+        _ => {}
     }
+    false
 }
 
 /// The loss of a block that only another dialect has, named by its type, or else by its fields.

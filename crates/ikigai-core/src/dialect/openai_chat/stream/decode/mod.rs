@@ -14,7 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
 use crate::dialect::openai_chat::notes::{ContentShape, EXTRA_CONTENT, Notes, Side};
-use crate::dialect::openai_chat::response::{Around, Holds, broken, decode_response, failure, finish, usage_elsewhere};
+use crate::dialect::openai_chat::response::{Around, Holds, broken, failure, finish, usage_elsewhere};
 use crate::dialect::openai_chat::wire::{Answer, Choice, Content, Message, Speech};
 use crate::dialect::openai_chat::{DIALECT, assistant, usage};
 use crate::dialect::{Fault, ReadFrames, Seen};
@@ -74,9 +74,7 @@ impl Decoder {
             return Err(error.into());
         }
         if !self.started && chunk.choices.iter().any(is_whole) {
-            // The answer in one piece, though a stream was asked for.
-            out.extend(crate::events(&decode_response(data.as_bytes(), &mut self.ids)?));
-            return Ok(Seen::Known);
+            return Ok(Seen::Whole);
         }
         if self.started
             && let Some(text) = only_text(data, &chunk)
