@@ -1,7 +1,11 @@
 //! Content blocks: what messages are made of.
 
+mod read;
+
 use crate::{Arguments, Dialect, Json, Part, ProviderData};
 use serde::{Deserialize, Serialize};
+
+pub(crate) use read::text_or_blocks;
 
 /// One piece of a message.
 ///
@@ -11,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// let block = Block::text("Hello");
 /// assert_eq!(serde_json::to_string(&block).unwrap(), r#"{"type":"text","text":"Hello"}"#);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -94,7 +98,7 @@ pub struct Audio {
 }
 
 /// The model asks for a tool to be run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolCall {
     /// The provider's id of this call; the result names it.
@@ -357,30 +361,6 @@ impl ToolCall {
     pub fn is_complete(&self) -> bool {
         self.arguments.is_complete()
     }
-}
-
-/// Reads a list of blocks, or a plain text as one text block.
-pub(crate) fn text_or_blocks<'de, D>(deserializer: D) -> Result<Vec<Block>, D::Error>
-where
-    D: serde::Deserializer<'de>,
-{
-    struct Content;
-    impl<'de> serde::de::Visitor<'de> for Content {
-        type Value = Vec<Block>;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("a text or a list of content blocks")
-        }
-
-        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Vec<Block>, E> {
-            Ok(vec![Block::text(text)])
-        }
-
-        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, seq: A) -> Result<Vec<Block>, A::Error> {
-            Vec::deserialize(serde::de::value::SeqAccessDeserializer::new(seq))
-        }
-    }
-    deserializer.deserialize_any(Content)
 }
 
 /// The schema of a field that [`text_or_blocks`] reads.

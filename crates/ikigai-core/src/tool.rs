@@ -48,7 +48,7 @@ pub struct Function {
 }
 
 /// A tool of one dialect; its JSON is `{"type": "other", "dialect": …, "data": …}`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OtherTool {
     #[serde(rename = "type")]
@@ -58,7 +58,7 @@ pub struct OtherTool {
     pub other: Other,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 enum OtherTag {
@@ -142,7 +142,7 @@ impl<'de> Deserialize<'de> for Tool {
         let json = Json::deserialize(deserializer)?;
         let tag: Tag = json.to().map_err(serde::de::Error::custom)?;
         let is_other = tag.tag.is_some_and(|tag| tag.as_str().as_deref() == Some("other"));
-        let tool = if is_other { json.to().map(Tool::Other) } else { json.to().map(Tool::Function) };
+        let tool = if is_other { json.to().map(Tool::other) } else { json.to().map(Tool::Function) };
         tool.map_err(serde::de::Error::custom)
     }
 }

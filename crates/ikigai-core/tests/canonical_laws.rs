@@ -114,6 +114,66 @@ proptest! {
     }
 }
 
+/// JSON in spellings that no printer would choose, with `~` for each blank that is only for the eye.
+fn oddly_spelled() -> impl Strategy<Value = String> {
+    let words = ["1.0e2", "-0", "0.10", "1E+400", "true", "null", r#""\u00e9\/""#, r#"" {\"a\": 1} ""#, "{}", "[~]"];
+    let leaf = prop_oneof![prop::sample::select(words.to_vec()).prop_map(str::to_owned), "[1-9][0-9]{39}"];
+    leaf.prop_recursive(3, 12, 3, |inner| {
+        let list = prop::collection::vec(inner.clone(), 0..3).prop_map(|items| format!("[~{}~]", items.join("~,")));
+        let entry = ("[ab]", inner).prop_map(|(name, value)| format!(r#""{name}"~:{value}"#));
+        let object = prop::collection::vec(entry, 1..3).prop_map(|entries| format!("{{{}~~}}", entries.join(",~")));
+        prop_oneof![list, object]
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(500))]
+
+    /// What is carried keeps its bytes, wherever it stands in a document and in whichever order its fields are.
+    #[test]
+    fn raw_json_keeps_its_spelling(raw in oddly_spelled()) {
+        let raw = raw.replace('~', " ");
+        let data = format!(r#""provider_data":{{"gemini":{{"thought_signature":{raw},"extra":{{"x":{raw}}}}}}}"#);
+        let other = format!(r#"{{"type":"other","dialect":"gemini","data":{raw}}}"#);
+        let text = format!(r#"{{"type":"text","text":"Hi",{data}}}"#);
+        let result = format!(r#"{{"type":"tool_result","tool_call_id":"c","content":[{other},{text}],"is_error":false,{data}}}"#);
+        let tool = format!(r#"{{"name":"f","parameters":{raw},"strict":true}}"#);
+        let request =
+            format!(r#"{{"model":"m","messages":[{{"role":"user","content":[{result},{other},{text}],{data}}}],"tools":[{other},{tool}],{data}}}"#);
+        let read: Request = serde_json::from_str(&request).unwrap();
+        prop_assert_eq!(serde_json::to_string(&read).unwrap(), request);
+        for event in [
+            other.clone(),
+            format!(r#"{{"type":"block_start","index":0,"block":{other}}}"#),
+            format!(r#"{{"type":"block_done","index":0,{data}}}"#),
+            format!(r#"{{"type":"tool_call_start","index":0,"id":"c","name":"f",{data}}}"#),
+        ] {
+            let read: Event = serde_json::from_str(&event).unwrap();
+            prop_assert_eq!(serde_json::to_string(&read).unwrap(), event);
+        }
+        for (last, first) in [
+            (format!(r#"{{"dialect":"gemini","data":{raw},"type":"other"}}"#), other),
+            (format!(r#"{{"text":"Hi",{data},"type":"text"}}"#), text),
+        ] {
+            let read: Block = serde_json::from_str(&last).unwrap();
+            prop_assert_eq!(serde_json::to_string(&read).unwrap(), first);
+        }
+    }
+
+    /// Arguments without a text of their own are read as they are spelled, but for blanks.
+    #[test]
+    fn arguments_keep_the_spelling_of_their_values(raw in oddly_spelled()) {
+        let spelled = raw.replace('~', " ");
+        let document = format!(r#"{{"type":"tool_call","id":"c","name":"f","arguments":{{"x" : {spelled}}}}}"#);
+        let Block::ToolCall(call) = serde_json::from_str(&document).unwrap() else { unreachable!() };
+        prop_assert_eq!(call.arguments.text(), format!(r#"{{"x":{}}}"#, raw.replace('~', "")));
+        prop_assert_eq!(&through_json(&call), &call);
+        let done = format!(r#"{{"type":"tool_call_done","index":0,"arguments":{{"x" : {spelled}}}}}"#);
+        let Event::ToolCallDone { arguments, .. } = serde_json::from_str(&done).unwrap() else { unreachable!() };
+        prop_assert_eq!(&arguments, &call.arguments);
+    }
+}
+
 /// Every `key` and every `key=word` in a document.
 fn seen(value: &Value, into: &mut BTreeSet<String>) {
     match value {

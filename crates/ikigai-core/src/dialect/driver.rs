@@ -2,9 +2,13 @@
 //!
 //! The driver alone decides what happens to frames that are unknown, broken or cut off, and to what comes after the end,
 //! so dialects cannot differ in that: an unknown frame is passed on whole, a broken one ends the stream with an error, an
-//! answer that is cut off ends with an error of the code `truncated`, and nothing is read after the end.
+//! answer that is cut off ends with an error of the code `truncated`, and nothing is read after the end. An answer that
+//! comes whole, though a stream was asked for, becomes the events that would have brought it.
+
+mod whole;
 
 use super::lanes::{Lanes, Queue};
+use super::losses::note_event;
 use super::surrogates::Surrogates;
 use super::{
     Fault, ReadFrames, Reply, Seen, WriteFrames, anthropic, bedrock_converse, gemini, openai_chat, openai_responses,
@@ -45,6 +49,7 @@ pub struct StreamDecoder {
 #[derive(Debug)]
 struct Progress {
     dialect: Dialect,
+    ids: Ids,
     limits: Limits,
     bytes: usize,
     /// How many frames have come.
@@ -74,7 +79,7 @@ enum Reader {
 impl StreamDecoder {
     /// A decoder for one stream. `ids` names calls that the wire leaves without an id.
     pub fn new(dialect: Dialect, ids: Ids, limits: &Limits) -> Self {
-        let sse = Sse::with_limit(limits.event);
+        let (sse, own) = (Sse::with_limit(limits.event), ids.clone());
         let reader = match dialect {
             Dialect::Anthropic => Reader::Anthropic(Box::new(anthropic::Decoder::new(ids, limits))),
             Dialect::OpenaiChat => Reader::OpenaiChat(Box::new(openai_chat::Decoder::new(ids))),
@@ -84,6 +89,7 @@ impl StreamDecoder {
         };
         let progress = Progress {
             dialect,
+            ids: own,
             limits: *limits,
             bytes: 0,
             frames: 0,
@@ -177,6 +183,8 @@ impl Progress {
         self.look_over(reader, before, out);
         match seen {
             Ok(Seen::Known) => {}
+            Ok(Seen::Whole) if !self.started => self.whole(reader, &data, out),
+            Ok(Seen::Whole) => self.unknown(reader, None, &data, out),
             Ok(Seen::Unknown(index)) => self.unknown(reader, index, &data, out),
             Err(fault) => self.stop(reader, fault, &data, out),
         }
@@ -290,6 +298,7 @@ impl Reader {
 /// A dialect that no client speaks ([`Dialect::serves_clients`]) gets no bytes, and a loss that says so.
 #[derive(Debug)]
 pub struct StreamEncoder {
+    dialect: Dialect,
     writer: Writer,
     /// For wires that cannot tell open blocks apart.
     queue: Option<Queue>,
@@ -326,11 +335,14 @@ impl StreamEncoder {
             // Items have numbers.
             Dialect::OpenaiResponses | Dialect::BedrockConverse => None,
         };
-        StreamEncoder { writer, queue, losses }
+        StreamEncoder { dialect, writer, queue, losses }
     }
 
     /// Takes the next event and appends the bytes that it brings. [`Event::Done`] and [`Event::Error`] bring the end.
     pub fn push(&mut self, event: &Event, out: &mut Vec<u8>) {
+        if note_event(event, self.dialect, &mut self.losses) {
+            return;
+        }
         let writer = &mut self.writer;
         match &mut self.queue {
             Some(queue) => queue.push(event, |event| writer.event(event, out)),

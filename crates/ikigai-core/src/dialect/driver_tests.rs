@@ -3,6 +3,7 @@
 use pretty_assertions::assert_eq;
 
 use crate::dialect::testing::{collect, events_of, events_within};
+use crate::wire::Ids;
 use crate::{Dialect, Event, Limits};
 
 /// A stream of each dialect that says "Hi": its beginning and its end.
@@ -137,5 +138,81 @@ fn blocks_are_bounded() {
         let (begin, end) = hello(dialect);
         let (code, _) = failure(&events_within(dialect, &[begin, end].concat(), &limits)).unwrap();
         assert_eq!(code.as_deref(), Some("limit_reached"), "{dialect}");
+    }
+}
+
+/// An answer of each dialect that says "Hi", in one piece.
+fn whole(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Anthropic => {
+            r#"{"type":"message","id":"a","model":"m","content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}"#
+        }
+        Dialect::OpenaiChat => {
+            r#"{"id":"a","model":"m","choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}]}"#
+        }
+        Dialect::OpenaiResponses => concat!(
+            r#"{"object":"response","id":"a","model":"m","status":"completed","error":null,"output":"#,
+            r#"[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Hi"}]}]}"#
+        ),
+        Dialect::Gemini => {
+            r#"{"responseId":"a","modelVersion":"m","candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}"#
+        }
+        Dialect::BedrockConverse => {
+            r#"{"output":{"message":{"content":[{"text":"Hi"}]}},"stopReason":"end_turn","usage":{"inputTokens":1}}"#
+        }
+    }
+}
+
+#[test]
+fn an_answer_in_one_piece_is_its_events() {
+    for dialect in Dialect::PROVIDERS {
+        let body = whole(dialect);
+        let response = dialect.decode_response(body.as_bytes(), &mut Ids::default(), &Limits::default()).unwrap();
+        for sse in [body.to_owned(), format!("data: {body}\n\n"), body.replace(":{", ":\n  {")] {
+            let events = events_of(dialect, &sse);
+            assert_eq!(collect(events.clone()).text(), "Hi", "{dialect}: {sse}");
+            // A whole answer of Gemini is a frame like any other.
+            if dialect != Dialect::Gemini {
+                assert_eq!(events, crate::events(&response), "{dialect}: {sse}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_answer_in_one_piece_that_is_cut_off_or_comes_late_is_not_an_answer() {
+    for dialect in Dialect::PROVIDERS {
+        let (begin, _) = hello(dialect);
+        let cut = whole(dialect).split_at(whole(dialect).len() - 9).0;
+        let expected = Some((Some("truncated".to_owned()), "the stream ended before the answer began".to_owned()));
+        assert_eq!(failure(&events_of(dialect, cut)), expected, "{dialect}");
+        if ![Dialect::Gemini, Dialect::OpenaiChat].contains(&dialect) {
+            let late = events_of(dialect, &format!("{begin}data: {}\n\n", whole(dialect)));
+            assert_eq!(others(&late), [whole(dialect)], "{dialect}");
+            assert_eq!(failure(&late).unwrap().0.as_deref(), Some("truncated"), "{dialect}");
+        }
+    }
+}
+
+#[test]
+fn a_failure_in_place_of_a_stream_is_that_failure() {
+    for dialect in Dialect::PROVIDERS {
+        let bodies = match dialect {
+            Dialect::Anthropic => {
+                [r#"{"type":"error","error":{"type":"api_error","message":"down"}}"#, r#"{"error":"down"}"#]
+            }
+            Dialect::OpenaiChat | Dialect::OpenaiResponses => {
+                [r#"{"error":{"message":"down"}}"#, r#"{"detail":"down"}"#]
+            }
+            Dialect::Gemini => {
+                [r#"{"error":{"code":500,"message":"down","status":"INTERNAL"}}"#, r#"[{"error":{"message":"down"}}]"#]
+            }
+            Dialect::BedrockConverse => [r#"{"message":"down"}"#, r#"{"Message":"down","__type":"x"}"#],
+        };
+        for body in bodies {
+            let events = events_of(dialect, body);
+            assert!(failure(&events).is_some_and(|(_, message)| message.contains("down")), "{dialect}: {events:?}");
+            assert_eq!(events.len(), 1, "{dialect}: {body}");
+        }
     }
 }

@@ -1,19 +1,77 @@
 //! Losses that all dialects have in common.
 
-use crate::{Dialect, Fields, Json, Loss, LossCode, Other, Part, ProviderData};
+use super::openai_error::is_number;
+use crate::{Dialect, Error, Event, Fields, Json, Loss, LossCode, Other, Part, ProviderData, Response};
 
 /// Notes what other dialects than `own` left in `data` that `own` cannot write: one loss for each dialect, which names
 /// its fields. `place` is what stands before `provider_data`: empty, or such as `content[2].`.
 pub(crate) fn note_foreign(data: &ProviderData, own: Dialect, parts: &[Part], place: &str, losses: &mut Vec<Loss>) {
     for dialect in Dialect::PROVIDERS.into_iter().filter(|dialect| *dialect != own) {
-        let mut names: Vec<&str> = parts.iter().flat_map(|part| said(data.part(dialect, *part))).collect();
-        names.dedup();
-        if !names.is_empty() {
-            let why = format!("only {dialect} knows {}; left out", names.join(", "));
+        if let Some(names) = names_in(data, dialect, parts) {
+            let why = format!("only {dialect} knows {names}; left out");
             let place = format!("{place}provider_data.{dialect}");
             losses.push(Loss::new(LossCode::ForeignContent, "provider_data", place, why));
         }
     }
+}
+
+/// What is lost of an answer that broke, where the wire has only an error for it: everything that had arrived.
+pub(super) fn lost_in_failure(response: &Response) -> Vec<Loss> {
+    let lost = |what: &str, place: String, arrived: &str| {
+        let why = format!("the answer broke, and an error has no room for {arrived}; left out");
+        Loss::new(LossCode::NotInDialect, what, place, why)
+    };
+    let arrived = "what had arrived";
+    let mut losses: Vec<Loss> = (0_usize..)
+        .zip(&response.content)
+        .map(|(index, block)| lost(block.kind().as_str(), format!("content[{index}]"), arrived))
+        .collect();
+    let is_there =
+        [("id", response.id.is_some()), ("model", !response.model.is_empty()), ("usage", response.usage.is_some())];
+    for (name, _) in is_there.into_iter().filter(|(_, is_there)| *is_there) {
+        losses.push(lost(name, name.to_owned(), arrived));
+    }
+    for dialect in Dialect::PROVIDERS {
+        if let Some(names) = names_in(&response.provider_data, dialect, &[Part::State, Part::Extra, Part::Answer]) {
+            losses.push(lost("provider_data", format!("provider_data.{dialect}"), &names));
+        }
+    }
+    losses
+}
+
+/// Notes what a failure says that its frame in a stream of `own` does not: others' words for it, and its number.
+fn note_failure(error: &Error, own: Dialect, losses: &mut Vec<Loss>) {
+    note_foreign(&error.provider_data, own, &[Part::State, Part::Extra, Part::Answer], "error.", losses);
+    if error.request_id.is_some() && own != Dialect::Anthropic {
+        let why = "a failure in a stream of this API has no place for it; left out";
+        losses.push(Loss::new(LossCode::NotInDialect, "request_id", "error.request_id", why));
+    }
+    let is_own = !error.provider_data.part(own, Part::Answer).is_empty();
+    if let Some(code) = error.code.as_deref().filter(|code| is_own && is_number(code))
+        && matches!(own, Dialect::OpenaiChat | Dialect::OpenaiResponses)
+    {
+        let why = format!("codes are words in this API; `{code}` is left out");
+        losses.push(Loss::new(LossCode::Changed, "code", "error.code", why));
+    }
+}
+
+/// Notes what of an event a stream of `own` does not carry. Gives whether that is all of it: an event that only another
+/// dialect has. Many alike are one loss.
+pub(super) fn note_event(event: &Event, own: Dialect, losses: &mut Vec<Loss>) -> bool {
+    match event {
+        Event::Error { error } => note_failure(error, own, losses),
+        Event::Other { index, dialect, data } if *dialect != own => {
+            let place = index.map_or_else(|| "events".to_owned(), |index| format!("content[{index}]"));
+            let why = format!("only {dialect} knows {}; left out", name_of(data));
+            let loss = Loss::new(LossCode::ForeignContent, "event", place, why);
+            if losses.last() != Some(&loss) {
+                losses.push(loss);
+            }
+            return true;
+        }
+        _ => {}
+    }
+    false
 }
 
 /// The loss of a block that only another dialect has, named by its type, or else by its fields.
@@ -31,6 +89,13 @@ pub(super) fn name_of(data: &Json) -> String {
     }
 }
 
+/// The names of the fields in some parts that say something; `None` if there are none.
+fn names_in(data: &ProviderData, dialect: Dialect, parts: &[Part]) -> Option<String> {
+    let mut names: Vec<&str> = parts.iter().flat_map(|part| said(data.part(dialect, *part))).collect();
+    names.dedup();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
 /// The names of the fields that say something.
 fn said(fields: &Fields) -> impl Iterator<Item = &str> {
     fields.iter().filter(|(_, value)| !is_empty(value)).map(|(name, _)| name)
@@ -43,6 +108,7 @@ fn is_empty(value: &Json) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Block;
     use pretty_assertions::assert_eq;
 
     #[test]
@@ -63,5 +129,56 @@ mod tests {
             "only gemini knows thought, avgLogprobs; left out",
         );
         assert_eq!(losses, [expected]);
+    }
+
+    #[test]
+    fn an_answer_that_broke_is_lost_with_all_that_had_arrived() {
+        let mut response = Response {
+            id: Some("r".into()),
+            model: "m".into(),
+            content: vec![Block::text("Half"), Block::thinking("Hm")],
+            usage: Some(crate::Usage::default()),
+            ..Response::default()
+        };
+        response.provider_data.set_part(Dialect::Gemini, Part::Answer, "finishMessage", "no such tool");
+        let told: Vec<String> = lost_in_failure(&response).iter().map(ToString::to_string).collect();
+        let lost = |what: &str, place: &str, arrived: &str| {
+            format!("{what} at {place}: the answer broke, and an error has no room for {arrived}; left out")
+        };
+        let arrived = "what had arrived";
+        assert_eq!(
+            told,
+            [
+                lost("text", "content[0]", arrived),
+                lost("thinking", "content[1]", arrived),
+                lost("id", "id", arrived),
+                lost("model", "model", arrived),
+                lost("usage", "usage", arrived),
+                lost("provider_data", "provider_data.gemini", "finishMessage"),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_a_failure_says_in_words_of_another_dialect_is_told() {
+        let mut error = Error::new(crate::ErrorKind::Server, "down");
+        (error.code, error.request_id) = (Some("502".into()), Some("req_1".into()));
+        error.provider_data.set_part(
+            Dialect::OpenaiChat,
+            Part::Answer,
+            "error",
+            Json::parse(r#"{"code":502}"#).unwrap(),
+        );
+        let told = |own| {
+            let mut losses = Vec::new();
+            note_failure(&error, own, &mut losses);
+            losses.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let foreign = "provider_data at error.provider_data.openai-chat: only openai-chat knows error; left out";
+        let number = "request_id at error.request_id: a failure in a stream of this API has no place for it; left out";
+        let code = "code at error.code: codes are words in this API; `502` is left out";
+        assert_eq!(told(Dialect::Anthropic), [foreign]);
+        assert_eq!(told(Dialect::Gemini), [foreign, number]);
+        assert_eq!(told(Dialect::OpenaiChat), [number, code]);
     }
 }

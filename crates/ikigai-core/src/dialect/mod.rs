@@ -251,6 +251,8 @@ pub(crate) trait ReadFrames {
 pub(crate) enum Seen {
     /// It has a meaning here, and its events are written.
     Known,
+    /// It is no frame, but an answer in one piece, or the body of a failure.
+    Whole,
     /// It has no meaning here: the driver passes it on whole, for the block with this index if it belongs to one.
     Unknown(Option<usize>),
 }

@@ -158,7 +158,7 @@ impl From<Json> for Arguments {
 
 /// The two fields that arguments are in the format's JSON: the object, and the text where printing the object would not
 /// give it back.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Written<'a> {
     /// The arguments, in the order in which the model wrote them.
@@ -179,12 +179,52 @@ impl Serialize for Arguments {
 
 impl<'de> Deserialize<'de> for Arguments {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written = Written::deserialize(deserializer)?;
-        Ok(match written.arguments_text {
-            Some(text) => Arguments::from_text(text),
-            None => Arguments::from(written.arguments.into_owned()),
-        })
+        #[derive(Deserialize)]
+        struct Fields {
+            #[serde(default)]
+            arguments: ReadArguments,
+            #[serde(default)]
+            arguments_text: Option<String>,
+        }
+        let Fields { arguments, arguments_text } = Fields::deserialize(deserializer)?;
+        Ok(arguments.or_text(arguments_text))
     }
+}
+
+/// The object of the arguments as a document has it, on its own: without blanks, but with each value as it is spelled.
+#[derive(Debug, Default)]
+pub(crate) struct ReadArguments(Arguments);
+
+impl ReadArguments {
+    /// The arguments: the text as the model wrote it where the document has it, else the object.
+    pub(crate) fn or_text(self, text: Option<String>) -> Arguments {
+        text.map_or(self.0, Arguments::from_text)
+    }
+}
+
+impl<'de> Deserialize<'de> for ReadArguments {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let object = Json::deserialize(deserializer)?;
+        match object.text() {
+            "{}" => Ok(ReadArguments::default()),
+            text if text.starts_with('{') => Ok(ReadArguments(Arguments::from_text(without_blanks(text)))),
+            _ => Err(serde::de::Error::custom("the arguments of a call have to be an object")),
+        }
+    }
+}
+
+/// JSON without what stands between its values for the eye.
+fn without_blanks(json: &str) -> String {
+    let (mut in_string, mut escaped) = (false, false);
+    let is_said = |c: &char| {
+        if in_string {
+            (in_string, escaped) = (*c != '"' || escaped, *c == '\\' && !escaped);
+            return true;
+        }
+        in_string = *c == '"';
+        !matches!(c, ' ' | '\t' | '\n' | '\r')
+    };
+    json.chars().filter(is_said).collect()
 }
 
 #[cfg(feature = "schema")]

@@ -12,6 +12,8 @@ use super::wire::Rest;
 
 /// Named JSON values in their order; a name may stand twice, as it may in JSON.
 ///
+/// The order is kept, because prompt caches see it, but it means nothing: fields are equal if each name has the same values.
+///
 /// ```
 /// use ikigai_core::Fields;
 ///
@@ -19,7 +21,7 @@ use super::wire::Rest;
 /// fields.set("logit_bias", serde_json::json!({"50256": -100}));
 /// assert_eq!(serde_json::to_string(&fields).unwrap(), r#"{"logit_bias":{"50256":-100}}"#);
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct Fields(Vec<(String, Json)>);
 
 impl Fields {
@@ -98,6 +100,18 @@ impl Fields {
     /// The same fields, borrowed as the unknown fields of a wire struct.
     pub(crate) fn as_rest(&self) -> Rest<'_> {
         self.iter().map(|(name, value)| (Cow::Borrowed(name), Cow::Borrowed(value.raw()))).collect()
+    }
+}
+
+impl PartialEq for Fields {
+    fn eq(&self, other: &Self) -> bool {
+        fn by_name(fields: &Fields) -> Vec<&(String, Json)> {
+            let mut fields: Vec<&(String, Json)> = fields.0.iter().collect();
+            // Values of the same name stay in their order: the last one counts.
+            fields.sort_by(|(one, _), (other, _)| one.cmp(other));
+            fields
+        }
+        self.0 == other.0 || (self.len() == other.len() && by_name(self) == by_name(other))
     }
 }
 

@@ -123,3 +123,45 @@ proptest! {
         let _ = check_depth(&bytes, 3);
     }
 }
+
+#[test]
+fn the_order_of_fields_is_kept_and_means_nothing() {
+    let read = |text: &str| serde_json::from_str::<Fields>(text).unwrap();
+    let fields = read(r#"{"b":1,"a":[2]}"#);
+    assert_eq!(serde_json::to_string(&fields).unwrap(), r#"{"b":1,"a":[2]}"#);
+    assert_eq!(fields, read(r#"{"a":[2],"b":1}"#));
+    // Of a name that stands twice, the last value counts.
+    assert_eq!(read(r#"{"a":1,"b":0,"a":2}"#), read(r#"{"b":0,"a":1,"a":2}"#));
+    for other in [r#"{"a":[2]}"#, r#"{"a":[2],"b":2}"#, r#"{"a":[2],"c":1}"#, r#"{"a":[2],"b":1,"b":1}"#] {
+        assert_ne!(fields, read(other), "{other}");
+    }
+    assert_ne!(read(r#"{"a":1,"a":2}"#), read(r#"{"a":2,"a":1}"#));
+    let data = |text: &str| serde_json::from_str::<crate::ProviderData>(text).unwrap();
+    assert_eq!(data(r#"{"gemini":{"x":1},"anthropic":{"y":2}}"#), data(r#"{"anthropic":{"y":2},"gemini":{"x":1}}"#));
+    assert_ne!(data(r#"{"gemini":{"x":1},"anthropic":{"y":2}}"#), data(r#"{"anthropic":{"y":2}}"#));
+}
+
+/// What is wrong with a block or an event is said by its name.
+#[test]
+fn a_block_that_cannot_be_read_says_why() {
+    let block = |text: &str| serde_json::from_str::<crate::Block>(text).unwrap_err().to_string();
+    let event = |text: &str| serde_json::from_str::<crate::Event>(text).unwrap_err().to_string();
+    for (found, expected) in [
+        (block("[]"), "invalid type: sequence, expected a content block"),
+        (block(r#"{"text":"a"}"#), "missing field `type`"),
+        (block(r#"{"type":"shout","text":"a"}"#), "unknown variant `shout`, expected one of `text`"),
+        (block(r#"{"type":"text"}"#), "missing field `text`"),
+        (block(r#"{"text":1,"type":"text"}"#), "invalid type: integer `1`, expected a string"),
+        (block(r#"{"type":"text","text":"a","type":"text"}"#), "duplicate field `type`"),
+        (
+            block(r#"{"type":"tool_call","id":"c","name":"f","arguments":[]}"#),
+            "arguments of a call have to be an object",
+        ),
+        (event(r#"{"index":0}"#), "missing field `type`"),
+        (event(r#"{"type":"text_delta","index":0}"#), "missing field `text`"),
+        (event(r#"{"type":"tool_call_delta","index":0,"arguments":{}}"#), "invalid type: map, expected a string"),
+        (event(r#"{"type":"shout"}"#), "unknown variant `shout`, expected one of `start`"),
+    ] {
+        assert!(found.contains(expected), "{found}");
+    }
+}

@@ -11,6 +11,7 @@ pub(crate) mod many;
 mod reader;
 mod scan;
 pub(crate) mod text;
+pub(crate) mod variants;
 #[macro_use]
 pub(crate) mod wire;
 pub(crate) mod tagged;
@@ -26,6 +27,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 pub use arguments::Arguments;
+pub(crate) use arguments::ReadArguments;
 pub use fields::Fields;
 pub(crate) use scan::{check_depth, end_of_string};
 

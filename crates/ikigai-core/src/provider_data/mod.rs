@@ -26,8 +26,8 @@ use crate::{Dialect, Fields, Json};
 ///
 /// In JSON, state stands directly below the dialect's name, the other parts below `extra`, `response` and `shape`. A
 /// name that is none of those, and not a name of state, is read as one of `extra`, so that a caller can write
-/// `{"openai-chat": {"logit_bias": {…}}}`.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// `{"openai-chat": {"logit_bias": {…}}}`. The order of dialects and names is kept, but means nothing to equality.
+#[derive(Debug, Clone, Default)]
 pub struct ProviderData {
     // Most blocks have none, and the rest have one: a list is quicker than a map.
     entries: Vec<Entry>,
@@ -203,6 +203,13 @@ impl ProviderData {
         });
         #[expect(clippy::indexing_slicing, reason = "the place was found or made just above")]
         &mut entries[place]
+    }
+}
+
+impl PartialEq for ProviderData {
+    fn eq(&self, other: &Self) -> bool {
+        let is_there = |entry: &Entry| other.entry(&entry.dialect) == Some(entry);
+        self.entries.len() == other.entries.len() && self.entries.iter().all(is_there)
     }
 }
 

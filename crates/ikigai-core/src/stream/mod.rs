@@ -17,9 +17,10 @@
 //! [`Response::content`]: crate::Response::content
 
 mod collect;
+mod read;
 mod view;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::{Arguments, Block, Dialect, Error, FinishReason, Json, ProviderData, Usage};
 
@@ -30,7 +31,7 @@ pub use view::Chunk;
 /// One step of an answer as it arrives.
 ///
 /// Usage is a snapshot: a later one replaces an earlier one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]

@@ -3,7 +3,7 @@
 //!
 //! Left out are echoes of the request and counts, and what is only the frame of a document: types, roles, numbers of
 //! places, ids of its parts, times, padding, and the words for why an answer ended, which are translated; and of a stream
-//! what a later event replaces. What is known to be missing is listed in [`KNOWN`].
+//! what a later event replaces, or what the last event says again in other words.
 
 use crate::support::findings::Findings;
 use crate::support::recordings::exchanges;
@@ -11,7 +11,7 @@ use crate::support::wire::{OfValues as _, collect, decode, reply};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use ikigai_core::wire::StreamEncoder;
-use ikigai_core::{Dialect, Event, Loss, LossCode, Response};
+use ikigai_core::{Block, Dialect, Event, Loss, LossCode, Response};
 use serde_json::Value;
 
 /// Names whose values are the frame of a document, not its content.
@@ -23,6 +23,7 @@ const FRAME: &[&str] = &[
     "created",
     "created_at",
     "completed_at",
+    "ts_us",
     "status",
     "finish_reason",
     "finishReason",
@@ -41,20 +42,6 @@ const FRAME: &[&str] = &[
     // Padding against guesses from the length of events.
     "p",
     "annotation_index",
-];
-
-/// Values that are lost without a word: where, or in which recording.
-const KNOWN: &[&str] = &[
-    // An answer that is a failure is an error object for the client, which has no room for the rest.
-    "vertex-multimodal-tool-return-matrix-direct-url-force-download-audio-go-3a2345b3",
-    // The id of a call and of a sound that have ids of another form there.
-    "choices.message.tool_calls.id",
-    "choices.message.audio.id",
-    // The last event repeats the answer with its reasoning encrypted anew; that of the item goes on.
-    "response.output.encrypted_content",
-    // Events of one stream with different ids; the first goes on.
-    "perplexity-prompt-caching-streaming-probe-628d70b3",
-    "perplexity-streaming-streaming-smoke-a6b1802b",
 ];
 
 /// Events of the Responses API that hold what a later one replaces.
@@ -95,34 +82,67 @@ const ECHOES: &[&str] = &[
     "user",
 ];
 
+/// Lists of alternatives. The first is the answer, and a loss that tells of the others names the list.
+const ALTERNATIVES: &[&str] = &["candidates", "choices"];
+
 /// One value, and the names that lead to it.
 struct Leaf<'a> {
     names: Vec<&'a str>,
     /// The `type` of each object that it stands in.
     types: Vec<&'a str>,
+    /// The list of alternatives that it stands in, if it is not in the first one, which is the answer.
+    beside: Option<&'a str>,
     value: &'a Value,
 }
 
-fn leaves<'a>(value: &'a Value, names: &mut Vec<&'a str>, types: &mut Vec<&'a str>, found: &mut Vec<Leaf<'a>>) {
-    match value {
-        Value::Object(fields) => {
-            let kind = fields.get("type").and_then(Value::as_str);
-            types.extend(kind);
-            for (name, inner) in fields {
-                names.push(name);
-                leaves(inner, names, types, found);
-                names.pop();
+/// The leaves of a document.
+fn leaves(document: &Value) -> Vec<Leaf<'_>> {
+    let mut walk = Walk::default();
+    walk.visit(document);
+    walk.found
+}
+
+/// The way to a value, and the leaves that were found on it.
+#[derive(Default)]
+struct Walk<'a> {
+    names: Vec<&'a str>,
+    types: Vec<&'a str>,
+    beside: Option<&'a str>,
+    found: Vec<Leaf<'a>>,
+}
+
+impl<'a> Walk<'a> {
+    fn visit(&mut self, value: &'a Value) {
+        match value {
+            Value::Object(fields) => {
+                let kind = fields.get("type").and_then(Value::as_str);
+                self.types.extend(kind);
+                for (name, inner) in fields {
+                    self.names.push(name);
+                    self.visit(inner);
+                    self.names.pop();
+                }
+                if kind.is_some() {
+                    self.types.pop();
+                }
             }
-            if kind.is_some() {
-                types.pop();
+            Value::Array(items) => {
+                let list = self.names.last().copied().filter(|name| ALTERNATIVES.contains(name));
+                for (place, item) in items.iter().enumerate() {
+                    let number = item["index"].as_u64().unwrap_or(place as u64);
+                    let before = self.beside;
+                    self.beside = before.or(list.filter(|_| number > 0));
+                    self.visit(item);
+                    self.beside = before;
+                }
             }
-        }
-        Value::Array(items) => items.iter().for_each(|item| leaves(item, names, types, found)),
-        // An absent value says as much.
-        Value::Null => {}
-        Value::String(text) if text.is_empty() => {}
-        Value::String(_) | Value::Bool(_) | Value::Number(_) => {
-            found.push(Leaf { names: names.clone(), types: types.clone(), value });
+            // An absent value says as much.
+            Value::Null => {}
+            Value::String(text) if text.is_empty() => {}
+            Value::String(_) | Value::Bool(_) | Value::Number(_) => {
+                let (names, types) = (self.names.clone(), self.types.clone());
+                self.found.push(Leaf { names, types, beside: self.beside, value });
+            }
         }
     }
 }
@@ -143,14 +163,16 @@ impl Pool {
     fn add(&mut self, value: &Value) {
         match value {
             Value::Object(fields) => {
+                // This one says the type of its picture without what all pictures have in common.
+                if fields.get("type").is_some_and(|kind| kind == "image_generation_call")
+                    && let Some(format) = fields.get("output_format").and_then(Value::as_str)
+                {
+                    self.push(&format!("image/{format}"));
+                }
                 for (name, inner) in fields {
                     self.text.push_str(name);
                     self.text.push('\n');
                     self.add(inner);
-                    // An `image_generation_call` says the type of its picture without what all pictures have in common.
-                    if let Some(format) = inner.as_str().filter(|_| name == "output_format") {
-                        self.push(&format!("image/{format}"));
-                    }
                 }
             }
             Value::Array(items) => items.iter().for_each(|item| self.add(item)),
@@ -185,9 +207,8 @@ impl Pool {
                     // Pieces of arguments, which are printed anew where the wire wants an object.
                     || self.packed.contains(&packed(text))
                     || serde_json::from_str::<Value>(text).is_ok_and(|inner| {
-                        let mut found = Vec::new();
-                        leaves(&inner, &mut Vec::new(), &mut Vec::new(), &mut found);
-                        (inner.is_object() || inner.is_array()) && found.iter().all(|leaf| self.holds(leaf.value))
+                        (inner.is_object() || inner.is_array())
+                            && leaves(&inner).iter().all(|leaf| self.holds(leaf.value))
                     })
             }
             other => self.text.contains(&format!("{other}\n")),
@@ -229,9 +250,16 @@ fn is_named(leaf: &Leaf<'_>, losses: &[Loss]) -> bool {
     losses.iter().any(|loss| {
         let told = format!("{} {} {}", loss.what, loss.place, loss.why);
         let names = leaf.names.iter().chain(&leaf.types).filter(|name| !COMMON.contains(name));
-        names.clone().any(|name| told.contains(name))
+        names.clone().chain(&leaf.beside).any(|name| told.contains(name))
+            // An id or a model other than the one that the answer began with.
+            || matches!(leaf.names.as_slice(), [name] if loss.place.starts_with("provider_data.") && says(&loss.why, name))
             || loss.code == LossCode::Media && names.clone().any(|name| media.contains(name))
     })
+}
+
+/// Whether this word stands in a text.
+fn says(text: &str, word: &str) -> bool {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|other| other == word)
 }
 
 fn is_content(leaf: &Leaf<'_>, from: Dialect) -> bool {
@@ -242,34 +270,21 @@ fn is_content(leaf: &Leaf<'_>, from: Dialect) -> bool {
         && leaf.names.len() > response;
     let of_part = matches!(leaf.names.as_slice(), [.., "item" | "output" | "response", "id"]);
     let reason = leaf.names.ends_with(&["incomplete_details", "reason"]);
-    let known = KNOWN.iter().any(|known| leaf.names.join(".").starts_with(known));
     let counts = leaf.names.iter().any(|name| COUNTS.contains(name));
-    !(FRAME.contains(&last) || counts || echo || of_part || reason || known)
+    !(FRAME.contains(&last) || counts || echo || of_part || reason)
 }
 
 fn check(id: &str, document: &Value, from: Dialect, pool: &Pool, losses: &[Loss], findings: &mut Findings) {
     let kind = document.get("type").and_then(Value::as_str).unwrap_or_default();
-    if KNOWN.contains(&id) || EARLY.contains(&kind) || kind.ends_with("partial_image") {
+    if EARLY.contains(&kind) || kind.ends_with("partial_image") {
         return;
     }
-    let document = without_told_choices(document.clone(), losses);
-    let mut found = Vec::new();
-    leaves(&document, &mut Vec::new(), &mut Vec::new(), &mut found);
-    for leaf in found.iter().filter(|leaf| is_content(leaf, from)) {
+    for leaf in leaves(document).iter().filter(|leaf| is_content(leaf, from)) {
         if !pool.holds(leaf.value) && !is_named(leaf, losses) {
             let value: String = leaf.value.to_string().chars().take(60).collect();
             findings.add(id, format!("{} = {value}", leaf.names.join(".")));
         }
     }
-}
-
-/// Choices that are not the first are told as a whole, by a loss that names the list.
-fn without_told_choices(mut document: Value, losses: &[Loss]) -> Value {
-    let told = losses.iter().any(|loss| loss.code == LossCode::ForeignContent && loss.why.contains(" choices"));
-    if let Some(choices) = document.get_mut("choices").and_then(Value::as_array_mut).filter(|_| told) {
-        choices.retain(|choice| choice["index"] == 0);
-    }
-    document
 }
 
 /// Whole answers.
@@ -296,9 +311,6 @@ fn streams(from: Dialect, to: Dialect) {
     for exchange in &exchanges {
         let Some(sse) = &exchange.response.sse else { continue };
         let events: Vec<Event> = decode(from, sse.as_bytes());
-        if events.iter().any(|event| matches!(event, Event::Error { .. })) {
-            continue;
-        }
         findings.case();
         let mut encoder = StreamEncoder::new(to, reply(from));
         let mut bytes = Vec::new();
@@ -307,11 +319,35 @@ fn streams(from: Dialect, to: Dialect) {
         frames(&String::from_utf8_lossy(&bytes)).iter().for_each(|frame| pool.add(frame));
         whole(&collect(decode(to, &bytes)), &mut pool);
         told(&collect(events.clone()), encoder.losses(), &mut pool);
-        for frame in frames(sse) {
+        told_events(&events, encoder.losses(), &mut pool);
+        let mut frames = frames(sse);
+        drop_what_is_said_anew(&mut frames);
+        for frame in frames {
             check(&exchange.id, &frame, from, &pool, encoder.losses(), &mut findings);
         }
     }
     findings.report();
+}
+
+/// The terminal event of the Responses API repeats the items that were done, some of their texts in other words: what is
+/// encrypted is encrypted once more, under the same key. What each item brought when it was done is looked for, not those.
+fn drop_what_is_said_anew(frames: &mut [Value]) {
+    let done = frames.iter().filter(|frame| frame["type"] == "response.output_item.done");
+    let done: Vec<Value> = done.map(|frame| frame["item"].clone()).collect();
+    for frame in frames {
+        let output = frame.pointer_mut("/response/output").and_then(Value::as_array_mut);
+        for (place, item) in output.into_iter().flatten().enumerate() {
+            // Some relays change the ids.
+            let same_place = done.get(place).filter(|first| first["type"] == item["type"]);
+            let Some(first) = done.iter().find(|first| first["id"] == item["id"]).or(same_place) else { continue };
+            let fields = item.as_object_mut().into_iter().flatten();
+            for (_, text) in fields
+                .filter(|(name, text)| text.is_string() && first[*name].as_str().is_some_and(|first| !first.is_empty()))
+            {
+                *text = Value::Null;
+            }
+        }
+    }
 }
 
 /// The texts of an answer in one piece, for the pieces of a stream to be found in.
@@ -320,15 +356,34 @@ fn whole(response: &Response, pool: &mut Pool) {
     pool.push(&response.refusal().unwrap_or_default());
     pool.push(&response.thinking());
     response.tool_calls().for_each(|call| pool.push(call.arguments.text()));
+    // The input of a server's tool comes in pieces of its JSON.
+    let own = response.content.iter().filter(|block| matches!(block, Block::Other(_)));
+    own.for_each(|block| pool.push(&serde_json::to_string(block).unwrap()));
 }
 
-/// A block that a loss names is told with everything in it.
+/// A block that a loss names is told with everything in it, and so are the answer's id and model.
 fn told(response: &Response, losses: &[Loss], pool: &mut Pool) {
+    let named = [("id", response.id.as_deref().unwrap_or_default()), ("model", &response.model)];
+    for (_, text) in named.iter().filter(|(name, _)| losses.iter().any(|loss| loss.place == *name)) {
+        pool.push(text);
+    }
     for (place, block) in response.content.iter().enumerate() {
         if losses.iter().any(|loss| loss.place.starts_with(&format!("content[{place}]"))) {
             pool.add(&serde_json::to_value(block).unwrap());
             // The input of a server's tool comes in pieces of its JSON.
             pool.push(&serde_json::to_string(block).unwrap());
+        }
+    }
+}
+
+/// An event that a loss names is told with everything in it.
+fn told_events(events: &[Event], losses: &[Loss], pool: &mut Pool) {
+    for event in events {
+        if let Event::Other { data, .. } = event
+            && let names = data.value().as_object().into_iter().flat_map(serde_json::Map::keys)
+            && losses.iter().any(|loss| loss.what == "event" && names.clone().all(|name| says(&loss.why, name)))
+        {
+            pool.add(data.value());
         }
     }
 }
@@ -368,6 +423,10 @@ pairs! {
     openai_responses_to_anthropic: OpenaiResponses to Anthropic;
     openai_responses_to_openai_chat: OpenaiResponses to OpenaiChat;
     openai_responses_to_gemini: OpenaiResponses to Gemini;
+    anthropic_to_itself: Anthropic to Anthropic;
+    openai_chat_to_itself: OpenaiChat to OpenaiChat;
+    openai_responses_to_itself: OpenaiResponses to OpenaiResponses;
+    gemini_to_itself: Gemini to Gemini;
     gemini_to_anthropic: Gemini to Anthropic;
     gemini_to_openai_chat: Gemini to OpenaiChat;
     gemini_to_openai_responses: Gemini to OpenaiResponses;

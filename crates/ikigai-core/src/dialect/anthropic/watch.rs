@@ -98,9 +98,10 @@ impl Picks for Watcher {
             (Place::Frame, "delta") => Take::Enter(Place::Delta),
             (Place::Frame, "content_block") => Take::Enter(Place::Block),
             (Place::Frame | Place::Message, "error") => Take::Keep(Slot::Error),
-            (Place::Message, "id") => Take::Keep(Slot::Id),
-            (Place::Message, "model") => Take::Keep(Slot::Model),
-            (Place::Message, "content") => Take::Enter(Place::Content),
+            // A frame that has these is a whole answer.
+            (Place::Frame | Place::Message, "id") => Take::Keep(Slot::Id),
+            (Place::Frame | Place::Message, "model") => Take::Keep(Slot::Model),
+            (Place::Frame | Place::Message, "content") => Take::Enter(Place::Content),
             (Place::Frame | Place::Message, "usage") => Take::Keep(Slot::Usage),
             (Place::Delta, "usage") => Take::Keep(Slot::DeltaUsage),
             (Place::Frame | Place::Message | Place::Delta, "stop_reason") => Take::Keep(Slot::StopReason),
@@ -166,7 +167,7 @@ impl watch::Watcher for Watcher {
 
     fn frame(&mut self, frame: Frame<'_>) {
         let mut parts = std::mem::take(&mut self.frame);
-        if self.delivery == Delivery::Whole {
+        if self.delivery == Delivery::Whole || (!self.seen.started && parts.kind.as_deref() == Some("message")) {
             return self.whole(parts, frame);
         }
         let kind = parts.kind.take();

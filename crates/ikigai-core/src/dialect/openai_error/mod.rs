@@ -71,16 +71,19 @@ pub(crate) fn object(error: &Error) -> Value {
     // Words of this family mean something to its clients; words of others do not.
     let own = [Dialect::OpenaiChat, Dialect::OpenaiResponses]
         .iter()
-        .any(|dialect| error.provider_data.part(*dialect, Part::Answer).get("error").is_some());
-    let error_type = error.error_type.as_deref().filter(|_| own).unwrap_or(kind);
-    let own_code =
-        error.code.as_deref().filter(|code| own && !code.is_empty() && !code.bytes().all(|c| c.is_ascii_digit()));
-    json!({
-        "message": error.message,
-        "type": error_type,
-        "param": error.param,
-        "code": own_code.or(code),
-    })
+        .find_map(|dialect| error.provider_data.part(*dialect, Part::Answer).get("error"));
+    let error_type = error.error_type.as_deref().filter(|_| own.is_some()).unwrap_or(kind);
+    let own_code = error.code.as_deref().filter(|code| own.is_some() && !code.is_empty() && !is_number(code));
+    let mut object = Map::from_iter([
+        ("message".to_owned(), error.message.as_str().into()),
+        ("type".to_owned(), error_type.into()),
+        ("param".to_owned(), error.param.as_deref().into()),
+        ("code".to_owned(), own_code.or(code).into()),
+    ]);
+    for (name, value) in own.and_then(|own| own.to::<Map<String, Value>>().ok()).unwrap_or_default() {
+        object.entry(name).or_insert(value);
+    }
+    Value::Object(object)
 }
 
 fn status(error: &Error) -> u16 {
@@ -300,7 +303,7 @@ fn as_status(value: &Value) -> Option<u16> {
     u16::try_from(number).ok().filter(|status| (400..600).contains(status))
 }
 
-fn is_number(text: &str) -> bool {
+pub(super) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit())
 }
 

@@ -46,6 +46,11 @@ pub(super) fn of_event(data: &str) -> Error {
         .unwrap_or_else(|| Error::new(ErrorKind::Server, "the provider broke off the stream and gave no reason"))
 }
 
+/// The failure that a body is which came in place of a stream; `None` if it says none.
+pub(super) fn of_body(data: &str) -> Option<Error> {
+    openai_error::find(DIALECT, &serde_json::from_str(data).ok()?)
+}
+
 /// The `error` member of a failed response object.
 pub(super) fn in_response(error: Option<&Error>) -> Value {
     let Some(error) = error else {

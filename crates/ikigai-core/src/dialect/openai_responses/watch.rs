@@ -161,14 +161,14 @@ impl Picks for Watcher {
             (Place::Frame, "error") => Take::Keep(Slot::FrameError),
             (Place::Frame, "response") => Take::Enter(Place::Response),
             (Place::Frame, "item") => Take::Enter(Place::Item),
-            (Place::Response, "object") => Take::Keep(Slot::Object),
-            (Place::Response, "id") => Take::Keep(Slot::Id),
-            (Place::Response, "model") => Take::Keep(Slot::Model),
-            (Place::Response, "status") => Take::Keep(Slot::Status),
-            (Place::Response, "incomplete_details") => Take::Keep(Slot::Incomplete),
+            (Place::Frame | Place::Response, "object") => Take::Keep(Slot::Object),
+            (Place::Frame | Place::Response, "id") => Take::Keep(Slot::Id),
+            (Place::Frame | Place::Response, "model") => Take::Keep(Slot::Model),
+            (Place::Frame | Place::Response, "status") => Take::Keep(Slot::Status),
+            (Place::Frame | Place::Response, "incomplete_details") => Take::Keep(Slot::Incomplete),
             (Place::Response, "error") => Take::Keep(Slot::Error),
-            (Place::Response, "usage") => Take::Keep(Slot::Usage),
-            (Place::Response, "output") => Take::Enter(Place::Item),
+            (Place::Frame | Place::Response, "usage") => Take::Keep(Slot::Usage),
+            (Place::Frame | Place::Response, "output") => Take::Enter(Place::Item),
             (Place::Item, "type") => Take::Keep(Slot::ItemKind),
             (Place::Item, "content") => Take::Enter(Place::Part),
             (Place::Part, "type") => Take::Keep(Slot::PartKind),
@@ -242,8 +242,13 @@ impl watch::Watcher for Watcher {
     }
 
     fn frame(&mut self, frame: Frame<'_>) {
-        let parts = std::mem::take(&mut self.frame);
+        let mut parts = std::mem::take(&mut self.frame);
         if self.delivery == Delivery::Whole {
+            return self.whole(parts, frame);
+        }
+        if !self.seen.started && parts.kind.is_none() && frame.name.is_none() && parts.body.is_response {
+            // The answer in one piece, though a stream was asked for.
+            parts.body.error = parts.error.take().and_then(|error| serde_json::from_str(&error).ok());
             return self.whole(parts, frame);
         }
         let about = About::of(parts.kind.as_deref().or(frame.name).unwrap_or_default());
@@ -268,7 +273,10 @@ impl watch::Watcher for Watcher {
             About::Error => self.fail(&parts, frame),
             About::Nothing => {}
             About::Untyped | About::Unknown if parts.error.is_some() => self.fail(&parts, frame),
-            About::Untyped => {}
+            About::Untyped => {
+                let said = frame.json.filter(|_| !self.seen.started).and_then(error::of_body);
+                said.into_iter().for_each(|error| self.fail_with(error));
+            }
             About::Unknown => self.seen.started = true,
         }
     }

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::losses::{name_of, note_foreign};
+use crate::dialect::losses::{lost_in_failure, name_of, note_foreign};
 use crate::dialect::seal::Sealed;
 use crate::dialect::{Reply, WireResponse};
 use crate::json::wire::{Raw, Text, write};
@@ -49,7 +49,7 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     if response.finish_reason == FinishReason::Error {
         let unknown = Error::new(ErrorKind::Server, "the answer broke off");
         let body = error::encode_error(response.error.as_deref().unwrap_or(&unknown)).body;
-        return WireResponse { body, losses: Vec::new() };
+        return WireResponse { body, losses: lost_in_failure(response) };
     }
     let model = Some(response.model.as_str()).filter(|model| !model.is_empty()).or(reply.model.as_deref());
     let mut writer = BlockWriter::new(reply, model);

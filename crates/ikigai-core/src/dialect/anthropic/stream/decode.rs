@@ -60,6 +60,7 @@ impl ReadFrames for Decoder {
             }
             // Most have only a name.
             "ping" if frame.0.len() <= 1 => {}
+            "message" if kind.is_some() => return Ok(Seen::Whole),
             "error" => return Err(self.failed(data)),
             _ if frame.get("error").is_some_and(|error| error.get() != "null") => return Err(self.failed(data)),
             _ => return Ok(self.unknown(field(&frame, "index").unwrap_or_default())),

@@ -3,14 +3,12 @@
 //! A client appends each block as it starts and then finds it by its number, so on this wire one block ends before the
 //! next begins. The driver hands the events over in such an order.
 
-use crate::dialect::losses::name_of;
 use crate::dialect::{Reply, WriteFrames};
 use crate::json::tagged::{Object, Tagged};
 use crate::json::wire::Raw;
 use crate::sse::write_frame;
 use crate::{
-    Block, BlockKind, Error, ErrorKind, Event, Fields, FinishReason, Json, Loss, LossCode, Part, ProviderData,
-    ToolCall, Usage,
+    Block, BlockKind, Error, ErrorKind, Event, Fields, FinishReason, Json, Loss, Part, ProviderData, ToolCall, Usage,
 };
 
 use super::super::response::{BlockWriter, Neighbour, ending};
@@ -93,14 +91,8 @@ impl WriteFrames for Encoder {
             Event::Done { finish_reason, provider_data } => self.done(*finish_reason, provider_data, out),
             Event::Error { error } => self.fail(error, out),
             Event::Other { index, dialect, data } if *dialect == DIALECT => self.other(*index, data, out),
-            Event::Other { index, dialect, data } => {
-                let place = index.map_or_else(|| "events".to_owned(), |index| format!("content[{index}]"));
-                let why = format!("only {dialect} knows {}; left out", name_of(data));
-                let loss = Loss::new(LossCode::ForeignContent, "event", place, why);
-                if self.writer.losses.last() != Some(&loss) {
-                    self.writer.losses.push(loss);
-                }
-            }
+            // The driver tells of those.
+            Event::Other { .. } => {}
         }
     }
 
@@ -248,12 +240,12 @@ impl Encoder {
     fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
         self.begin(out);
         self.close(out);
+        self.writer.note_answer(data);
+        self.writer.note_usage(self.usage.as_ref());
         if reason == FinishReason::Error {
             return self.fail(&Error::new(ErrorKind::Server, "the answer broke off"), out);
         }
         self.stage = Stage::Over;
-        self.writer.note_answer(data);
-        self.writer.note_usage(self.usage.as_ref());
         let mut own = std::mem::take(&mut self.own);
         own.retain(|name, _| name.starts_with("stop_"));
         own.merge(data.part(DIALECT, Part::Answer).clone());

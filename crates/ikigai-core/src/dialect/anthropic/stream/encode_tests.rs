@@ -212,7 +212,8 @@ fn whole_blocks_and_late_arguments() {
     // What only another dialect knows is left out, and that is told.
     let mut encoder = Encoder::new(reply());
     events.iter().for_each(|event| encoder.event(event, &mut Vec::new()));
-    let lost = Loss::new(LossCode::ForeignContent, "other", "content[1]", "only openai-responses knows x; left out");
+    let lost =
+        Loss::new(crate::LossCode::ForeignContent, "other", "content[1]", "only openai-responses knows x; left out");
     assert_eq!(encoder.take_losses(), [lost]);
     let response = answer_of(&frames_of(&events, reply()));
     assert_eq!(
@@ -296,9 +297,9 @@ fn what_others_say_of_an_answer_is_told_as_lost() {
         Event::Usage { usage },
         Event::Done { finish_reason: FinishReason::Stop, provider_data: end },
     ];
-    let mut encoder = Encoder::new(reply());
-    events.iter().for_each(|event| encoder.event(event, &mut Vec::new()));
-    let losses: Vec<String> = encoder.take_losses().iter().map(ToString::to_string).collect();
+    let mut encoder = crate::wire::StreamEncoder::new(DIALECT, reply());
+    events.iter().for_each(|event| encoder.push(event, &mut Vec::new()));
+    let losses: Vec<String> = encoder.losses().iter().map(ToString::to_string).collect();
     assert_eq!(
         losses,
         [

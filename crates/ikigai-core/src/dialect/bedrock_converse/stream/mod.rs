@@ -120,6 +120,9 @@ impl ReadFrames for Decoder {
     fn frame(&mut self, name: Option<&str>, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
         let whole: &RawValue = serde_json::from_str(data)?;
         let object: Object<'_> = serde_json::from_str(data)?;
+        if name.is_none() && ["output", "message", "Message"].iter().any(|name| object.get(name).is_some()) {
+            return Ok(Seen::Whole);
+        }
         let (name, payload) = match (object.0.as_slice(), name) {
             // As the API's union has it.
             ([(key, payload)], name) if name.is_none_or(|name| name == key) => (key.clone(), payload.as_ref()),

@@ -10,7 +10,7 @@ use super::super::wire::{Answer, Candidate, Content, OneOrMany, Part};
 use super::super::{DIALECT, content, usage};
 use super::decode::{CONTENT, EMPTY, FINISH, finish, is_blocked};
 use super::{CANDIDATES, kept_fields};
-use crate::dialect::losses::{block_loss, note_foreign};
+use crate::dialect::losses::{block_loss, lost_in_failure, note_foreign};
 use crate::fit::Spelling;
 use crate::json::wire::{Raw, Text, write};
 use crate::wire::{Reply, WireResponse};
@@ -28,7 +28,8 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
     let calls = response.tool_calls().filter(|call| call.is_complete()).count();
     let word = finish_word(&response.provider_data, response.finish_reason, calls);
     if response.error.is_some() || (response.finish_reason == FinishReason::Error && word.is_none()) {
-        return broken(response);
+        let body = encode_error(&failure(response.error.as_deref())).body;
+        return WireResponse { body, losses: lost_in_failure(response) };
     }
     let mut losses = Vec::new();
     let mut parts = Parts { signer: Signer::new(reply, Some(&response.model)), losses: &mut losses };
@@ -69,17 +70,6 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
 /// Tells what of the data in a place only others know.
 pub(in super::super) fn report(data: &ProviderData, place: &str, losses: &mut Vec<Loss>) {
     note_foreign(data, DIALECT, &[DataPart::Extra, DataPart::Answer], place, losses);
-}
-
-/// An answer that broke: an error, which has no room for what had arrived.
-fn broken(response: &Response) -> WireResponse {
-    let lost = |(index, block): (usize, &Block)| {
-        let why = "the answer broke, and an error has no room for what had arrived; left out";
-        Loss::new(LossCode::NotInDialect, block.kind().as_str(), format!("content[{index}]"), why)
-    };
-    let mut losses = response.content.iter().enumerate().map(lost).collect();
-    report(&response.provider_data, "", &mut losses);
-    WireResponse { body: encode_error(&failure(response.error.as_deref())).body, losses }
 }
 
 /// What broke the answer, in words.

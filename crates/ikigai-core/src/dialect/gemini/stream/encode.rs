@@ -105,11 +105,8 @@ impl WriteFrames for Encoder {
                 json(data, out);
                 self.close_frame(out);
             }
-            Event::Other { index, dialect, .. } => {
-                let place = index.map_or_else(String::new, |index| format!("content[{index}]"));
-                let why = format!("it is an event of {dialect} alone and was left out");
-                self.losses.push(Loss::new(LossCode::ForeignContent, "other", place, why));
-            }
+            // The driver tells of those.
+            Event::Other { .. } => {}
         }
     }
 
@@ -273,6 +270,7 @@ impl Encoder {
         let data = std::mem::take(&mut self.data);
         let word = finish_word(&data, reason, self.calls);
         let Some(word) = word.or_else(|| (reason == FinishReason::Unknown).then_some(Cow::Borrowed("OTHER"))) else {
+            self.data = data;
             return self.fail(&failure(None), out);
         };
         let (rest, mut candidate) = kept_fields(&data);
@@ -292,7 +290,24 @@ impl Encoder {
         }
     }
 
+    /// A failure, with what it leaves unsaid: what waits for an end, and what stands beside parts if there were none.
     fn fail(&mut self, error: &Error, out: &mut Vec<u8>) {
+        for open in std::mem::take(&mut self.open) {
+            let place = format!("content[{}]", open.index);
+            if !matches!(open.block, Block::Text(_) | Block::Thinking(_)) {
+                let why = "the stream failed before it was whole; left out";
+                self.losses.push(Loss::new(LossCode::NotInDialect, open.block.kind().as_str(), place, why));
+            } else if let Some(data) = open.block.provider_data() {
+                report(data, &format!("{place}."), &mut self.losses);
+            }
+        }
+        if self.blocks == 0 {
+            for (name, _) in [("id", &self.id), ("model", &self.model)].iter().filter(|(_, text)| text.is_some()) {
+                let why = "the stream failed before its first part, which would say it; left out";
+                self.losses.push(Loss::new(LossCode::NotInDialect, *name, *name, why));
+            }
+        }
+        report(&self.data, "", &mut self.losses);
         self.open_frame(out);
         out.extend_from_slice(&encode_error(error).body);
         self.close(out);

@@ -292,7 +292,7 @@ fn what_only_others_know_is_told_once_its_block_ends() {
         [
             "provider_data at content[0].provider_data.openai-responses",
             "other at content[1]",
-            "other at content[1]",
+            "event at content[1]",
             "tool_call at content[2]",
             "provider_data at provider_data.openai-responses",
             "provider_data at usage.provider_data.openai-responses",
@@ -309,4 +309,24 @@ fn frames_of_further_candidates_go_through() {
     let events = testing::events_of_frames(Dialect::Gemini, &[frame, last]);
     let written = written(Reply::default(), &events);
     assert!(written.starts_with(&format!("data: {frame}\r\n\r\n")), "{written}");
+}
+
+#[test]
+fn a_failure_tells_what_it_leaves_unsaid() {
+    let error = Event::Error { error: Box::new(Error::new(ErrorKind::Overloaded, "busy")) };
+    let losses = |events: &[Event]| {
+        let mut encoder = Encoder::new(Reply::default());
+        events.iter().for_each(|event| encoder.event(event, &mut Vec::new()));
+        told(encoder.take_losses())
+    };
+    let mut data = none();
+    data.set_part(Dialect::OpenaiChat, Part::Answer, "system_fingerprint", "fp");
+    let begin = Event::Start { id: Some("1".into()), model: Some("m".into()), provider_data: data };
+    let call = Event::ToolCallStart { index: 0, id: "c".into(), name: "f".into(), provider_data: none() };
+    let around = "provider_data at provider_data.openai-chat";
+    assert_eq!(
+        losses(&[begin.clone(), call, error.clone()]),
+        ["tool_call at content[0]", "id at id", "model at model", around]
+    );
+    assert_eq!(losses(&[begin, open(0, Block::text("")), text(0, "Hi"), error]), [around]);
 }

@@ -41,6 +41,13 @@ pub(crate) fn encode_response(response: &Response, reply: &Reply) -> WireRespons
 
     let mut body = Answer { rest: notes::around(own, CHOICE), ..Answer::default() };
     body.rest.retain(|(name, _)| name != CHOICES && !name.starts_with("message."));
+    for (name, is_there) in [("id", response.id.is_some()), ("model", !response.model.is_empty())] {
+        // A stream may end under other names than it began with.
+        if let Some(place) = body.rest.iter().position(|(own, _)| own == name).filter(|_| is_there) {
+            let why = format!("an answer has one; the last, {}, is left out", body.rest.remove(place).1.get());
+            losses.push(Loss::new(LossCode::NotInDialect, name, name, why));
+        }
+    }
     body.choices = with_others(choice, own, &shape);
     body.id = match &response.id {
         Some(id) => Words(Some(id.as_str().into())),

@@ -14,10 +14,10 @@ pub(super) use encode::{foreign_fields, note_fields, service_tier, unsaid};
 pub(super) const FINISH_REASON: &str = "finish_reason";
 /// What stands, with a dot, before the names of fields of the choice and of the message; those of the body have nothing
 /// before them.
-const CHOICE: &str = "choice";
-const MESSAGE: &str = "message";
+pub(super) const CHOICE: &str = "choice";
+pub(super) const MESSAGE: &str = "message";
 /// The other choices.
-const CHOICES: &str = "choices";
+pub(super) const CHOICES: &str = "choices";
 /// Shape: when the answer was made.
 const CREATED: &str = "created";
 /// Shape: the place of our choice among them, where it is not the first.

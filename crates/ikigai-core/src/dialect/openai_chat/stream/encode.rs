@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::dialect::losses::note_foreign;
 use crate::dialect::openai_chat::assistant::{details_of, field_of, write_speech};
 use crate::dialect::openai_chat::calls::call_state;
-use crate::dialect::openai_chat::notes::{REASONING_DETAILS, Side};
+use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, REASONING_DETAILS, Side, extra};
 use crate::dialect::openai_chat::response::{
     FINISH_REASON, Holds, finish, foreign_fields, note_fields, service_tier, unsaid, word_of,
 };
@@ -23,12 +23,15 @@ use crate::fit::StateUse;
 use crate::json::loose::Words;
 use crate::json::text;
 use crate::json::wire::Raw;
-use crate::{Arguments, Block, Event, FinishReason, Json, Loss, LossCode, Part, ProviderData, ThinkingBlock, Usage};
+use crate::{Arguments, Block, Event, Fields, FinishReason, Json, Loss, Part, ProviderData, ThinkingBlock, Usage};
+
+use super::around::{write, write_around, write_head};
 
 /// Writes the chunks of one answer.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
     reply: Reply,
+    id: Json,
     model: String,
     /// The beginning of every chunk, up to and with `"choices":[`.
     head: Vec<u8>,
@@ -38,6 +41,10 @@ pub(crate) struct Encoder {
     holds: Holds,
     usage: Option<Usage>,
     service_tier: Option<Json>,
+    /// What this dialect itself said around the answer.
+    own: Fields,
+    /// What its provider wants back with the message.
+    state: Option<Json>,
     is_over: bool,
     losses: Vec<Loss>,
 }
@@ -99,11 +106,13 @@ impl WriteFrames for Encoder {
                 write(&json!({"error": openai_error::object(error)}), out);
                 out.extend_from_slice(b"\n\n");
             }
-            Event::Other { dialect, index, .. } => {
-                let place = index.map_or_else(|| "content".to_owned(), |index| format!("content[{index}]"));
-                let why = format!("an event that only {dialect} has; it is left out");
-                self.losses.push(Loss::info(LossCode::ForeignContent, "other", place, why));
+            Event::Other { dialect, data, .. } if *dialect == DIALECT => {
+                out.extend_from_slice(b"data: ");
+                write(data, out);
+                out.extend_from_slice(b"\n\n");
             }
+            // The driver tells of those.
+            Event::Other { .. } => {}
         }
     }
 
@@ -126,19 +135,21 @@ impl Encoder {
             None => format!("chatcmpl-{}", self.reply.ids.next_id()),
         };
         model.or(self.reply.model.as_deref()).unwrap_or_default().clone_into(&mut self.model);
-        self.head.extend_from_slice(b"data: {\"id\":");
-        write(&id, &mut self.head);
-        self.head.extend_from_slice(b",\"object\":\"chat.completion.chunk\",\"created\":");
-        write(&self.reply.created, &mut self.head);
-        self.head.extend_from_slice(b",\"model\":");
-        write(&self.model, &mut self.head);
-        self.head.extend_from_slice(b",\"choices\":[");
+        self.set_head(Json::from(id));
         self.delta(out, b"\"role\":\"assistant\",\"content\":\"\"", |_| {});
+    }
+
+    fn set_head(&mut self, id: Json) {
+        let mut head = b"data: ".to_vec();
+        write_head(&id, &Json::of(&self.reply.created).unwrap_or_default(), &self.model, &mut head);
+        (self.id, self.head) = (id, head);
     }
 
     /// Notes what other dialects say about the answer, and keeps what has a place here.
     fn about_answer(&mut self, data: &ProviderData) {
         self.service_tier = service_tier(data).cloned().or(self.service_tier.take());
+        self.own.merge(extra(data, Side::Response).clone());
+        self.state = data.part(DIALECT, Part::State).get(EXTRA_CONTENT).cloned().or(self.state.take());
         foreign_fields(data, None, &mut self.losses);
     }
 
@@ -266,6 +277,24 @@ impl Encoder {
         self.block_done(index, added, out);
     }
 
+    /// The chunk with the reason for the end, and with what this dialect said around the answer.
+    fn last_chunk(&mut self, word: &str, out: &mut Vec<u8>) {
+        let mut own = std::mem::take(&mut self.own);
+        let (id, model) = (own.remove("id"), own.remove("model"));
+        if id.is_some() || model.is_some() {
+            // As it was: the last chunk has names of its own.
+            self.model = model.and_then(|model| model.to().ok()).unwrap_or_else(|| std::mem::take(&mut self.model));
+            let id = id.unwrap_or_else(|| std::mem::take(&mut self.id));
+            self.set_head(id);
+        }
+        if let Some(tier) = self.service_tier.take() {
+            own.set("service_tier", tier);
+        }
+        out.extend_from_slice(&self.head);
+        write_around(own, self.state.as_ref(), Some(word), out);
+        out.extend_from_slice(b"\n\n");
+    }
+
     fn done(&mut self, reason: FinishReason, data: &ProviderData, out: &mut Vec<u8>) {
         self.is_over = true;
         self.about_answer(data);
@@ -273,15 +302,7 @@ impl Encoder {
         // reason is an end all the same.
         let own = data.part_str(DIALECT, Part::Shape, FINISH_REASON);
         let own = own.as_deref().filter(|word| finish(Some(word), self.holds) == reason);
-        out.extend_from_slice(&self.head);
-        out.extend_from_slice(b"{\"index\":0,\"delta\":{},\"finish_reason\":");
-        write(own.or(word_of(reason)).unwrap_or("stop"), out);
-        out.extend_from_slice(b"}]");
-        if let Some(tier) = &self.service_tier {
-            out.extend_from_slice(b",\"service_tier\":");
-            write(tier, out);
-        }
-        out.extend_from_slice(b"}\n\n");
+        self.last_chunk(own.or(word_of(reason)).unwrap_or("stop"), out);
         if let Some(usage) = self.usage.take() {
             note_foreign(&usage.provider_data, DIALECT, &[Part::Extra, Part::Answer], "usage.", &mut self.losses);
             if self.reply.stream_usage {
@@ -303,10 +324,4 @@ fn field_for(thinking: &ThinkingBlock) -> Option<&'static [u8]> {
         Some(REASONING_DETAILS) => None,
         Some(_) | None => Some(b"\"reasoning_content\":"),
     }
-}
-
-/// Writes JSON. A `Vec` takes everything, and what is written here has text keys only.
-fn write<T: serde::Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
-    let written = serde_json::to_writer(&mut *out, value);
-    debug_assert!(written.is_ok(), "JSON of plain values always writes");
 }

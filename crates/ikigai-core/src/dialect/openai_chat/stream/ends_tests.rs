@@ -213,3 +213,51 @@ fn log_probabilities_annotations_and_speech_are_put_together() {
     let message = &encode_response(&response, &Reply::default())["choices"][0]["message"];
     assert_eq!(message["audio"], json!({"id": "a", "data": "T2dnUwAC", "transcript": "beep"}));
 }
+
+/// What a stream says around its text, and under which names it ends, is in the same stream again.
+#[test]
+fn what_stands_around_an_answer_is_written_with_its_end() {
+    let first = r#"{"id":"1","model":"m","created":0,"system_fingerprint":"fp","choices":[{"index":0,"delta":{"content":"Hi","channel":"final"}}]}"#;
+    let other = r#"{"id":"1","model":"m","choices":[{"index":1,"delta":{"content":"Ho"},"finish_reason":"stop"}]}"#;
+    let last = r#"{"id":"2","model":"n","choices":[{"index":0,"delta":{},"finish_reason":"stop","native":"end"}]}"#;
+    let events = read(&[first, other, last, "[DONE]"]);
+    let mut encoder = Encoder::new(Reply::default());
+    let mut bytes = Vec::new();
+    events.iter().for_each(|event| encoder.event(event, &mut bytes));
+    let written = String::from_utf8(bytes).unwrap();
+    let chunk = written.rsplit("\n\n").nth(2).and_then(|frame| frame.strip_prefix("data: ")).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Value>(chunk).unwrap(),
+        json!({"id": "2", "object": "chat.completion.chunk", "created": 0, "model": "n", "system_fingerprint": "fp", "choices": [
+            {"index": 0, "delta": {"channel": "final"}, "finish_reason": "stop", "native": "end"},
+            {"index": 1, "finish_reason": "stop", "delta": {"role": "assistant", "content": "Ho"}},
+        ]})
+    );
+    let response = collect(testing::events_of(Dialect::OpenaiChat, &written));
+    assert_eq!(response, collect(events));
+    // A whole answer has one id and one model.
+    let whole = crate::dialect::openai_chat::encode_response(&response, &Reply::default());
+    let told: Vec<String> = whole.losses.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "id at id: an answer has one; the last, \"2\", is left out",
+            "model at model: an answer has one; the last, \"n\", is left out"
+        ]
+    );
+}
+
+/// What would have come with the end comes as a chunk before a failure.
+#[test]
+fn what_stands_around_a_broken_answer_goes_on() {
+    let text = r#"{"id":"1","model":"m","created":7,"system_fingerprint":"fp","choices":[{"index":0,"delta":{"content":"Half","channel":"final"}}]}"#;
+    let events = read(&[text, r#"{"error":{"message":"boom"}}"#]);
+    let data = json!({"id": "1", "object": "chat.completion.chunk", "created": 7, "model": "m",
+        "choices": [{"index": 0, "delta": {"channel": "final"}, "finish_reason": null}], "system_fingerprint": "fp"});
+    let chunk = Event::Other { index: None, dialect: Dialect::OpenaiChat, data: data.clone().into() };
+    assert_eq!(events.iter().rev().nth(1), Some(&chunk));
+    let mut encoder = Encoder::new(Reply::default());
+    let mut bytes = Vec::new();
+    events.iter().for_each(|event| encoder.event(event, &mut bytes));
+    assert!(String::from_utf8(bytes).unwrap().contains(&format!("data: {data}\n\n")));
+}

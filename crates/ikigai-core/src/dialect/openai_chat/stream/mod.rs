@@ -1,5 +1,6 @@
 //! Answers as they arrive: a reader and a writer of chunks.
 
+mod around;
 mod decode;
 mod encode;
 

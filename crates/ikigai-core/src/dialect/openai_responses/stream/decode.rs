@@ -15,6 +15,7 @@ use crate::dialect::openai_responses::wire::{Entry, Item, Items, word};
 use crate::dialect::openai_responses::{DIALECT, error, items};
 use crate::dialect::{Fault, Ids, ReadFrames, Seen};
 use crate::json::loose::{self, Loose as _};
+use crate::json::many::find;
 use crate::json::wire::Text as Words;
 use crate::server::alike::{Alike, words};
 use crate::{Block, BlockKind, Event, Fields, Part, ProviderData, Text, ThinkingBlock};
@@ -140,8 +141,16 @@ impl Decoder {
             "response.completed" | "response.incomplete" | "response.failed" | "response.cancelled" => {
                 self.finish(frame, out)?;
             }
+            "" if find(&frame.rest, "object").is_some_and(|object| object.get() == "\"response\"") => {
+                return Ok(Seen::Whole);
+            }
             "error" | "response.error" => return Err(error::of_event(data).into()),
             _ if frame.error.is_some() => return Err(error::of_event(data).into()),
+            "" if !self.started
+                && let Some(error) = error::of_body(data) =>
+            {
+                return Err(error.into());
+            }
             _ => {
                 let item = frame.output_index.and_then(|at| self.items.get(&at));
                 let open = item.and_then(|item| item.blocks.get(&frame.content_index.unwrap_or(0)));

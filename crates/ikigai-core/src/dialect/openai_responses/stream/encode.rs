@@ -11,7 +11,7 @@ use crate::dialect::openai_responses::DIALECT;
 use crate::dialect::openai_responses::response::{self, Asks, End, Head};
 use crate::dialect::openai_responses::wire::{Entry, Many, word};
 use crate::dialect::{Ids, Reply, WriteFrames};
-use crate::{Block, BlockKind, Error, Event, FinishReason, Json, Loss, LossCode, ProviderData, ToolCall, Usage};
+use crate::{Block, BlockKind, Error, Event, FinishReason, Json, Loss, ProviderData, ToolCall, Usage};
 
 /// Writes a stream for a client.
 ///
@@ -80,10 +80,8 @@ impl WriteFrames for Encoder {
                 self.end(FinishReason::Error, Some(error), out);
             }
             Event::Other { index, dialect, data } if *dialect == DIALECT => self.pass_on(*index, data, out),
-            Event::Other { dialect, .. } => {
-                let why = format!("only {dialect} knows this event; left out");
-                self.losses.push(Loss::new(LossCode::ForeignContent, "other", "events", why));
-            }
+            // The driver tells of those.
+            Event::Other { .. } => {}
         }
     }
 

@@ -14,16 +14,17 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::value::RawValue;
 
 use crate::dialect::openai_chat::notes::{ContentShape, EXTRA_CONTENT, Notes, Side};
-use crate::dialect::openai_chat::response::{Around, Holds, broken, decode_response, failure, finish, usage_elsewhere};
+use crate::dialect::openai_chat::response::{Around, Holds, broken, failure, finish, usage_elsewhere};
 use crate::dialect::openai_chat::wire::{Answer, Choice, Content, Message, Speech};
-use crate::dialect::openai_chat::{assistant, usage};
+use crate::dialect::openai_chat::{DIALECT, assistant, usage};
 use crate::dialect::{Fault, ReadFrames, Seen};
 use crate::json::loose::{self, Item, read_raw};
 use crate::json::wire::{Raw, Text};
 use crate::server::alike::{Alike, words};
 use crate::wire::Ids;
-use crate::{Error, Event, FinishReason, Json, ProviderData};
+use crate::{Error, Event, Fields, FinishReason, Json, Part, ProviderData};
 
+use super::around::{write_around, write_head};
 use alike::{Field, Slot};
 use blocks::Blocks;
 use calls::Calls;
@@ -72,9 +73,7 @@ impl Decoder {
             return Err(error.into());
         }
         if !self.started && chunk.choices.iter().any(is_whole) {
-            // The answer in one piece, though a stream was asked for.
-            out.extend(crate::events(&decode_response(data.as_bytes(), &mut self.ids)?));
-            return Ok(Seen::Known);
+            return Ok(Seen::Whole);
         }
         match alike::parts(&chunk).filter(|_| self.started) {
             Some(parts) => self.alike.learn_parts(data, parts),
@@ -91,6 +90,8 @@ impl Decoder {
                 return Ok(Seen::Known);
             }
             self.start(out);
+        } else {
+            self.renamed(&chunk);
         }
         for item in chunk.choices {
             let Item::Fits(choice) = item else { continue };
@@ -104,7 +105,19 @@ impl Decoder {
 
     fn start(&mut self, out: &mut Vec<Event>) {
         self.started = true;
-        out.push(Event::Start { id: self.id.take(), model: self.model.take(), provider_data: ProviderData::default() });
+        let (id, model) = (self.id.clone(), self.model.clone());
+        out.push(Event::Start { id, model, provider_data: ProviderData::default() });
+    }
+
+    /// Keeps an id or a model that is not the one the answer began with, as some have in their last chunk.
+    fn renamed(&mut self, chunk: &Answer<'_>) {
+        let differs = |new: &str, first: &Option<String>| !new.is_empty() && first.as_deref() != Some(new);
+        if let Some(id) = chunk.id.0.as_ref().map(Text::as_str).filter(|id| differs(id, &self.id)) {
+            self.body.set("id", &Raw::of(id).0);
+        }
+        if let Some(model) = chunk.model.as_ref().map(Text::as_str).filter(|model| differs(model, &self.model)) {
+            self.body.set("model", &Raw::of(model).0);
+        }
     }
 
     /// What a chunk says around its choices, and all counts, wherever they stand.
@@ -231,15 +244,19 @@ impl Decoder {
         if self.in_parts {
             ContentShape::Parts.note(&mut notes.shape);
         }
+        out.push(Event::Done { finish_reason, provider_data: self.around(message).into_data(notes, word.as_deref()) });
+        Ok(())
+    }
+
+    /// What was said around the answer, whose message has these fields.
+    fn around(&mut self, message: Fields) -> Around {
         let others: Vec<Json> = self.others.take().iter().map(as_whole).collect();
-        let around = Around {
+        Around {
             body: std::mem::take(&mut self.body).into_fields(),
             choice: std::mem::take(&mut self.choice).into_fields(),
             message,
             others: if others.is_empty() { None } else { Json::of(&others).ok() },
-        };
-        out.push(Event::Done { finish_reason, provider_data: around.into_data(notes, word.as_deref()) });
-        Ok(())
+        }
     }
 
     fn usage(&mut self, out: &mut Vec<Event>) {
@@ -296,6 +313,21 @@ impl ReadFrames for Decoder {
     fn flush(&mut self, out: &mut Vec<Event>) {
         self.blocks.flush_held(out);
         self.usage(out);
+        // What would have come with the end goes on as a chunk.
+        let message = std::mem::take(&mut self.message).into_fields();
+        let mut around = self.around(message);
+        let created = around.body.remove("created").unwrap_or_default();
+        let own = around.into_data(Notes::default(), None).take_part(DIALECT, Part::Answer);
+        if own.is_empty() {
+            return;
+        }
+        let id = own.get("id").cloned().or_else(|| self.id.as_deref().map(Json::from)).unwrap_or_default();
+        let mut chunk = Vec::new();
+        write_head(&id, &created, self.model.as_deref().unwrap_or_default(), &mut chunk);
+        write_around(own, None, None, &mut chunk);
+        if let Ok(data) = serde_json::from_slice(&chunk) {
+            out.push(Event::Other { index: None, dialect: DIALECT, data });
+        }
     }
 }
 

@@ -1,0 +1,69 @@
+//! What stands around an answer, as a chunk has it.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, inner};
+use crate::dialect::openai_chat::response::{CHOICE, CHOICES, MESSAGE};
+use crate::json::tagged::Object;
+use crate::json::wire::{Raw, Rest};
+use crate::{Fields, Json};
+
+/// Fields of a message that would open something in a delta. Where a whole answer keeps one, it stands there for nothing:
+/// speech without sound, a call without a name.
+const OPENING: [&str; 7] = ["role", "content", "refusal", "audio", "function_call", "tool_calls", "reasoning_content"];
+
+/// Writes the beginning of a chunk, up to and with `"choices":[`.
+pub(super) fn write_head(id: &Json, created: &Json, model: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"{\"id\":");
+    write(id, out);
+    out.extend_from_slice(b",\"object\":\"chat.completion.chunk\",\"created\":");
+    write(created, out);
+    out.extend_from_slice(b",\"model\":");
+    write(model, out);
+    out.extend_from_slice(b",\"choices\":[");
+}
+
+/// Writes the rest of a chunk: with the reason for the end, and with what this dialect said around the answer (`own`, and
+/// `state` that belongs to the message).
+pub(super) fn write_around(mut own: Fields, state: Option<&Json>, word: Option<&str>, out: &mut Vec<u8>) {
+    let others = own.remove(CHOICES);
+    // A whole answer also keeps what says nothing, to be written the same again.
+    own.retain(|_, value| !matches!(value.text(), "null" | "\"\"" | "[]" | "{}"));
+    let said = |object: &str, written: &[&str]| -> Rest<'_> {
+        inner(&own, object).into_iter().filter(|(name, _)| !written.contains(&name.as_ref())).collect()
+    };
+    let mut delta = Object(said(MESSAGE, &OPENING));
+    delta.0.extend(state.map(|state| (EXTRA_CONTENT.into(), Cow::Borrowed(state.raw()))));
+    let mut choice = Object::default();
+    choice.push("index", Raw::of(&0));
+    choice.push("delta", Raw::of(&delta));
+    choice.push("finish_reason", Raw::of(&word));
+    choice.0.extend(said(CHOICE, &["index", "message", "delta", "finish_reason"]));
+    write(&choice, out);
+    for mut other in others.and_then(|others| others.to::<Vec<Fields>>().ok()).unwrap_or_default() {
+        if let Some(message) = other.remove("message") {
+            other.set("delta", message);
+        }
+        out.push(b',');
+        write(&other, out);
+    }
+    out.push(b']');
+    let written = ["id", "object", "created", "model", "usage"];
+    let is_beside =
+        |name: &str| !written.contains(&name) && !name.starts_with("choice.") && !name.starts_with("message.");
+    for (name, value) in own.iter().filter(|(name, _)| is_beside(name)) {
+        out.push(b',');
+        write(name, out);
+        out.push(b':');
+        write(value, out);
+    }
+    out.push(b'}');
+}
+
+/// Writes JSON. A `Vec` takes everything, and what is written here has text keys only.
+pub(super) fn write<T: Serialize + ?Sized>(value: &T, out: &mut Vec<u8>) {
+    let written = serde_json::to_writer(&mut *out, value);
+    debug_assert!(written.is_ok(), "JSON of plain values always writes");
+}
