@@ -1,8 +1,8 @@
 //! Chunks that are like the one before, but for their text.
 //!
 //! A chunk repeats all that stands around its few words: ids, names, times, fields that are `null`. Some servers change
-//! more than the text from chunk to chunk: the id, the time, running counts, probabilities, padding. A chunk that differs in nothing else
-//! need not be parsed.
+//! more than the text from chunk to chunk: the id, the time, running counts, probabilities, padding. A chunk that differs
+//! in nothing else need not be parsed.
 
 use std::borrow::Cow;
 
@@ -16,6 +16,7 @@ use crate::server::alike::{Part, PartKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Slot {
     Said(Field),
+    Id,
     Created,
     Usage,
     Logprobs,
@@ -38,7 +39,7 @@ pub(super) fn parts<'c>(chunk: &'c Answer<'_>) -> Option<impl Iterator<Item = Pa
         return None;
     }
     let said = said(delta)?;
-    let id = chunk.id.0.as_ref().map(|id| part(id.as_str(), PartKind::Plain, None));
+    let id = chunk.id.0.as_ref().map(|id| part(id.as_str(), PartKind::Plain, Some(Slot::Id)));
     let created = chunk.created.as_ref().map(|raw| part(raw.text(), PartKind::Number, Some(Slot::Created)));
     let usage = chunk.usage.as_ref().map(|raw| part(raw.text(), PartKind::Numbers, Some(Slot::Usage)));
     let logprobs = choice.logprobs.as_ref().map(|raw| part(raw.text(), PartKind::Value, Some(Slot::Logprobs)));

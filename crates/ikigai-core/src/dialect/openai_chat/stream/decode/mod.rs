@@ -45,8 +45,9 @@ pub(crate) struct Decoder {
     finish: Option<String>,
     /// The counts as they came last; empty if none did.
     usage: String,
-    /// The time of the last chunk; empty if it is the one in the body.
+    /// The time of the last chunk, and the last id that is not the first; empty if they are the ones in the body.
     created: String,
+    other_id: String,
     /// What is said around the text: in the body, in the choice and in the message.
     body: Merged,
     choice: Merged,
@@ -111,11 +112,12 @@ impl Decoder {
 
     /// Keeps an id or a model that is not the one the answer began with, as some have in their last chunk.
     fn renamed(&mut self, chunk: &Answer<'_>) {
-        let differs = |new: &str, first: &Option<String>| !new.is_empty() && first.as_deref() != Some(new);
-        if let Some(id) = chunk.id.0.as_ref().map(Text::as_str).filter(|id| differs(id, &self.id)) {
+        if let Some(id) = chunk.id.0.as_ref().map(Text::as_str).filter(|id| differs(id, self.id.as_deref())) {
             self.body.set("id", &Raw::of(id).0);
         }
-        if let Some(model) = chunk.model.as_ref().map(Text::as_str).filter(|model| differs(model, &self.model)) {
+        if let Some(model) =
+            chunk.model.as_ref().map(Text::as_str).filter(|model| differs(model, self.model.as_deref()))
+        {
             self.body.set("model", &Raw::of(model).0);
         }
     }
@@ -132,7 +134,7 @@ impl Decoder {
         {
             counts.text().clone_into(&mut self.usage);
         }
-        self.settle_created();
+        self.settle();
         if let Some(created) = &chunk.created {
             self.body.set("created", &created.0);
         }
@@ -144,10 +146,15 @@ impl Decoder {
         }
     }
 
-    fn settle_created(&mut self) {
+    /// Puts what chunks that were read at a glance said around their text into the body.
+    fn settle(&mut self) {
         if let Ok(created) = serde_json::from_str::<&RawValue>(&self.created) {
             self.body.set("created", created);
             self.created.clear();
+        }
+        if !self.other_id.is_empty() {
+            self.body.set("id", &Raw::string(&self.other_id).0);
+            self.other_id.clear();
         }
     }
 
@@ -230,7 +237,6 @@ impl Decoder {
             self.blocks.whole(assistant::speech_block(data, speech, Side::Response), out);
         }
         self.usage(out);
-        self.settle_created();
         let holds = Holds { refusal: self.blocks.refused, ..calls.map_err(Error::protocol)? };
         let word = self.finish.take();
         let finish_reason = finish(word.as_deref(), holds);
@@ -250,6 +256,7 @@ impl Decoder {
 
     /// What was said around the answer, whose message has these fields.
     fn around(&mut self, message: Fields) -> Around {
+        self.settle();
         let others: Vec<Json> = self.others.take().iter().map(as_whole).collect();
         Around {
             body: std::mem::take(&mut self.body).into_fields(),
@@ -270,8 +277,9 @@ impl Decoder {
 
 impl ReadFrames for Decoder {
     fn glance(&mut self, data: &str, out: &mut Vec<Event>) -> Option<()> {
-        let (mut said, mut created, mut usage, mut logprobs) = (None, None, None, None);
+        let (mut said, mut id, mut created, mut usage, mut logprobs) = (None, None, None, None, None);
         self.alike.read(data.as_bytes(), |slot, place| match slot {
+            Slot::Id => id = Some(place),
             Slot::Created => created = Some(place),
             Slot::Usage => usage = Some(place),
             Slot::Logprobs => logprobs = Some(place),
@@ -281,6 +289,9 @@ impl ReadFrames for Decoder {
         let text = words(data.get(place)?)?.into_owned();
         if let Some(place) = logprobs {
             self.choice.grow("logprobs", serde_json::from_str(data.get(place)?).ok()?);
+        }
+        if let Some(id) = id.and_then(|place| data.get(place)).filter(|id| differs(id, self.id.as_deref())) {
+            id.clone_into(&mut self.other_id);
         }
         // Untold, it is the one that was learned, which is in the body.
         self.created.clear();
@@ -329,6 +340,11 @@ impl ReadFrames for Decoder {
             out.push(Event::Other { index: None, dialect: DIALECT, data });
         }
     }
+}
+
+/// Whether a name is there and not the one that the answer began with.
+fn differs(name: &str, first: Option<&str>) -> bool {
+    !name.is_empty() && first != Some(name)
 }
 
 /// A choice that was put together, as it stands in a whole answer: there, calls have no numbers.
