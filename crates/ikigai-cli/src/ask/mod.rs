@@ -20,7 +20,7 @@ use crate::exit::{Exit, Failure};
 use crate::flow::Flow;
 use crate::output::Out;
 use crate::record::Recorder;
-use crate::tools::{self, Decision, Kind};
+use crate::tools::Decision;
 use crate::watch::{Note, Paid};
 use crate::{conversations, settings};
 
@@ -283,7 +283,7 @@ impl Asked<'_, '_> {
             let next = tokio::select! {
                 biased;
                 Some(note) = session.notes.recv() => {
-                    self.note(note, session, Some(&mut recorder))?;
+                    self.note(note, session, Some(&mut recorder)).await?;
                     continue;
                 }
                 _ = &mut interrupt => break Err(Stop::Interrupted),
@@ -294,7 +294,7 @@ impl Asked<'_, '_> {
                 }
             };
             while let Ok(note) = session.notes.try_recv() {
-                self.note(note, session, Some(&mut recorder))?;
+                self.note(note, session, Some(&mut recorder)).await?;
             }
             match next {
                 Ok(Some(event)) => {
@@ -364,7 +364,7 @@ impl Asked<'_, '_> {
         loop {
             tokio::select! {
                 biased;
-                Some(note) = session.notes.recv() => self.note(note, session, None)?,
+                Some(note) = session.notes.recv() => self.note(note, session, None).await?,
                 _ = &mut interrupt => return Err(Failure::interrupted()),
                 outcome = &mut asking => return Ok(outcome?),
             }
@@ -388,7 +388,7 @@ impl Asked<'_, '_> {
         Ok(())
     }
 
-    fn note(&mut self, note: Note, session: &Session, recorder: Option<&mut Recorder>) -> Result<(), Failure> {
+    async fn note(&mut self, note: Note, session: &Session, recorder: Option<&mut Recorder>) -> Result<(), Failure> {
         match note {
             Note::Retry { attempt, wait, made, most } => self.emit.retry(&attempt, wait, made, most),
             Note::Step(paid) => self.paid = paid,
@@ -399,19 +399,16 @@ impl Asked<'_, '_> {
                 self.emit.result(&call, &result)?;
             }
             Note::Approve(call, answer) => {
+                let told = session.tooling.describe(&call).await;
                 let named = self.ask.allow.iter().any(|name| *name == call.name || name == "all");
-                let allowed = named
-                    || match session.tooling.decide(&call.name) {
-                        Decision::Allow => true,
-                        Decision::Deny => false,
-                        Decision::Ask => tools::kind(&call.name) == Kind::Reads,
-                    };
-                self.emit.call(&session.tooling.describe(&call).line, allowed)?;
-                let _ = answer.send(if allowed {
-                    Approval::Allow
-                } else {
-                    Approval::Deny(format!("nobody allowed it; --allow {} would", call.name))
-                });
+                let approval = match session.tooling.decide(&call, &told) {
+                    Decision::Run => Approval::Allow,
+                    Decision::Refuse(why) => Approval::Deny(why),
+                    Decision::Ask(_) if named => Approval::Allow,
+                    Decision::Ask(_) => Approval::Deny(format!("nobody allowed it; --allow {} would", call.name)),
+                };
+                self.emit.call(&told.line, approval == Approval::Allow)?;
+                let _ = answer.send(approval);
             }
         }
         Ok(())

@@ -14,7 +14,7 @@ use crate::access::Access;
 use crate::exit::Failure;
 use crate::record::{self, Recorder};
 use crate::screen::notice;
-use crate::tools::{Decision, Kind};
+use crate::tools::Decision;
 use crate::watch::{Note, Notes, Paid, Watch};
 
 /// The sub-agents of this chat.
@@ -169,13 +169,13 @@ impl Worker {
             let next = tokio::select! {
                 biased;
                 Some(note) = self.notes.recv() => {
-                    self.note(note, &task.tooling, &mut recorder, &mut paid);
+                    self.note(note, &task.tooling, &mut recorder, &mut paid).await;
                     continue;
                 }
                 next = stream.next_event() => next,
             };
             while let Ok(note) = self.notes.try_recv() {
-                self.note(note, &task.tooling, &mut recorder, &mut paid);
+                self.note(note, &task.tooling, &mut recorder, &mut paid).await;
             }
             match next {
                 Ok(Some(event)) => {
@@ -213,7 +213,7 @@ impl Worker {
         }
     }
 
-    fn note(&self, note: Note, tooling: &Tooling, recorder: &mut Recorder, paid: &mut Paid) {
+    async fn note(&self, note: Note, tooling: &Tooling, recorder: &mut Recorder, paid: &mut Paid) {
         match note {
             Note::Retry { attempt, made, most, .. } => {
                 lock(&self.status).doing = format!("{}, attempt {} of {most}", attempt.kind, made + 1);
@@ -227,16 +227,12 @@ impl Worker {
                 *paid = step;
             }
             Note::Approve(call, answer) => {
-                // Nobody sits before an agent: it may read, and what was always allowed in its conversation.
-                let allowed = match tooling.decide(&call.name) {
-                    Decision::Allow => true,
-                    Decision::Deny => false,
-                    Decision::Ask => crate::tools::kind(&call.name) == Kind::Reads,
-                };
-                let _ = answer.send(if allowed {
-                    Approval::Allow
-                } else {
-                    Approval::Deny("nobody is there to allow this; do without it".to_owned())
+                // Nobody sits before an agent: what would have to be asked is refused.
+                let told = tooling.describe(&call).await;
+                let _ = answer.send(match tooling.decide(&call, &told) {
+                    Decision::Run => Approval::Allow,
+                    Decision::Refuse(why) => Approval::Deny(why),
+                    Decision::Ask(_) => Approval::Deny("nobody is there to allow this; do without it".to_owned()),
                 });
             }
         }

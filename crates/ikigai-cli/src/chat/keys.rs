@@ -28,6 +28,13 @@ pub(crate) enum Key {
     Clear,
     /// Enter.
     Enter,
+    /// Tab.
+    Tab,
+    /// A row or a page up or down.
+    Up,
+    Down,
+    PageUp,
+    PageDown,
     /// The terminal has another size.
     Resized(Size),
 }
@@ -157,6 +164,11 @@ fn meaning(event: Event) -> Option<Key> {
                 KeyCode::Esc => Some(Key::Stop),
                 KeyCode::Enter => Some(Key::Enter),
                 KeyCode::Backspace => Some(Key::Back),
+                KeyCode::Tab => Some(Key::Tab),
+                KeyCode::Up => Some(Key::Up),
+                KeyCode::Down => Some(Key::Down),
+                KeyCode::PageUp => Some(Key::PageUp),
+                KeyCode::PageDown => Some(Key::PageDown),
                 _ => None,
             }
         }

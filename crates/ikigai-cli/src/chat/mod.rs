@@ -6,6 +6,7 @@ mod complete;
 mod editor;
 mod keys;
 mod mcp;
+mod question;
 mod quiet;
 mod say;
 mod session;

@@ -193,15 +193,6 @@ impl Session {
         Ok(())
     }
 
-    /// Keeps what is allowed with the conversation.
-    pub(crate) async fn keep_permissions(&mut self) -> Result<(), Failure> {
-        let id = self.conversation().await?;
-        let metadata = self.conversation.as_ref().map(|conversation| conversation.metadata.clone()).unwrap_or_default();
-        let details = Details::default().metadata(self.tooling.kept(metadata));
-        self.conversation = Some(self.store.update(id, details).await?);
-        Ok(())
-    }
-
     /// What is said when no model was chosen.
     pub(crate) fn no_model(&self) -> Failure {
         match self.access.default_model(|name| format!("/model {name}")) {
@@ -260,7 +251,6 @@ impl Session {
         }
         let system: Vec<&str> = conversation.system.iter().filter_map(Block::as_text).collect();
         self.system = (!system.is_empty()).then(|| system.join("\n\n"));
-        self.tooling.restore(&conversation.metadata);
         self.conversation = Some(conversation);
         self.editing = None;
         Ok(())
@@ -273,7 +263,6 @@ impl Session {
         self.attached.clear();
         self.editing = None;
         self.system = self.settings.system.clone();
-        self.tooling.forget();
     }
 
     /// Reads the conversation's line again: a title came, the time of the last message changed.

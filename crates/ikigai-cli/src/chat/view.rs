@@ -5,14 +5,13 @@ use std::time::{Duration, Instant};
 
 use ikigai::{Attempt, Event, ToolCall, ToolResult, Usage};
 
+use super::question::Question;
 use crate::exit::Failure;
 use crate::screen::{Frame, Live, Look, Region, Renderer, Size, clean, notice, spinner, thinking};
-use crate::tools::{Described, Preview};
+use crate::tools::{Described, Rule};
 
 /// So many lines of a tool's result are shown.
 const RESULT_LINES: notice::Lines = notice::Lines(4);
-/// So many lines of a change are shown before it is allowed.
-const DIFF_LINES: notice::Lines = notice::Lines(40);
 
 /// About so many bytes are a token.
 const BYTES_A_TOKEN: u64 = 4;
@@ -21,6 +20,9 @@ const BYTES_A_TOKEN: u64 = 4;
 pub(crate) struct View {
     look: Look,
     live: Live<Stdout>,
+    size: Size,
+    /// A call that waits for the user's word.
+    pub(super) question: Option<Question>,
     markdown: Renderer,
     phase: Phase,
     /// The model's name.
@@ -42,7 +44,6 @@ enum Phase {
     Thinking,
     Writing,
     Busy(String),
-    Asking(Vec<String>),
 }
 
 /// The thinking of the answer that is being written.
@@ -59,6 +60,8 @@ impl View {
         View {
             look,
             live: Live::new(std::io::stdout(), size, region).reflows(std::env::var_os("XTERM_VERSION").is_none()),
+            size,
+            question: None,
             markdown: Renderer::new(look),
             phase: Phase::Waiting,
             model: String::new(),
@@ -133,26 +136,23 @@ impl View {
         self.draw()
     }
 
-    /// A question that a key answers.
-    pub(crate) fn ask(&mut self, told: &Described) -> Result<(), Failure> {
-        match &told.preview {
-            Some(Preview::Diff { path, old, new }) => {
-                let diff = notice::diff(old, new, path, DIFF_LINES, self.look);
-                self.print(&diff)?;
-            }
-            Some(Preview::Command(_)) | None => {}
-        }
-        let question = format!("Allow {}?", clean(&told.line));
-        let keys = "y once · a always here · n no · v never here".to_owned();
-        let mut lines: Vec<String> = notice::warning(&question, self.look).lines().map(str::to_owned).collect();
-        lines.push(format!("  {keys}"));
-        self.phase = Phase::Asking(lines);
+    /// A call that is not run. Its result says why.
+    pub(crate) fn refused(&mut self, line: &str) -> Result<(), Failure> {
+        self.print(&notice::info(&format!("● {line} · refused"), self.look))?;
+        self.draw()
+    }
+
+    /// Asks whether a call may be run.
+    pub(crate) fn ask(&mut self, name: &str, told: Described, always: Option<Rule>) -> Result<(), Failure> {
+        self.question = Some(Question::new(name, told, always, self.look, self.size, Instant::now()));
         self.draw()
     }
 
     /// The question was answered.
-    pub(crate) fn answered(&mut self, line: &str, words: &str) -> Result<(), Failure> {
+    pub(crate) fn answered(&mut self, question: &Question, words: &str) -> Result<(), Failure> {
+        let line = &question.told().line;
         self.print(&notice::info(&format!("● {line} · {words}"), self.look))?;
+        self.print(&question.kept(self.look))?;
         self.phase = Phase::Busy(format!("Running {}", line.split(' ').next().unwrap_or(line)));
         self.draw()
     }
@@ -195,7 +195,11 @@ impl View {
     /// The terminal has another size.
     pub(crate) fn resize(&mut self, size: Size) -> Result<(), Failure> {
         self.look = self.look.with_width(size.columns);
+        self.size = size;
         self.live.resize(size);
+        if let Some(question) = &mut self.question {
+            question.resize(self.look, size);
+        }
         self.markdown.resize(self.look.width);
         self.draw()
     }
@@ -205,7 +209,11 @@ impl View {
         let Frame { finished, mut open } =
             if self.in_text { self.markdown.frame() } else { Frame { finished: String::new(), open: Vec::new() } };
         let elapsed = self.began.elapsed();
+        if let Some(question) = &self.question {
+            open.extend(question.lines(&self.typed, self.look, Instant::now()));
+        }
         match &self.phase {
+            _ if self.question.is_some() => {}
             Phase::Writing => {}
             Phase::Waiting => open.push(spinner::waiting(&self.model, elapsed, self.look)),
             Phase::Thinking => {
@@ -218,7 +226,6 @@ impl View {
                 let words = format!("{words}: retrying in {left} s, attempt {next} of {most}");
                 open.extend(notice::warning(&words, self.look).lines().map(str::to_owned));
             }
-            Phase::Asking(lines) => open.extend(lines.iter().cloned()),
         }
         if !self.typed.is_empty() {
             open.push(format!("› {}▏", clean(&self.typed)));
@@ -230,6 +237,7 @@ impl View {
     pub(crate) fn end(&mut self) -> Result<(), Failure> {
         self.end_thinking()?;
         self.end_text()?;
+        self.question = None;
         self.typed.clear();
         self.live.clear().map_err(|error| Failure::writing(&error))
     }

@@ -11,6 +11,8 @@ mod live;
 mod look;
 mod markdown;
 pub(crate) mod notice;
+mod sheet;
+mod spell;
 pub(crate) mod spinner;
 mod text;
 pub(crate) mod thinking;
@@ -20,6 +22,8 @@ pub(crate) use fences::blocks;
 pub(crate) use live::{Live, Region, Size};
 pub(crate) use look::Look;
 pub(crate) use markdown::{Frame, Renderer, acknowledgements, markdown};
+pub(crate) use sheet::{Content, Sheet};
+pub(crate) use spell::one_line;
 pub(crate) use text::{shorten, width, wrap};
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use anstyle::Style;
 
-pub(crate) use super::diff::diff;
 use super::look::{DIM, GREEN, Look, RED, YELLOW};
 use super::text::{Inline, Row, Span, fill, paint, shorten, width};
 use crate::table::thousands;

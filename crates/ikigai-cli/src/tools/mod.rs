@@ -8,6 +8,7 @@ mod change;
 mod describe;
 mod find;
 mod permissions;
+mod prefix;
 mod read;
 mod scope;
 mod shell;
@@ -19,8 +20,9 @@ use std::time::Duration;
 
 use ikigai::Callable;
 
-pub(crate) use self::describe::{Described, Preview, describe};
-pub(crate) use self::permissions::{Answer, Decision, Permissions};
+pub(crate) use self::describe::{Described, describe};
+pub(crate) use self::permissions::{Decision, Permissions, Rule};
+pub(crate) use self::prefix::Prefix;
 pub(crate) use self::scope::Scope;
 pub(crate) use self::shell::Shell;
 

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
+
+use super::change::Promise;
 
 /// The working folder, and what else the person has allowed.
 #[derive(Debug)]
@@ -12,8 +14,9 @@ pub(crate) struct Scope {
     /// Without links in it.
     root: PathBuf,
     allowed: Vec<PathBuf>,
-    /// One change at a time: calls run side by side, and two edits of one file must both be there in the end.
-    pub(super) changes: Mutex<()>,
+    /// Changes that the user agreed to and that are not made yet. Whoever changes a file holds the lock: calls run side by
+    /// side, and two edits of one file must both be there in the end.
+    pub(super) promises: Mutex<Vec<Promise>>,
 }
 
 impl Scope {
@@ -26,7 +29,7 @@ impl Scope {
         if !root.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        Ok(Scope { root, allowed: Vec::new(), changes: Mutex::new(()) })
+        Ok(Scope { root, allowed: Vec::new(), promises: Mutex::new(Vec::new()) })
     }
 
     /// With another folder or file, which need not be there yet.
@@ -36,6 +39,26 @@ impl Scope {
             self.allowed.push(path);
         }
         self
+    }
+
+    /// The user agreed to a change: it is made as it was shown, or not at all.
+    pub(crate) fn promise(&self, promise: Promise) {
+        self.promises.lock().unwrap_or_else(PoisonError::into_inner).push(promise);
+    }
+
+    /// Are there changes that were agreed to and are not made yet?
+    pub(crate) fn is_changing(&self) -> bool {
+        !self.promises.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Nothing that was agreed to before holds any more.
+    pub(crate) fn forget_promises(&self) {
+        self.promises.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Is this path in the working folder, and not only in what was allowed besides?
+    pub(crate) fn is_inside(&self, path: &Path) -> bool {
+        path.starts_with(&self.root)
     }
 
     /// The working folder.
@@ -60,8 +83,8 @@ impl Scope {
         let root = self.root.display();
         let links = if path.is_relative() && !given.contains("..") { " (a link leads there)" } else { "" };
         Err(format!(
-            "`{given}` is outside the working folder {root}{links}, and the tools are confined to it; only the person can \
-             allow more"
+            "`{given}` is outside the working folder {root}{links}, and the tools are confined to it; the user can allow \
+             it by starting with --allow-path"
         ))
     }
 

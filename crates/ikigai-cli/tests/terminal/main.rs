@@ -3,5 +3,6 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests may")]
 #![cfg(unix)]
 
+mod approval;
 mod session;
 mod support;

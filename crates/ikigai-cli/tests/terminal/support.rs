@@ -116,6 +116,14 @@ impl Terminal {
         self.tmux(&["send-keys", name]).unwrap();
     }
 
+    /// Answers a question about a call, and confirms it.
+    pub(crate) fn answer(&self, letter: &str) {
+        self.wait("[n] no");
+        self.text(letter);
+        self.wait("Press Enter");
+        self.key("Enter");
+    }
+
     /// Waits until a text is on the screen.
     pub(crate) fn wait(&self, text: &str) {
         let began = Instant::now();

@@ -115,7 +115,7 @@ impl Talk {
             "branch" => self.branch(rest).await?,
             "agents" => self.agents(&words(rest)?)?,
             "compact" => self.compact().await?,
-            "tools" => self.tools(&words(rest)?).await?,
+            "tools" => self.tools(&words(rest)?)?,
             "mcp" => self.mcp()?,
             "cost" => self.cost().await?,
             "usage" => self.usage()?,
