@@ -7,6 +7,7 @@ use ikigai::{Answer, Attempt, Event, Money, Response, ToolCall, ToolResult, Usag
 use serde_json::Value;
 
 use super::{Ask, Format, on_terminal};
+use crate::access::SIMULATOR;
 use crate::chat::View;
 use crate::exit::Failure;
 use crate::output::Out;
@@ -131,7 +132,11 @@ impl<'o> Emit<'o> {
                     .map_err(|error| Failure::new(format!("cannot print the result as JSON: {error}")))?;
                 if let Some(fields) = value.as_object_mut() {
                     fields.insert("provider".to_owned(), provider.into());
-                    if let Ok(cost) = serde_json::to_value(cost) {
+                    if provider == SIMULATOR {
+                        fields.insert("simulated".to_owned(), true.into());
+                    }
+                    // A price that is not known is not there.
+                    if let Some(Ok(cost)) = cost.map(serde_json::to_value) {
                         fields.insert("cost".to_owned(), cost);
                     }
                 }
@@ -152,7 +157,7 @@ impl<'o> Emit<'o> {
             }
             Format::Markdown if self.streams => {}
             Format::Text => self.out.data(format!("{}\n", text.trim_end_matches('\n')).as_bytes())?,
-            Format::Markdown => self.out.data(screen::markdown(&text, self.look).as_bytes())?,
+            Format::Markdown => self.out.text(&screen::markdown(&text, self.look))?,
         }
         self.out.flush()?;
         if self.usage {

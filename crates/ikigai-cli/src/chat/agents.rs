@@ -13,7 +13,7 @@ use super::tooling::Tooling;
 use crate::access::Access;
 use crate::exit::Failure;
 use crate::record::{self, Recorder};
-use crate::screen::notice;
+use crate::screen::{clean, notice};
 use crate::tools::Decision;
 use crate::watch::{Note, Notes, Paid, Watch};
 
@@ -73,6 +73,7 @@ impl Agents {
             client,
             notes,
             watch,
+            access: self.access.clone(),
             store: Arc::clone(&task.store),
             status: Arc::clone(&status),
             printer: self.printer.clone(),
@@ -133,6 +134,7 @@ impl Agent {
 /// Does an agent's work.
 struct Worker {
     client: Client,
+    access: Access,
     notes: Notes,
     watch: Watch,
     store: Arc<dyn Store>,
@@ -151,14 +153,17 @@ impl Worker {
         };
         lock(&self.status).ended = Some(outcome);
         // It waits for a person who is at the prompt; a full line of notices is theirs to read first.
-        let _ = self.printer.try_send(words);
+        let _ = self.printer.try_send(clean(&words).into_owned());
     }
 
     async fn turn(&mut self, task: Task) -> Result<(), String> {
         let model = task.choice.model(&self.client, task.system.as_deref());
         let model = self.watch.with_tools(model, task.tooling.callables());
-        let history: Vec<Message> = record::sendable(&task.thread);
-        let mut recorder = Recorder::new(Arc::clone(&self.store), task.conversation, task.choice.name.clone());
+        let simulated = self.access.is_simulated();
+        let thread = if simulated { record::for_simulator(&task.thread) } else { task.thread };
+        let history: Vec<Message> = record::sendable(&thread);
+        let recorder = Recorder::new(Arc::clone(&self.store), task.conversation, task.choice.name.clone());
+        let mut recorder = recorder.simulated(simulated);
         let mut stream = match model.stream(history).await {
             Ok(stream) => stream,
             Err(error) => return Err(error.to_string()),
@@ -220,6 +225,7 @@ impl Worker {
             }
             Note::Result(_, result) => recorder.result(&result),
             Note::Step(step) => {
+                let step = self.access.paid(step);
                 if let Some(cost) = step.cost {
                     let mut status = lock(&self.status);
                     status.cost = Some(status.cost.unwrap_or(Money::ZERO) + cost);

@@ -79,7 +79,8 @@ impl Completion {
         let mut found: Vec<Offer> = entries
             .flatten()
             .filter_map(|entry| {
-                let name = entry.file_name().into_string().ok()?;
+                // A name that a terminal would obey is not shown, and so not offered.
+                let name = entry.file_name().into_string().ok().filter(|name| !name.contains(char::is_control))?;
                 let wanted = name.starts_with(start) && (!name.starts_with('.') || start.starts_with('.'));
                 let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
                 wanted.then(|| (format!("{folder}{name}{}", if is_folder { "/" } else { "" }), None))

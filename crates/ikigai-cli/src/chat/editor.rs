@@ -1,12 +1,13 @@
 //! The line that a person types on.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::mpsc::SyncSender;
 
 use reedline::{
-    Color, ColumnarMenu, EditCommand, EditMode, Emacs, ExternalPrinter, FileBackedHistory, History as _, HistoryItem,
-    KeyCode, KeyModifiers, Keybindings, MenuBuilder as _, Prompt, PromptEditMode, PromptHistorySearch,
+    Color, ColumnarMenu, EditCommand, EditMode, Emacs, ExternalPrinter, FileBackedHistory, HistoryItem, KeyCode,
+    KeyModifiers, Keybindings, MenuBuilder as _, Prompt, PromptEditMode, PromptHistorySearch,
     PromptHistorySearchStatus, Reedline, ReedlineEvent, ReedlineMenu, Signal, ValidationResult, Validator, Vi,
     default_emacs_keybindings, default_vi_insert_keybindings, default_vi_normal_keybindings,
     default_vi_visual_keybindings,
@@ -41,6 +42,8 @@ pub(crate) struct Editor {
     reedline: Reedline,
     printer: SyncSender<String>,
     look: Look,
+    /// What the user's own editor is handed. It goes with this.
+    draft: Option<Draft>,
 }
 
 impl Editor {
@@ -51,11 +54,7 @@ impl Editor {
         remembered: Vec<String>,
         completion: Completion,
     ) -> Result<Self, Failure> {
-        let failed = |error: reedline::ReedlineError| Failure::new(format!("the line editor does not start: {error}"));
-        let mut history = FileBackedHistory::new(REMEMBERED as usize).map_err(failed)?;
-        for line in remembered {
-            history.save(HistoryItem::from_command_line(line)).map_err(failed)?;
-        }
+        let history = FileBackedHistory::new(REMEMBERED as usize).map_err(failed)?;
         let printer = ExternalPrinter::default();
         let sender = printer.sender();
         let menu = ColumnarMenu::default().with_name(MENU).with_columns(1).with_column_padding(2);
@@ -71,10 +70,26 @@ impl Editor {
             .with_edit_mode(edit_mode(keys))
             .use_bracketed_paste(true)
             .with_external_printer(printer);
-        if let Some((command, file)) = buffer_editor() {
-            reedline = reedline.with_buffer_editor(command, file);
+        let mut draft = None;
+        if let Some(mut command) = buffer_editor() {
+            let kept = Draft::new()?;
+            command.arg(&kept.file);
+            reedline = reedline.with_buffer_editor(command, kept.file.clone());
+            draft = Some(kept);
         }
-        Ok(Editor { reedline, printer: sender, look })
+        let mut editor = Editor { reedline, printer: sender, look, draft };
+        editor.remember(remembered)?;
+        Ok(editor)
+    }
+
+    /// Remembers these lines and no others.
+    pub(crate) fn remember(&mut self, lines: Vec<String>) -> Result<(), Failure> {
+        let history = self.reedline.history_mut();
+        history.clear().map_err(failed)?;
+        for line in lines {
+            history.save(HistoryItem::from_command_line(line)).map_err(failed)?;
+        }
+        Ok(())
     }
 
     /// Says something above the line while it is being typed.
@@ -88,7 +103,11 @@ impl Editor {
             self.reedline.run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(text.to_owned())]);
         }
         let prompt = Line { status: status.to_owned(), look: self.look };
-        match self.reedline.read_line(&prompt) {
+        let line = self.reedline.read_line(&prompt);
+        if let Some(draft) = &self.draft {
+            draft.clear();
+        }
+        match line {
             Ok(Signal::Success(line)) => Ok(Typed::Line(unfenced(&line))),
             Ok(Signal::HostCommand(line)) => Ok(Typed::Shortcut(line)),
             Ok(Signal::ExternalBreak(line)) => Ok(Typed::Line(line)),
@@ -105,6 +124,10 @@ impl std::fmt::Debug for Editor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Editor").finish_non_exhaustive()
     }
+}
+
+fn failed(error: reedline::ReedlineError) -> Failure {
+    Failure::new(format!("the line editor does not start: {error}"))
 }
 
 fn edit_mode(keys: EditKeys) -> Box<dyn EditMode> {
@@ -138,16 +161,42 @@ fn bind(bindings: &mut Keybindings) {
     bindings.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
 }
 
-/// The person's own editor, and the file that it is handed.
-fn buffer_editor() -> Option<(Command, std::path::PathBuf)> {
+/// The user's own editor.
+fn buffer_editor() -> Option<Command> {
     let wanted = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
     let words = wanted.into_iter().find(|value| !value.trim().is_empty())?;
     let mut words = shlex::split(&words)?.into_iter();
     let mut command = Command::new(words.next()?);
     command.args(words);
-    let file = std::env::temp_dir().join(format!("ikigai-{}.md", std::process::id()));
-    command.arg(&file);
-    Some((command, file))
+    Some(command)
+}
+
+/// A line that is written in the user's own editor: a file that nobody else can read or guess, in a folder of its own. Both are
+/// removed with this.
+struct Draft {
+    _folder: tempfile::TempDir,
+    file: PathBuf,
+}
+
+impl Draft {
+    fn new() -> Result<Self, Failure> {
+        let failed = |error: std::io::Error| Failure::new(format!("cannot make a file for your editor: {error}"));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("ikigai-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = builder.tempdir().map_err(failed)?;
+        // A file of this kind is its owner's alone.
+        let file =
+            tempfile::Builder::new().prefix("prompt-").suffix(".md").tempfile_in(folder.path()).map_err(failed)?;
+        let (_, file) = file.keep().map_err(|error| failed(error.error))?;
+        Ok(Draft { _folder: folder, file })
+    }
+
+    /// What was written is on the line by now.
+    fn clear(&self) {
+        let _ = std::fs::OpenOptions::new().write(true).truncate(true).open(&self.file);
+    }
 }
 
 /// The text without what only said that more lines come.
@@ -220,6 +269,23 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn a_draft_is_for_its_owner_alone_and_goes() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let (draft, other) = (Draft::new().unwrap(), Draft::new().unwrap());
+        let (file, folder) = (draft.file.clone(), draft.file.parent().unwrap().to_owned());
+        assert_ne!(draft.file, other.file);
+        // As the line editor writes it.
+        std::fs::write(&file, "secret").unwrap();
+        assert_eq!((mode(&file), mode(&folder)), (0o600, 0o700));
+        draft.clear();
+        assert_eq!(std::fs::read(&file).unwrap(), b"");
+        drop(draft);
+        assert!(!folder.exists());
+    }
 
     #[test]
     fn a_fence_or_a_backslash_asks_for_more() {

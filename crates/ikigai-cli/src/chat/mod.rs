@@ -35,11 +35,11 @@ pub(crate) use self::session::Session;
 pub(crate) use self::tooling::Tooling;
 use self::turn::{Ended, Outcome};
 pub(crate) use self::view::View;
-use crate::access::Access;
+use crate::access::{Access, SIMULATOR, Simulate};
 use crate::exit::Failure;
 use crate::output::Out;
 use crate::screen::{Look, Region, Size, notice};
-use crate::{conversations, settings};
+use crate::{conversations, settings, tools, trust};
 
 /// Talk with a model
 ///
@@ -63,6 +63,9 @@ pub(crate) struct Chat {
     /// Keep nothing of this conversation
     #[arg(long)]
     no_save: bool,
+    /// Talk to the built-in simulator, not to a model; `-m sim` does the same
+    #[arg(long)]
+    sim: bool,
     /// No tools
     #[arg(long)]
     no_tools: bool,
@@ -102,11 +105,13 @@ pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(Failure::usage("a chat needs a terminal").hint("For pipes and scripts: ikigai ask \"…\""));
     }
+    tools::close_memory();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
+    trust::settle(out)?;
     let quiet = Quiet::begin();
     let outcome = runtime.block_on(converse(chat, out));
     drop(quiet);
@@ -115,12 +120,14 @@ pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
     outcome
 }
 
-async fn converse(chat: Chat, out: &mut Out) -> Result<(), Failure> {
+async fn converse(mut chat: Chat, out: &mut Out) -> Result<(), Failure> {
     let (settings, warnings) = settings::load()?;
     for warning in warnings {
         out.warning(&warning.to_string());
     }
-    let access = Access::open(out).await?;
+    let (simulate, model) = Simulate::asked(chat.sim, chat.model.as_deref(), Simulate::WithoutKey);
+    chat.model = model;
+    let access = Access::open(simulate, out).await?;
     let store = conversations::open(&settings, chat.no_save).await?;
     let folder =
         std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
@@ -286,6 +293,7 @@ impl Talk {
     /// The model, how full its window is, what the conversation cost.
     fn status_line(&self) -> String {
         let mut parts = Vec::new();
+        parts.extend(self.session.access.is_simulated().then(|| SIMULATOR.to_owned()));
         parts.push(self.session.choice.as_ref().map_or_else(|| "no model".to_owned(), Choice::short));
         if let Some((used, window)) = self.session.context_used() {
             parts.push(format!("{}%", used.saturating_mul(100).div_ceil(window.max(1))));

@@ -50,7 +50,7 @@ impl Talk {
     /// Runs a command of the person's own, and puts its output in front of the model with the next message.
     pub(crate) async fn shell(&mut self, command: &str) -> Result<Next, Failure> {
         let look = self.look;
-        let shell = Shell::new(self.session.tooling.scope().root()).timeout(SHELL_LIMIT).with_keys();
+        let shell = Shell::new(self.session.tooling.scope().root()).timeout(SHELL_LIMIT).with_all_variables();
         // What it says is shown as it comes.
         let shell = shell.watched(move |text| {
             let _ = std::io::stdout().write_all(notice::info(text, look).as_bytes());

@@ -275,7 +275,15 @@ impl Session {
 
     /// What the model is sent.
     pub(crate) fn history(&self) -> Vec<Message> {
-        record::sendable(&self.thread)
+        self.sendable(&self.thread)
+    }
+
+    /// A thread as whoever answers can be sent it.
+    pub(crate) fn sendable(&self, thread: &[Stored]) -> Vec<Message> {
+        match self.access.is_simulated() {
+            true => record::sendable(&record::for_simulator(thread)),
+            false => record::sendable(thread),
+        }
     }
 
     /// The last message of a role.

@@ -76,6 +76,7 @@ pub(crate) async fn run(session: &mut Session, view: &mut View, keys: &mut Keys)
     let history = session.history();
     let conversation = session.conversation().await?;
     let recorder = Recorder::new(Arc::clone(&session.store), conversation, choice.name.clone());
+    let recorder = recorder.simulated(session.access.is_simulated());
     // What was agreed to in an answer that was stopped holds no more.
     session.tooling.scope().forget_promises();
     view.begin(&choice.name.id)?;
@@ -166,7 +167,7 @@ impl Turn {
     async fn note(&mut self, note: Note, session: &mut Session, view: &mut View) -> Result<(), Failure> {
         match note {
             Note::Retry { attempt, wait, made, most } => view.retry(&attempt, wait, made, most),
-            Note::Step(paid) => self.paid = paid,
+            Note::Step(paid) => self.paid = session.access.paid(paid),
             Note::Result(call, result) => {
                 self.recorder.result(&result);
                 view.result(&call, &result)?;

@@ -17,7 +17,7 @@ pub(crate) mod spinner;
 mod text;
 pub(crate) mod thinking;
 
-pub(crate) use clean::clean;
+pub(crate) use clean::{clean, clean_styled};
 pub(crate) use fences::blocks;
 pub(crate) use live::{Live, Region, Size};
 pub(crate) use look::Look;

@@ -159,14 +159,14 @@ fn document(places: &Places) -> Result<DocumentMut, Failure> {
 fn save(places: &Places, document: &DocumentMut) -> Result<(), Failure> {
     let (file, text) = (places.settings(), document.to_string());
     read::read(&file.display().to_string(), &text).map_err(|failure| failure.hint("The file stays as it was."))?;
-    places::write(&file, &text, Mode::Kept)
+    places::write(&file, &text, Mode::Private)
 }
 
 /// Opens the file in an editor, and waits.
 pub(super) fn edit(places: &Places) -> Result<(), Failure> {
     let file = places.settings();
     if !file.exists() {
-        places::write(&file, TEMPLATE, Mode::Kept)?;
+        places::write(&file, TEMPLATE, Mode::Private)?;
     }
     let editor =
         ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|text| !text.trim().is_empty()));

@@ -113,8 +113,8 @@ fn the_database_is_a_file_or_an_address_and_shows_no_password() {
     assert_eq!(of(Some("/srv/chats.db")), "/srv/chats.db");
     assert_eq!(
         of(Some("postgres://me:se:cr@et@host:5432/db?sslmode=require")),
-        "postgres://me:…@host:5432/db?sslmode=require"
+        "postgres://…@host:5432/db?sslmode=require"
     );
-    assert_eq!(of(Some("postgresql://host/db?user=me&Password=secret")), "postgresql://host/db?user=me&Password=…");
-    assert_eq!(of(Some("postgres://me@host/db")), "postgres://me@host/db");
+    assert_eq!(of(Some("postgresql://host/db?user=me&Password=secret")), "postgresql://host/db?user=…&Password=…");
+    assert_eq!(of(Some("postgres://me@host/db")), "postgres://…@host/db");
 }

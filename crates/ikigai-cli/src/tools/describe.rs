@@ -9,6 +9,7 @@ use super::change::{self, Change, EditFile, Promise, WriteFile};
 use super::find::{Glob, Grep};
 use super::read::{ListDir, ReadFile};
 use super::scope::Scope;
+use super::secrets;
 use super::shell::ShellArguments;
 use crate::screen::{Content, one_line};
 
@@ -37,6 +38,12 @@ impl Described {
 
     fn line(line: String) -> Self {
         Described::new(line.clone(), Content::Text(line))
+    }
+
+    fn changing(mut self, promise: Promise) -> Self {
+        self.warnings.extend(secrets::runs_later(promise.path()).map(str::to_owned));
+        self.promise = Some(promise);
+        self
     }
 
     fn failing(line: String, why: String) -> Self {
@@ -132,7 +139,7 @@ fn write_file(scope: &Scope, call: WriteFile) -> Described {
         new: call.content.clone(),
     };
     let promise = Promise::new(Change::Write(call), path, old.as_deref());
-    Described { promise: Some(promise), ..Described::new(line, content) }
+    Described::new(line, content).changing(promise)
 }
 
 fn edit_file(scope: &Scope, call: EditFile) -> Described {
@@ -147,7 +154,7 @@ fn edit_file(scope: &Scope, call: EditFile) -> Described {
             let content = Content::Diff { path: scope.shown(&path), old: readable(&old), new: readable(&edited.bytes) };
             let line = call.path.clone();
             let promise = Promise::new(Change::Edit(call), path, Some(&old));
-            Described { promise: Some(promise), ..Described::new(line, content) }
+            Described::new(line, content).changing(promise)
         }
         Err(why) => Described::failing(call.path, why),
     }

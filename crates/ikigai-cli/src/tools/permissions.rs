@@ -50,6 +50,9 @@ pub(crate) enum Decision {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Folder {
+    /// Whether the files that the folder brings along are followed; absent until that was decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trusted: Option<bool>,
     /// Commands that run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     commands: Vec<Prefix>,
@@ -83,6 +86,21 @@ impl Permissions {
         let mut folders = file.as_deref().map(read).transpose()?.unwrap_or_default();
         let here = folders.folders.remove(&key(root)).unwrap_or_default();
         Ok(Permissions { file, root: root.to_owned(), here })
+    }
+
+    /// The folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whether the files that the folder brings along are followed, where that was decided.
+    pub(crate) fn trusted(&self) -> Option<bool> {
+        self.here.trusted
+    }
+
+    /// They are, or they are not.
+    pub(crate) fn trust(&mut self, trusted: bool) -> Result<(), Failure> {
+        self.change(|here| here.trusted = Some(trusted))
     }
 
     /// Is this tool refused?

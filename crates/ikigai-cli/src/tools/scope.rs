@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::change::Promise;
+use super::secrets::{self, Own};
 
 /// The working folder, and what else the person has allowed.
 #[derive(Debug)]
@@ -14,6 +15,7 @@ pub(crate) struct Scope {
     /// Without links in it.
     root: PathBuf,
     allowed: Vec<PathBuf>,
+    own: Own,
     /// Changes that the user agreed to and that are not made yet. Whoever changes a file holds the lock: calls run side by
     /// side, and two edits of one file must both be there in the end.
     pub(super) promises: Mutex<Vec<Promise>>,
@@ -29,7 +31,8 @@ impl Scope {
         if !root.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        Ok(Scope { root, allowed: Vec::new(), promises: Mutex::new(Vec::new()) })
+        let own = Own::find(&root);
+        Ok(Scope { root, own, allowed: Vec::new(), promises: Mutex::new(Vec::new()) })
     }
 
     /// With another folder or file, which need not be there yet.
@@ -78,6 +81,7 @@ impl Scope {
         };
         let found = follow(&self.root, &path).map_err(|error| format!("`{given}`: {error}"))?;
         if self.holds(&found) {
+            self.open_to_tools(&found)?;
             return Ok(found);
         }
         let root = self.root.display();
@@ -86,6 +90,17 @@ impl Scope {
             "`{given}` is outside the working folder {root}{links}, and the tools are confined to it; the user can allow \
              it by starting with --allow-path"
         ))
+    }
+
+    /// Is it something that the tools may touch? What holds secrets is theirs only when the user names it.
+    fn open_to_tools(&self, path: &Path) -> Result<(), String> {
+        let Some(why) = secrets::secret(path, &self.own) else { return Ok(()) };
+        let named = |allowed: &PathBuf| path.starts_with(allowed) && secrets::secret(allowed, &self.own).is_some();
+        if self.allowed.iter().any(named) {
+            return Ok(());
+        }
+        let shown = self.shown(path);
+        Err(format!("`{shown}` {why}, and the tools leave it alone; the user can allow it with --allow-path {shown}"))
     }
 
     fn holds(&self, path: &Path) -> bool {
@@ -106,6 +121,7 @@ impl Scope {
     pub(crate) fn open(&self, path: &Path) -> Result<File, String> {
         let shown = self.shown(path);
         let broken = |error: &io::Error| format!("{shown}: {}", plain(error));
+        self.open_to_tools(path)?;
         let metadata = std::fs::symlink_metadata(path).map_err(|error| broken(&error))?;
         if metadata.is_dir() {
             return Err(format!("{shown} is a folder; list_dir lists it"));
