@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Ask, Format, on_terminal};
 use crate::access::SIMULATOR;
-use crate::chat::View;
+use crate::chat::{Meter, View};
 use crate::exit::Failure;
 use crate::output::Out;
 use crate::screen::{self, Look, Region, notice};
@@ -61,9 +61,9 @@ impl<'o> Emit<'o> {
         }
     }
 
-    pub(super) fn begin(&mut self, model: &str) -> Result<(), Failure> {
+    pub(super) fn begin(&mut self, meter: Meter) -> Result<(), Failure> {
         match &mut self.view {
-            Some(view) => view.begin(model),
+            Some(view) => view.begin(meter),
             None => Ok(()),
         }
     }
@@ -188,14 +188,19 @@ impl<'o> Emit<'o> {
         }
     }
 
+    pub(super) fn paid(&mut self, usage: Option<&Usage>, cost: Option<Money>) {
+        if let Some(view) = &mut self.view {
+            view.paid(usage, cost);
+        }
+    }
+
     pub(super) fn retry(&mut self, attempt: &Attempt, wait: Duration, made: u32, most: u32) {
         match &mut self.view {
             Some(view) => view.retry(attempt, wait, made, most),
             None => {
-                let status = attempt.status.map(|status| format!(" ({status})")).unwrap_or_default();
                 let words = format!(
-                    "{}{status}: retrying in {:.1} s, attempt {} of {most}",
-                    attempt.kind,
+                    "{}. Retrying in {:.1} s (attempt {} of {most})",
+                    notice::failed_attempt(attempt),
                     wait.as_secs_f64(),
                     made + 1
                 );

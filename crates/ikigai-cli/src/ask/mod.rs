@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use self::emit::Emit;
 use crate::access::{Access, SIMULATOR, Simulate};
-use crate::chat::{Servers, Session, Tooling};
+use crate::chat::{Servers, Session, Tooling, sum};
 use crate::exit::{Exit, Failure};
 use crate::flow::Flow;
 use crate::output::Out;
@@ -282,8 +282,9 @@ impl Asked<'_, '_> {
         let conversation = session.conversation().await?;
         let recorder = Recorder::new(Arc::clone(&session.store), conversation, model.name().clone());
         let mut recorder = recorder.simulated(session.access.is_simulated());
-        self.emit.begin(&model.name().id)?;
-        let mut flow = Flow::open(model, session.history());
+        let history = session.history();
+        self.emit.begin(session.meter(&history, "Ctrl-C"))?;
+        let mut flow = Flow::open(model, history);
         let mut last = None;
         let mut cost = None;
         let mut frames = tokio::time::interval(Duration::from_millis(33));
@@ -317,6 +318,7 @@ impl Asked<'_, '_> {
                     } else if let Some(response) = flow.so_far() {
                         let paid = std::mem::take(&mut self.paid);
                         cost = sum(cost, paid.cost);
+                        self.emit.paid(response.usage.as_ref(), paid.cost);
                         recorder.answer(response.clone(), paid).await?;
                         last = Some(response);
                     }
@@ -468,13 +470,6 @@ impl From<Stop> for Failure {
             Stop::Failed(error) if error.kind() == ErrorKind::Cancelled => Failure::interrupted(),
             Stop::Failed(error) => Failure::from(*error),
         }
-    }
-}
-
-fn sum(before: Option<ikigai::Money>, cost: Option<ikigai::Money>) -> Option<ikigai::Money> {
-    match (before, cost) {
-        (Some(before), Some(cost)) => Some(before + cost),
-        (before, cost) => before.or(cost),
     }
 }
 

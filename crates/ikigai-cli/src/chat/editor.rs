@@ -1,6 +1,7 @@
 //! The line that a person types on.
 
 use std::borrow::Cow;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::mpsc::SyncSender;
@@ -15,12 +16,15 @@ use reedline::{
 
 use super::complete::Completion;
 use crate::exit::Failure;
-use crate::screen::Look;
+use crate::screen::{Look, Region, clean, one_line, shorten};
 use crate::settings::EditKeys;
 
 /// So many lines that were typed are remembered.
 pub(crate) const REMEMBERED: u32 = 2000;
 const MENU: &str = "completions";
+/// What the line editor gives for Ctrl-C and Ctrl-Z.
+const INTERRUPT: &str = "\u{3}";
+const SUSPEND: &str = "\u{1a}";
 /// Several lines may stand between two of these.
 const FENCE: &str = "\"\"\"";
 
@@ -31,8 +35,12 @@ pub(crate) enum Typed {
     Line(String),
     /// A key that stands for a command.
     Shortcut(String),
-    /// Ctrl-C.
+    /// Ctrl-C on an empty line.
     Interrupt,
+    /// Ctrl-C on a line that was begun: it is gone from the prompt.
+    Cleared,
+    /// Ctrl-Z. What was begun stays on the line.
+    Suspend,
     /// Ctrl-D on an empty line.
     End,
 }
@@ -42,6 +50,7 @@ pub(crate) struct Editor {
     reedline: Reedline,
     printer: SyncSender<String>,
     look: Look,
+    region: Region,
     /// What the user's own editor is handed. It goes with this.
     draft: Option<Draft>,
 }
@@ -50,6 +59,7 @@ impl Editor {
     /// An editor that remembers these lines, oldest first.
     pub(crate) fn new(
         look: Look,
+        region: Region,
         keys: EditKeys,
         remembered: Vec<String>,
         completion: Completion,
@@ -68,6 +78,8 @@ impl Editor {
             .with_validator(Box::new(Several))
             .with_ansi_colors(look.colour)
             .with_edit_mode(edit_mode(keys))
+            // Once a line is sent, only the line stays on the screen.
+            .with_transient_prompt(Box::new(Line { status: String::new(), look }))
             .use_bracketed_paste(true)
             .with_external_printer(printer);
         let mut draft = None;
@@ -77,7 +89,7 @@ impl Editor {
             reedline = reedline.with_buffer_editor(command, kept.file.clone());
             draft = Some(kept);
         }
-        let mut editor = Editor { reedline, printer: sender, look, draft };
+        let mut editor = Editor { reedline, printer: sender, look, region, draft };
         editor.remember(remembered)?;
         Ok(editor)
     }
@@ -99,16 +111,21 @@ impl Editor {
 
     /// Reads a line. This blocks.
     pub(crate) fn read(&mut self, status: &str, prefill: Option<&str>) -> Result<Typed, Failure> {
+        if self.region == Region::Plain {
+            return self.plain_line(status, prefill);
+        }
         if let Some(text) = prefill {
             self.reedline.run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(text.to_owned())]);
         }
-        let prompt = Line { status: status.to_owned(), look: self.look };
+        let prompt = Line { status: shorten(status, self.look.width, self.look), look: self.look };
         let line = self.reedline.read_line(&prompt);
         if let Some(draft) = &self.draft {
             draft.clear();
         }
         match line {
             Ok(Signal::Success(line)) => Ok(Typed::Line(unfenced(&line))),
+            Ok(Signal::HostCommand(line)) if line == INTERRUPT => self.interrupt(),
+            Ok(Signal::HostCommand(line)) if line == SUSPEND => Ok(Typed::Suspend),
             Ok(Signal::HostCommand(line)) => Ok(Typed::Shortcut(line)),
             Ok(Signal::ExternalBreak(line)) => Ok(Typed::Line(line)),
             Ok(Signal::CtrlC) => Ok(Typed::Interrupt),
@@ -116,6 +133,33 @@ impl Editor {
             // Signals that are yet to come.
             Ok(_) => Ok(Typed::Line(String::new())),
             Err(error) => Err(Failure::new(format!("cannot read the line: {error}"))),
+        }
+    }
+}
+
+impl Editor {
+    /// Ctrl-C: a line that was begun is put aside, where Up finds it.
+    fn interrupt(&mut self) -> Result<Typed, Failure> {
+        let draft = self.reedline.current_buffer_contents().to_owned();
+        if draft.trim().is_empty() {
+            return Ok(Typed::Interrupt);
+        }
+        self.reedline.run_edit_commands(&[EditCommand::Clear]);
+        self.reedline.history_mut().save(HistoryItem::from_command_line(draft)).map_err(failed)?;
+        Ok(Typed::Cleared)
+    }
+
+    /// Reads a line on a terminal that only prints: the terminal's own editing is all there is.
+    fn plain_line(&self, status: &str, prefill: Option<&str>) -> Result<Typed, Failure> {
+        let failed = |error: std::io::Error| Failure::new(format!("cannot read the line: {error}"));
+        let draft = prefill.map(|text| format!("(not sent: {})\n", one_line(text, 200))).unwrap_or_default();
+        let mut stdout = std::io::stdout().lock();
+        write!(stdout, "{draft}[{}] > ", clean(status)).and_then(|()| stdout.flush()).map_err(failed)?;
+        drop(stdout);
+        let mut line = String::new();
+        match std::io::stdin().read_line(&mut line).map_err(failed)? {
+            0 => Ok(Typed::End),
+            _ => Ok(Typed::Line(line.trim_end_matches(['\n', '\r']).to_owned())),
         }
     }
 }
@@ -140,12 +184,21 @@ fn edit_mode(keys: EditKeys) -> Box<dyn EditMode> {
         EditKeys::Vi => {
             let mut insert = default_vi_insert_keybindings();
             bind(&mut insert);
-            Box::new(Vi::new(insert, default_vi_normal_keybindings(), default_vi_visual_keybindings()))
+            let mut normal = default_vi_normal_keybindings();
+            bind_signals(&mut normal);
+            Box::new(Vi::new(insert, normal, default_vi_visual_keybindings()))
         }
     }
 }
 
+fn bind_signals(bindings: &mut Keybindings) {
+    let host = |line: &str| ReedlineEvent::ExecuteHostCommand(line.to_owned());
+    bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('c'), host(INTERRUPT));
+    bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('z'), host(SUSPEND));
+}
+
 fn bind(bindings: &mut Keybindings) {
+    bind_signals(bindings);
     let newline = || ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
     bindings.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline());
     bindings.add_binding(KeyModifiers::SHIFT, KeyCode::Enter, newline());
@@ -219,7 +272,7 @@ impl Validator for Several {
     }
 }
 
-/// What stands before and behind the line.
+/// What stands above and before the line.
 struct Line {
     status: String,
     look: Look,
@@ -227,12 +280,12 @@ struct Line {
 
 impl Prompt for Line {
     fn render_prompt_left(&self) -> Cow<'_, str> {
-        Cow::Borrowed("")
+        // In a row of its own, where it never meets what is typed.
+        if self.status.is_empty() { Cow::Borrowed("") } else { Cow::Owned(format!("{}\n", self.status)) }
     }
 
     fn render_prompt_right(&self) -> Cow<'_, str> {
-        // On a narrow screen the line itself needs the room.
-        if self.status.chars().count() * 2 > self.look.width { Cow::Borrowed("") } else { Cow::Borrowed(&self.status) }
+        Cow::Borrowed("")
     }
 
     fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
@@ -251,7 +304,7 @@ impl Prompt for Line {
         Cow::Owned(format!("({failing}search: {}) ", search.term))
     }
 
-    fn get_prompt_right_color(&self) -> Color {
+    fn get_prompt_color(&self) -> Color {
         Color::DarkGray
     }
 

@@ -6,6 +6,7 @@ mod complete;
 mod editor;
 mod keys;
 mod mcp;
+mod meter;
 mod question;
 mod quiet;
 mod say;
@@ -29,6 +30,7 @@ use self::complete::Completion;
 use self::editor::{Editor, REMEMBERED, Typed};
 use self::keys::Keys;
 pub(crate) use self::mcp::Servers;
+pub(crate) use self::meter::{Meter, sum};
 use self::quiet::Quiet;
 use self::session::Choice;
 pub(crate) use self::session::Session;
@@ -84,7 +86,8 @@ Examples:
 Keys:
   Enter sends; Alt-Enter, Ctrl-J or a \\ at the end of the line begins a new line, and so does \"\"\".
   Tab completes commands, models, levels, and files after @. Ctrl-R searches what was typed before.
-  Ctrl-C stops the answer and keeps what came; twice at the prompt it leaves, as Ctrl-D does.
+  Esc or Ctrl-C stops the answer and keeps what came. Ctrl-C twice on an empty line leaves, and so does Ctrl-D.
+  Ctrl-Z suspends.
   Ctrl-T opens the last thinking. Ctrl-G opens your editor.";
 
 /// The chat, while it runs.
@@ -112,15 +115,17 @@ pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
         .build()
         .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
     trust::settle(out)?;
-    let quiet = Quiet::begin();
-    let outcome = runtime.block_on(converse(chat, out));
+    let region = Region::detect(true, |name| std::env::var(name).ok());
+    // A terminal that only prints is left as it is, and works line by line.
+    let quiet = (region == Region::Live).then(Quiet::begin);
+    let outcome = runtime.block_on(converse(chat, region, out));
     drop(quiet);
     // An agent that still runs is not waited for.
     runtime.shutdown_background();
     outcome
 }
 
-async fn converse(mut chat: Chat, out: &mut Out) -> Result<(), Failure> {
+async fn converse(mut chat: Chat, region: Region, out: &mut Out) -> Result<(), Failure> {
     let (settings, warnings) = settings::load()?;
     for warning in warnings {
         out.warning(&warning.to_string());
@@ -139,10 +144,9 @@ async fn converse(mut chat: Chat, out: &mut Out) -> Result<(), Failure> {
     let size = size();
     let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
     let look = Look::new(size.columns, colour, |name| std::env::var(name).ok());
-    let region = Region::detect(true, |name| std::env::var(name).ok());
     let remembered = store.prompts(REMEMBERED).await?;
     let completion = Completion::new(session.access.registry().clone(), folder);
-    let editor = Editor::new(look, session.settings.keys, remembered, completion)?;
+    let editor = Editor::new(look, region, session.settings.keys, remembered, completion)?;
     let agents = Agents::new(session.access.clone(), editor.printer());
     let mut talk =
         Talk { session, look, region, editor, agents, servers, listed: Vec::new(), queued: Default::default() };
@@ -186,6 +190,7 @@ async fn begin(session: &mut Session, chat: &Chat) -> Result<bool, Failure> {
 
 impl Talk {
     async fn talk(&mut self) -> Result<(), Failure> {
+        // Ctrl-C on an empty line leaves when it is pressed twice in a row.
         let mut interrupted = false;
         loop {
             let line = match self.queued.pop_front() {
@@ -198,16 +203,20 @@ impl Talk {
             match &line {
                 Typed::Line(line) => self.session.store.remember_prompt(line).await?,
                 // The cursor still stands on the line.
-                Typed::Shortcut(_) => self.print("\n")?,
-                Typed::Interrupt | Typed::End => {}
+                Typed::Shortcut(_) | Typed::Interrupt => self.print("\n")?,
+                Typed::Cleared | Typed::Suspend | Typed::End => {}
             }
             match line {
                 Typed::End => return Ok(()),
                 Typed::Interrupt if interrupted => return Ok(()),
                 Typed::Interrupt => {
                     interrupted = true;
-                    self.print(&notice::info("Ctrl-C once more leaves, and so does Ctrl-D.", self.look))?;
-                    continue;
+                    self.print(&notice::info("Press Ctrl-C again to leave, or Ctrl-D.", self.look))?;
+                }
+                Typed::Cleared => interrupted = false,
+                Typed::Suspend => {
+                    self.print("\n")?;
+                    quiet::suspend();
                 }
                 Typed::Line(line) | Typed::Shortcut(line) => {
                     interrupted = false;
@@ -251,7 +260,7 @@ impl Talk {
         self.warn_when_long()?;
         self.session.tooling.borrow(self.servers.tools());
         let mut view = View::new(self.look, size(), self.region, self.session.show_thinking);
-        let mut keys = Keys::open()?;
+        let mut keys = Keys::open(self.region)?;
         let outcome = turn::run(&mut self.session, &mut view, &mut keys).await;
         let late = keys.close();
         let Outcome { ended, lines, typed, show_thinking } = match outcome {

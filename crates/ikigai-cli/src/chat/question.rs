@@ -233,6 +233,16 @@ impl Question {
         lines
     }
 
+    /// All of it, with the letters that answer it.
+    pub(crate) fn whole(&self, look: Look) -> Vec<String> {
+        self.lines("", look, self.since + QUIET)
+    }
+
+    /// Is a reason to be written, and not begun?
+    pub(crate) fn wants_reason(&self) -> bool {
+        self.reason.as_deref() == Some("")
+    }
+
     fn words(&self, line: &str, now: Instant) -> String {
         if let Some(reason) = &self.reason {
             return format!("Why not? › {}▏\nEnter tells the model.", clean(reason));

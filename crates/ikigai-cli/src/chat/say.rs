@@ -8,14 +8,13 @@ use ikigai::{Attach as _, Block, Message, Role};
 
 use super::Talk;
 use super::commands::Next;
+use super::meter::BYTES_A_TOKEN;
 use crate::exit::Failure;
 use crate::screen::notice;
 use crate::tools::Shell;
 
 /// A command of the person's own may take this long.
 const SHELL_LIMIT: Duration = Duration::from_secs(600);
-/// About so many bytes are a token.
-const BYTES_A_TOKEN: u64 = 4;
 
 impl Talk {
     /// Takes a message into the conversation; the model is asked next.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ikigai::{Block, Client, Message, Model, ModelName, Role, Thinking};
 use ikigai_store::{Conversation, ConversationId, Details, ModelChoice, Point, Store, Stored};
 
+use super::meter::{BYTES_A_TOKEN, Meter};
 use super::tooling::Tooling;
 use crate::access::Access;
 use crate::exit::Failure;
@@ -284,6 +285,16 @@ impl Session {
             true => record::sendable(&record::for_simulator(thread)),
             false => record::sendable(thread),
         }
+    }
+
+    /// What a turn with this history, which a key stops, is measured by.
+    pub(crate) fn meter(&self, history: &[Message], stops: &'static str) -> Meter {
+        let Some(choice) = &self.choice else { return Meter::default() };
+        let route = self.access.registry().route(&choice.name).ok();
+        let bytes: usize =
+            history.iter().flat_map(|message| &message.content).filter_map(Block::as_text).map(str::len).sum();
+        let facts = route.and_then(|route| route.facts.cloned()).filter(|_| !self.access.is_simulated());
+        Meter::new(choice.short(), facts, bytes as u64 / BYTES_A_TOKEN, stops)
     }
 
     /// The last message of a role.

@@ -7,6 +7,7 @@ use ikigai::{Approval, ErrorKind, Event, FinishReason, ToolCall, Usage};
 use tokio::sync::oneshot;
 
 use super::keys::{Key, Keys};
+use super::meter::sum;
 use super::question::{Heard, Reply};
 use super::session::Session;
 use super::view::View;
@@ -79,7 +80,7 @@ pub(crate) async fn run(session: &mut Session, view: &mut View, keys: &mut Keys)
     let recorder = recorder.simulated(session.access.is_simulated());
     // What was agreed to in an answer that was stopped holds no more.
     session.tooling.scope().forget_promises();
-    view.begin(&choice.name.id)?;
+    view.begin(session.meter(&history, "Esc"))?;
     let mut turn = Turn {
         flow: Flow::open(model, history),
         recorder,
@@ -112,9 +113,16 @@ impl Turn {
     async fn drive(&mut self, session: &mut Session, view: &mut View, keys: &mut Keys) -> Result<(), Failure> {
         let mut frames = tokio::time::interval(FRAME);
         frames.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        // Where the terminal makes a signal of Ctrl-C.
+        let interrupt = tokio::signal::ctrl_c();
+        tokio::pin!(interrupt);
         loop {
             tokio::select! {
                 biased;
+                _ = &mut interrupt => {
+                    self.outcome.ended = Ended::Stopped;
+                    return Ok(());
+                }
                 Some(note) = session.notes.recv() => self.note(note, session, view).await?,
                 key = keys.next() => {
                     if self.key(key, session, view, keys)? {
@@ -154,13 +162,12 @@ impl Turn {
                 view.warn(&words)?;
             }
         }
+        view.paid(response.usage.as_ref(), self.paid.cost);
         if let Some(usage) = &response.usage {
             self.usage = Some(self.usage.take().map_or_else(|| usage.clone(), |before| before.and(usage)));
         }
         let paid = std::mem::take(&mut self.paid);
-        if let Some(cost) = paid.cost {
-            self.cost = Some(self.cost.unwrap_or(ikigai::Money::ZERO) + cost);
-        }
+        self.cost = sum(self.cost, paid.cost);
         Ok(self.recorder.answer(response, paid).await?)
     }
 
@@ -209,31 +216,38 @@ impl Turn {
             (key @ (Key::Stop | Key::Suspend | Key::Resized(_)), _) | (key, None) => key,
             (key, Some(question)) => match question.key(key, &self.typed, Instant::now()) {
                 Heard::Line(key) => key,
-                Heard::Taken => return view.draw().map(|()| false),
+                Heard::Taken => return view.asked_on().map(|()| false),
                 Heard::Answer(reply) => return self.answered(reply, session, view).map(|()| false),
             },
         };
         match key {
             Key::Stop => return Ok(true),
-            Key::Suspend => keys.suspend(),
+            Key::Suspend => {
+                keys.suspend();
+                view.woken()?;
+            }
             Key::Thinking => self.outcome.show_thinking = true,
             Key::Resized(size) => view.resize(size)?,
             Key::Text(text) => {
                 self.typed.push_str(&text);
-                view.type_line(&self.typed)?;
+                view.type_line(&self.typed, &self.outcome.lines)?;
             }
             Key::Back => {
                 self.typed.pop();
-                view.type_line(&self.typed)?;
+                view.type_line(&self.typed, &self.outcome.lines)?;
             }
             Key::Clear => {
                 self.typed.clear();
-                view.type_line(&self.typed)?;
+                view.type_line(&self.typed, &self.outcome.lines)?;
             }
             Key::Enter => {
                 let line = std::mem::take(&mut self.typed);
-                view.type_line("")?;
                 self.entered(line, view)?;
+                view.type_line("", &self.outcome.lines)?;
+            }
+            Key::Up if self.typed.is_empty() => {
+                self.typed = self.outcome.lines.pop().unwrap_or_default();
+                view.type_line(&self.typed, &self.outcome.lines)?;
             }
             Key::Tab | Key::Up | Key::Down | Key::PageUp | Key::PageDown => {}
         }
@@ -246,7 +260,7 @@ impl Turn {
         if command == "/model" {
             view.refuse(
                 "The model cannot be switched while an answer is being written.",
-                "Press Ctrl-C to stop it, or wait.",
+                "Press Esc to stop it, or wait.",
             )?;
         } else if !line.trim().is_empty() {
             self.outcome.lines.push(line);

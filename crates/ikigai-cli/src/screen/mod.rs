@@ -13,7 +13,7 @@ mod markdown;
 pub(crate) mod notice;
 mod sheet;
 mod spell;
-pub(crate) mod spinner;
+pub(crate) mod status;
 mod text;
 pub(crate) mod thinking;
 

@@ -229,7 +229,11 @@ fn a_provider_that_asks_to_wait_is_asked_again_and_it_is_told() {
     let (_simulator, home) = scripted(script);
     let said = ask(&home, &["hi"]);
     assert_eq!((said.code, said.stdout.as_str()), (Some(0), "Yes.\n"));
-    assert!(said.stderr.contains("(429): retrying in ") && said.stderr.contains("attempt 2 of 3"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("Rate limited (429). Retrying in ") && said.stderr.contains("attempt 2 of 3"),
+        "{}",
+        said.stderr
+    );
 }
 
 #[test]

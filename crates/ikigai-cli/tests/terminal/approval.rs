@@ -176,3 +176,37 @@ fn an_always_holds_for_its_prefix_in_its_folder_and_does_not_travel() {
     terminal.wait("ended with 0");
     assert!(!house.work("imported").exists());
 }
+
+#[test]
+fn a_terminal_that_only_prints_works_line_by_line() {
+    let house = House::new("");
+    let terminal = house.open_with(80, 40, "TERM=dumb", "-m claude-sonnet-4-5");
+    let line = |text: &str| {
+        terminal.text(text);
+        terminal.key("Enter");
+    };
+    terminal.wait("[claude-sonnet-4-5] >");
+    line("use shell command=\"touch made\"");
+    terminal.wait("[y] yes, once");
+    // The question is there in full, and nothing staircases.
+    let screen = terminal.screen();
+    assert!(screen.contains("\n| touch made") || screen.contains("\n│ touch made"), "{screen}");
+    assert!(!house.work("made").exists());
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    line("y");
+    terminal.wait("allowed once");
+    terminal.wait("first text after");
+    assert!(house.work("made").exists());
+    terminal.wait("[claude-sonnet-4-5 · 1% ·");
+    line("use shell command=\"touch more\"");
+    terminal.wait("│ touch more");
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    line("b");
+    terminal.wait("Why not?");
+    line("not now");
+    terminal.wait("the user declined it: not now");
+    terminal.wait("$0.0130] >");
+    terminal.key("C-d");
+    terminal.wait("ended with 0");
+    assert!(!house.work("more").exists());
+}

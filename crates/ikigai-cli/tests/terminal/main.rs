@@ -5,4 +5,5 @@
 
 mod approval;
 mod session;
+mod status;
 mod support;

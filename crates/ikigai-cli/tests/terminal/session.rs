@@ -113,7 +113,7 @@ fn session(columns: u16) {
 
     // Leave: once is a hint, twice is the end.
     terminal.press("C-c");
-    terminal.wait("Ctrl-C once more leaves");
+    terminal.wait("Press Ctrl-C again to leave");
     terminal.press("C-c");
     terminal.wait("ended with 0");
 
