@@ -1,5 +1,6 @@
 //! Who answers: the providers whose keys there are, or the built-in simulator when there is none.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ikigai::{Client, Hook, ModelName, Registry};
@@ -7,6 +8,7 @@ use ikigai_core::provider::Auth;
 use ikigai_sim::Sim;
 
 use crate::exit::{Exit, Failure};
+use crate::names::Names;
 use crate::output::Out;
 use crate::watch::Paid;
 use crate::{places, trust};
@@ -19,7 +21,7 @@ const USUAL: [(&str, &str); 3] =
 
 /// Who issued an answer of the simulator, as it is kept: no provider of this name exists, so its sealed state goes to none.
 pub(crate) const SIMULATOR: &str = "simulator";
-/// A model's name that asks for the simulator, alone or before another name: `sim`, `sim:o3`.
+/// A model's name that asks for the simulator.
 const SIM: &str = "sim";
 
 /// When the simulator answers.
@@ -36,13 +38,10 @@ pub(crate) enum Simulate {
 impl Simulate {
     /// What the options say, or else this; and the model's name without what asks for the simulator.
     pub(crate) fn asked(option: bool, model: Option<&str>, otherwise: Simulate) -> (Self, Option<String>) {
+        let asked = if option { Simulate::Always } else { otherwise };
         match model {
             Some(SIM) => (Simulate::Always, None),
-            Some(name) => match name.strip_prefix(SIM).and_then(|rest| rest.strip_prefix(':')) {
-                Some(name) => (Simulate::Always, Some(name.to_owned())),
-                None => (if option { Simulate::Always } else { otherwise }, Some(name.to_owned())),
-            },
-            None => (if option { Simulate::Always } else { otherwise }, None),
+            model => (asked, model.map(str::to_owned)),
         }
     }
 }
@@ -114,9 +113,16 @@ impl Access {
         })
     }
 
-    /// Is there a key of any provider?
-    fn has_key(&self) -> Result<bool, Failure> {
-        any_key(&trust::client()?.registry(self.registry.clone()).build()?)
+    /// The providers that answer: those whose key is there, or all when the simulator plays them.
+    pub(crate) fn providers_with_key(&self) -> Result<Vec<String>, Failure> {
+        let client = trust::client()?.registry(self.registry.clone()).build()?;
+        let mut ids = Vec::new();
+        for provider in self.registry.providers.iter().filter(|provider| provider.needs_key()) {
+            if self.is_simulated() || client.key_of(&provider.id)?.is_some() {
+                ids.push(provider.id.to_string());
+            }
+        }
+        Ok(ids)
     }
 
     /// What a script without a key is told.
@@ -152,13 +158,18 @@ impl Access {
         &self.registry
     }
 
-    /// The model when nobody chose one: the simulator's, and else none, with three ways to choose.
+    /// The model when nobody chose one: the simulator's, or a good one of a provider whose key is there.
     pub(crate) fn default_model(&self, choose: impl Fn(&str) -> String) -> Result<String, Failure> {
         if self.is_simulated() {
             return Ok(SIMULATED.to_owned());
         }
-        if !self.has_key()? {
+        let ids = self.providers_with_key()?;
+        if ids.is_empty() {
             return Err(self.no_key());
+        }
+        let providers: Vec<_> = ids.iter().filter_map(|id| self.registry.providers.find(id)).collect();
+        if let Some(name) = Names::new(&self.registry, &BTreeMap::new()).default(&providers) {
+            return Ok(name.to_string());
         }
         let examples: Vec<String> = USUAL.iter().map(|(_, model)| format!("  {}", choose(model))).collect();
         Err(Failure::new("no model is chosen").exit(Exit::Usage).hint(format!("Choose one:\n{}", examples.join("\n"))))

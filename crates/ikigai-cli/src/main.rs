@@ -18,6 +18,7 @@ mod levels;
 mod licenses;
 mod man;
 mod models;
+mod names;
 mod output;
 mod places;
 mod record;

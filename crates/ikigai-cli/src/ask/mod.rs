@@ -222,7 +222,7 @@ async fn choose(session: &mut Session, ask: &Ask) -> Result<(), Failure> {
             }
             session.choice = Some(choice);
         }
-        None if session.choice.is_none() => session.choose_first(None).await?,
+        None if session.choice.is_none() => session.choose_first(None)?,
         None => {}
     }
     if session.choice.is_none() {

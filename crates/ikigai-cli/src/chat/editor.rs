@@ -1,9 +1,12 @@
 //! The line that a person types on.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::SyncSender;
 
 use reedline::{
@@ -39,6 +42,8 @@ pub(crate) enum Typed {
     Interrupt,
     /// Ctrl-C on a line that was begun: it is gone from the prompt.
     Cleared,
+    /// Tab where a model is to be named: the line so far.
+    Pick(String),
     /// Ctrl-Z. What was begun stays on the line.
     Suspend,
     /// Ctrl-D on an empty line.
@@ -51,6 +56,8 @@ pub(crate) struct Editor {
     printer: SyncSender<String>,
     look: Look,
     region: Region,
+    /// What was on the line was for choosing, and is not to stay there.
+    picked: Cell<bool>,
     /// What the user's own editor is handed. It goes with this.
     draft: Option<Draft>,
 }
@@ -63,6 +70,7 @@ impl Editor {
         keys: EditKeys,
         remembered: Vec<String>,
         completion: Completion,
+        pick: Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
         let history = FileBackedHistory::new(REMEMBERED as usize).map_err(failed)?;
         let printer = ExternalPrinter::default();
@@ -72,6 +80,7 @@ impl Editor {
             .with_history(Box::new(history))
             .with_history_exclusion_prefix(Some(" ".to_owned()))
             .with_completer(Box::new(completion))
+            .with_break_signal(pick)
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
             .with_quick_completions(true)
             .with_partial_completions(true)
@@ -89,7 +98,7 @@ impl Editor {
             reedline = reedline.with_buffer_editor(command, kept.file.clone());
             draft = Some(kept);
         }
-        let mut editor = Editor { reedline, printer: sender, look, region, draft };
+        let mut editor = Editor { reedline, printer: sender, look, region, picked: Cell::new(false), draft };
         editor.remember(remembered)?;
         Ok(editor)
     }
@@ -114,7 +123,7 @@ impl Editor {
         if self.region == Region::Plain {
             return self.plain_line(status, prefill);
         }
-        if let Some(text) = prefill {
+        if let Some(text) = prefill.or(self.picked.take().then_some("")) {
             self.reedline.run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(text.to_owned())]);
         }
         let prompt = Line { status: shorten(status, self.look.width, self.look), look: self.look };
@@ -127,7 +136,10 @@ impl Editor {
             Ok(Signal::HostCommand(line)) if line == INTERRUPT => self.interrupt(),
             Ok(Signal::HostCommand(line)) if line == SUSPEND => Ok(Typed::Suspend),
             Ok(Signal::HostCommand(line)) => Ok(Typed::Shortcut(line)),
-            Ok(Signal::ExternalBreak(line)) => Ok(Typed::Line(line)),
+            Ok(Signal::ExternalBreak(line)) => {
+                self.picked.set(true);
+                Ok(Typed::Pick(line))
+            }
             Ok(Signal::CtrlC) => Ok(Typed::Interrupt),
             Ok(Signal::CtrlD) => Ok(Typed::End),
             // Signals that are yet to come.

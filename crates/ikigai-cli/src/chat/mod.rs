@@ -7,6 +7,8 @@ mod editor;
 mod keys;
 mod mcp;
 mod meter;
+mod models;
+mod picker;
 mod question;
 mod quiet;
 mod say;
@@ -19,6 +21,7 @@ mod view;
 use std::io::IsTerminal as _;
 use std::io::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use anstream::{AutoStream, ColorChoice};
 use clap::Args;
@@ -145,8 +148,9 @@ async fn converse(mut chat: Chat, region: Region, out: &mut Out) -> Result<(), F
     let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
     let look = Look::new(size.columns, colour, |name| std::env::var(name).ok());
     let remembered = store.prompts(REMEMBERED).await?;
-    let completion = Completion::new(session.access.registry().clone(), folder);
-    let editor = Editor::new(look, region, session.settings.keys, remembered, completion)?;
+    let pick = Arc::new(AtomicBool::new(false));
+    let completion = Completion::new(session.access.registry().clone(), folder, Arc::clone(&pick));
+    let editor = Editor::new(look, region, session.settings.keys, remembered, completion, pick)?;
     let agents = Agents::new(session.access.clone(), editor.printer());
     let mut talk =
         Talk { session, look, region, editor, agents, servers, listed: Vec::new(), queued: Default::default() };
@@ -177,10 +181,10 @@ async fn begin(session: &mut Session, chat: &Chat) -> Result<bool, Failure> {
                 let choice = session.parse(name)?;
                 session.switch(choice).await?;
             } else if session.choice.is_none() {
-                session.choose_first(None).await?;
+                session.choose_first(None)?;
             }
         }
-        None => session.choose_first(chat.model.as_deref()).await?,
+        None => session.choose_first(chat.model.as_deref())?,
     }
     if let Some(system) = &chat.system {
         session.set_system(Some(system.clone())).await?;
@@ -203,7 +207,7 @@ impl Talk {
             match &line {
                 Typed::Line(line) => self.session.store.remember_prompt(line).await?,
                 // The cursor still stands on the line.
-                Typed::Shortcut(_) | Typed::Interrupt => self.print("\n")?,
+                Typed::Shortcut(_) | Typed::Interrupt | Typed::Pick(_) => self.print("\n")?,
                 Typed::Cleared | Typed::Suspend | Typed::End => {}
             }
             match line {
@@ -214,6 +218,17 @@ impl Talk {
                     self.print(&notice::info("Press Ctrl-C again to leave, or Ctrl-D.", self.look))?;
                 }
                 Typed::Cleared => interrupted = false,
+                Typed::Pick(line) => {
+                    interrupted = false;
+                    let query = line.split_once(char::is_whitespace).map_or("", |(_, query)| query.trim());
+                    match self.pick_model(query).await {
+                        Ok(true) => {}
+                        Ok(false) => self.session.prefill = Some(line),
+                        Err(failure) => {
+                            self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look))?;
+                        }
+                    }
+                }
                 Typed::Suspend => {
                     self.print("\n")?;
                     quiet::suspend();

@@ -74,6 +74,7 @@ impl Outcome {
 pub(crate) async fn run(session: &mut Session, view: &mut View, keys: &mut Keys) -> Result<Outcome, Failure> {
     let model = session.model()?;
     let Some(choice) = session.choice.clone() else { return Err(session.no_model()) };
+    session.remember_model().await?;
     let history = session.history();
     let conversation = session.conversation().await?;
     let recorder = Recorder::new(Arc::clone(&session.store), conversation, choice.name.clone());

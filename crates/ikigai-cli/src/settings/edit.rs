@@ -22,6 +22,9 @@ const TEMPLATE: &str = "\
 # save = true                       # whether conversations are kept
 # database = \"~/chats.db\"           # or \"postgres://…\"
 
+# [aliases]                         # your own names of models
+# fast = \"gemini-2.5-flash/none\"
+
 # [mcp.files]
 # command = [\"npx\", \"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"]
 # env = { NAME = \"value\" }
@@ -45,7 +48,7 @@ pub(super) fn key(text: &str) -> Result<Vec<&str>, Failure> {
         parts if parts.iter().any(|part| part.trim().is_empty()) => {
             Err(Failure::usage(format!("`{text}` is no setting")))
         }
-        ["mcp"] | ["mcp", _] => Ok(parts),
+        ["mcp"] | ["mcp", _] | ["aliases", _] => Ok(parts),
         ["mcp", _, field, rest @ ..] => match (SERVER_KEYS.contains(field), *field, rest) {
             (false, ..) => Err(unknown(field, &SERVER_KEYS)),
             (true, "env" | "headers", [] | [_]) | (true, _, []) => Ok(parts),
@@ -58,7 +61,7 @@ pub(super) fn key(text: &str) -> Result<Vec<&str>, Failure> {
 }
 
 /// Changes one setting.
-pub(super) fn set(places: &Places, text: &str, value: &str) -> Result<(), Failure> {
+pub(crate) fn set(places: &Places, text: &str, value: &str) -> Result<(), Failure> {
     let parts = key(text)?;
     let value = read_value(&parts, value)?;
     let mut document = document(places)?;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::check::{Checked, State, all as check_files};
 pub(crate) use self::command::{Config, run};
-pub(crate) use self::edit::replace;
+pub(crate) use self::edit::{replace, set};
 pub(crate) use self::read::Warning;
 use crate::exit::Failure;
 use crate::places::{self, Places};
@@ -39,6 +39,9 @@ pub(crate) struct Settings {
     pub(crate) database: Option<String>,
     /// Whether conversations are kept.
     pub(crate) save: bool,
+    /// The user's own names of models.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) aliases: BTreeMap<String, String>,
     /// MCP servers, by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) mcp: BTreeMap<String, McpServer>,
@@ -54,6 +57,7 @@ impl Default for Settings {
             tools: true,
             database: None,
             save: true,
+            aliases: BTreeMap::new(),
             mcp: BTreeMap::new(),
         }
     }

@@ -49,7 +49,7 @@ fn a_script_without_a_key_gets_no_simulated_answer() {
 #[test]
 fn the_simulator_answers_on_request_and_never_passes_for_a_model() {
     let home = Home::new();
-    for arguments in [&["ask", "--sim"][..], &["ask", "-m", "sim"], &["ask", "-m", "sim:claude-sonnet-4-5/low"]] {
+    for arguments in [&["ask", "--sim"][..], &["ask", "-m", "sim"], &["ask", "--sim", "-m", "claude-sonnet-4-5/low"]] {
         let said = home.piped(&[arguments, &["Why", "is the sky blue?"]].concat(), "");
         let stdout = "You said: “Why is the sky blue?” (5 words).\n".to_owned();
         assert_eq!(said, Said { code: Some(0), stdout, stderr: SIMULATED.to_owned() });

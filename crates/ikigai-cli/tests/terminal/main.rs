@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 mod approval;
+mod models;
 mod session;
 mod status;
 mod support;

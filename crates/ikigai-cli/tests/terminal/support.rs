@@ -39,6 +39,11 @@ impl House {
         self.folder.path().join("work").join(name)
     }
 
+    /// A file in the home, which holds the settings.
+    pub(crate) fn home(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
     /// The program in a terminal of this size.
     pub(crate) fn open(&self, columns: u16, rows: u16, arguments: &str) -> Terminal {
         self.open_with(columns, rows, "", arguments)

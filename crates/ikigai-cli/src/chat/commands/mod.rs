@@ -26,7 +26,12 @@ const fn known(name: &'static str, aliases: &'static [&'static str], takes: &'st
 /// All commands, most used first.
 pub(crate) const COMMANDS: [Known; 35] = [
     known("help", &["?"], "[COMMAND]", "what can be done"),
-    known("model", &["m"], "NAME[/LEVEL] [--thinking-budget=N]", "another model, with the same conversation"),
+    known(
+        "model",
+        &["m"],
+        "[NAME[/LEVEL]] [--thinking-budget=N] [--default]",
+        "choose another model for this conversation",
+    ),
     known("thinking", &[], "show|hide|last", "how thinking is shown, or the last one in full"),
     known("retry", &["r"], "[MODEL]", "ask again, perhaps another model; the old answer stays in its branch"),
     known("new", &[], "", "a new conversation"),
