@@ -1,19 +1,50 @@
 //! Who answers: the providers whose keys there are, or the built-in simulator when there is none.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ikigai::{Client, Hook, Registry};
+use ikigai::{Client, Hook, ModelName, Registry};
+use ikigai_core::provider::Auth;
 use ikigai_sim::Sim;
 
 use crate::exit::{Exit, Failure};
+use crate::names::Names;
 use crate::output::Out;
-use crate::places;
+use crate::watch::Paid;
+use crate::{places, trust};
 
 /// The model that the simulator plays when nobody chose one.
 const SIMULATED: &str = "anthropic:claude-sonnet-4-5";
 /// The providers that most people have a key of, and a model of each to show how one is chosen.
 const USUAL: [(&str, &str); 3] =
     [("anthropic", "claude-sonnet-4-5/med"), ("openai", "gpt-5.4/low"), ("google", "gemini-2.5-pro")];
+
+/// Who issued an answer of the simulator, as it is kept: no provider of this name exists, so its sealed state goes to none.
+pub(crate) const SIMULATOR: &str = "simulator";
+/// A model's name that asks for the simulator.
+const SIM: &str = "sim";
+
+/// When the simulator answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Simulate {
+    /// It was asked for.
+    Always,
+    /// When there is no key, for somebody who sees that it does.
+    WithoutKey,
+    /// Never: a script takes its answers for those of a model.
+    Never,
+}
+
+impl Simulate {
+    /// What the options say, or else this; and the model's name without what asks for the simulator.
+    pub(crate) fn asked(option: bool, model: Option<&str>, otherwise: Simulate) -> (Self, Option<String>) {
+        let asked = if option { Simulate::Always } else { otherwise };
+        match model {
+            Some(SIM) => (Simulate::Always, None),
+            model => (asked, model.map(str::to_owned)),
+        }
+    }
+}
 
 /// The way to the models.
 #[derive(Debug, Clone)]
@@ -23,15 +54,20 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// Looks for keys. Without any, the simulator is started in this process.
-    pub(crate) async fn open(out: &mut Out) -> Result<Self, Failure> {
+    /// Looks for keys. Where the simulator is to answer, it is started in this process.
+    pub(crate) async fn open(simulate: Simulate, out: &mut Out) -> Result<Self, Failure> {
         let registry = places::registry(out);
-        let client = Client::builder().registry(registry.clone()).build()?;
+        let client = trust::client()?.registry(registry.clone()).build()?;
         let mut simulator = None;
-        if !any_key(&client)? {
-            let sim = Sim::start().await.map_err(|error| {
-                Failure::new(format!("there is no key, and the built-in simulator does not start: {error}"))
-            })?;
+        let wanted = match simulate {
+            Simulate::Always => true,
+            Simulate::WithoutKey => !any_key(&client)?,
+            Simulate::Never => false,
+        };
+        if wanted {
+            let sim = Sim::start()
+                .await
+                .map_err(|error| Failure::new(format!("the built-in simulator does not start: {error}")))?;
             simulator = Some(Arc::new(sim));
         }
         Ok(Access { registry, simulator })
@@ -44,7 +80,7 @@ impl Access {
 
     /// A client of its own, with its own connections.
     pub(crate) fn client(&self, hook: impl Hook) -> Result<Client, Failure> {
-        let mut builder = Client::builder().registry(self.registry.clone()).hook(hook);
+        let mut builder = trust::client()?.registry(self.registry.clone()).hook(hook);
         if let Some(simulator) = &self.simulator {
             // Who needs no key is there for real, even when no key is.
             for provider in self.registry.providers.iter().filter(|provider| provider.needs_key()) {
@@ -60,16 +96,61 @@ impl Access {
         self.simulator.is_some()
     }
 
+    /// What a request took: the simulator takes no money.
+    pub(crate) fn paid(&self, paid: Paid) -> Paid {
+        if self.is_simulated() { Paid { cost: None, ..paid } } else { paid }
+    }
+
     /// What a person without a key is told, in one line.
     pub(crate) fn notice(&self) -> Option<String> {
         self.is_simulated().then(|| {
             let variables = USUAL.iter().filter_map(|(id, _)| self.registry.providers.find(id)?.key_env.first());
             let variables: Vec<&str> = variables.map(AsRef::as_ref).collect();
             format!(
-                "No key found ({} …): the built-in simulator answers. `ikigai keys set PROVIDER` stores one.",
+                "The built-in simulator answers, not a model. For a model: `ikigai keys set PROVIDER`, or set {} …",
                 variables.join(", ")
             )
         })
+    }
+
+    /// The providers that answer: those whose key is there, or all when the simulator plays them.
+    pub(crate) fn providers_with_key(&self) -> Result<Vec<String>, Failure> {
+        let client = trust::client()?.registry(self.registry.clone()).build()?;
+        let mut ids = Vec::new();
+        for provider in self.registry.providers.iter().filter(|provider| provider.needs_key()) {
+            if self.is_simulated() || client.key_of(&provider.id)?.is_some() {
+                ids.push(provider.id.to_string());
+            }
+        }
+        Ok(ids)
+    }
+
+    /// What a script without a key is told.
+    fn no_key(&self) -> Failure {
+        let variables = USUAL.iter().filter_map(|(id, _)| self.registry.providers.find(id)?.key_env.first());
+        let variables: Vec<&str> = variables.map(AsRef::as_ref).collect();
+        let failure = Failure::new(format!("there is no key: set {} or another provider's", variables.join(", ")));
+        let store = "Or store one with `ikigai keys set PROVIDER`. `--sim` asks the built-in simulator.";
+        let hint = trust::hint(&self.registry).map_or(store.to_owned(), |hint| format!("{hint}\n  {store}"));
+        failure.exit(Exit::NoKey).hint(hint)
+    }
+
+    /// Refuses a model whose provider there is no key for, before anything is kept or sent. Who is shown tokens or
+    /// signatures finds its credentials in many places, and says so itself.
+    pub(crate) fn check(&self, name: &ModelName) -> Result<(), Failure> {
+        let Some(provider) = self.registry.providers.find(&name.provider) else { return Ok(()) };
+        let signs = matches!(provider.auth, Auth::GoogleOauth | Auth::AwsSigv4);
+        if self.is_simulated() || signs || !provider.needs_key() {
+            return Ok(());
+        }
+        let client = trust::client()?.registry(self.registry.clone()).build()?;
+        if client.key_of(&provider.id)?.is_some() {
+            return Ok(());
+        }
+        let set = provider.key_env.join(" or ");
+        let failure = Failure::new(format!("there is no key for {}: set {set}", provider.name)).exit(Exit::NoKey);
+        let store = format!("Or store one with: ikigai keys set {}", provider.id);
+        Err(failure.hint(trust::hint(&self.registry).map_or(store.clone(), |hint| format!("{hint}\n  {store}"))))
     }
 
     /// The providers and models that are known.
@@ -77,10 +158,18 @@ impl Access {
         &self.registry
     }
 
-    /// The model when nobody chose one: the simulator's, and else none, with three ways to choose.
+    /// The model when nobody chose one: the simulator's, or a good one of a provider whose key is there.
     pub(crate) fn default_model(&self, choose: impl Fn(&str) -> String) -> Result<String, Failure> {
         if self.is_simulated() {
             return Ok(SIMULATED.to_owned());
+        }
+        let ids = self.providers_with_key()?;
+        if ids.is_empty() {
+            return Err(self.no_key());
+        }
+        let providers: Vec<_> = ids.iter().filter_map(|id| self.registry.providers.find(id)).collect();
+        if let Some(name) = Names::new(&self.registry, &BTreeMap::new()).default(&providers) {
+            return Ok(name.to_string());
         }
         let examples: Vec<String> = USUAL.iter().map(|(_, model)| format!("  {}", choose(model))).collect();
         Err(Failure::new("no model is chosen").exit(Exit::Usage).hint(format!("Choose one:\n{}", examples.join("\n"))))

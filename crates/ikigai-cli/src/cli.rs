@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::{Parser, Subcommand};
 
 use crate::output::{Color, HEADING, NAME};
-use crate::{ask, chat, completions, doctor, history, keys, licenses, man, models, settings, sim, wire};
+use crate::{ask, chat, completions, doctor, history, keys, licenses, man, models, settings, sim, trust, wire};
 
 const STYLES: Styles = Styles::styled().header(HEADING).usage(HEADING).literal(NAME).placeholder(NAME);
 
@@ -80,6 +80,7 @@ pub(crate) enum Command {
     Sim(sim::Sim),
     History(history::History),
     Keys(keys::Keys),
+    Trust(trust::Trust),
     Config(settings::Config),
     Doctor(doctor::Doctor),
     Completions(completions::Completions),

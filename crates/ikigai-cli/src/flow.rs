@@ -42,13 +42,19 @@ impl Flow {
 
 /// What a request could not carry, the same thing at several places once.
 pub(crate) fn lost(warnings: &[Loss]) -> Vec<String> {
+    losses(warnings).into_iter().map(|(words, _)| words).collect()
+}
+
+/// The same, with at how many places.
+pub(crate) fn losses(warnings: &[Loss]) -> Vec<(String, usize)> {
     let losses = warnings.iter().filter(|loss| loss.severity == Severity::Loss);
-    let mut words: Vec<String> = Vec::new();
+    let mut all: Vec<(String, usize)> = Vec::new();
     for loss in losses {
         let told = format!("{}: {}", loss.what, loss.why);
-        if !words.contains(&told) {
-            words.push(told);
+        match all.iter_mut().find(|(words, _)| *words == told) {
+            Some((_, count)) => *count += 1,
+            None => all.push((told, 1)),
         }
     }
-    words
+    all
 }

@@ -181,3 +181,15 @@ fn what_can_be_seen() {
         assert_eq!(visibility(&ikigai_core::catalog::rules_for(model).thinking), expected, "{model}");
     }
 }
+
+#[test]
+fn a_model_whose_id_begins_with_its_providers_is_told_right() {
+    assert_eq!(
+        banner("mistral:mistral-small-latest", Level::High),
+        "✓ Switched to Mistral mistral-small-latest\n  Thinking: high effort (~80% of output budget)"
+    );
+    assert_eq!(
+        banner("deepseek:deepseek-chat", Level::Low),
+        "✓ Switched to DeepSeek deepseek-chat\n  Thinking: low effort (~20% of output budget)"
+    );
+}

@@ -18,14 +18,17 @@ mod levels;
 mod licenses;
 mod man;
 mod models;
+mod names;
 mod output;
 mod places;
 mod record;
+mod redact;
 mod screen;
 mod settings;
 mod sim;
 mod table;
 mod tools;
+mod trust;
 mod watch;
 mod wire;
 
@@ -74,6 +77,7 @@ fn run(arguments: Vec<OsString>, out: &mut Out) -> Result<Exit, Failure> {
         Some(Command::Wire(wire)) => wire::run(wire, out)?,
         Some(Command::Sim(sim)) => sim::run(sim, out)?,
         Some(Command::History(history)) => history::run(history, out)?,
+        Some(Command::Trust(trust)) => trust::run(&trust, out)?,
         Some(Command::Keys(keys)) => keys::run(keys, out)?,
         Some(Command::Config(config)) => settings::run(config, out)?,
         Some(Command::Doctor(doctor)) => return doctor::run(&doctor, out),

@@ -11,6 +11,7 @@ use ikigai_core::{Loss, Severity};
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
+use crate::screen::{clean, clean_styled};
 
 /// Headings, in help and in tables.
 pub(crate) const HEADING: Style = Style::new().bold();
@@ -29,7 +30,8 @@ pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 #[derive(Debug)]
 pub(crate) struct Out {
     // Not instances of a stream: stdout keeps one buffer for all its handles, so text and data stay in order.
-    _private: (),
+    /// Whether standard output is a terminal, which would obey what is in the data.
+    to_terminal: bool,
 }
 
 impl Out {
@@ -42,17 +44,23 @@ impl Out {
             Color::Never => ColorChoice::Never,
         }
         .write_global();
-        Out { _private: () }
+        Out { to_terminal: std::io::stdout().is_terminal() }
     }
 
     /// Writes text that may hold colours; they are left out where none are wanted.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
-        AutoStream::auto(std::io::stdout()).write_all(text.as_bytes()).map_err(|error| Failure::writing(&error))
+        AutoStream::auto(std::io::stdout())
+            .write_all(clean_styled(text).as_bytes())
+            .map_err(|error| Failure::writing(&error))
     }
 
-    /// Writes data as it is.
+    /// Writes data as it is; on a terminal without anything that it would obey.
     pub(crate) fn data(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        std::io::stdout().write_all(bytes).map_err(|error| Failure::writing(&error))
+        let written = match self.to_terminal {
+            true => std::io::stdout().write_all(clean(&String::from_utf8_lossy(bytes)).as_bytes()),
+            false => std::io::stdout().write_all(bytes),
+        };
+        written.map_err(|error| Failure::writing(&error))
     }
 
     /// Writes a value as JSON for people, and a line end.
@@ -81,12 +89,12 @@ impl Out {
 
     /// Says something on standard error. Where that is gone, there is nobody left to tell.
     pub(crate) fn note(&mut self, text: &str) {
-        let _ = AutoStream::auto(std::io::stderr()).write_all(text.as_bytes());
+        let _ = AutoStream::auto(std::io::stderr()).write_all(clean_styled(text).as_bytes());
     }
 
     /// A warning on standard error.
     pub(crate) fn warning(&mut self, text: &str) {
-        self.note(&format!("{WARNING}warning:{WARNING:#} {text}\n"));
+        self.note(&format!("{WARNING}warning:{WARNING:#} {}\n", clean(text)));
     }
 
     /// What a translation could not carry, on standard error.
@@ -95,7 +103,7 @@ impl Out {
             Severity::Loss => (WARNING, "loss:"),
             Severity::Info => (DIM, "info:"),
         };
-        self.note(&format!("{style}{word}{style:#} {loss}\n"));
+        self.note(&format!("{style}{word}{style:#} {}\n", clean(&loss.to_string())));
     }
 
     /// Says why the program ends, on standard error; nothing for a reader that went away or Ctrl-C.
@@ -103,9 +111,9 @@ impl Out {
         if matches!(failure.exit, Exit::ClosedPipe | Exit::Interrupted) {
             return;
         }
-        let mut text = format!("{ERROR}error:{ERROR:#} {}\n", failure.what);
+        let mut text = format!("{ERROR}error:{ERROR:#} {}\n", clean(&failure.what));
         if let Some(hint) = &failure.hint {
-            text.push_str(&format!("  {hint}\n"));
+            text.push_str(&format!("  {}\n", clean(hint)));
         }
         if failure.exit == Exit::Usage {
             text.push_str("\nFor more, try --help.\n");
@@ -118,7 +126,7 @@ impl Out {
         if let Some(columns) = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()) {
             return Some(columns);
         }
-        if !std::io::stdout().is_terminal() {
+        if !self.to_terminal {
             return None;
         }
         terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))

@@ -78,6 +78,11 @@ impl Places {
         self.config.join("models.toml")
     }
 
+    /// What the tools were allowed, by folder.
+    pub(crate) fn approvals(&self) -> PathBuf {
+        self.state.join("approvals.toml")
+    }
+
     /// The conversations, unless the settings say otherwise.
     pub(crate) fn database(&self) -> PathBuf {
         self.data.join("ikigai.db")

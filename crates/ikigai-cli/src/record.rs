@@ -4,8 +4,13 @@ use std::sync::Arc;
 
 use ikigai::{Block, Event, Message, ModelName, Response, Role, ToolResult};
 use ikigai_store::{ConversationId, Entry, Error, Point, Recording, State, Store, Stored};
+use serde_json::Value;
 
+use crate::access::SIMULATOR;
 use crate::watch::Paid;
+
+/// Under this name an answer of the simulator says which provider it played.
+const PLAYED: &str = "simulated";
 
 /// Keeps one turn.
 #[derive(Debug)]
@@ -13,6 +18,7 @@ pub(crate) struct Recorder {
     store: Arc<dyn Store>,
     conversation: ConversationId,
     model: ModelName,
+    simulated: bool,
     recording: Option<Recording>,
     results: Vec<Block>,
     stored: Vec<Stored>,
@@ -20,7 +26,22 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     pub(crate) fn new(store: Arc<dyn Store>, conversation: ConversationId, model: ModelName) -> Self {
-        Recorder { store, conversation, model, recording: None, results: Vec::new(), stored: Vec::new() }
+        Recorder {
+            store,
+            conversation,
+            model,
+            simulated: false,
+            recording: None,
+            results: Vec::new(),
+            stored: Vec::new(),
+        }
+    }
+
+    /// Whether the simulator answers in the model's place.
+    #[must_use]
+    pub(crate) fn simulated(mut self, simulated: bool) -> Self {
+        self.simulated = simulated;
+        self
     }
 
     /// Takes the next event of an answer that is not its end.
@@ -43,7 +64,7 @@ impl Recorder {
         let mut entry = Entry::answer(response, provider);
         entry.message.thinking = self.model.level;
         entry.cost = paid.cost;
-        self.keep(entry).await
+        self.keep(if self.simulated { as_simulated(entry) } else { entry }).await
     }
 
     /// A tool has answered. The results of one answer's calls are one message.
@@ -66,7 +87,7 @@ impl Recorder {
             (true, Some(response)) => {
                 let mut entry = Entry::answer(response, self.model.provider.clone()).state(State::Cut);
                 entry.message.thinking = self.model.level;
-                self.keep(entry).await?;
+                self.keep(if self.simulated { as_simulated(entry) } else { entry }).await?;
             }
             (true, None) => {
                 if let Some(recording) = self.recording.take() {
@@ -99,12 +120,32 @@ impl Recorder {
 
     fn attributed(&self, message: Message) -> Message {
         Message {
-            provider: Some(self.model.provider.clone()),
+            provider: Some(if self.simulated { SIMULATOR.to_owned() } else { self.model.provider.clone() }),
             model: Some(self.model.id.clone()),
             thinking: self.model.level,
             ..message
         }
     }
+}
+
+/// An answer of the simulator as it is kept: it names who was played, cost nothing, and is nobody's own.
+pub(crate) fn as_simulated(mut entry: Entry) -> Entry {
+    entry.cost = None;
+    if let Some(played) = entry.message.provider.replace(SIMULATOR.to_owned()) {
+        entry.metadata.insert(PLAYED.to_owned(), played.into());
+    }
+    entry
+}
+
+/// For the simulator itself: its own answers are again of whom it played, so that their sealed state comes back to it.
+pub(crate) fn for_simulator(thread: &[Stored]) -> Vec<Stored> {
+    let mut thread = thread.to_vec();
+    for stored in &mut thread {
+        if let Some(played) = stored.entry.metadata.get(PLAYED).and_then(Value::as_str) {
+            stored.entry.message.provider = Some(played.to_owned());
+        }
+    }
+    thread
 }
 
 /// A kept conversation as a model can be sent it: calls that were never answered get a result that says so, and what was
@@ -150,7 +191,7 @@ fn close(open: &mut Vec<String>, messages: &mut Vec<Message>) {
     let results = open.drain(..).map(|id| {
         Block::ToolResult(ToolResult {
             tool_call_id: id,
-            content: vec![Block::text("stopped by the person before it was done")],
+            content: vec![Block::text("stopped by the user before it was done")],
             is_error: true,
             ..ToolResult::default()
         })

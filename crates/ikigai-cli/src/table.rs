@@ -3,6 +3,7 @@
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::output::HEADING;
+use crate::screen::clean;
 
 /// Between two columns.
 const GAP: usize = 2;
@@ -30,7 +31,8 @@ impl Table {
 
     /// Adds a row, one value for each column.
     pub(crate) fn row(&mut self, values: impl Into<Vec<String>>) {
-        self.rows.push(values.into());
+        let values: Vec<String> = values.into();
+        self.rows.push(values.iter().map(|value| clean(value).into_owned()).collect());
     }
 
     /// The table as text, at most `width` columns wide where that is possible with one column at least.

@@ -63,7 +63,7 @@ impl Watch {
             let sender = sender.clone();
             async move {
                 let (answer, answered) = oneshot::channel();
-                let refused = || Approval::Deny("the person did not allow it".to_owned());
+                let refused = || Approval::Deny("the user declined it".to_owned());
                 if sender.send(Note::Approve(call, answer)).is_err() {
                     return refused();
                 }

@@ -85,8 +85,8 @@ pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
     /// Changes what is said of a conversation: its title, its model. This does not make it newer.
     fn update(&self, id: ConversationId, details: Details) -> Pending<'_, Conversation>;
 
-    /// Deletes a conversation for good, with all its messages that no fork shares, and attachments that nobody needs.
-    /// Forks stay whole.
+    /// Deletes a conversation for good, with all its messages that no fork shares, attachments that nobody needs,
+    /// and what was typed for them in the list of prompts. Forks stay whole.
     fn delete(&self, id: ConversationId) -> Pending<'_, ()>;
 
     /// Makes a conversation that shares everything before `at` with another. What the details leave open is as there.

@@ -49,7 +49,7 @@ macro_rules! cases {
 }
 
 cases! {
-    conversations: made_opened_changed listed_newest_first_page_by_page found_by_a_part_of_the_id settings_are_json
+    conversations: made_opened_changed what_was_typed_goes_with_its_conversation listed_newest_first_page_by_page found_by_a_part_of_the_id settings_are_json
         prompts_are_remembered;
     messages: everything_comes_back_as_it_was positions_and_times the_first_question_is_the_title
         attachments_are_kept_once deep_arguments_come_back several_at_once_or_none unknown_ids_are_told;

@@ -7,7 +7,8 @@ use ikigai::{Answer, Attempt, Event, Money, Response, ToolCall, ToolResult, Usag
 use serde_json::Value;
 
 use super::{Ask, Format, on_terminal};
-use crate::chat::View;
+use crate::access::SIMULATOR;
+use crate::chat::{Meter, View};
 use crate::exit::Failure;
 use crate::output::Out;
 use crate::screen::{self, Look, Region, notice};
@@ -60,9 +61,9 @@ impl<'o> Emit<'o> {
         }
     }
 
-    pub(super) fn begin(&mut self, model: &str) -> Result<(), Failure> {
+    pub(super) fn begin(&mut self, meter: Meter) -> Result<(), Failure> {
         match &mut self.view {
-            Some(view) => view.begin(model),
+            Some(view) => view.begin(meter),
             None => Ok(()),
         }
     }
@@ -131,7 +132,11 @@ impl<'o> Emit<'o> {
                     .map_err(|error| Failure::new(format!("cannot print the result as JSON: {error}")))?;
                 if let Some(fields) = value.as_object_mut() {
                     fields.insert("provider".to_owned(), provider.into());
-                    if let Ok(cost) = serde_json::to_value(cost) {
+                    if provider == SIMULATOR {
+                        fields.insert("simulated".to_owned(), true.into());
+                    }
+                    // A price that is not known is not there.
+                    if let Some(Ok(cost)) = cost.map(serde_json::to_value) {
                         fields.insert("cost".to_owned(), cost);
                     }
                 }
@@ -152,7 +157,7 @@ impl<'o> Emit<'o> {
             }
             Format::Markdown if self.streams => {}
             Format::Text => self.out.data(format!("{}\n", text.trim_end_matches('\n')).as_bytes())?,
-            Format::Markdown => self.out.data(screen::markdown(&text, self.look).as_bytes())?,
+            Format::Markdown => self.out.text(&screen::markdown(&text, self.look))?,
         }
         self.out.flush()?;
         if self.usage {
@@ -183,14 +188,19 @@ impl<'o> Emit<'o> {
         }
     }
 
+    pub(super) fn paid(&mut self, usage: Option<&Usage>, cost: Option<Money>) {
+        if let Some(view) = &mut self.view {
+            view.paid(usage, cost);
+        }
+    }
+
     pub(super) fn retry(&mut self, attempt: &Attempt, wait: Duration, made: u32, most: u32) {
         match &mut self.view {
             Some(view) => view.retry(attempt, wait, made, most),
             None => {
-                let status = attempt.status.map(|status| format!(" ({status})")).unwrap_or_default();
                 let words = format!(
-                    "{}{status}: retrying in {:.1} s, attempt {} of {most}",
-                    attempt.kind,
+                    "{}. Retrying in {:.1} s (attempt {} of {most})",
+                    notice::failed_attempt(attempt),
                     wait.as_secs_f64(),
                     made + 1
                 );

@@ -14,15 +14,15 @@ use ikigai::{Answer, Approval, ErrorKind, Event, FinishReason, Message, Model, R
 use serde_json::Value;
 
 use self::emit::Emit;
-use crate::access::Access;
-use crate::chat::{Servers, Session, Tooling};
+use crate::access::{Access, SIMULATOR, Simulate};
+use crate::chat::{Servers, Session, Tooling, sum};
 use crate::exit::{Exit, Failure};
 use crate::flow::Flow;
 use crate::output::Out;
-use crate::record::Recorder;
-use crate::tools::{self, Decision, Kind};
+use crate::record::{Recorder, as_simulated};
+use crate::tools::Decision;
 use crate::watch::{Note, Paid};
-use crate::{conversations, settings};
+use crate::{conversations, redact, settings, tools};
 
 /// Ask once, and print the answer
 ///
@@ -76,6 +76,9 @@ pub(crate) struct Ask {
     /// A tool that may run, or `all`
     #[arg(long, value_name = "TOOL", requires = "tools")]
     allow: Vec<String>,
+    /// Ask the built-in simulator, not a model; `-m sim` and `-m sim:MODEL` do the same
+    #[arg(long)]
+    sim: bool,
     /// Print the request that would be sent, without its key, and send nothing
     #[arg(long)]
     dry_run: bool,
@@ -128,6 +131,7 @@ pub(crate) enum Format {
 }
 
 pub(crate) fn run(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
+    tools::close_memory();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -147,7 +151,7 @@ pub(crate) fn run(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     outcome
 }
 
-async fn answer(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
+async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     // First what needs no network and no database: a question that makes no sense fails at once.
     let schema = ask.schema.as_deref().map(read_schema).transpose()?;
     let message = prompt::compose(&ask.words, prompt::piped()?, &ask.attach)?;
@@ -155,7 +159,10 @@ async fn answer(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     for warning in warnings {
         out.warning(&warning.to_string());
     }
-    let access = if ask.dry_run { Access::unsent(out) } else { Access::open(out).await? };
+    let seen = if on_terminal() { Simulate::WithoutKey } else { Simulate::Never };
+    let (simulate, model) = Simulate::asked(ask.sim, ask.model.as_deref(), seen);
+    ask.model = model;
+    let access = if ask.dry_run { Access::unsent(out) } else { Access::open(simulate, out).await? };
     if let Some(notice) = access.notice() {
         out.note(&format!("{notice}\n"));
     }
@@ -215,12 +222,15 @@ async fn choose(session: &mut Session, ask: &Ask) -> Result<(), Failure> {
             }
             session.choice = Some(choice);
         }
-        None if session.choice.is_none() => session.choose_first(None).await?,
+        None if session.choice.is_none() => session.choose_first(None)?,
         None => {}
     }
     if session.choice.is_none() {
         let example = |name: &str| format!("ikigai ask -m {name} \"…\"");
         return session.access.default_model(example).map(drop);
+    }
+    if let (Some(choice), false) = (&session.choice, ask.dry_run) {
+        session.access.check(&choice.name)?;
     }
     match &ask.system {
         None => {}
@@ -233,13 +243,13 @@ async fn choose(session: &mut Session, ask: &Ask) -> Result<(), Failure> {
 fn dry_run(model: &Model, history: Vec<Message>, out: &mut Out) -> Result<Exit, Failure> {
     let preview = model.preview(history)?;
     let headers: serde_json::Map<String, Value> =
-        preview.headers.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
+        preview.headers.iter().map(|(name, value)| (name.clone(), redact::header(name, value).into())).collect();
     for loss in &preview.losses {
         out.loss(loss);
     }
     out.json(&serde_json::json!({
         "method": preview.method,
-        "url": preview.url,
+        "url": redact::address(&preview.url),
         "headers": headers,
         "body": preview.body,
     }))?;
@@ -270,9 +280,11 @@ impl Asked<'_, '_> {
     /// The answer as it is written, kept as it grows.
     async fn streamed(&mut self, model: Model, session: &mut Session) -> Result<Exit, Failure> {
         let conversation = session.conversation().await?;
-        let mut recorder = Recorder::new(Arc::clone(&session.store), conversation, model.name().clone());
-        self.emit.begin(&model.name().id)?;
-        let mut flow = Flow::open(model, session.history());
+        let recorder = Recorder::new(Arc::clone(&session.store), conversation, model.name().clone());
+        let mut recorder = recorder.simulated(session.access.is_simulated());
+        let history = session.history();
+        self.emit.begin(session.meter(&history, "Ctrl-C"))?;
+        let mut flow = Flow::open(model, history);
         let mut last = None;
         let mut cost = None;
         let mut frames = tokio::time::interval(Duration::from_millis(33));
@@ -283,7 +295,7 @@ impl Asked<'_, '_> {
             let next = tokio::select! {
                 biased;
                 Some(note) = session.notes.recv() => {
-                    self.note(note, session, Some(&mut recorder))?;
+                    self.note(note, session, Some(&mut recorder)).await?;
                     continue;
                 }
                 _ = &mut interrupt => break Err(Stop::Interrupted),
@@ -294,7 +306,7 @@ impl Asked<'_, '_> {
                 }
             };
             while let Ok(note) = session.notes.try_recv() {
-                self.note(note, session, Some(&mut recorder))?;
+                self.note(note, session, Some(&mut recorder)).await?;
             }
             match next {
                 Ok(Some(event)) => {
@@ -306,6 +318,7 @@ impl Asked<'_, '_> {
                     } else if let Some(response) = flow.so_far() {
                         let paid = std::mem::take(&mut self.paid);
                         cost = sum(cost, paid.cost);
+                        self.emit.paid(response.usage.as_ref(), paid.cost);
                         recorder.answer(response.clone(), paid).await?;
                         last = Some(response);
                     }
@@ -364,7 +377,7 @@ impl Asked<'_, '_> {
         loop {
             tokio::select! {
                 biased;
-                Some(note) = session.notes.recv() => self.note(note, session, None)?,
+                Some(note) = session.notes.recv() => self.note(note, session, None).await?,
                 _ = &mut interrupt => return Err(Failure::interrupted()),
                 outcome = &mut asking => return Ok(outcome?),
             }
@@ -375,6 +388,7 @@ impl Asked<'_, '_> {
     async fn keep(&mut self, answer: &Answer, session: &mut Session) -> Result<(), Failure> {
         let conversation = session.conversation().await?;
         let count = answer.messages().len();
+        let simulated = session.access.is_simulated();
         let entries = answer.messages().iter().enumerate().map(|(place, message)| {
             let mut entry = ikigai_store::Entry::new(message.clone());
             if place + 1 == count {
@@ -382,16 +396,16 @@ impl Asked<'_, '_> {
                 entry.cost = answer.cost().map(|cost| cost.total());
                 entry.finish_reason = Some(answer.finish_reason());
             }
-            entry
+            if simulated && entry.message.provider.is_some() { as_simulated(entry) } else { entry }
         });
         session.store.append_all(conversation, entries.collect()).await?;
         Ok(())
     }
 
-    fn note(&mut self, note: Note, session: &Session, recorder: Option<&mut Recorder>) -> Result<(), Failure> {
+    async fn note(&mut self, note: Note, session: &Session, recorder: Option<&mut Recorder>) -> Result<(), Failure> {
         match note {
             Note::Retry { attempt, wait, made, most } => self.emit.retry(&attempt, wait, made, most),
-            Note::Step(paid) => self.paid = paid,
+            Note::Step(paid) => self.paid = session.access.paid(paid),
             Note::Result(call, result) => {
                 if let Some(recorder) = recorder {
                     recorder.result(&result);
@@ -399,19 +413,16 @@ impl Asked<'_, '_> {
                 self.emit.result(&call, &result)?;
             }
             Note::Approve(call, answer) => {
+                let told = session.tooling.describe(&call).await;
                 let named = self.ask.allow.iter().any(|name| *name == call.name || name == "all");
-                let allowed = named
-                    || match session.tooling.decide(&call.name) {
-                        Decision::Allow => true,
-                        Decision::Deny => false,
-                        Decision::Ask => tools::kind(&call.name) == Kind::Reads,
-                    };
-                self.emit.call(&session.tooling.describe(&call).line, allowed)?;
-                let _ = answer.send(if allowed {
-                    Approval::Allow
-                } else {
-                    Approval::Deny(format!("nobody allowed it; --allow {} would", call.name))
-                });
+                let approval = match session.tooling.decide(&call, &told) {
+                    Decision::Run => Approval::Allow,
+                    Decision::Refuse(why) => Approval::Deny(why),
+                    Decision::Ask(_) if named => Approval::Allow,
+                    Decision::Ask(_) => Approval::Deny(format!("nobody allowed it; --allow {} would", call.name)),
+                };
+                self.emit.call(&told.line, approval == Approval::Allow)?;
+                let _ = answer.send(approval);
             }
         }
         Ok(())
@@ -420,6 +431,8 @@ impl Asked<'_, '_> {
     /// What remains to be said, and how the program ends.
     fn finish(&mut self, response: Response, cost: Option<ikigai::Money>, session: &Session) -> Result<Exit, Failure> {
         let provider = session.choice.as_ref().map(|choice| choice.name.provider.as_str());
+        let simulated = session.access.is_simulated();
+        let (provider, cost) = if simulated { (Some(SIMULATOR), None) } else { (provider, cost) };
         self.emit.end(&response, cost, provider.unwrap_or_default())?;
         for words in crate::flow::lost(&response.warnings) {
             self.emit.warning(&words);
@@ -457,13 +470,6 @@ impl From<Stop> for Failure {
             Stop::Failed(error) if error.kind() == ErrorKind::Cancelled => Failure::interrupted(),
             Stop::Failed(error) => Failure::from(*error),
         }
-    }
-}
-
-fn sum(before: Option<ikigai::Money>, cost: Option<ikigai::Money>) -> Option<ikigai::Money> {
-    match (before, cost) {
-        (Some(before), Some(cost)) => Some(before + cost),
-        (before, cost) => before.or(cost),
     }
 }
 

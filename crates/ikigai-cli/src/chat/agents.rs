@@ -13,8 +13,8 @@ use super::tooling::Tooling;
 use crate::access::Access;
 use crate::exit::Failure;
 use crate::record::{self, Recorder};
-use crate::screen::notice;
-use crate::tools::{Decision, Kind};
+use crate::screen::{clean, notice};
+use crate::tools::Decision;
 use crate::watch::{Note, Notes, Paid, Watch};
 
 /// The sub-agents of this chat.
@@ -73,6 +73,7 @@ impl Agents {
             client,
             notes,
             watch,
+            access: self.access.clone(),
             store: Arc::clone(&task.store),
             status: Arc::clone(&status),
             printer: self.printer.clone(),
@@ -133,6 +134,7 @@ impl Agent {
 /// Does an agent's work.
 struct Worker {
     client: Client,
+    access: Access,
     notes: Notes,
     watch: Watch,
     store: Arc<dyn Store>,
@@ -151,14 +153,17 @@ impl Worker {
         };
         lock(&self.status).ended = Some(outcome);
         // It waits for a person who is at the prompt; a full line of notices is theirs to read first.
-        let _ = self.printer.try_send(words);
+        let _ = self.printer.try_send(clean(&words).into_owned());
     }
 
     async fn turn(&mut self, task: Task) -> Result<(), String> {
         let model = task.choice.model(&self.client, task.system.as_deref());
         let model = self.watch.with_tools(model, task.tooling.callables());
-        let history: Vec<Message> = record::sendable(&task.thread);
-        let mut recorder = Recorder::new(Arc::clone(&self.store), task.conversation, task.choice.name.clone());
+        let simulated = self.access.is_simulated();
+        let thread = if simulated { record::for_simulator(&task.thread) } else { task.thread };
+        let history: Vec<Message> = record::sendable(&thread);
+        let recorder = Recorder::new(Arc::clone(&self.store), task.conversation, task.choice.name.clone());
+        let mut recorder = recorder.simulated(simulated);
         let mut stream = match model.stream(history).await {
             Ok(stream) => stream,
             Err(error) => return Err(error.to_string()),
@@ -169,13 +174,13 @@ impl Worker {
             let next = tokio::select! {
                 biased;
                 Some(note) = self.notes.recv() => {
-                    self.note(note, &task.tooling, &mut recorder, &mut paid);
+                    self.note(note, &task.tooling, &mut recorder, &mut paid).await;
                     continue;
                 }
                 next = stream.next_event() => next,
             };
             while let Ok(note) = self.notes.try_recv() {
-                self.note(note, &task.tooling, &mut recorder, &mut paid);
+                self.note(note, &task.tooling, &mut recorder, &mut paid).await;
             }
             match next {
                 Ok(Some(event)) => {
@@ -213,13 +218,14 @@ impl Worker {
         }
     }
 
-    fn note(&self, note: Note, tooling: &Tooling, recorder: &mut Recorder, paid: &mut Paid) {
+    async fn note(&self, note: Note, tooling: &Tooling, recorder: &mut Recorder, paid: &mut Paid) {
         match note {
             Note::Retry { attempt, made, most, .. } => {
                 lock(&self.status).doing = format!("{}, attempt {} of {most}", attempt.kind, made + 1);
             }
             Note::Result(_, result) => recorder.result(&result),
             Note::Step(step) => {
+                let step = self.access.paid(step);
                 if let Some(cost) = step.cost {
                     let mut status = lock(&self.status);
                     status.cost = Some(status.cost.unwrap_or(Money::ZERO) + cost);
@@ -227,16 +233,12 @@ impl Worker {
                 *paid = step;
             }
             Note::Approve(call, answer) => {
-                // Nobody sits before an agent: it may read, and what was always allowed in its conversation.
-                let allowed = match tooling.decide(&call.name) {
-                    Decision::Allow => true,
-                    Decision::Deny => false,
-                    Decision::Ask => crate::tools::kind(&call.name) == Kind::Reads,
-                };
-                let _ = answer.send(if allowed {
-                    Approval::Allow
-                } else {
-                    Approval::Deny("nobody is there to allow this; do without it".to_owned())
+                // Nobody sits before an agent: what would have to be asked is refused.
+                let told = tooling.describe(&call).await;
+                let _ = answer.send(match tooling.decide(&call, &told) {
+                    Decision::Run => Approval::Allow,
+                    Decision::Refuse(why) => Approval::Deny(why),
+                    Decision::Ask(_) => Approval::Deny("nobody is there to allow this; do without it".to_owned()),
                 });
             }
         }

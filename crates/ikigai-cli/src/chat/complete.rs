@@ -2,14 +2,19 @@
 
 use std::cell::OnceCell;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use ikigai::{Level, Registry};
+use ikigai::{Level, Registry, Thinking};
 use reedline::{Completer, CompletionResult, Span, Suggestion};
 
 use super::commands::COMMANDS;
+use crate::levels;
 
 /// So much is offered at once.
 const MOST: usize = 40;
+/// Commands that open the picker.
+const PICK_MODEL: [&str; 2] = ["/model", "/m"];
 /// Commands whose word is a model.
 const TAKE_MODEL: [&str; 3] = ["/model", "/retry", "/fork"];
 /// Commands whose words are files.
@@ -23,14 +28,16 @@ pub(crate) struct Completion {
     models: OnceCell<Vec<String>>,
     /// The working folder.
     folder: PathBuf,
+    /// Set where a model is to be chosen: the picker is better at that.
+    pick: Arc<AtomicBool>,
 }
 
 /// Something that is offered: what it is, and a word about it.
 type Offer = (String, Option<String>);
 
 impl Completion {
-    pub(crate) fn new(registry: Registry, folder: PathBuf) -> Self {
-        Completion { registry, models: OnceCell::new(), folder }
+    pub(crate) fn new(registry: Registry, folder: PathBuf, pick: Arc<AtomicBool>) -> Self {
+        Completion { registry, models: OnceCell::new(), folder, pick }
     }
 
     /// What fits the word at the end of a line; and where that word begins.
@@ -41,6 +48,10 @@ impl Completion {
         let command = line.split_whitespace().next().unwrap_or_default();
         let offers = if start == 0 && word.starts_with('/') {
             commands(word)
+        } else if PICK_MODEL.contains(&command) && start > 0 && !word.starts_with('-') && !self.is_level(word) {
+            self.pick.store(true, Ordering::Relaxed);
+            // The word itself: a single offer is taken at once, and no list stays open.
+            vec![(word.to_owned(), None)]
         } else if TAKE_MODEL.contains(&command) && !word.starts_with('-') && start > 0 {
             self.models(word)
         } else if let Some(path) = word.strip_prefix('@') {
@@ -53,16 +64,33 @@ impl Completion {
         (start, offers)
     }
 
+    /// Is a level of a known model being typed?
+    fn is_level(&self, word: &str) -> bool {
+        let models = self.models.get_or_init(|| models(&self.registry));
+        word.rsplit_once('/').is_some_and(|(model, _)| models.iter().any(|known| known == model))
+    }
+
+    /// The levels of a model that mean what they say.
+    fn levels(&self, model: &str, begin: &str) -> Vec<Offer> {
+        let Ok(name) = self.registry.parse(model) else { return Vec::new() };
+        let Ok(route) = self.registry.route(&name) else { return Vec::new() };
+        let own = levels::rules(&route).thinking.levels.clone();
+        let usual = [Level::None, Level::Low, Level::Med, Level::High];
+        let levels = Level::ALL.iter().filter(|level| usual.contains(level) || own.contains(level));
+        let levels = levels.filter(|level| level.as_str().starts_with(begin));
+        let fitting = levels.filter_map(|level| {
+            let words = levels::words(&route, Some(&Thinking::from(*level)));
+            words.warnings.is_empty().then(|| (format!("{model}/{}", level.as_str()), words.lines.first().cloned()))
+        });
+        fitting.collect()
+    }
+
     fn models(&self, word: &str) -> Vec<Offer> {
         let models = self.models.get_or_init(|| models(&self.registry));
         if let Some((model, level)) = word.rsplit_once('/')
-            && models.iter().any(|known| known == model)
+            && self.is_level(word)
         {
-            let levels = Level::ALL.iter().map(|known| known.as_str());
-            return levels
-                .filter(|known| known.starts_with(level))
-                .map(|level| (format!("{model}/{level}"), None))
-                .collect();
+            return self.levels(model, level);
         }
         let begins = models.iter().filter(|name| name.starts_with(word));
         let holds = models.iter().filter(|name| !name.starts_with(word) && name.contains(word));
@@ -79,7 +107,8 @@ impl Completion {
         let mut found: Vec<Offer> = entries
             .flatten()
             .filter_map(|entry| {
-                let name = entry.file_name().into_string().ok()?;
+                // A name that a terminal would obey is not shown, and so not offered.
+                let name = entry.file_name().into_string().ok().filter(|name| !name.contains(char::is_control))?;
                 let wanted = name.starts_with(start) && (!name.starts_with('.') || start.starts_with('.'));
                 let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
                 wanted.then(|| (format!("{folder}{name}{}", if is_folder { "/" } else { "" }), None))
@@ -113,8 +142,8 @@ impl Completer for Completion {
         let line = line.get(..position).unwrap_or(line);
         let (start, offers) = self.offers(line);
         let suggestion = |(value, description): Offer| Suggestion {
-            // A folder goes on.
-            append_whitespace: !value.ends_with('/'),
+            // A folder goes on, and so does what the picker is for.
+            append_whitespace: !value.ends_with('/') && !self.pick.load(Ordering::Relaxed),
             value,
             description,
             span: Span { start, end: line.len() },
@@ -138,19 +167,22 @@ mod tests {
         std::fs::write(folder.path().join(".secret"), "").unwrap();
         let models = ["claude-sonnet-4-5", "gemini-2.5-pro", "gemini-2.5-flash"].map(str::to_owned).to_vec();
         let registry = Registry::default();
-        let completion = Completion { registry, models: OnceCell::from(models), folder: folder.path().to_owned() };
-        completion.offers(line).1.into_iter().map(|(value, _)| value).collect()
+        let pick = Arc::new(AtomicBool::new(false));
+        let folder = folder.path().to_owned();
+        let completion = Completion { registry, models: OnceCell::from(models), folder, pick: Arc::clone(&pick) };
+        let offers = completion.offers(line).1.into_iter().map(|(value, _)| value);
+        let picks = pick.load(Ordering::Relaxed).then(|| "(picker)".to_owned());
+        offers.chain(picks).collect()
     }
 
     #[test]
     fn commands_models_levels_and_files_are_offered() {
         assert_eq!(offers("/mo"), ["/model", "/models"]);
-        assert_eq!(offers("/model gem"), ["gemini-2.5-pro", "gemini-2.5-flash"]);
-        assert_eq!(offers("/model flash"), ["gemini-2.5-flash"]);
-        assert_eq!(
-            offers("/model claude-sonnet-4-5/m"),
-            ["claude-sonnet-4-5/minimal", "claude-sonnet-4-5/med", "claude-sonnet-4-5/max"]
-        );
+        assert_eq!(offers("/model gem"), ["gem", "(picker)"]);
+        assert_eq!(offers("/m "), ["", "(picker)"]);
+        assert_eq!(offers("/retry gem"), ["gemini-2.5-pro", "gemini-2.5-flash"]);
+        assert_eq!(offers("/retry flash"), ["gemini-2.5-flash"]);
+        assert_eq!(offers("/model claude-sonnet-4-5/m"), ["claude-sonnet-4-5/med"], "only the levels that it has");
         assert_eq!(offers("/fork --model gemini-2.5-p"), ["gemini-2.5-pro"]);
         assert_eq!(offers("look at @s"), ["@setup.md", "@src/"]);
         assert_eq!(offers("look at @src/"), ["@src/main.rs"]);

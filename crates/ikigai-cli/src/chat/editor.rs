@@ -1,12 +1,17 @@
 //! The line that a person types on.
 
 use std::borrow::Cow;
+use std::cell::Cell;
+use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::SyncSender;
 
 use reedline::{
-    Color, ColumnarMenu, EditCommand, EditMode, Emacs, ExternalPrinter, FileBackedHistory, History as _, HistoryItem,
-    KeyCode, KeyModifiers, Keybindings, MenuBuilder as _, Prompt, PromptEditMode, PromptHistorySearch,
+    Color, ColumnarMenu, EditCommand, EditMode, Emacs, ExternalPrinter, FileBackedHistory, HistoryItem, KeyCode,
+    KeyModifiers, Keybindings, MenuBuilder as _, Prompt, PromptEditMode, PromptHistorySearch,
     PromptHistorySearchStatus, Reedline, ReedlineEvent, ReedlineMenu, Signal, ValidationResult, Validator, Vi,
     default_emacs_keybindings, default_vi_insert_keybindings, default_vi_normal_keybindings,
     default_vi_visual_keybindings,
@@ -14,12 +19,15 @@ use reedline::{
 
 use super::complete::Completion;
 use crate::exit::Failure;
-use crate::screen::Look;
+use crate::screen::{Look, Region, clean, one_line, shorten};
 use crate::settings::EditKeys;
 
 /// So many lines that were typed are remembered.
 pub(crate) const REMEMBERED: u32 = 2000;
 const MENU: &str = "completions";
+/// What the line editor gives for Ctrl-C and Ctrl-Z.
+const INTERRUPT: &str = "\u{3}";
+const SUSPEND: &str = "\u{1a}";
 /// Several lines may stand between two of these.
 const FENCE: &str = "\"\"\"";
 
@@ -30,8 +38,14 @@ pub(crate) enum Typed {
     Line(String),
     /// A key that stands for a command.
     Shortcut(String),
-    /// Ctrl-C.
+    /// Ctrl-C on an empty line.
     Interrupt,
+    /// Ctrl-C on a line that was begun: it is gone from the prompt.
+    Cleared,
+    /// Tab where a model is to be named: the line so far.
+    Pick(String),
+    /// Ctrl-Z. What was begun stays on the line.
+    Suspend,
     /// Ctrl-D on an empty line.
     End,
 }
@@ -41,21 +55,24 @@ pub(crate) struct Editor {
     reedline: Reedline,
     printer: SyncSender<String>,
     look: Look,
+    region: Region,
+    /// What was on the line was for choosing, and is not to stay there.
+    picked: Cell<bool>,
+    /// What the user's own editor is handed. It goes with this.
+    draft: Option<Draft>,
 }
 
 impl Editor {
     /// An editor that remembers these lines, oldest first.
     pub(crate) fn new(
         look: Look,
+        region: Region,
         keys: EditKeys,
         remembered: Vec<String>,
         completion: Completion,
+        pick: Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
-        let failed = |error: reedline::ReedlineError| Failure::new(format!("the line editor does not start: {error}"));
-        let mut history = FileBackedHistory::new(REMEMBERED as usize).map_err(failed)?;
-        for line in remembered {
-            history.save(HistoryItem::from_command_line(line)).map_err(failed)?;
-        }
+        let history = FileBackedHistory::new(REMEMBERED as usize).map_err(failed)?;
         let printer = ExternalPrinter::default();
         let sender = printer.sender();
         let menu = ColumnarMenu::default().with_name(MENU).with_columns(1).with_column_padding(2);
@@ -63,18 +80,37 @@ impl Editor {
             .with_history(Box::new(history))
             .with_history_exclusion_prefix(Some(" ".to_owned()))
             .with_completer(Box::new(completion))
+            .with_break_signal(pick)
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
             .with_quick_completions(true)
             .with_partial_completions(true)
             .with_validator(Box::new(Several))
             .with_ansi_colors(look.colour)
             .with_edit_mode(edit_mode(keys))
+            // Once a line is sent, only the line stays on the screen.
+            .with_transient_prompt(Box::new(Line { status: String::new(), look }))
             .use_bracketed_paste(true)
             .with_external_printer(printer);
-        if let Some((command, file)) = buffer_editor() {
-            reedline = reedline.with_buffer_editor(command, file);
+        let mut draft = None;
+        if let Some(mut command) = buffer_editor() {
+            let kept = Draft::new()?;
+            command.arg(&kept.file);
+            reedline = reedline.with_buffer_editor(command, kept.file.clone());
+            draft = Some(kept);
         }
-        Ok(Editor { reedline, printer: sender, look })
+        let mut editor = Editor { reedline, printer: sender, look, region, picked: Cell::new(false), draft };
+        editor.remember(remembered)?;
+        Ok(editor)
+    }
+
+    /// Remembers these lines and no others.
+    pub(crate) fn remember(&mut self, lines: Vec<String>) -> Result<(), Failure> {
+        let history = self.reedline.history_mut();
+        history.clear().map_err(failed)?;
+        for line in lines {
+            history.save(HistoryItem::from_command_line(line)).map_err(failed)?;
+        }
+        Ok(())
     }
 
     /// Says something above the line while it is being typed.
@@ -84,14 +120,26 @@ impl Editor {
 
     /// Reads a line. This blocks.
     pub(crate) fn read(&mut self, status: &str, prefill: Option<&str>) -> Result<Typed, Failure> {
-        if let Some(text) = prefill {
+        if self.region == Region::Plain {
+            return self.plain_line(status, prefill);
+        }
+        if let Some(text) = prefill.or(self.picked.take().then_some("")) {
             self.reedline.run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(text.to_owned())]);
         }
-        let prompt = Line { status: status.to_owned(), look: self.look };
-        match self.reedline.read_line(&prompt) {
+        let prompt = Line { status: shorten(status, self.look.width, self.look), look: self.look };
+        let line = self.reedline.read_line(&prompt);
+        if let Some(draft) = &self.draft {
+            draft.clear();
+        }
+        match line {
             Ok(Signal::Success(line)) => Ok(Typed::Line(unfenced(&line))),
+            Ok(Signal::HostCommand(line)) if line == INTERRUPT => self.interrupt(),
+            Ok(Signal::HostCommand(line)) if line == SUSPEND => Ok(Typed::Suspend),
             Ok(Signal::HostCommand(line)) => Ok(Typed::Shortcut(line)),
-            Ok(Signal::ExternalBreak(line)) => Ok(Typed::Line(line)),
+            Ok(Signal::ExternalBreak(line)) => {
+                self.picked.set(true);
+                Ok(Typed::Pick(line))
+            }
             Ok(Signal::CtrlC) => Ok(Typed::Interrupt),
             Ok(Signal::CtrlD) => Ok(Typed::End),
             // Signals that are yet to come.
@@ -101,10 +149,41 @@ impl Editor {
     }
 }
 
+impl Editor {
+    /// Ctrl-C: a line that was begun is put aside, where Up finds it.
+    fn interrupt(&mut self) -> Result<Typed, Failure> {
+        let draft = self.reedline.current_buffer_contents().to_owned();
+        if draft.trim().is_empty() {
+            return Ok(Typed::Interrupt);
+        }
+        self.reedline.run_edit_commands(&[EditCommand::Clear]);
+        self.reedline.history_mut().save(HistoryItem::from_command_line(draft)).map_err(failed)?;
+        Ok(Typed::Cleared)
+    }
+
+    /// Reads a line on a terminal that only prints: the terminal's own editing is all there is.
+    fn plain_line(&self, status: &str, prefill: Option<&str>) -> Result<Typed, Failure> {
+        let failed = |error: std::io::Error| Failure::new(format!("cannot read the line: {error}"));
+        let draft = prefill.map(|text| format!("(not sent: {})\n", one_line(text, 200))).unwrap_or_default();
+        let mut stdout = std::io::stdout().lock();
+        write!(stdout, "{draft}[{}] > ", clean(status)).and_then(|()| stdout.flush()).map_err(failed)?;
+        drop(stdout);
+        let mut line = String::new();
+        match std::io::stdin().read_line(&mut line).map_err(failed)? {
+            0 => Ok(Typed::End),
+            _ => Ok(Typed::Line(line.trim_end_matches(['\n', '\r']).to_owned())),
+        }
+    }
+}
+
 impl std::fmt::Debug for Editor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Editor").finish_non_exhaustive()
     }
+}
+
+fn failed(error: reedline::ReedlineError) -> Failure {
+    Failure::new(format!("the line editor does not start: {error}"))
 }
 
 fn edit_mode(keys: EditKeys) -> Box<dyn EditMode> {
@@ -117,12 +196,21 @@ fn edit_mode(keys: EditKeys) -> Box<dyn EditMode> {
         EditKeys::Vi => {
             let mut insert = default_vi_insert_keybindings();
             bind(&mut insert);
-            Box::new(Vi::new(insert, default_vi_normal_keybindings(), default_vi_visual_keybindings()))
+            let mut normal = default_vi_normal_keybindings();
+            bind_signals(&mut normal);
+            Box::new(Vi::new(insert, normal, default_vi_visual_keybindings()))
         }
     }
 }
 
+fn bind_signals(bindings: &mut Keybindings) {
+    let host = |line: &str| ReedlineEvent::ExecuteHostCommand(line.to_owned());
+    bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('c'), host(INTERRUPT));
+    bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('z'), host(SUSPEND));
+}
+
 fn bind(bindings: &mut Keybindings) {
+    bind_signals(bindings);
     let newline = || ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
     bindings.add_binding(KeyModifiers::ALT, KeyCode::Enter, newline());
     bindings.add_binding(KeyModifiers::SHIFT, KeyCode::Enter, newline());
@@ -138,16 +226,42 @@ fn bind(bindings: &mut Keybindings) {
     bindings.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
 }
 
-/// The person's own editor, and the file that it is handed.
-fn buffer_editor() -> Option<(Command, std::path::PathBuf)> {
+/// The user's own editor.
+fn buffer_editor() -> Option<Command> {
     let wanted = ["VISUAL", "EDITOR"].into_iter().filter_map(|name| std::env::var(name).ok());
     let words = wanted.into_iter().find(|value| !value.trim().is_empty())?;
     let mut words = shlex::split(&words)?.into_iter();
     let mut command = Command::new(words.next()?);
     command.args(words);
-    let file = std::env::temp_dir().join(format!("ikigai-{}.md", std::process::id()));
-    command.arg(&file);
-    Some((command, file))
+    Some(command)
+}
+
+/// A line that is written in the user's own editor: a file that nobody else can read or guess, in a folder of its own. Both are
+/// removed with this.
+struct Draft {
+    _folder: tempfile::TempDir,
+    file: PathBuf,
+}
+
+impl Draft {
+    fn new() -> Result<Self, Failure> {
+        let failed = |error: std::io::Error| Failure::new(format!("cannot make a file for your editor: {error}"));
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("ikigai-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+        let folder = builder.tempdir().map_err(failed)?;
+        // A file of this kind is its owner's alone.
+        let file =
+            tempfile::Builder::new().prefix("prompt-").suffix(".md").tempfile_in(folder.path()).map_err(failed)?;
+        let (_, file) = file.keep().map_err(|error| failed(error.error))?;
+        Ok(Draft { _folder: folder, file })
+    }
+
+    /// What was written is on the line by now.
+    fn clear(&self) {
+        let _ = std::fs::OpenOptions::new().write(true).truncate(true).open(&self.file);
+    }
 }
 
 /// The text without what only said that more lines come.
@@ -170,7 +284,7 @@ impl Validator for Several {
     }
 }
 
-/// What stands before and behind the line.
+/// What stands above and before the line.
 struct Line {
     status: String,
     look: Look,
@@ -178,12 +292,12 @@ struct Line {
 
 impl Prompt for Line {
     fn render_prompt_left(&self) -> Cow<'_, str> {
-        Cow::Borrowed("")
+        // In a row of its own, where it never meets what is typed.
+        if self.status.is_empty() { Cow::Borrowed("") } else { Cow::Owned(format!("{}\n", self.status)) }
     }
 
     fn render_prompt_right(&self) -> Cow<'_, str> {
-        // On a narrow screen the line itself needs the room.
-        if self.status.chars().count() * 2 > self.look.width { Cow::Borrowed("") } else { Cow::Borrowed(&self.status) }
+        Cow::Borrowed("")
     }
 
     fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
@@ -202,7 +316,7 @@ impl Prompt for Line {
         Cow::Owned(format!("({failing}search: {}) ", search.term))
     }
 
-    fn get_prompt_right_color(&self) -> Color {
+    fn get_prompt_color(&self) -> Color {
         Color::DarkGray
     }
 
@@ -220,6 +334,23 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn a_draft_is_for_its_owner_alone_and_goes() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let (draft, other) = (Draft::new().unwrap(), Draft::new().unwrap());
+        let (file, folder) = (draft.file.clone(), draft.file.parent().unwrap().to_owned());
+        assert_ne!(draft.file, other.file);
+        // As the line editor writes it.
+        std::fs::write(&file, "secret").unwrap();
+        assert_eq!((mode(&file), mode(&folder)), (0o600, 0o700));
+        draft.clear();
+        assert_eq!(std::fs::read(&file).unwrap(), b"");
+        drop(draft);
+        assert!(!folder.exists());
+    }
 
     #[test]
     fn a_fence_or_a_backslash_asks_for_more() {

@@ -8,8 +8,9 @@ use std::time::Duration;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste, Event, KeyCode, KeyEventKind, KeyModifiers};
 use tokio::sync::mpsc;
 
+use super::quiet;
 use crate::exit::Failure;
-use crate::screen::Size;
+use crate::screen::{Region, Size};
 
 /// What a key means while a turn runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,13 @@ pub(crate) enum Key {
     Clear,
     /// Enter.
     Enter,
+    /// Tab.
+    Tab,
+    /// A row or a page up or down.
+    Up,
+    Down,
+    PageUp,
+    PageDown,
     /// The terminal has another size.
     Resized(Size),
 }
@@ -47,14 +55,18 @@ pub(crate) struct Keys {
 struct Reader {
     events: mpsc::UnboundedReceiver<Event>,
     over: Arc<AtomicBool>,
+    is_raw: bool,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Keys {
-    /// Takes the keyboard.
-    pub(crate) fn open() -> Result<Self, Failure> {
+    /// Takes the keyboard; on a terminal that only prints, its whole lines.
+    pub(crate) fn open(region: Region) -> Result<Self, Failure> {
         let failed = |error: std::io::Error| Failure::new(format!("cannot read keys: {error}"));
-        crossterm::terminal::enable_raw_mode().map_err(failed)?;
+        let is_raw = region == Region::Live;
+        if is_raw {
+            crossterm::terminal::enable_raw_mode().map_err(failed)?;
+        }
         let (sender, events) = mpsc::unbounded_channel();
         let over = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&over);
@@ -71,9 +83,11 @@ impl Keys {
                 }
             }
         });
-        // A terminal that does not know this ignores it.
-        let _ = crossterm::execute!(std::io::stdout(), EnableBracketedPaste);
-        Ok(Keys { reader: Some(Reader { events, over, thread: Some(thread) }) })
+        if is_raw {
+            // A terminal that does not know this ignores it.
+            let _ = crossterm::execute!(std::io::stdout(), EnableBracketedPaste);
+        }
+        Ok(Keys { reader: Some(Reader { events, over, is_raw, thread: Some(thread) }) })
     }
 
     /// The next key that means something.
@@ -101,16 +115,17 @@ impl Keys {
     }
 
     /// Lets go of the terminal while the program sleeps, and takes it again afterwards.
-    #[cfg(unix)]
     pub(crate) fn suspend(&mut self) {
         let _ = crossterm::terminal::disable_raw_mode();
-        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
+        quiet::suspend();
         let _ = crossterm::terminal::enable_raw_mode();
     }
+}
 
-    /// There is no such thing here.
-    #[cfg(not(unix))]
-    pub(crate) fn suspend(&mut self) {}
+/// Throws away what was typed and not read yet: the beginning of a line that a terminal which edits lines itself still holds.
+pub(crate) fn forget_typed() {
+    #[cfg(unix)]
+    let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
 }
 
 impl Drop for Keys {
@@ -128,8 +143,10 @@ impl Reader {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-        let _ = crossterm::execute!(std::io::stdout(), DisableBracketedPaste);
-        let _ = crossterm::terminal::disable_raw_mode();
+        if self.is_raw {
+            let _ = crossterm::execute!(std::io::stdout(), DisableBracketedPaste);
+            let _ = crossterm::terminal::disable_raw_mode();
+        }
     }
 }
 
@@ -157,6 +174,11 @@ fn meaning(event: Event) -> Option<Key> {
                 KeyCode::Esc => Some(Key::Stop),
                 KeyCode::Enter => Some(Key::Enter),
                 KeyCode::Backspace => Some(Key::Back),
+                KeyCode::Tab => Some(Key::Tab),
+                KeyCode::Up => Some(Key::Up),
+                KeyCode::Down => Some(Key::Down),
+                KeyCode::PageUp => Some(Key::PageUp),
+                KeyCode::PageDown => Some(Key::PageDown),
                 _ => None,
             }
         }

@@ -6,6 +6,10 @@ mod complete;
 mod editor;
 mod keys;
 mod mcp;
+mod meter;
+mod models;
+mod picker;
+mod question;
 mod quiet;
 mod say;
 mod session;
@@ -17,6 +21,7 @@ mod view;
 use std::io::IsTerminal as _;
 use std::io::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use anstream::{AutoStream, ColorChoice};
 use clap::Args;
@@ -28,17 +33,18 @@ use self::complete::Completion;
 use self::editor::{Editor, REMEMBERED, Typed};
 use self::keys::Keys;
 pub(crate) use self::mcp::Servers;
+pub(crate) use self::meter::{Meter, sum};
 use self::quiet::Quiet;
 use self::session::Choice;
 pub(crate) use self::session::Session;
 pub(crate) use self::tooling::Tooling;
 use self::turn::{Ended, Outcome};
 pub(crate) use self::view::View;
-use crate::access::Access;
+use crate::access::{Access, SIMULATOR, Simulate};
 use crate::exit::Failure;
 use crate::output::Out;
 use crate::screen::{Look, Region, Size, notice};
-use crate::{conversations, settings};
+use crate::{conversations, settings, tools, trust};
 
 /// Talk with a model
 ///
@@ -62,6 +68,9 @@ pub(crate) struct Chat {
     /// Keep nothing of this conversation
     #[arg(long)]
     no_save: bool,
+    /// Talk to the built-in simulator, not to a model; `-m sim` does the same
+    #[arg(long)]
+    sim: bool,
     /// No tools
     #[arg(long)]
     no_tools: bool,
@@ -80,7 +89,8 @@ Examples:
 Keys:
   Enter sends; Alt-Enter, Ctrl-J or a \\ at the end of the line begins a new line, and so does \"\"\".
   Tab completes commands, models, levels, and files after @. Ctrl-R searches what was typed before.
-  Ctrl-C stops the answer and keeps what came; twice at the prompt it leaves, as Ctrl-D does.
+  Esc or Ctrl-C stops the answer and keeps what came. Ctrl-C twice on an empty line leaves, and so does Ctrl-D.
+  Ctrl-Z suspends.
   Ctrl-T opens the last thinking. Ctrl-G opens your editor.";
 
 /// The chat, while it runs.
@@ -101,25 +111,31 @@ pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(Failure::usage("a chat needs a terminal").hint("For pipes and scripts: ikigai ask \"…\""));
     }
+    tools::close_memory();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
         .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
-    let quiet = Quiet::begin();
-    let outcome = runtime.block_on(converse(chat, out));
+    trust::settle(out)?;
+    let region = Region::detect(true, |name| std::env::var(name).ok());
+    // A terminal that only prints is left as it is, and works line by line.
+    let quiet = (region == Region::Live).then(Quiet::begin);
+    let outcome = runtime.block_on(converse(chat, region, out));
     drop(quiet);
     // An agent that still runs is not waited for.
     runtime.shutdown_background();
     outcome
 }
 
-async fn converse(chat: Chat, out: &mut Out) -> Result<(), Failure> {
+async fn converse(mut chat: Chat, region: Region, out: &mut Out) -> Result<(), Failure> {
     let (settings, warnings) = settings::load()?;
     for warning in warnings {
         out.warning(&warning.to_string());
     }
-    let access = Access::open(out).await?;
+    let (simulate, model) = Simulate::asked(chat.sim, chat.model.as_deref(), Simulate::WithoutKey);
+    chat.model = model;
+    let access = Access::open(simulate, out).await?;
     let store = conversations::open(&settings, chat.no_save).await?;
     let folder =
         std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
@@ -131,10 +147,10 @@ async fn converse(chat: Chat, out: &mut Out) -> Result<(), Failure> {
     let size = size();
     let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
     let look = Look::new(size.columns, colour, |name| std::env::var(name).ok());
-    let region = Region::detect(true, |name| std::env::var(name).ok());
     let remembered = store.prompts(REMEMBERED).await?;
-    let completion = Completion::new(session.access.registry().clone(), folder);
-    let editor = Editor::new(look, session.settings.keys, remembered, completion)?;
+    let pick = Arc::new(AtomicBool::new(false));
+    let completion = Completion::new(session.access.registry().clone(), folder, Arc::clone(&pick));
+    let editor = Editor::new(look, region, session.settings.keys, remembered, completion, pick)?;
     let agents = Agents::new(session.access.clone(), editor.printer());
     let mut talk =
         Talk { session, look, region, editor, agents, servers, listed: Vec::new(), queued: Default::default() };
@@ -165,10 +181,10 @@ async fn begin(session: &mut Session, chat: &Chat) -> Result<bool, Failure> {
                 let choice = session.parse(name)?;
                 session.switch(choice).await?;
             } else if session.choice.is_none() {
-                session.choose_first(None).await?;
+                session.choose_first(None)?;
             }
         }
-        None => session.choose_first(chat.model.as_deref()).await?,
+        None => session.choose_first(chat.model.as_deref())?,
     }
     if let Some(system) = &chat.system {
         session.set_system(Some(system.clone())).await?;
@@ -178,6 +194,7 @@ async fn begin(session: &mut Session, chat: &Chat) -> Result<bool, Failure> {
 
 impl Talk {
     async fn talk(&mut self) -> Result<(), Failure> {
+        // Ctrl-C on an empty line leaves when it is pressed twice in a row.
         let mut interrupted = false;
         loop {
             let line = match self.queued.pop_front() {
@@ -190,16 +207,31 @@ impl Talk {
             match &line {
                 Typed::Line(line) => self.session.store.remember_prompt(line).await?,
                 // The cursor still stands on the line.
-                Typed::Shortcut(_) => self.print("\n")?,
-                Typed::Interrupt | Typed::End => {}
+                Typed::Shortcut(_) | Typed::Interrupt | Typed::Pick(_) => self.print("\n")?,
+                Typed::Cleared | Typed::Suspend | Typed::End => {}
             }
             match line {
                 Typed::End => return Ok(()),
                 Typed::Interrupt if interrupted => return Ok(()),
                 Typed::Interrupt => {
                     interrupted = true;
-                    self.print(&notice::info("Ctrl-C once more leaves, and so does Ctrl-D.", self.look))?;
-                    continue;
+                    self.print(&notice::info("Press Ctrl-C again to leave, or Ctrl-D.", self.look))?;
+                }
+                Typed::Cleared => interrupted = false,
+                Typed::Pick(line) => {
+                    interrupted = false;
+                    let query = line.split_once(char::is_whitespace).map_or("", |(_, query)| query.trim());
+                    match self.pick_model(query).await {
+                        Ok(true) => {}
+                        Ok(false) => self.session.prefill = Some(line),
+                        Err(failure) => {
+                            self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look))?;
+                        }
+                    }
+                }
+                Typed::Suspend => {
+                    self.print("\n")?;
+                    quiet::suspend();
                 }
                 Typed::Line(line) | Typed::Shortcut(line) => {
                     interrupted = false;
@@ -243,7 +275,7 @@ impl Talk {
         self.warn_when_long()?;
         self.session.tooling.borrow(self.servers.tools());
         let mut view = View::new(self.look, size(), self.region, self.session.show_thinking);
-        let mut keys = Keys::open()?;
+        let mut keys = Keys::open(self.region)?;
         let outcome = turn::run(&mut self.session, &mut view, &mut keys).await;
         let late = keys.close();
         let Outcome { ended, lines, typed, show_thinking } = match outcome {
@@ -285,6 +317,7 @@ impl Talk {
     /// The model, how full its window is, what the conversation cost.
     fn status_line(&self) -> String {
         let mut parts = Vec::new();
+        parts.extend(self.session.access.is_simulated().then(|| SIMULATOR.to_owned()));
         parts.push(self.session.choice.as_ref().map_or_else(|| "no model".to_owned(), Choice::short));
         if let Some((used, window)) = self.session.context_used() {
             parts.push(format!("{}%", used.saturating_mul(100).div_ceil(window.max(1))));

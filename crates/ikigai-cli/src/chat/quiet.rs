@@ -4,6 +4,27 @@
 //! once, and hand over Enter as a line feed, which the line editor takes for Ctrl-J. So it is kept quiet: what is typed
 //! waits, unseen and unchanged, for the next prompt. Ctrl-C still interrupts.
 
+/// The terminal as it was found.
+#[cfg(unix)]
+static BEFORE: std::sync::OnceLock<rustix::termios::Termios> = std::sync::OnceLock::new();
+
+/// Sleeps until the user brings the program back. Meanwhile the terminal is as it was found.
+pub(crate) fn suspend() {
+    #[cfg(unix)]
+    {
+        use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+        let stdin = std::io::stdin();
+        let now = tcgetattr(&stdin);
+        if let Some(before) = BEFORE.get() {
+            let _ = tcsetattr(&stdin, OptionalActions::Now, before);
+        }
+        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
+        if let Ok(now) = now {
+            let _ = tcsetattr(&stdin, OptionalActions::Now, &now);
+        }
+    }
+}
+
 /// Keeps the terminal quiet until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Quiet {
@@ -23,6 +44,7 @@ impl Quiet {
         quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON);
         quiet.input_modes.remove(InputModes::ICRNL);
         let _ = tcsetattr(&stdin, OptionalActions::Now, &quiet);
+        let _ = BEFORE.set(before.clone());
         Quiet { before: Some(before) }
     }
 }

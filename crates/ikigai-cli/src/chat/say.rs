@@ -8,14 +8,13 @@ use ikigai::{Attach as _, Block, Message, Role};
 
 use super::Talk;
 use super::commands::Next;
+use super::meter::BYTES_A_TOKEN;
 use crate::exit::Failure;
 use crate::screen::notice;
 use crate::tools::Shell;
 
 /// A command of the person's own may take this long.
 const SHELL_LIMIT: Duration = Duration::from_secs(600);
-/// About so many bytes are a token.
-const BYTES_A_TOKEN: u64 = 4;
 
 impl Talk {
     /// Takes a message into the conversation; the model is asked next.
@@ -50,7 +49,7 @@ impl Talk {
     /// Runs a command of the person's own, and puts its output in front of the model with the next message.
     pub(crate) async fn shell(&mut self, command: &str) -> Result<Next, Failure> {
         let look = self.look;
-        let shell = Shell::new(self.session.tooling.scope().root()).timeout(SHELL_LIMIT).with_keys();
+        let shell = Shell::new(self.session.tooling.scope().root()).timeout(SHELL_LIMIT).with_all_variables();
         // What it says is shown as it comes.
         let shell = shell.watched(move |text| {
             let _ = std::io::stdout().write_all(notice::info(text, look).as_bytes());

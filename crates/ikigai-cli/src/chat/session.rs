@@ -4,18 +4,24 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ikigai::{Block, Client, Message, Model, ModelName, Role, Thinking};
+use ikigai::{Block, BlockKind, Client, Message, Modality, Model, ModelName, Role, Thinking};
 use ikigai_store::{Conversation, ConversationId, Details, ModelChoice, Point, Store, Stored};
 
+use super::meter::{BYTES_A_TOKEN, Meter};
 use super::tooling::Tooling;
 use crate::access::Access;
 use crate::exit::Failure;
+use crate::flow;
+use crate::names::Names;
 use crate::record;
+use crate::screen::notice;
 use crate::settings::{Settings, ThinkingDisplay};
 use crate::watch::{Notes, Watch};
 
-/// The setting that remembers the model across conversations.
-const LAST_MODEL: &str = "model";
+/// The setting that remembers which models were used, the last one first.
+const RECENT: &str = "recent_models";
+/// So many are remembered.
+const MOST_RECENT: usize = 8;
 
 /// The model that answers next: its name with its level, and a budget that goes before the level's.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,35 +144,28 @@ impl Session {
 
     /// A model by its name, as a person writes it.
     pub(crate) fn parse(&self, name: &str) -> Result<Choice, Failure> {
-        Ok(Choice::from(self.access.registry().parse(name).map_err(ikigai::Error::from)?))
+        Ok(Choice::from(Names::new(self.access.registry(), &self.settings.aliases).resolve(name)?))
     }
 
-    /// The model for the first message: as asked for, else as the settings say, else the last one that was used.
-    pub(crate) async fn choose_first(&mut self, asked: Option<&str>) -> Result<(), Failure> {
+    /// The model for the first message: as asked for, else as the settings say, else a good one of a provider whose key is
+    /// there.
+    pub(crate) fn choose_first(&mut self, asked: Option<&str>) -> Result<(), Failure> {
         if let Some(name) = asked.or(self.settings.model.as_deref()) {
             self.choice = Some(self.parse(name)?);
             return Ok(());
         }
-        let last = self.store.setting(LAST_MODEL).await?;
-        let last = last.and_then(|value| serde_json::from_value::<ModelChoice>(value).ok());
-        self.choice = last.as_ref().and_then(Choice::restored);
-        if self.choice.is_none()
-            && let Ok(name) = self.access.default_model(str::to_owned)
-        {
+        if let Ok(name) = self.access.default_model(str::to_owned) {
             self.choice = Some(self.parse(&name)?);
         }
         Ok(())
     }
 
-    /// Goes on with another model, here and in conversations to come.
+    /// Goes on with another model, in this conversation.
     pub(crate) async fn switch(&mut self, choice: Choice) -> Result<(), Failure> {
         let kept = choice.kept();
         if let Some(conversation) = &self.conversation {
             let details = Details::default().model(kept.clone());
             self.conversation = Some(self.store.update(conversation.id, details).await?);
-        }
-        if let Ok(value) = serde_json::to_value(&kept) {
-            self.store.set(LAST_MODEL, value).await?;
         }
         self.choice = Some(choice);
         Ok(())
@@ -190,15 +189,6 @@ impl Session {
             self.conversation = Some(self.store.update(conversation.id, Details::default().system(blocks)).await?);
         }
         self.system = system;
-        Ok(())
-    }
-
-    /// Keeps what is allowed with the conversation.
-    pub(crate) async fn keep_permissions(&mut self) -> Result<(), Failure> {
-        let id = self.conversation().await?;
-        let metadata = self.conversation.as_ref().map(|conversation| conversation.metadata.clone()).unwrap_or_default();
-        let details = Details::default().metadata(self.tooling.kept(metadata));
-        self.conversation = Some(self.store.update(id, details).await?);
         Ok(())
     }
 
@@ -260,7 +250,6 @@ impl Session {
         }
         let system: Vec<&str> = conversation.system.iter().filter_map(Block::as_text).collect();
         self.system = (!system.is_empty()).then(|| system.join("\n\n"));
-        self.tooling.restore(&conversation.metadata);
         self.conversation = Some(conversation);
         self.editing = None;
         Ok(())
@@ -273,7 +262,6 @@ impl Session {
         self.attached.clear();
         self.editing = None;
         self.system = self.settings.system.clone();
-        self.tooling.forget();
     }
 
     /// Reads the conversation's line again: a title came, the time of the last message changed.
@@ -286,7 +274,81 @@ impl Session {
 
     /// What the model is sent.
     pub(crate) fn history(&self) -> Vec<Message> {
-        record::sendable(&self.thread)
+        self.sendable(&self.thread)
+    }
+
+    /// A thread as whoever answers can be sent it.
+    pub(crate) fn sendable(&self, thread: &[Stored]) -> Vec<Message> {
+        match self.access.is_simulated() {
+            true => record::sendable(&record::for_simulator(thread)),
+            false => record::sendable(thread),
+        }
+    }
+
+    /// What a turn with this history, which a key stops, is measured by.
+    pub(crate) fn meter(&self, history: &[Message], stops: &'static str) -> Meter {
+        let Some(choice) = &self.choice else { return Meter::default() };
+        let route = self.access.registry().route(&choice.name).ok();
+        let bytes: usize =
+            history.iter().flat_map(|message| &message.content).filter_map(Block::as_text).map(str::len).sum();
+        let facts = route.and_then(|route| route.facts.cloned()).filter(|_| !self.access.is_simulated());
+        Meter::new(choice.short(), facts, bytes as u64 / BYTES_A_TOKEN, stops)
+    }
+
+    /// The models that were used, the last one first.
+    pub(crate) async fn recent(&self) -> Result<Vec<ModelName>, Failure> {
+        let kept =
+            self.store.setting(RECENT).await?.and_then(|value| serde_json::from_value::<Vec<ModelChoice>>(value).ok());
+        Ok(kept.unwrap_or_default().iter().filter_map(Choice::restored).map(|choice| choice.name).collect())
+    }
+
+    /// Remembers that the model is used.
+    pub(crate) async fn remember_model(&self) -> Result<(), Failure> {
+        let Some(choice) = &self.choice else { return Ok(()) };
+        let mut recent = self.recent().await?;
+        if recent.first() == Some(&choice.name) {
+            return Ok(());
+        }
+        recent.retain(|name| *name != choice.name);
+        recent.insert(0, choice.name.clone());
+        recent.truncate(MOST_RECENT);
+        let kept: Vec<ModelChoice> = recent.into_iter().map(|name| Choice::from(name).kept()).collect();
+        if let Ok(value) = serde_json::to_value(&kept) {
+            self.store.set(RECENT, value).await?;
+        }
+        Ok(())
+    }
+
+    /// What this conversation loses with another model: each in words, and as it is shown.
+    pub(crate) fn switch_costs(&self, choice: &Choice) -> Vec<(String, String)> {
+        if self.thread.is_empty() {
+            return Vec::new();
+        }
+        let history = self.history();
+        let facts = self.access.registry().route(&choice.name).ok().and_then(|route| route.facts);
+        let mut costs = Vec::new();
+        let mut add = |words: String| costs.push((words.clone(), words));
+        if let (Some((used, _)), Some(window)) = (self.context_used(), facts.and_then(|facts| facts.context))
+            && used > u64::from(window)
+        {
+            let (used, window) = (notice::count(used), notice::count(window.into()));
+            add(format!("The conversation takes {used} tokens; {} has room for {window}.", choice.name.id));
+        }
+        let blocks = || history.iter().flat_map(|message| &message.content);
+        let pictures = blocks().filter(|block| block.kind() == BlockKind::Image).count();
+        if pictures > 0 && facts.is_some_and(|facts| !facts.input.is_empty() && !facts.input.contains(&Modality::Image))
+        {
+            let which = if pictures == 1 { "the picture".to_owned() } else { format!("the {pictures} pictures") };
+            add(format!("{} cannot see {which} in this conversation.", choice.name.id));
+        }
+        // As it would be sent; that needs no key.
+        let model = choice.model(&self.client, self.system.as_deref());
+        let losses = model.preview(history.clone()).map(|preview| flow::losses(&preview.losses)).unwrap_or_default();
+        for (words, count) in losses {
+            let shown = if count == 1 { words.clone() } else { format!("{words} ({count} times)") };
+            costs.push((words, shown));
+        }
+        costs
     }
 
     /// The last message of a role.

@@ -1,18 +1,22 @@
-//! The tools of a conversation, and what the person allowed.
+//! The tools of a chat, and what the user allowed in this folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use ikigai::{Callable, ToolCall};
-use serde_json::{Map, Value};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::exit::Failure;
-use crate::tools::{self, Answer, Decision, Described, Permissions, Scope};
+use crate::places::Places;
+use crate::tools::{self, Decision, Described, Kind, Permissions, Prefix, Rule, Scope};
 
-/// Under this name a conversation remembers what was allowed.
-const KEPT: &str = "permissions";
+/// How long a call waits to be described until the changes before it are made.
+const CHANGES_TAKE: Duration = Duration::from_secs(2);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// The tools of a conversation.
+/// The tools of a chat.
 #[derive(Debug, Clone)]
 pub(crate) struct Tooling {
     scope: Arc<Scope>,
@@ -27,7 +31,8 @@ impl Tooling {
     pub(crate) fn new(folder: &Path, allowed: &[PathBuf], on: bool) -> Result<Self, Failure> {
         let scope = Scope::new(folder).map_err(|error| Failure::file("work in", folder, &error))?;
         let scope = allowed.iter().fold(scope, |scope, path| scope.allow(path));
-        Ok(Tooling { scope: Arc::new(scope), borrowed: Vec::new(), permissions: Permissions::default(), on })
+        let permissions = Permissions::open(Places::find().map(|places| places.approvals()), scope.root())?;
+        Ok(Tooling { scope: Arc::new(scope), borrowed: Vec::new(), permissions, on })
     }
 
     /// All that the model may call.
@@ -57,46 +62,102 @@ impl Tooling {
         &self.scope
     }
 
-    /// What a call will do, in words.
-    pub(crate) fn describe(&self, call: &ToolCall) -> Described {
+    /// What a call will do, once the changes before it are made.
+    pub(crate) async fn describe(&self, call: &ToolCall) -> Described {
+        let made = async {
+            while self.scope.is_changing() {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        };
+        let _ = tokio::time::timeout(CHANGES_TAKE, made).await;
         tools::describe(&self.scope, &call.name, &call.arguments)
     }
 
-    pub(crate) fn decide(&self, name: &str) -> Decision {
-        self.permissions.decide(name)
-    }
-
-    pub(crate) fn remember(&mut self, name: &str, answer: Answer) {
-        self.permissions.remember(name, answer);
-    }
-
-    pub(crate) fn ask_again(&mut self, name: &str) {
-        self.permissions.forget(name);
-    }
-
-    /// What is allowed and what is not, as the conversation keeps it.
-    pub(crate) fn kept(&self, mut metadata: Map<String, Value>) -> Map<String, Value> {
-        if let Ok(value) = serde_json::to_value(&self.permissions) {
-            metadata.insert(KEPT.to_owned(), value);
+    /// What is to be done about a call.
+    pub(crate) fn decide(&self, call: &ToolCall, told: &Described) -> Decision {
+        if let Some(why) = &told.fails {
+            return Decision::Refuse(why.clone());
         }
-        metadata
+        if self.permissions.refuses(&call.name) {
+            return Decision::Refuse("the user has turned this tool off in this folder".to_owned());
+        }
+        let is_ours = !self.borrowed.iter().any(|tool| tool.definition().name() == Some(&call.name));
+        let allowed = match tools::kind(&call.name) {
+            Kind::Reads if is_ours => return Decision::Run,
+            Kind::Runs if is_ours => call.arguments.get("command").and_then(Value::as_str).is_some_and(|command| {
+                self.permissions.allows_command(command, |word| self.scope.resolve(word).is_ok())
+            }),
+            Kind::Reads | Kind::Changes | Kind::Runs => {
+                self.definition(&call.name).is_some_and(|definition| self.permissions.allows(&call.name, &definition))
+            }
+        };
+        let rule = self.rule(call, told);
+        if allowed && rule.is_some() { Decision::Run } else { Decision::Ask(rule) }
     }
 
-    /// What was allowed in a conversation that was kept.
-    pub(crate) fn restore(&mut self, metadata: &Map<String, Value>) {
-        let kept = metadata.get(KEPT).and_then(|value| serde_json::from_value(value.clone()).ok());
-        self.permissions = kept.unwrap_or_default();
+    /// What an "always" about a call means; none for what is asked every time.
+    fn rule(&self, call: &ToolCall, told: &Described) -> Option<Rule> {
+        let outside = told.promise.as_ref().is_some_and(|promise| !self.scope.is_inside(promise.path()));
+        if outside || !told.warnings.is_empty() {
+            return None;
+        }
+        if call.name == "shell" {
+            return Prefix::of(call.arguments.get("command")?.as_str()?).map(Rule::Command);
+        }
+        Some(Rule::Tool { name: call.name.clone(), definition: self.definition(&call.name)? })
     }
 
-    /// Nothing is allowed yet.
-    pub(crate) fn forget(&mut self) {
-        self.permissions = Permissions::default();
+    /// A digest of a tool's definition.
+    fn definition(&self, name: &str) -> Option<String> {
+        let tools = tools::all(&self.scope);
+        let tool = tools.iter().chain(&self.borrowed).find(|tool| tool.definition().name() == Some(name))?;
+        let text = serde_json::to_vec(tool.definition()).ok()?;
+        Some(Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// Every tool with what was decided about it.
-    pub(crate) fn list(&self) -> Vec<(String, Decision)> {
+    /// From now on in this folder.
+    pub(crate) fn always(&mut self, rule: Rule) -> Result<(), Failure> {
+        self.permissions.always(rule)
+    }
+
+    /// A tool runs without a question from now on in this folder.
+    pub(crate) fn always_tool(&mut self, name: &str) -> Result<(), Failure> {
+        if name == "shell" {
+            let failure = Failure::new("the shell as a whole cannot be allowed");
+            return Err(failure.hint("When a command asks, [a] allows commands that begin like it."));
+        }
+        match self.definition(name) {
+            Some(definition) => self.always(Rule::Tool { name: name.to_owned(), definition }),
+            None => Err(Failure::new(format!("there is no tool `{name}`"))),
+        }
+    }
+
+    pub(crate) fn never(&mut self, name: &str) -> Result<(), Failure> {
+        self.permissions.never(name)
+    }
+
+    pub(crate) fn ask_again(&mut self, name: &str) -> Result<(), Failure> {
+        self.permissions.ask_again(name)
+    }
+
+    /// Every tool, and when it runs, in words.
+    pub(crate) fn list(&self) -> Vec<(String, String)> {
         let all = tools::all(&self.scope);
-        let names = all.iter().chain(&self.borrowed).filter_map(|tool| tool.definition().name());
-        names.map(|name| (name.to_owned(), self.permissions.decide(name))).collect()
+        let ours = all.len();
+        let names = all.iter().chain(&self.borrowed).map(|tool| tool.definition().name().unwrap_or_default());
+        let words = |place: usize, name: &str| {
+            let allowed = self.definition(name).is_some_and(|definition| self.permissions.allows(name, &definition));
+            match tools::kind(name) {
+                _ if self.permissions.refuses(name) => "never".to_owned(),
+                Kind::Reads if place < ours => "runs without asking".to_owned(),
+                Kind::Runs if place < ours => match self.permissions.commands() {
+                    commands if commands.is_empty() => "asks first".to_owned(),
+                    commands => format!("asks first, except {}", commands.join(", ")),
+                },
+                _ if allowed => "always allowed in this folder".to_owned(),
+                _ => "asks first".to_owned(),
+            }
+        };
+        names.enumerate().map(|(place, name)| (name.to_owned(), words(place, name))).collect()
     }
 }

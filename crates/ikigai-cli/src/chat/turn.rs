@@ -1,19 +1,24 @@
 //! One turn of the chat: the model is asked, what comes is drawn and kept, keys are heard.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ikigai::{Approval, ErrorKind, Event, FinishReason, ToolCall, Usage};
 use tokio::sync::oneshot;
 
 use super::keys::{Key, Keys};
+use super::meter::sum;
+use super::question::{Heard, Reply};
 use super::session::Session;
 use super::view::View;
 use crate::exit::Failure;
 use crate::flow::{Flow, lost};
 use crate::record::Recorder;
-use crate::tools::{Answer, Decision};
+use crate::tools::Decision;
 use crate::watch::{Note, Paid};
+
+/// What the model is told about a call that the user did not allow.
+const DECLINED: &str = "the user declined it";
 
 /// How often the screen is drawn at most.
 const FRAME: Duration = Duration::from_millis(33);
@@ -50,7 +55,14 @@ impl Outcome {
                 Key::Back => drop(self.typed.pop()),
                 Key::Clear => self.typed.clear(),
                 Key::Thinking => self.show_thinking = true,
-                Key::Stop | Key::Suspend | Key::Resized(_) => {}
+                Key::Stop
+                | Key::Suspend
+                | Key::Resized(_)
+                | Key::Tab
+                | Key::Up
+                | Key::Down
+                | Key::PageUp
+                | Key::PageDown => {}
             }
         }
         self.lines.retain(|line| !line.trim().is_empty());
@@ -62,10 +74,14 @@ impl Outcome {
 pub(crate) async fn run(session: &mut Session, view: &mut View, keys: &mut Keys) -> Result<Outcome, Failure> {
     let model = session.model()?;
     let Some(choice) = session.choice.clone() else { return Err(session.no_model()) };
+    session.remember_model().await?;
     let history = session.history();
     let conversation = session.conversation().await?;
     let recorder = Recorder::new(Arc::clone(&session.store), conversation, choice.name.clone());
-    view.begin(&choice.name.id)?;
+    let recorder = recorder.simulated(session.access.is_simulated());
+    // What was agreed to in an answer that was stopped holds no more.
+    session.tooling.scope().forget_promises();
+    view.begin(session.meter(&history, "Esc"))?;
     let mut turn = Turn {
         flow: Flow::open(model, history),
         recorder,
@@ -84,8 +100,8 @@ pub(crate) async fn run(session: &mut Session, view: &mut View, keys: &mut Keys)
 struct Turn {
     flow: Flow,
     recorder: Recorder,
-    /// A call that waits for a person's word.
-    question: Option<(ToolCall, String, oneshot::Sender<Approval>)>,
+    /// Where the answer to the question on the screen is waited for.
+    question: Option<oneshot::Sender<Approval>>,
     paid: Paid,
     usage: Option<Usage>,
     cost: Option<ikigai::Money>,
@@ -98,12 +114,19 @@ impl Turn {
     async fn drive(&mut self, session: &mut Session, view: &mut View, keys: &mut Keys) -> Result<(), Failure> {
         let mut frames = tokio::time::interval(FRAME);
         frames.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        // Where the terminal makes a signal of Ctrl-C.
+        let interrupt = tokio::signal::ctrl_c();
+        tokio::pin!(interrupt);
         loop {
             tokio::select! {
                 biased;
-                Some(note) = session.notes.recv() => self.note(note, session, view)?,
+                _ = &mut interrupt => {
+                    self.outcome.ended = Ended::Stopped;
+                    return Ok(());
+                }
+                Some(note) = session.notes.recv() => self.note(note, session, view).await?,
                 key = keys.next() => {
-                    if self.key(key, session, view, keys).await? {
+                    if self.key(key, session, view, keys)? {
                         self.outcome.ended = Ended::Stopped;
                         return Ok(());
                     }
@@ -111,7 +134,7 @@ impl Turn {
                 next = self.flow.next() => {
                     // What happened on the way to this event comes before it.
                     while let Ok(note) = session.notes.try_recv() {
-                        self.note(note, session, view)?;
+                        self.note(note, session, view).await?;
                     }
                     match next {
                         Ok(Some(event)) => self.event(&event, session, view).await?,
@@ -140,82 +163,94 @@ impl Turn {
                 view.warn(&words)?;
             }
         }
+        view.paid(response.usage.as_ref(), self.paid.cost);
         if let Some(usage) = &response.usage {
             self.usage = Some(self.usage.take().map_or_else(|| usage.clone(), |before| before.and(usage)));
         }
         let paid = std::mem::take(&mut self.paid);
-        if let Some(cost) = paid.cost {
-            self.cost = Some(self.cost.unwrap_or(ikigai::Money::ZERO) + cost);
-        }
+        self.cost = sum(self.cost, paid.cost);
         Ok(self.recorder.answer(response, paid).await?)
     }
 
-    fn note(&mut self, note: Note, session: &mut Session, view: &mut View) -> Result<(), Failure> {
+    async fn note(&mut self, note: Note, session: &mut Session, view: &mut View) -> Result<(), Failure> {
         match note {
             Note::Retry { attempt, wait, made, most } => view.retry(&attempt, wait, made, most),
-            Note::Step(paid) => self.paid = paid,
+            Note::Step(paid) => self.paid = session.access.paid(paid),
             Note::Result(call, result) => {
                 self.recorder.result(&result);
                 view.result(&call, &result)?;
             }
-            Note::Approve(call, answer) => {
-                let told = session.tooling.describe(&call);
-                let line = told.line.clone();
-                match session.tooling.decide(&call.name) {
-                    // What fails anyway changes nothing: the tool itself tells the model why.
-                    _ if told.fails.is_some() => {
-                        view.running(&line)?;
-                        let _ = answer.send(Approval::Allow);
-                    }
-                    Decision::Allow => {
-                        view.running(&line)?;
-                        let _ = answer.send(Approval::Allow);
-                    }
-                    Decision::Deny => {
-                        view.answered(&line, "never allowed here")?;
-                        let _ = answer.send(refused());
-                    }
-                    Decision::Ask => {
-                        view.ask(&told)?;
-                        self.question = Some((call, line, answer));
-                    }
-                }
+            Note::Approve(call, answer) => self.approve(call, answer, session, view).await?,
+        }
+        Ok(())
+    }
+
+    /// May a call be run?
+    async fn approve(
+        &mut self,
+        call: ToolCall,
+        answer: oneshot::Sender<Approval>,
+        session: &mut Session,
+        view: &mut View,
+    ) -> Result<(), Failure> {
+        let told = session.tooling.describe(&call).await;
+        match session.tooling.decide(&call, &told) {
+            Decision::Run => {
+                view.running(&told.line)?;
+                let _ = answer.send(Approval::Allow);
+            }
+            Decision::Refuse(why) => {
+                view.refused(&told.line)?;
+                let _ = answer.send(Approval::Deny(why));
+            }
+            Decision::Ask(rule) => {
+                view.ask(&call.name, told, rule)?;
+                self.question = Some(answer);
             }
         }
         Ok(())
     }
 
     /// Hears a key. True when the turn is to be stopped.
-    async fn key(
-        &mut self,
-        key: Key,
-        session: &mut Session,
-        view: &mut View,
-        keys: &mut Keys,
-    ) -> Result<bool, Failure> {
+    fn key(&mut self, key: Key, session: &mut Session, view: &mut View, keys: &mut Keys) -> Result<bool, Failure> {
+        let key = match (key, &mut view.question) {
+            (key @ (Key::Stop | Key::Suspend | Key::Resized(_)), _) | (key, None) => key,
+            (key, Some(question)) => match question.key(key, &self.typed, Instant::now()) {
+                Heard::Line(key) => key,
+                Heard::Taken => return view.asked_on().map(|()| false),
+                Heard::Answer(reply) => return self.answered(reply, session, view).map(|()| false),
+            },
+        };
         match key {
             Key::Stop => return Ok(true),
-            Key::Suspend => keys.suspend(),
+            Key::Suspend => {
+                keys.suspend();
+                view.woken()?;
+            }
             Key::Thinking => self.outcome.show_thinking = true,
             Key::Resized(size) => view.resize(size)?,
-            Key::Text(text) if self.question.is_some() => self.decide(&text, session, view).await?,
             Key::Text(text) => {
                 self.typed.push_str(&text);
-                view.type_line(&self.typed)?;
+                view.type_line(&self.typed, &self.outcome.lines)?;
             }
             Key::Back => {
                 self.typed.pop();
-                view.type_line(&self.typed)?;
+                view.type_line(&self.typed, &self.outcome.lines)?;
             }
             Key::Clear => {
                 self.typed.clear();
-                view.type_line(&self.typed)?;
+                view.type_line(&self.typed, &self.outcome.lines)?;
             }
             Key::Enter => {
                 let line = std::mem::take(&mut self.typed);
-                view.type_line("")?;
                 self.entered(line, view)?;
+                view.type_line("", &self.outcome.lines)?;
             }
+            Key::Up if self.typed.is_empty() => {
+                self.typed = self.outcome.lines.pop().unwrap_or_default();
+                view.type_line(&self.typed, &self.outcome.lines)?;
+            }
+            Key::Tab | Key::Up | Key::Down | Key::PageUp | Key::PageDown => {}
         }
         Ok(false)
     }
@@ -226,7 +261,7 @@ impl Turn {
         if command == "/model" {
             view.refuse(
                 "The model cannot be switched while an answer is being written.",
-                "Press Ctrl-C to stop it, or wait.",
+                "Press Esc to stop it, or wait.",
             )?;
         } else if !line.trim().is_empty() {
             self.outcome.lines.push(line);
@@ -234,21 +269,25 @@ impl Turn {
         Ok(())
     }
 
-    /// A key that answers the question about a call; other keys are no answer.
-    async fn decide(&mut self, key: &str, session: &mut Session, view: &mut View) -> Result<(), Failure> {
-        let (answer, approval, words) = match key {
-            "y" | "Y" => (Answer::Once, Approval::Allow, "allowed once"),
-            "a" | "A" => (Answer::Always, Approval::Allow, "always allowed here"),
-            "n" | "N" => (Answer::Once, refused(), "refused"),
-            "v" | "V" => (Answer::Never, refused(), "never allowed here"),
-            _ => return Ok(()),
+    /// The user has decided about a call.
+    fn answered(&mut self, reply: Reply, session: &mut Session, view: &mut View) -> Result<(), Failure> {
+        let (Some(sender), Some(question)) = (self.question.take(), view.question.take()) else { return Ok(()) };
+        let told = question.told().clone();
+        let (words, approval) = match reply {
+            Reply::Once => ("allowed once", Approval::Allow),
+            Reply::Always(rule) => {
+                session.tooling.always(rule)?;
+                ("always allowed in this folder", Approval::Allow)
+            }
+            Reply::No(None) => ("declined", Approval::Deny(DECLINED.to_owned())),
+            Reply::No(Some(reason)) => ("declined", Approval::Deny(format!("{DECLINED}: {reason}"))),
         };
-        let Some((call, line, sender)) = self.question.take() else { return Ok(()) };
-        session.tooling.remember(&call.name, answer);
-        if answer != Answer::Once {
-            session.keep_permissions().await?;
+        if approval == Approval::Allow
+            && let Some(promise) = &told.promise
+        {
+            session.tooling.scope().promise(promise.clone());
         }
-        view.answered(&line, words)?;
+        view.answered(&question, words)?;
         let _ = sender.send(approval);
         Ok(())
     }
@@ -284,10 +323,6 @@ impl Turn {
         self.outcome.typed = self.typed;
         Ok(self.outcome)
     }
-}
-
-fn refused() -> Approval {
-    Approval::Deny("the person did not allow it".to_owned())
 }
 
 /// What a person is told about a turn that failed.

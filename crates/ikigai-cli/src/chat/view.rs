@@ -3,33 +3,39 @@
 use std::io::Stdout;
 use std::time::{Duration, Instant};
 
-use ikigai::{Attempt, Event, ToolCall, ToolResult, Usage};
+use ikigai::{Attempt, Event, Money, ToolCall, ToolResult, Usage};
 
+use super::keys::forget_typed;
+use super::meter::{BYTES_A_TOKEN, Meter};
+use super::question::Question;
 use crate::exit::Failure;
-use crate::screen::{Frame, Live, Look, Region, Renderer, Size, clean, notice, spinner, thinking};
-use crate::tools::{Described, Preview};
+use crate::screen::shorten;
+use crate::screen::status::Status;
+use crate::screen::{Frame, Live, Look, Region, Renderer, Size, clean, notice, status, thinking};
+use crate::tools::{Described, Rule};
 
 /// So many lines of a tool's result are shown.
 const RESULT_LINES: notice::Lines = notice::Lines(4);
-/// So many lines of a change are shown before it is allowed.
-const DIFF_LINES: notice::Lines = notice::Lines(40);
-
-/// About so many bytes are a token.
-const BYTES_A_TOKEN: u64 = 4;
 
 /// What a person sees while a turn runs.
 pub(crate) struct View {
     look: Look,
     live: Live<Stdout>,
+    size: Size,
+    region: Region,
+    /// A call that waits for the user's word.
+    pub(super) question: Option<Question>,
     markdown: Renderer,
     phase: Phase,
-    /// The model's name.
-    model: String,
+    meter: Meter,
     began: Instant,
+    /// When the last event came; none before the first.
+    heard: Option<Instant>,
     first_text: Option<Duration>,
     thought: Thought,
     show_thinking: bool,
-    /// What was typed meanwhile.
+    /// What was typed meanwhile: whole lines, which wait for their turn, and the beginning of one.
+    queued: Vec<String>,
     typed: String,
     /// Whether the last thing above is text of the answer, which then ends with a blank line.
     in_text: bool,
@@ -42,7 +48,6 @@ enum Phase {
     Thinking,
     Writing,
     Busy(String),
-    Asking(Vec<String>),
 }
 
 /// The thinking of the answer that is being written.
@@ -59,21 +64,27 @@ impl View {
         View {
             look,
             live: Live::new(std::io::stdout(), size, region).reflows(std::env::var_os("XTERM_VERSION").is_none()),
+            size,
+            region,
+            question: None,
             markdown: Renderer::new(look),
             phase: Phase::Waiting,
-            model: String::new(),
+            meter: Meter::default(),
             began: Instant::now(),
+            heard: None,
             first_text: None,
             thought: Thought::default(),
             show_thinking,
+            queued: Vec::new(),
             typed: String::new(),
             in_text: false,
         }
     }
 
     /// A turn begins.
-    pub(crate) fn begin(&mut self, model: &str) -> Result<(), Failure> {
-        self.model = model.to_owned();
+    pub(crate) fn begin(&mut self, meter: Meter) -> Result<(), Failure> {
+        self.meter = meter;
+        self.heard = None;
         self.began = Instant::now();
         self.first_text = None;
         self.phase = Phase::Waiting;
@@ -82,9 +93,14 @@ impl View {
 
     /// Takes the next event of the answer. Drawing comes later: events come faster than anybody sees.
     pub(crate) fn event(&mut self, event: &Event) -> Result<(), Failure> {
+        self.heard = Some(Instant::now());
         match event {
-            Event::Start { .. } => self.phase = Phase::Waiting,
+            Event::Start { .. } => {
+                self.meter.begin();
+                self.phase = Phase::Waiting;
+            }
             Event::ThinkingDelta { text, .. } => {
+                self.meter.wrote(text);
                 self.thought.began.get_or_insert_with(Instant::now);
                 self.thought.text.push_str(text);
                 self.phase = Phase::Thinking;
@@ -93,13 +109,14 @@ impl View {
                 self.end_thinking()?;
                 self.first_text.get_or_insert_with(|| self.began.elapsed());
                 self.markdown.push(text);
+                self.meter.wrote(text);
                 self.in_text = true;
                 self.phase = Phase::Writing;
             }
             Event::ToolCallStart { name, .. } => {
                 self.end_thinking()?;
                 self.end_text()?;
-                self.phase = Phase::Busy(format!("Calling {name}"));
+                self.phase = Phase::Busy(format!("calling {name}"));
             }
             Event::Usage { usage } => self.thought.tokens = Some(usage.thinking_tokens).filter(|tokens| *tokens > 0),
             Event::Done { .. } => {
@@ -107,9 +124,9 @@ impl View {
                 self.end_text()?;
                 self.phase = Phase::Waiting;
             }
+            Event::ToolCallDelta { arguments, .. } => self.meter.wrote(arguments),
             Event::BlockStart { .. }
             | Event::BlockDone { .. }
-            | Event::ToolCallDelta { .. }
             | Event::ToolCallDone { .. }
             | Event::Error { .. }
             | Event::Other { .. } => {}
@@ -119,41 +136,62 @@ impl View {
         Ok(())
     }
 
+    /// A request was answered in full: now it is known what it took.
+    pub(crate) fn paid(&mut self, usage: Option<&Usage>, cost: Option<Money>) {
+        self.meter.paid(usage, cost);
+    }
+
     /// A try failed, and the next one waits.
     pub(crate) fn retry(&mut self, attempt: &Attempt, wait: Duration, made: u32, most: u32) {
-        let status = attempt.status.map(|status| format!(" ({status})")).unwrap_or_default();
-        let words = format!("{}{status}", attempt.kind);
+        let words = notice::failed_attempt(attempt);
+        self.heard = None;
         self.phase = Phase::Retrying { words, until: Instant::now() + wait, next: made + 1, most };
     }
 
     /// A tool is run: its call is told, and what it does is waited for.
     pub(crate) fn running(&mut self, line: &str) -> Result<(), Failure> {
         self.print(&notice::info(&format!("● {line}"), self.look))?;
-        self.phase = Phase::Busy(format!("Running {}", line.split(' ').next().unwrap_or(line)));
+        self.phase = Phase::Busy(format!("running {}", line.split(' ').next().unwrap_or(line)));
         self.draw()
     }
 
-    /// A question that a key answers.
-    pub(crate) fn ask(&mut self, told: &Described) -> Result<(), Failure> {
-        match &told.preview {
-            Some(Preview::Diff { path, old, new }) => {
-                let diff = notice::diff(old, new, path, DIFF_LINES, self.look);
-                self.print(&diff)?;
-            }
-            Some(Preview::Command(_)) | None => {}
-        }
-        let question = format!("Allow {}?", clean(&told.line));
-        let keys = "y once · a always here · n no · v never here".to_owned();
-        let mut lines: Vec<String> = notice::warning(&question, self.look).lines().map(str::to_owned).collect();
-        lines.push(format!("  {keys}"));
-        self.phase = Phase::Asking(lines);
+    /// A call that is not run. Its result says why.
+    pub(crate) fn refused(&mut self, line: &str) -> Result<(), Failure> {
+        self.print(&notice::info(&format!("● {line} · refused"), self.look))?;
         self.draw()
+    }
+
+    /// Asks whether a call may be run.
+    pub(crate) fn ask(&mut self, name: &str, told: Described, always: Option<Rule>) -> Result<(), Failure> {
+        if self.region == Region::Live {
+            self.question = Some(Question::new(name, told, always, self.look, self.size, Instant::now()));
+            return self.draw();
+        }
+        // Printed, all of it is on the screen.
+        forget_typed();
+        let size = Size { rows: usize::MAX, ..self.size };
+        let question = Question::new(name, told, always, self.look, size, Instant::now());
+        self.print(&(question.whole(self.look).join("\n") + "\n"))?;
+        self.question = Some(question);
+        Ok(())
+    }
+
+    /// What the question waits for now, where it cannot be seen.
+    pub(crate) fn asked_on(&mut self) -> Result<(), Failure> {
+        match &self.question {
+            Some(question) if self.region == Region::Plain && question.wants_reason() => {
+                self.print("  Why not? Type a line.\n")
+            }
+            _ => self.draw(),
+        }
     }
 
     /// The question was answered.
-    pub(crate) fn answered(&mut self, line: &str, words: &str) -> Result<(), Failure> {
+    pub(crate) fn answered(&mut self, question: &Question, words: &str) -> Result<(), Failure> {
+        let line = &question.told().line;
         self.print(&notice::info(&format!("● {line} · {words}"), self.look))?;
-        self.phase = Phase::Busy(format!("Running {}", line.split(' ').next().unwrap_or(line)));
+        self.print(&question.kept(self.look))?;
+        self.phase = Phase::Busy(format!("running {}", line.split(' ').next().unwrap_or(line)));
         self.draw()
     }
 
@@ -166,6 +204,7 @@ impl View {
         } else {
             self.print(&notice::folded(text, RESULT_LINES, self.look))?;
         }
+        self.heard = None;
         self.phase = Phase::Waiting;
         self.draw()
     }
@@ -187,15 +226,26 @@ impl View {
     }
 
     /// What was typed so far, shown below.
-    pub(crate) fn type_line(&mut self, typed: &str) -> Result<(), Failure> {
+    pub(crate) fn type_line(&mut self, typed: &str, queued: &[String]) -> Result<(), Failure> {
         typed.clone_into(&mut self.typed);
+        queued.clone_into(&mut self.queued);
+        self.draw()
+    }
+
+    /// The program slept: what was on the screen is not there any more.
+    pub(crate) fn woken(&mut self) -> Result<(), Failure> {
+        self.live.forget();
         self.draw()
     }
 
     /// The terminal has another size.
     pub(crate) fn resize(&mut self, size: Size) -> Result<(), Failure> {
         self.look = self.look.with_width(size.columns);
+        self.size = size;
         self.live.resize(size);
+        if let Some(question) = &mut self.question {
+            question.resize(self.look, size);
+        }
         self.markdown.resize(self.look.width);
         self.draw()
     }
@@ -204,21 +254,29 @@ impl View {
     pub(crate) fn draw(&mut self) -> Result<(), Failure> {
         let Frame { finished, mut open } =
             if self.in_text { self.markdown.frame() } else { Frame { finished: String::new(), open: Vec::new() } };
-        let elapsed = self.began.elapsed();
+        if let Some(question) = &self.question {
+            open.extend(question.lines(&self.typed, self.look, Instant::now()));
+        }
         match &self.phase {
-            Phase::Writing => {}
-            Phase::Waiting => open.push(spinner::waiting(&self.model, elapsed, self.look)),
-            Phase::Thinking => {
-                let since = self.thought.began.map_or(Duration::ZERO, |began| began.elapsed());
-                open.push(spinner::thinking(&self.thought.text, self.thought.tokens, since, self.look));
-            }
-            Phase::Busy(what) => open.push(spinner::busy(what, elapsed, self.look)),
+            _ if self.question.is_some() => {}
+            Phase::Writing => open.push(self.status("writing", None)),
+            Phase::Waiting => open.push(self.status("waiting", None)),
+            Phase::Thinking => open.push(self.status("thinking", status::heading(&self.thought.text))),
+            Phase::Busy(what) => open.push(self.status(what, None)),
             Phase::Retrying { words, until, next, most } => {
                 let left = until.saturating_duration_since(Instant::now()).as_secs_f64().ceil();
-                let words = format!("{words}: retrying in {left} s, attempt {next} of {most}");
+                let words = format!("{words}. Retrying in {left} s (attempt {next} of {most})");
                 open.extend(notice::warning(&words, self.look).lines().map(str::to_owned));
             }
-            Phase::Asking(lines) => open.extend(lines.iter().cloned()),
+        }
+        for (place, line) in self.queued.iter().enumerate() {
+            let last = if place + 1 == self.queued.len() { " (Up takes it back)" } else { "" };
+            let room = self.look.width.saturating_sub(10 + last.len());
+            open.push(
+                notice::info(&format!("  queued: {}{last}", shorten(line, room, self.look)), self.look)
+                    .trim_end()
+                    .to_owned(),
+            );
         }
         if !self.typed.is_empty() {
             open.push(format!("› {}▏", clean(&self.typed)));
@@ -226,10 +284,29 @@ impl View {
         self.live.draw(&finished, &open).map_err(|error| Failure::writing(&error))
     }
 
+    /// The row that says what goes on.
+    fn status(&self, doing: &str, about: Option<&str>) -> String {
+        let is_busy = matches!(self.phase, Phase::Busy(_));
+        let status = Status {
+            model: self.meter.model(),
+            doing,
+            about,
+            elapsed: self.began.elapsed(),
+            // A tool takes the time that it takes.
+            silent: self.heard.filter(|_| !is_busy).map_or(Duration::ZERO, |heard| heard.elapsed()),
+            tokens: self.meter.tokens(),
+            cost: self.meter.cost(),
+            stops: self.meter.stops(),
+        };
+        status::row(&status, self.look)
+    }
+
     /// The turn is over: nothing changes any more.
     pub(crate) fn end(&mut self) -> Result<(), Failure> {
         self.end_thinking()?;
         self.end_text()?;
+        self.question = None;
+        self.queued.clear();
         self.typed.clear();
         self.live.clear().map_err(|error| Failure::writing(&error))
     }

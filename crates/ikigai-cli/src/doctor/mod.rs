@@ -13,6 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::keys;
 use crate::output::{DIM, ERROR, GOOD, HEADING, Out, WARNING};
 use crate::places::{self, Places};
+use crate::screen::clean;
 use crate::settings::{self, Checked, State};
 
 /// Check the set-up: keys, files, network, terminal, database
@@ -126,9 +127,9 @@ fn print(findings: &[Finding], broken: usize, out: &mut Out) -> Result<(), Failu
             Health::Warning => (WARNING, "!"),
             Health::Broken => (ERROR, "broken"),
         };
-        text.push_str(&format!("  {style}{mark:<6}{style:#}  {}\n", finding.what));
+        text.push_str(&format!("  {style}{mark:<6}{style:#}  {}\n", clean(&finding.what)));
         if let Some(hint) = &finding.hint {
-            text.push_str(&format!("          {DIM}{hint}{DIM:#}\n"));
+            text.push_str(&format!("          {DIM}{}{DIM:#}\n", clean(hint)));
         }
     }
     text.push_str(&match broken {

@@ -10,6 +10,8 @@ use jiff::Timestamp;
 use super::{Finding, Health};
 use crate::exit::Failure;
 use crate::keys::{self, Tried};
+use crate::redact;
+use crate::trust;
 
 /// A clock that is off by more makes signed requests fail, and tells wrong times. In seconds.
 const SKEW: i64 = 60;
@@ -48,7 +50,7 @@ pub(super) fn client(registry: Registry) -> Result<(Client, Clock), Failure> {
     let clock = Clock::default();
     let http = Http::new().map_err(|error| Failure::new(format!("TLS cannot be set up: {error}")))?;
     let transport = Dated { http, clock: clock.clone() };
-    Ok((keys::checking_client(registry, Client::builder().transport(transport))?, clock))
+    Ok((keys::checking_client(registry, trust::client()?.transport(transport))?, clock))
 }
 
 /// Asks every provider with a key.
@@ -115,7 +117,7 @@ pub(super) fn variables() -> Vec<Finding> {
         ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"]
     {
         if let Some(proxy) = value(name) {
-            findings.push(Finding::new("network", Health::Info, format!("{name}={}", without_user(&proxy))));
+            findings.push(Finding::new("network", Health::Info, format!("{name}={}", redact::address(&proxy))));
         }
     }
     for name in ["SSL_CERT_FILE", "SSL_CERT_DIR"] {
@@ -131,7 +133,7 @@ pub(super) fn variables() -> Vec<Finding> {
     for provider in ikigai_core::provider::Providers::shared().iter() {
         for name in provider.base_url_variables() {
             if let Some(url) = value(&name) {
-                let what = format!("{name}={}: requests to {} go there", without_user(&url), provider.name);
+                let what = format!("{name}={}: requests to {} go there", redact::address(&url), provider.name);
                 findings.push(Finding::new("network", Health::Info, what));
             }
         }
@@ -139,35 +141,11 @@ pub(super) fn variables() -> Vec<Finding> {
     findings
 }
 
-/// An address without the name and the password in it, and without what may be a token behind `?`.
-fn without_user(url: &str) -> String {
-    let (url, query) = url.split_once('?').map_or((url, ""), |(url, _)| (url, "?…"));
-    let shown = match (url.split_once("://"), url.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://…@{host}"),
-        (None, Some((_, host))) => format!("…@{host}"),
-        (_, None) => url.to_owned(),
-    };
-    format!("{shown}{query}")
-}
-
 #[cfg(test)]
 mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
-
-    #[test]
-    fn addresses_show_no_password() {
-        for (url, shown) in [
-            ("http://proxy:8080", "http://proxy:8080"),
-            ("http://me:secret@proxy:8080", "http://…@proxy:8080"),
-            ("me:se@cret@proxy", "…@proxy"),
-            ("https://host/v1?api_key=secret", "https://host/v1?…"),
-            ("localhost,.example.com", "localhost,.example.com"),
-        ] {
-            assert_eq!(without_user(url), shown);
-        }
-    }
 
     #[test]
     fn the_nearest_clock_counts() {

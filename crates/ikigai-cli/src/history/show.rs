@@ -74,11 +74,7 @@ pub(crate) async fn run(show: &Show, store: &dyn Store, out: &mut Out) -> Result
         Some(Format::Text) => drawn(false, out),
         // Colours that were asked for are asked of the drawing: Markdown has none.
         None if is_terminal || colour => drawn(colour, out),
-        Some(Format::Markdown) | None => {
-            let text = ikigai_store::markdown(&conversation, &thread);
-            // What a file may hold, a terminal must not obey.
-            if is_terminal { out.data(screen::clean(&text).as_bytes()) } else { out.data(text.as_bytes()) }
-        }
+        Some(Format::Markdown) | None => out.data(ikigai_store::markdown(&conversation, &thread).as_bytes()),
     }
 }
 

@@ -12,6 +12,8 @@ use tokio::task::JoinSet;
 use super::{found, provider};
 use crate::exit::{Exit, Failure};
 use crate::output::{DIM, ERROR, GOOD, NAME, Out};
+use crate::screen::clean;
+use crate::trust;
 
 /// How long a provider may take.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -52,7 +54,7 @@ pub(crate) struct Tried {
 }
 
 pub(crate) fn run(check: &Check, registry: Registry, out: &mut Out) -> Result<(), Failure> {
-    let client = client(registry, Client::builder())?;
+    let client = client(registry, trust::client()?)?;
     let (keys, broken) = found(&client);
     let chosen: Vec<(&Provider, Option<Found>)> = match &check.provider {
         Some(name) => {
@@ -117,7 +119,7 @@ fn print(tried: &[Tried], check: &Check, out: &mut Out) -> Result<(), Failure> {
             Err(_) if tried.len() == 1 => {}
             Err(error) => {
                 let words = error.to_string();
-                let error = words.strip_prefix(&format!("{provider}: ")).unwrap_or(&words);
+                let error = clean(words.strip_prefix(&format!("{provider}: ")).unwrap_or(&words));
                 out.text(&format!("{ERROR}failed{ERROR:#}  {NAME}{provider:<wide$}{NAME:#}  {key:<5}  {error}\n"))?;
             }
         }

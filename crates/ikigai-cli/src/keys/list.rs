@@ -1,13 +1,14 @@
 //! `ikigai keys list`.
 
 use clap::Args;
-use ikigai::{Client, Registry};
+use ikigai::Registry;
 use serde_json::json;
 
 use super::{found, source};
 use crate::exit::Failure;
 use crate::output::Out;
 use crate::table::{Side, Table};
+use crate::trust;
 
 /// List the keys, and where each is from
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ pub(crate) struct List {
 }
 
 pub(crate) fn run(list: &List, registry: Registry, out: &mut Out) -> Result<(), Failure> {
-    let client = Client::builder().registry(registry).build()?;
+    let client = trust::client()?.registry(registry).build()?;
     let (keys, broken) = found(&client);
     let mut rows: Vec<(&str, String, String)> =
         keys.iter().map(|(provider, found)| (provider.id.as_ref(), found.key.hint(), source(&found.from))).collect();

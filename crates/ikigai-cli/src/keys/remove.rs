@@ -1,12 +1,13 @@
 //! `ikigai keys remove`.
 
 use clap::Args;
-use ikigai::{Client, Registry};
+use ikigai::Registry;
 
 use super::{provider, source, store};
 use crate::exit::Failure;
 use crate::output::Out;
 use crate::places::Places;
+use crate::trust;
 
 /// Remove a provider's key from credentials.toml
 #[derive(Debug, Args)]
@@ -22,7 +23,7 @@ pub(crate) struct Remove {
 }
 
 pub(crate) fn run(remove: &Remove, registry: Registry, out: &mut Out) -> Result<(), Failure> {
-    let client = Client::builder().registry(registry).build()?;
+    let client = trust::client()?.registry(registry).build()?;
     let provider = provider(client.registry(), &remove.provider)?;
     let file = Places::required()?.credentials();
     let mut document = store::read(&file)?;

@@ -4,12 +4,13 @@ use std::io::{IsTerminal as _, Read as _};
 
 use clap::Args;
 use ikigai::config::Key;
-use ikigai::{Auth, Client, Provider, Registry};
+use ikigai::{Auth, Provider, Registry};
 
 use super::{prompt, provider, source, store};
 use crate::exit::Failure;
 use crate::output::{NAME, Out};
 use crate::places::Places;
+use crate::trust;
 
 /// More than any key has.
 const LONGEST: u64 = 16 << 10;
@@ -44,7 +45,7 @@ pub(crate) fn run(set: &Set, registry: &Registry, out: &mut Out) -> Result<(), F
     store::write(&file, &document)?;
     out.text(&format!("The key of {} ({NAME}{}{NAME:#}) is in {}\n", provider.name, key.hint(), file.display()))?;
     // What was written may not be what is used.
-    let client = Client::builder().registry(registry.clone()).build()?;
+    let client = trust::client()?.registry(registry.clone()).build()?;
     match client.key_of(&provider.id)? {
         Some(found) if found.key.expose() != key.expose() => {
             out.warning(&format!("{} goes before it: it has another key, {}", source(&found.from), found.key.hint()));

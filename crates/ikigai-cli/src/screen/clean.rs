@@ -22,6 +22,34 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
+/// The same for text that also holds our own styles: sequences that set a style stay, all others become visible. It is the
+/// last gate before a terminal; foreign text is [`clean`]ed before it is styled.
+pub(crate) fn clean_styled(text: &str) -> Cow<'_, str> {
+    if !text.contains('\x1b') {
+        return clean(text);
+    }
+    let mut safe = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\x1b[") {
+        safe.push_str(&clean(before));
+        let end = after.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(after.len());
+        let (numbers, tail) = after.split_at_checked(end).unwrap_or((after, ""));
+        let conceals = numbers.split(';').any(|number| number == "8");
+        match tail.strip_prefix('m').filter(|_| !conceals) {
+            Some(tail) => {
+                safe.push_str(&format!("\x1b[{numbers}m"));
+                rest = tail;
+            }
+            None => {
+                safe.push_str("␛[");
+                rest = after;
+            }
+        }
+    }
+    safe.push_str(&clean(rest));
+    Cow::Owned(safe)
+}
+
 /// Shown by some terminals and not by others, so that no width is right for it.
 const SOFT_HYPHEN: char = '\u{ad}';
 
@@ -66,5 +94,15 @@ mod tests {
         assert_eq!(clean("\u{9b}31m \u{90}x\u{9c} \x7f\u{85}"), "\u{fffd}31m \u{fffd}x\u{fffd} ␡\u{fffd}");
         assert_eq!(clean("a\u{202e}b\u{2066}c\u{2069}"), "a<U+202E>b<U+2066>c<U+2069>");
         assert_eq!(clean("a\u{2028}b co\u{ad}op"), "a b coop");
+    }
+
+    #[test]
+    fn only_styles_pass_the_last_gate() {
+        let styled = "\x1b[1;31merror:\x1b[0m words\n";
+        assert_eq!(clean_styled(styled), styled);
+        assert_eq!(
+            clean_styled("\x1b[1mx\x1b[0m\x1b]0;t\x07\x1b[2J\x1b[8mhidden\x1b[31\x1bc\x1b"),
+            "\x1b[1mx\x1b[0m␛]0;t␇␛[2J␛[8mhidden␛[31␛c␛"
+        );
     }
 }

@@ -141,6 +141,12 @@ impl<W: Write> Live<W> {
         self.draw("", &[])
     }
 
+    /// The region is not on the screen any more: the next one is drawn where the cursor is.
+    pub(crate) fn forget(&mut self) {
+        self.shown.clear();
+        self.height = 0;
+    }
+
     /// The terminal has another size now.
     pub(crate) fn resize(&mut self, size: Size) {
         self.size = Size { columns: size.columns.max(1), rows: size.rows.max(1) };

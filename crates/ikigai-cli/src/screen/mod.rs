@@ -11,15 +11,19 @@ mod live;
 mod look;
 mod markdown;
 pub(crate) mod notice;
-pub(crate) mod spinner;
+mod sheet;
+mod spell;
+pub(crate) mod status;
 mod text;
 pub(crate) mod thinking;
 
-pub(crate) use clean::clean;
+pub(crate) use clean::{clean, clean_styled};
 pub(crate) use fences::blocks;
 pub(crate) use live::{Live, Region, Size};
 pub(crate) use look::Look;
 pub(crate) use markdown::{Frame, Renderer, acknowledgements, markdown};
+pub(crate) use sheet::{Content, Sheet};
+pub(crate) use spell::one_line;
 pub(crate) use text::{shorten, width, wrap};
 
 #[cfg(test)]

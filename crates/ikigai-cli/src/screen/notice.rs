@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use anstyle::Style;
+use ikigai::ErrorKind;
 
-pub(crate) use super::diff::diff;
 use super::look::{DIM, GREEN, Look, RED, YELLOW};
 use super::text::{Inline, Row, Span, fill, paint, shorten, width};
 use crate::table::thousands;
@@ -88,6 +88,31 @@ fn count_of(number: usize) -> String {
 /// `1 token`, `1,234 tokens`
 pub(crate) fn tokens(number: u64) -> String {
     format!("{} {}", count(number), if number == 1 { "token" } else { "tokens" })
+}
+
+/// Why a try failed, in words: `Rate limited (429)`.
+pub(crate) fn failed_attempt(attempt: &ikigai::Attempt) -> String {
+    let words = match attempt.kind {
+        ErrorKind::RateLimit => "Rate limited",
+        ErrorKind::Quota => "Out of quota",
+        ErrorKind::Overloaded => "The provider is overloaded",
+        ErrorKind::Timeout => "Timed out",
+        ErrorKind::Network => "Connection lost",
+        ErrorKind::Protocol => "The answer could not be read",
+        ErrorKind::Server => "The provider failed",
+        // These are not tried again.
+        ErrorKind::Auth
+        | ErrorKind::Permission
+        | ErrorKind::InvalidRequest
+        | ErrorKind::NotFound
+        | ErrorKind::ContextTooLong
+        | ErrorKind::ContentFiltered
+        | ErrorKind::Cancelled => "Failed",
+        // Kinds that are yet to come.
+        _ => "Failed",
+    };
+    let status = attempt.status.map(|status| format!(" ({status})")).unwrap_or_default();
+    format!("{words}{status}")
 }
 
 /// Whole units that have passed: `4 s`, `1 min 12 s`, `2 h 5 min`.

@@ -4,10 +4,11 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use super::check::{self, State};
-use super::{Settings, edit, load_from, without_password};
+use super::{Settings, edit, load_from};
 use crate::exit::Failure;
 use crate::output::{DIM, ERROR, GOOD, HEADING, Out, WARNING};
 use crate::places::Places;
+use crate::redact;
 
 /// Look at the settings, and change them
 #[derive(Debug, Args)]
@@ -230,10 +231,16 @@ fn load(places: &Places, out: &mut Out) -> Result<Settings, Failure> {
 fn show(show: &Show, places: &Places, out: &mut Out) -> Result<(), Failure> {
     let mut settings = load(places, out)?;
     if let Some(database) = &mut settings.database {
-        *database = without_password(database);
+        *database = redact::address(database);
     }
     for server in settings.mcp.values_mut() {
-        server.env.values_mut().chain(server.headers.values_mut()).for_each(|secret| *secret = "…".to_owned());
+        server
+            .env
+            .values_mut()
+            .chain(server.headers.values_mut())
+            .for_each(|secret| *secret = redact::HIDDEN.to_owned());
+        server.url = server.url.as_deref().map(redact::address);
+        server.command = redact::command(&server.command);
     }
     if show.json {
         return out.json(&settings);

@@ -22,6 +22,9 @@ const TEMPLATE: &str = "\
 # save = true                       # whether conversations are kept
 # database = \"~/chats.db\"           # or \"postgres://…\"
 
+# [aliases]                         # your own names of models
+# fast = \"gemini-2.5-flash/none\"
+
 # [mcp.files]
 # command = [\"npx\", \"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"]
 # env = { NAME = \"value\" }
@@ -45,7 +48,7 @@ pub(super) fn key(text: &str) -> Result<Vec<&str>, Failure> {
         parts if parts.iter().any(|part| part.trim().is_empty()) => {
             Err(Failure::usage(format!("`{text}` is no setting")))
         }
-        ["mcp"] | ["mcp", _] => Ok(parts),
+        ["mcp"] | ["mcp", _] | ["aliases", _] => Ok(parts),
         ["mcp", _, field, rest @ ..] => match (SERVER_KEYS.contains(field), *field, rest) {
             (false, ..) => Err(unknown(field, &SERVER_KEYS)),
             (true, "env" | "headers", [] | [_]) | (true, _, []) => Ok(parts),
@@ -58,7 +61,7 @@ pub(super) fn key(text: &str) -> Result<Vec<&str>, Failure> {
 }
 
 /// Changes one setting.
-pub(super) fn set(places: &Places, text: &str, value: &str) -> Result<(), Failure> {
+pub(crate) fn set(places: &Places, text: &str, value: &str) -> Result<(), Failure> {
     let parts = key(text)?;
     let value = read_value(&parts, value)?;
     let mut document = document(places)?;
@@ -159,14 +162,14 @@ fn document(places: &Places) -> Result<DocumentMut, Failure> {
 fn save(places: &Places, document: &DocumentMut) -> Result<(), Failure> {
     let (file, text) = (places.settings(), document.to_string());
     read::read(&file.display().to_string(), &text).map_err(|failure| failure.hint("The file stays as it was."))?;
-    places::write(&file, &text, Mode::Kept)
+    places::write(&file, &text, Mode::Private)
 }
 
 /// Opens the file in an editor, and waits.
 pub(super) fn edit(places: &Places) -> Result<(), Failure> {
     let file = places.settings();
     if !file.exists() {
-        places::write(&file, TEMPLATE, Mode::Kept)?;
+        places::write(&file, TEMPLATE, Mode::Private)?;
     }
     let editor =
         ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|text| !text.trim().is_empty()));

@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::check::{Checked, State, all as check_files};
 pub(crate) use self::command::{Config, run};
-pub(crate) use self::edit::replace;
+pub(crate) use self::edit::{replace, set};
 pub(crate) use self::read::Warning;
 use crate::exit::Failure;
 use crate::places::{self, Places};
+use crate::redact;
 
 /// What a person has set. What is not set has its default, so a file may be empty.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +39,9 @@ pub(crate) struct Settings {
     pub(crate) database: Option<String>,
     /// Whether conversations are kept.
     pub(crate) save: bool,
+    /// The user's own names of models.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) aliases: BTreeMap<String, String>,
     /// MCP servers, by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) mcp: BTreeMap<String, McpServer>,
@@ -53,6 +57,7 @@ impl Default for Settings {
             tools: true,
             database: None,
             save: true,
+            aliases: BTreeMap::new(),
             mcp: BTreeMap::new(),
         }
     }
@@ -127,7 +132,7 @@ impl Database {
     pub(crate) fn shown(&self) -> String {
         match self {
             Database::File(path) => path.display().to_string(),
-            Database::Postgres(url) => without_password(url),
+            Database::Postgres(url) => redact::address(url),
         }
     }
 }
@@ -142,27 +147,6 @@ fn at_home(path: &str) -> PathBuf {
         (Some(rest), Ok(home)) => home.join(rest),
         _ => PathBuf::from(path),
     }
-}
-
-/// `postgres://user:secret@host/name?password=secret` without the secrets.
-fn without_password(url: &str) -> String {
-    let (address, query) = url.split_once('?').map_or((url, None), |(address, query)| (address, Some(query)));
-    let address = match (address.split_once("://"), address.rsplit_once('@')) {
-        (Some((scheme, _)), Some((user, host))) => {
-            let user = user.get(scheme.len() + 3..).unwrap_or_default();
-            match user.split_once(':') {
-                Some((name, _)) => format!("{scheme}://{name}:…@{host}"),
-                None => address.to_owned(),
-            }
-        }
-        _ => address.to_owned(),
-    };
-    let Some(query) = query else { return address };
-    let shown = query.split('&').map(|pair| match pair.split_once('=') {
-        Some((name, _)) if name.to_ascii_lowercase().contains("password") => format!("{name}=…"),
-        _ => pair.to_owned(),
-    });
-    format!("{address}?{}", shown.collect::<Vec<_>>().join("&"))
 }
 
 /// The settings of this user, and what in their file means nothing. Without a file, or a place for one: the defaults.

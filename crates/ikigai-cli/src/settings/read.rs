@@ -9,7 +9,8 @@ use super::Settings;
 use crate::exit::Failure;
 
 /// The keys of the file, as `config set` and `config get` take them too.
-pub(super) const KEYS: [&str; 8] = ["model", "system", "thinking_display", "keys", "tools", "database", "save", "mcp"];
+pub(super) const KEYS: [&str; 9] =
+    ["model", "system", "thinking_display", "keys", "tools", "database", "save", "aliases", "mcp"];
 /// The keys of an MCP server.
 pub(super) const SERVER_KEYS: [&str; 4] = ["command", "env", "url", "headers"];
 

@@ -37,6 +37,7 @@ headers = { authorization = "Bearer x" }
 "#;
     let table = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
     let expected = Settings {
+        aliases: BTreeMap::new(),
         model: Some("claude-sonnet-4-5/high".to_owned()),
         system: Some("Be brief.".to_owned()),
         thinking_display: ThinkingDisplay::Show,
@@ -76,7 +77,7 @@ fn unknown_keys_are_warnings_with_their_place_and_the_nearest_key() {
         [
             "config.toml:2:1: modle: `modle` is no key here; did you mean `model`?",
             "config.toml:3:1: weather: `weather` is no key here; known are model, system, thinking_display, keys, tools, \
-             database, save, mcp",
+             database, save, aliases, mcp",
             "config.toml:7:3: mcp.a.enw: `enw` is no key here; did you mean `env`?",
         ]
     );
@@ -113,8 +114,8 @@ fn the_database_is_a_file_or_an_address_and_shows_no_password() {
     assert_eq!(of(Some("/srv/chats.db")), "/srv/chats.db");
     assert_eq!(
         of(Some("postgres://me:se:cr@et@host:5432/db?sslmode=require")),
-        "postgres://me:…@host:5432/db?sslmode=require"
+        "postgres://…@host:5432/db?sslmode=require"
     );
-    assert_eq!(of(Some("postgresql://host/db?user=me&Password=secret")), "postgresql://host/db?user=me&Password=…");
-    assert_eq!(of(Some("postgres://me@host/db")), "postgres://me@host/db");
+    assert_eq!(of(Some("postgresql://host/db?user=me&Password=secret")), "postgresql://host/db?user=…&Password=…");
+    assert_eq!(of(Some("postgres://me@host/db")), "postgres://…@host/db");
 }

@@ -1,18 +1,19 @@
 //! `write_file` and `edit_file`.
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use ikigai::schemars::{self, JsonSchema};
 use ikigai_core::near;
 use memchr::memmem;
 use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
 
 use super::Stop;
 use super::scope::{Scope, plain};
-use super::text::one_line;
 use crate::files::{self, Mode};
+use crate::screen::one_line;
 
 /// The largest file that is edited, in bytes.
 const LARGEST: u64 = 16 << 20;
@@ -21,7 +22,7 @@ const COMPARED: usize = 20_000;
 
 /// Writes a whole file, new or not, and the folders that it needs. For a small change of a file that exists, edit_file is the
 /// better one.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub(super) struct WriteFile {
     /// The file, from the working folder.
     pub(super) path: String,
@@ -31,7 +32,7 @@ pub(super) struct WriteFile {
 
 /// Replaces a piece of text in a file. The old text must stand there exactly as given, blanks and all, and only once: give
 /// enough of its surroundings, or set replace_all.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub(super) struct EditFile {
     /// The file, from the working folder.
     pub(super) path: String,
@@ -43,11 +44,61 @@ pub(super) struct EditFile {
     pub(super) replace_all: Option<bool>,
 }
 
+/// A change as the model asked for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Change {
+    Write(WriteFile),
+    Edit(EditFile),
+}
+
+/// A change that the user agreed to: it is made to the file that they saw, as they saw it, or not at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Promise {
+    change: Change,
+    path: PathBuf,
+    /// A digest of the file's bytes; none for a file that was not there.
+    before: Option<[u8; 32]>,
+}
+
+impl Promise {
+    pub(super) fn new(change: Change, path: PathBuf, before: Option<&[u8]>) -> Self {
+        Promise { change, path, before: before.map(digest) }
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+fn digest(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
+/// Is the file still what the user saw? Where nobody was asked about this change, there is nothing to compare.
+fn kept(
+    promises: &mut Vec<Promise>,
+    change: Change,
+    path: &Path,
+    before: Option<&[u8]>,
+    shown: &str,
+) -> Result<(), String> {
+    let Some(place) = promises.iter().position(|promise| promise.change == change) else { return Ok(()) };
+    let promise = promises.swap_remove(place);
+    if promise.path == path && promise.before == before.map(digest) {
+        Ok(())
+    } else {
+        Err(format!("{shown} changed after the user was asked; nothing was written, read it again"))
+    }
+}
+
 pub(super) fn write_file(scope: &Scope, arguments: &WriteFile, stop: &Stop) -> Result<String, String> {
     let path = scope.resolve(&arguments.path)?;
     let shown = scope.shown(&path);
-    let _one_at_a_time = scope.changes.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut promises = scope.promises.lock().unwrap_or_else(PoisonError::into_inner);
     let is_new = writable(scope, &path)?;
+    let before = if is_new { None } else { Some(whole(scope, &path)?) };
+    kept(&mut promises, Change::Write(arguments.clone()), &path, before.as_deref(), &shown)?;
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {}", scope.shown(folder), plain(&error)))?;
     }
@@ -58,8 +109,9 @@ pub(super) fn write_file(scope: &Scope, arguments: &WriteFile, stop: &Stop) -> R
 
 pub(super) fn edit_file(scope: &Scope, arguments: &EditFile, stop: &Stop) -> Result<String, String> {
     let path = scope.resolve(&arguments.path)?;
-    let _one_at_a_time = scope.changes.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut promises = scope.promises.lock().unwrap_or_else(PoisonError::into_inner);
     let before = whole(scope, &path)?;
+    kept(&mut promises, Change::Edit(arguments.clone()), &path, Some(&before), &scope.shown(&path))?;
     let edited = edited(&before, arguments).map_err(|why| format!("{}: {why}", scope.shown(&path)))?;
     writable(scope, &path)?;
     // Somebody else may work on the file too, and their work must not be lost.

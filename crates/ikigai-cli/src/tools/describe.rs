@@ -1,14 +1,17 @@
-//! What a call is about to do, for the person who is asked.
+//! What a call is about to do, for the user who is asked.
+
+use std::fmt::Write as _;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::change::{self, EditFile, WriteFile};
+use super::change::{self, Change, EditFile, Promise, WriteFile};
 use super::find::{Glob, Grep};
 use super::read::{ListDir, ReadFile};
 use super::scope::Scope;
+use super::secrets;
 use super::shell::ShellArguments;
-use super::text::{one_line, safe};
+use crate::screen::{Content, one_line};
 
 /// The most characters of the line.
 const LINE: usize = 300;
@@ -16,72 +19,90 @@ const LINE: usize = 300;
 /// What a call is about to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Described {
-    /// In one line: `edit_file src/main.rs`. It is safe to print.
+    /// In one line, which may be cut: `edit_file src/main.rs`. It is safe to print, and nobody agrees to it.
     pub(crate) line: String,
-    /// In full, where there is more to it.
-    pub(crate) preview: Option<Preview>,
-    /// Why it will come to nothing, where that can be said beforehand: there is no need to ask about it.
+    /// In full.
+    pub(crate) content: Content,
+    /// What deserves a second look, however often the tool was allowed.
+    pub(crate) warnings: Vec<String>,
+    /// Why it cannot be run: it is refused with these words.
     pub(crate) fails: Option<String>,
+    /// What holds the change to what was shown.
+    pub(crate) promise: Option<Promise>,
 }
 
-/// What a call is about to do, in full.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Preview {
-    /// A file as it is and as it will be; nothing before when it is new.
-    Diff {
-        /// The file, from the working folder.
-        path: String,
-        /// As it is.
-        old: String,
-        /// As it will be.
-        new: String,
-    },
-    /// A command. It is safe to print: control characters are shown as what they are.
-    Command(String),
+impl Described {
+    fn new(line: String, content: Content) -> Self {
+        Described { line, content, warnings: Vec::new(), fails: None, promise: None }
+    }
+
+    fn line(line: String) -> Self {
+        Described::new(line.clone(), Content::Text(line))
+    }
+
+    fn changing(mut self, promise: Promise) -> Self {
+        self.warnings.extend(secrets::runs_later(promise.path()).map(str::to_owned));
+        self.promise = Some(promise);
+        self
+    }
+
+    fn failing(line: String, why: String) -> Self {
+        Described { fails: Some(why), ..Described::line(line) }
+    }
 }
 
 /// What a call is about to do. Files are read for it, and nothing is changed.
 pub(crate) fn describe(scope: &Scope, name: &str, arguments: &Map<String, Value>) -> Described {
-    let known = match name {
+    let told = match name {
         "read_file" => with(arguments, |call: ReadFile| read_file(scope, &call)),
         "list_dir" => with(arguments, |call: ListDir| {
             let path = call.path.as_deref().unwrap_or(".");
-            line(path.to_owned(), scope.resolve(path).err())
+            reading(path.to_owned(), scope, path)
         }),
         "glob" => with(arguments, |call: Glob| {
             let path = call.path.as_deref().unwrap_or(".");
-            line(format!("{}{}", call.pattern, in_folder(path)), scope.resolve(path).err())
+            reading(format!("{}{}", call.pattern, in_folder(path)), scope, path)
         }),
         "grep" => with(arguments, |call: Grep| {
             let path = call.path.as_deref().unwrap_or(".");
             let names = call.glob.map(|names| format!(" ({names})")).unwrap_or_default();
-            line(format!("\"{}\"{}{names}", call.pattern, in_folder(path)), scope.resolve(path).err())
+            reading(format!("\"{}\"{}{names}", call.pattern, in_folder(path)), scope, path)
         }),
-        "write_file" => with(arguments, |call: WriteFile| write_file(scope, &call)),
-        "edit_file" => with(arguments, |call: EditFile| edit_file(scope, &call)),
-        "shell" => with(arguments, |call: ShellArguments| Described {
-            preview: Some(Preview::Command(safe(&call.command))),
-            ..line(call.command, None)
+        "write_file" => with(arguments, |call: WriteFile| write_file(scope, call)),
+        "edit_file" => with(arguments, |call: EditFile| edit_file(scope, call)),
+        "shell" => with(arguments, |call: ShellArguments| {
+            let mut text = call.command.clone();
+            if let Some(seconds) = call.timeout_seconds {
+                let _ = write!(text, "\n(for at most {seconds} s)");
+            }
+            Described::new(call.command, Content::Text(text))
         }),
-        _ => None,
+        _ => foreign(arguments),
     };
-    // Not ours, or with arguments that the tool will refuse: as they are.
-    let told = known.unwrap_or_else(|| {
-        let text = if arguments.is_empty() { String::new() } else { Value::Object(arguments.clone()).to_string() };
-        line(text, None)
-    });
     Described { line: one_line(&format!("{name} {}", told.line), LINE), ..told }
 }
 
-fn with<A: DeserializeOwned>(
-    arguments: &Map<String, Value>,
-    describe: impl FnOnce(A) -> Described,
-) -> Option<Described> {
-    serde_json::from_value(Value::Object(arguments.clone())).ok().map(describe)
+/// A tool of an MCP server: its arguments, as they will be sent.
+fn foreign(arguments: &Map<String, Value>) -> Described {
+    if arguments.is_empty() {
+        return Described::new(String::new(), Content::Text("(no arguments)".to_owned()));
+    }
+    let value = Value::Object(arguments.clone());
+    Described::new(value.to_string(), Content::Text(format!("{value:#}")))
 }
 
-fn line(line: String, fails: Option<String>) -> Described {
-    Described { line, preview: None, fails }
+/// One of ours, with arguments that it will take; it refuses any others.
+fn with<A: DeserializeOwned>(arguments: &Map<String, Value>, describe: impl FnOnce(A) -> Described) -> Described {
+    let value = Value::Object(arguments.clone());
+    let text = value.to_string();
+    match serde_json::from_value(value) {
+        Ok(call) => describe(call),
+        Err(error) => Described::failing(text, format!("the arguments do not match: {error}")),
+    }
+}
+
+fn reading(line: String, scope: &Scope, path: &str) -> Described {
+    Described { fails: scope.resolve(path).err(), ..Described::line(line) }
 }
 
 fn in_folder(path: &str) -> String {
@@ -97,44 +118,56 @@ fn read_file(scope: &Scope, call: &ReadFile) -> Described {
             format!(" (lines {first} to {})", first.saturating_add(count.max(1) - 1))
         }
     };
-    line(format!("{}{lines}", call.path), scope.resolve(&call.path).err())
+    reading(format!("{}{lines}", call.path), scope, &call.path)
 }
 
-fn write_file(scope: &Scope, call: &WriteFile) -> Described {
-    let lines = call.content.lines().count();
-    let seen = scope.resolve(&call.path).and_then(|path| Ok((change::writable(scope, &path)?, path)));
-    let (is_new, path) = match seen {
-        Ok(seen) => seen,
-        Err(why) => return line(call.path.clone(), Some(why)),
-    };
-    let word = if is_new { "new, " } else { "" };
-    let text = format!("{} ({word}{lines} lines)", call.path);
-    // A file too large to be shown is replaced without showing it.
-    let old = if is_new { Ok(Vec::new()) } else { change::whole(scope, &path) };
-    let preview = old.ok().map(|old| Preview::Diff {
-        path: scope.shown(&path),
-        old: String::from_utf8_lossy(&old).into_owned(),
-        new: call.content.clone(),
+fn write_file(scope: &Scope, call: WriteFile) -> Described {
+    let seen = scope.resolve(&call.path).and_then(|path| {
+        // What is too large to be shown cannot be agreed to.
+        let old = if change::writable(scope, &path)? { None } else { Some(change::whole(scope, &path)?) };
+        Ok((path, old))
     });
-    Described { preview, ..line(text, None) }
+    let (path, old) = match seen {
+        Ok(seen) => seen,
+        Err(why) => return Described::failing(call.path, why),
+    };
+    let word = if old.is_none() { "new, " } else { "" };
+    let line = format!("{} ({word}{} lines)", call.path, call.content.lines().count());
+    let content = Content::Diff {
+        path: scope.shown(&path),
+        old: readable(old.as_deref().unwrap_or_default()),
+        new: call.content.clone(),
+    };
+    let promise = Promise::new(Change::Write(call), path, old.as_deref());
+    Described::new(line, content).changing(promise)
 }
 
-fn edit_file(scope: &Scope, call: &EditFile) -> Described {
+fn edit_file(scope: &Scope, call: EditFile) -> Described {
     let seen = scope.resolve(&call.path).and_then(|path| {
         let old = change::whole(scope, &path)?;
         change::writable(scope, &path)?;
-        let edited = change::edited(&old, call)?;
+        let edited = change::edited(&old, &call).map_err(|why| format!("{}: {why}", scope.shown(&path)))?;
         Ok((path, old, edited))
     });
     match seen {
-        Ok((path, old, edited)) => Described {
-            preview: Some(Preview::Diff {
-                path: scope.shown(&path),
-                old: String::from_utf8_lossy(&old).into_owned(),
-                new: String::from_utf8_lossy(&edited.bytes).into_owned(),
-            }),
-            ..line(call.path.clone(), None)
-        },
-        Err(why) => line(call.path.clone(), Some(why)),
+        Ok((path, old, edited)) => {
+            let content = Content::Diff { path: scope.shown(&path), old: readable(&old), new: readable(&edited.bytes) };
+            let line = call.path.clone();
+            let promise = Promise::new(Change::Edit(call), path, Some(&old));
+            Described::new(line, content).changing(promise)
+        }
+        Err(why) => Described::failing(call.path, why),
     }
+}
+
+/// Bytes as text; those that are no UTF-8 are spelt out, so that none looks like another.
+fn readable(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            let _ = write!(text, "<{byte:02X}>");
+        }
+    }
+    text
 }

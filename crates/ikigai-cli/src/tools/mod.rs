@@ -8,8 +8,10 @@ mod change;
 mod describe;
 mod find;
 mod permissions;
+mod prefix;
 mod read;
 mod scope;
+mod secrets;
 mod shell;
 mod text;
 
@@ -19,8 +21,9 @@ use std::time::Duration;
 
 use ikigai::Callable;
 
-pub(crate) use self::describe::{Described, Preview, describe};
-pub(crate) use self::permissions::{Answer, Decision, Permissions};
+pub(crate) use self::describe::{Described, describe};
+pub(crate) use self::permissions::{Decision, Permissions, Rule};
+pub(crate) use self::prefix::Prefix;
 pub(crate) use self::scope::Scope;
 pub(crate) use self::shell::Shell;
 
@@ -52,6 +55,13 @@ pub(crate) fn kind(name: &str) -> Kind {
         "write_file" | "edit_file" => Kind::Changes,
         _ => Kind::Runs,
     }
+}
+
+/// Keeps other programs of the same user, such as those that a model runs, from reading our variables and memory. Only
+/// Linux lets them, and only there can it be forbidden; an administrator can all the same.
+pub(crate) fn close_memory() {
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
 }
 
 /// All tools, for a working folder.

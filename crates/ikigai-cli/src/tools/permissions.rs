@@ -1,63 +1,196 @@
-//! What a person has answered about tools, for one conversation.
+//! What the user allowed the tools in a folder. It is kept in a file of the user's own, outside conversations: what is
+//! imported or shared brings no approval with it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-/// A person's answer when a tool asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Answer {
-    /// This time.
-    Once,
-    /// From now on in this conversation.
-    Always,
-    /// Not in this conversation.
-    Never,
+use super::prefix::Prefix;
+use crate::exit::Failure;
+use crate::files::Mode;
+use crate::places;
+
+/// What an "always" means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// Commands that begin like this one.
+    Command(Prefix),
+    /// A tool, as it is defined now: when its definition changes, it is asked for again.
+    Tool {
+        /// Its name.
+        name: String,
+        /// A digest of its definition.
+        definition: String,
+    },
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Rule::Command(prefix) => write!(f, "`{prefix}`"),
+            Rule::Tool { name, .. } => write!(f, "{name}"),
+        }
+    }
 }
 
 /// What is to be done about a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// Ask the person.
-    Ask,
     /// Run it.
-    Allow,
-    /// Refuse it.
-    Deny,
+    Run,
+    /// Refuse it, and tell the model why.
+    Refuse(String),
+    /// Ask the user; with what an "always" would mean, where there may be one.
+    Ask(Option<Rule>),
 }
 
-/// The answers that hold for a conversation, by the tools' names. Its JSON is `{"shell": "always"}`.
+/// What holds for one folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(default)]
+struct Folder {
+    /// Whether the files that the folder brings along are followed; absent until that was decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trusted: Option<bool>,
+    /// Commands that run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    commands: Vec<Prefix>,
+    /// Tools that run, with the digest of the definition that was allowed.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    tools: BTreeMap<String, String>,
+    /// Tools that are refused.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    never: BTreeSet<String>,
+}
+
+/// The whole file: what holds where.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Folders {
+    #[serde(default)]
+    folders: BTreeMap<String, Folder>,
+}
+
+/// The answers that hold in one folder.
+#[derive(Debug, Clone)]
 pub(crate) struct Permissions {
-    answers: BTreeMap<String, Answer>,
+    /// Absent where nothing can be kept: then they hold until the program ends.
+    file: Option<PathBuf>,
+    root: PathBuf,
+    here: Folder,
 }
 
 impl Permissions {
-    /// What is to be done about a call of this tool.
-    pub(crate) fn decide(&self, tool: &str) -> Decision {
-        match self.answers.get(tool) {
-            None | Some(Answer::Once) => Decision::Ask,
-            Some(Answer::Always) => Decision::Allow,
-            Some(Answer::Never) => Decision::Deny,
-        }
+    /// What the file says about a folder, which has no links in its path.
+    pub(crate) fn open(file: Option<PathBuf>, root: &Path) -> Result<Self, Failure> {
+        let mut folders = file.as_deref().map(read).transpose()?.unwrap_or_default();
+        let here = folders.folders.remove(&key(root)).unwrap_or_default();
+        Ok(Permissions { file, root: root.to_owned(), here })
     }
 
-    /// Keeps an answer, where it is one to be kept.
-    pub(crate) fn remember(&mut self, tool: &str, answer: Answer) {
-        match answer {
-            Answer::Once => {}
-            Answer::Always | Answer::Never => {
-                self.answers.insert(tool.to_owned(), answer);
+    /// The folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whether the files that the folder brings along are followed, where that was decided.
+    pub(crate) fn trusted(&self) -> Option<bool> {
+        self.here.trusted
+    }
+
+    /// They are, or they are not.
+    pub(crate) fn trust(&mut self, trusted: bool) -> Result<(), Failure> {
+        self.change(|here| here.trusted = Some(trusted))
+    }
+
+    /// Is this tool refused?
+    pub(crate) fn refuses(&self, tool: &str) -> bool {
+        self.here.never.contains(tool)
+    }
+
+    /// Is this tool, as it is defined now, allowed?
+    pub(crate) fn allows(&self, tool: &str, definition: &str) -> bool {
+        self.here.tools.get(tool).is_some_and(|allowed| allowed == definition)
+    }
+
+    /// Is this command allowed?
+    pub(crate) fn allows_command(&self, command: &str, within: impl Fn(&str) -> bool) -> bool {
+        self.here.commands.iter().any(|prefix| prefix.covers(command, &within))
+    }
+
+    /// The commands that are allowed, in words.
+    pub(crate) fn commands(&self) -> Vec<String> {
+        self.here.commands.iter().map(Prefix::to_string).collect()
+    }
+
+    /// From now on in this folder.
+    pub(crate) fn always(&mut self, rule: Rule) -> Result<(), Failure> {
+        self.change(move |here| match rule {
+            Rule::Command(prefix) => {
+                here.never.remove("shell");
+                if !here.commands.contains(&prefix) {
+                    here.commands.push(prefix);
+                }
             }
-        }
+            Rule::Tool { name, definition } => {
+                here.never.remove(&name);
+                here.tools.insert(name, definition);
+            }
+        })
     }
 
-    /// The person is asked again.
-    pub(crate) fn forget(&mut self, tool: &str) {
-        self.answers.remove(tool);
+    /// Not in this folder.
+    pub(crate) fn never(&mut self, tool: &str) -> Result<(), Failure> {
+        self.change(|here| {
+            forget(here, tool);
+            here.never.insert(tool.to_owned());
+        })
     }
+
+    /// The user is asked again.
+    pub(crate) fn ask_again(&mut self, tool: &str) -> Result<(), Failure> {
+        self.change(|here| forget(here, tool))
+    }
+
+    /// Changes what holds here, in the file as it is now: another chat may have changed it meanwhile.
+    fn change(&mut self, change: impl FnOnce(&mut Folder)) -> Result<(), Failure> {
+        let Some(file) = &self.file else {
+            change(&mut self.here);
+            return Ok(());
+        };
+        if let Some(folder) = file.parent() {
+            places::create(folder)?;
+        }
+        let beside = file.with_extension("lock");
+        let failed = |error: std::io::Error| Failure::file("lock", &beside, &error);
+        let lock = std::fs::File::options().create(true).append(true).open(&beside).map_err(failed)?;
+        lock.lock().map_err(failed)?;
+        let mut all = read(file)?;
+        let here = all.folders.entry(key(&self.root)).or_default();
+        change(here);
+        self.here = here.clone();
+        all.folders.retain(|_, folder| *folder != Folder::default());
+        let text = toml::to_string(&all).map_err(|error| Failure::new(format!("cannot keep the approval: {error}")))?;
+        places::write(file, &text, Mode::Private)
+    }
+}
+
+fn forget(here: &mut Folder, tool: &str) {
+    here.never.remove(tool);
+    here.tools.remove(tool);
+    if tool == "shell" {
+        here.commands.clear();
+    }
+}
+
+fn key(root: &Path) -> String {
+    root.to_string_lossy().into_owned()
+}
+
+fn read(file: &Path) -> Result<Folders, Failure> {
+    let broken = |words: String| Failure::new(words).hint("Fix this file, or delete it: then the tools ask again.");
+    let text = places::read(file).map_err(broken)?.unwrap_or_default();
+    toml::from_str(&text).map_err(|error| broken(format!("{}: {}", file.display(), error.message())))
 }
 
 #[cfg(test)]
@@ -66,29 +199,58 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn answers_hold_for_their_tool_and_once_is_not_kept() {
-        let mut permissions = Permissions::default();
-        assert_eq!(permissions.decide("shell"), Decision::Ask);
-        permissions.remember("shell", Answer::Once);
-        assert_eq!(permissions.decide("shell"), Decision::Ask);
-        permissions.remember("shell", Answer::Always);
-        permissions.remember("grep", Answer::Never);
-        let decisions = ["shell", "grep", "glob"].map(|tool| permissions.decide(tool));
-        assert_eq!(decisions, [Decision::Allow, Decision::Deny, Decision::Ask]);
-        permissions.remember("shell", Answer::Never);
-        assert_eq!(permissions.decide("shell"), Decision::Deny);
-        permissions.forget("shell");
-        assert_eq!(permissions.decide("shell"), Decision::Ask);
+    fn tool(name: &str, definition: &str) -> Rule {
+        Rule::Tool { name: name.to_owned(), definition: definition.to_owned() }
     }
 
     #[test]
-    fn they_are_kept_with_the_conversation() {
-        let mut permissions = Permissions::default();
-        permissions.remember("shell", Answer::Always);
-        permissions.remember("grep", Answer::Never);
-        let text = serde_json::to_string(&permissions).unwrap();
-        assert_eq!(text, r#"{"grep":"never","shell":"always"}"#);
-        assert_eq!(serde_json::from_str::<Permissions>(&text).unwrap(), permissions);
+    fn answers_hold_for_their_folder_and_for_the_definition_that_was_allowed() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("new").join("approvals.toml");
+        let open = |root: &str| Permissions::open(Some(file.clone()), Path::new(root)).unwrap();
+        let mut here = open("/work");
+        here.always(tool("mcp_find", "1")).unwrap();
+        here.always(Rule::Command(Prefix::of("git diff").unwrap())).unwrap();
+        here.never("edit_file").unwrap();
+        for permissions in [&here, &open("/work")] {
+            assert!(permissions.allows("mcp_find", "1"));
+            assert!(!permissions.allows("mcp_find", "2"), "another definition");
+            assert!(permissions.allows_command("git diff src", |_| true));
+            assert!(!permissions.allows_command("git push", |_| true));
+            assert!(permissions.refuses("edit_file"));
+        }
+        let elsewhere = open("/work/below");
+        assert!(!elsewhere.allows("mcp_find", "1") && !elsewhere.refuses("edit_file"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn two_chats_keep_what_each_other_allowed() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("approvals.toml");
+        let open = |root: &str| Permissions::open(Some(file.clone()), Path::new(root)).unwrap();
+        let (mut one, mut two) = (open("/work"), open("/work"));
+        one.always(tool("a", "1")).unwrap();
+        two.always(tool("b", "1")).unwrap();
+        open("/other").never("c").unwrap();
+        let now = open("/work");
+        assert!(now.allows("a", "1") && now.allows("b", "1"));
+        two.ask_again("a").unwrap();
+        two.ask_again("b").unwrap();
+        assert_eq!(open("/work").here, Folder::default());
+        assert!(open("/other").refuses("c"));
+    }
+
+    #[test]
+    fn a_broken_file_allows_nothing_and_is_told() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("approvals.toml");
+        std::fs::write(&file, "folders = 5").unwrap();
+        let failure = Permissions::open(Some(file), Path::new("/work")).unwrap_err();
+        assert!(failure.what.contains("approvals.toml"), "{failure:?}");
     }
 }

@@ -4,7 +4,10 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
+
+use super::change::Promise;
+use super::secrets::{self, Own};
 
 /// The working folder, and what else the person has allowed.
 #[derive(Debug)]
@@ -12,8 +15,10 @@ pub(crate) struct Scope {
     /// Without links in it.
     root: PathBuf,
     allowed: Vec<PathBuf>,
-    /// One change at a time: calls run side by side, and two edits of one file must both be there in the end.
-    pub(super) changes: Mutex<()>,
+    own: Own,
+    /// Changes that the user agreed to and that are not made yet. Whoever changes a file holds the lock: calls run side by
+    /// side, and two edits of one file must both be there in the end.
+    pub(super) promises: Mutex<Vec<Promise>>,
 }
 
 impl Scope {
@@ -26,7 +31,8 @@ impl Scope {
         if !root.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        Ok(Scope { root, allowed: Vec::new(), changes: Mutex::new(()) })
+        let own = Own::find(&root);
+        Ok(Scope { root, own, allowed: Vec::new(), promises: Mutex::new(Vec::new()) })
     }
 
     /// With another folder or file, which need not be there yet.
@@ -36,6 +42,26 @@ impl Scope {
             self.allowed.push(path);
         }
         self
+    }
+
+    /// The user agreed to a change: it is made as it was shown, or not at all.
+    pub(crate) fn promise(&self, promise: Promise) {
+        self.promises.lock().unwrap_or_else(PoisonError::into_inner).push(promise);
+    }
+
+    /// Are there changes that were agreed to and are not made yet?
+    pub(crate) fn is_changing(&self) -> bool {
+        !self.promises.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    /// Nothing that was agreed to before holds any more.
+    pub(crate) fn forget_promises(&self) {
+        self.promises.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Is this path in the working folder, and not only in what was allowed besides?
+    pub(crate) fn is_inside(&self, path: &Path) -> bool {
+        path.starts_with(&self.root)
     }
 
     /// The working folder.
@@ -55,14 +81,26 @@ impl Scope {
         };
         let found = follow(&self.root, &path).map_err(|error| format!("`{given}`: {error}"))?;
         if self.holds(&found) {
+            self.open_to_tools(&found)?;
             return Ok(found);
         }
         let root = self.root.display();
         let links = if path.is_relative() && !given.contains("..") { " (a link leads there)" } else { "" };
         Err(format!(
-            "`{given}` is outside the working folder {root}{links}, and the tools are confined to it; only the person can \
-             allow more"
+            "`{given}` is outside the working folder {root}{links}, and the tools are confined to it; the user can allow \
+             it by starting with --allow-path"
         ))
+    }
+
+    /// Is it something that the tools may touch? What holds secrets is theirs only when the user names it.
+    fn open_to_tools(&self, path: &Path) -> Result<(), String> {
+        let Some(why) = secrets::secret(path, &self.own) else { return Ok(()) };
+        let named = |allowed: &PathBuf| path.starts_with(allowed) && secrets::secret(allowed, &self.own).is_some();
+        if self.allowed.iter().any(named) {
+            return Ok(());
+        }
+        let shown = self.shown(path);
+        Err(format!("`{shown}` {why}, and the tools leave it alone; the user can allow it with --allow-path {shown}"))
     }
 
     fn holds(&self, path: &Path) -> bool {
@@ -83,6 +121,7 @@ impl Scope {
     pub(crate) fn open(&self, path: &Path) -> Result<File, String> {
         let shown = self.shown(path);
         let broken = |error: &io::Error| format!("{shown}: {}", plain(error));
+        self.open_to_tools(path)?;
         let metadata = std::fs::symlink_metadata(path).map_err(|error| broken(&error))?;
         if metadata.is_dir() {
             return Err(format!("{shown} is a folder; list_dir lists it"));

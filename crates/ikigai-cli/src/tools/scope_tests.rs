@@ -131,3 +131,27 @@ fn what_is_no_plain_file_is_not_opened() {
     assert_eq!(house.scope.open(&pipe).unwrap_err(), "pipe is no plain file");
     assert_eq!(house.scope.open(&house.top.join("work/src")).unwrap_err(), "src is a folder; list_dir lists it");
 }
+
+#[test]
+fn secrets_are_refused_unless_the_user_names_them() {
+    let house = house();
+    for (path, text) in [("work/.env", "KEY=s"), ("work/.ssh/id", "s"), ("work/b.env", "s")] {
+        let path = house.top.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    symlink(house.top.join("work/.env"), house.top.join("work/link")).unwrap();
+    let error = house.scope.resolve(".env").unwrap_err();
+    assert_eq!(
+        error,
+        "`.env` usually holds keys or passwords, and the tools leave it alone; the user can allow it with --allow-path .env"
+    );
+    assert!(house.scope.resolve("link").is_err() && house.scope.resolve(".ssh/id").is_err());
+    assert!(house.scope.open(&house.top.join("work/.env")).is_err(), "on a walk, too");
+    assert_eq!(house.found("b.env").as_deref(), Some("work/b.env"));
+    // The whole folder does not name it; its own name does.
+    let scope = Scope::new(&house.top.join("work")).unwrap().allow(&house.top);
+    assert!(scope.resolve(".env").is_err());
+    let scope = Scope::new(&house.top.join("work")).unwrap().allow(Path::new(".env"));
+    assert!(scope.resolve(".env").is_ok() && scope.resolve(".ssh/id").is_err());
+}

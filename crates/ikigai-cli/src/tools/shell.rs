@@ -25,8 +25,8 @@ const LONGEST: Duration = Duration::from_secs(600);
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Runs a command in the working folder, by bash (cmd on Windows), and gives its output and exit code. It gets no input, and
-/// is stopped after 120 seconds unless timeout_seconds says otherwise; nothing that it starts goes on after it. Variables
-/// that end in _API_KEY are not in its environment.
+/// is stopped after 120 seconds unless timeout_seconds says otherwise; nothing that it starts goes on after it. Only the
+/// usual variables are in its environment, no keys.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ShellArguments {
     /// The command, as it would be typed.
@@ -52,18 +52,96 @@ pub(super) async fn run(scope: Arc<Scope>, arguments: ShellArguments) -> Result<
 pub(crate) struct Shell {
     folder: PathBuf,
     timeout: Duration,
-    keys: Keys,
+    variables: Variables,
     watch: Option<Arc<Watch>>,
 }
 
 /// What is told the output as it comes.
 type Watch = dyn Fn(&str) + Send + Sync;
 
-/// Whether a command sees the keys of providers.
+/// Which variables a command sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keys {
-    Hidden,
-    Seen,
+enum Variables {
+    /// Those that programs need and that hold no secrets.
+    Usual,
+    /// All of ours.
+    All,
+}
+
+/// Variables that programs need and that hold no secrets. What else a command needs, it has to set itself.
+const USUAL: [&str; 58] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "PWD",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TMPDIR",
+    "TEMP",
+    "TMP",
+    "HOSTNAME",
+    "UID",
+    "XDG_RUNTIME_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_DIRS",
+    "CARGO_HOME",
+    "CARGO_TARGET_DIR",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "RUSTFLAGS",
+    "RUST_BACKTRACE",
+    "GOPATH",
+    "GOROOT",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOFLAGS",
+    "GOPROXY",
+    "JAVA_HOME",
+    "GRADLE_USER_HOME",
+    "M2_HOME",
+    "NVM_DIR",
+    "NODE_PATH",
+    "PNPM_HOME",
+    "VIRTUAL_ENV",
+    "CONDA_PREFIX",
+    "PYENV_ROOT",
+    "PYTHONPATH",
+    "RBENV_ROOT",
+    "GEM_HOME",
+    "GEM_PATH",
+    "PKG_CONFIG_PATH",
+    "LD_LIBRARY_PATH",
+    "LIBRARY_PATH",
+    "CPATH",
+    "MANPATH",
+    "CC",
+    "CXX",
+    "MAKEFLAGS",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "SYSTEMROOT",
+    "COMSPEC",
+    "PATHEXT",
+];
+/// Proxies, which may hold a password.
+const PROXIES: [&str; 7] =
+    ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY"];
+
+/// Nobody is there to turn pages, read colours or type passwords.
+const SET: [(&str, &str); 5] =
+    [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1"), ("GIT_TERMINAL_PROMPT", "0")];
+
+/// May a command of a model see this variable?
+fn is_usual(name: &str, value: &str) -> bool {
+    let is_named =
+        USUAL.contains(&name) || name.starts_with("LC_") || cfg!(windows) && USUAL.contains(&&*name.to_uppercase());
+    is_named || PROXIES.contains(&name) && !value.contains('@')
 }
 
 /// What came of a command.
@@ -121,7 +199,7 @@ impl Output {
 impl Shell {
     /// Commands in a folder.
     pub(crate) fn new(folder: &Path) -> Self {
-        Shell { folder: folder.to_owned(), timeout: TIMEOUT, keys: Keys::Hidden, watch: None }
+        Shell { folder: folder.to_owned(), timeout: TIMEOUT, variables: Variables::Usual, watch: None }
     }
 
     /// How long a command may take.
@@ -131,10 +209,10 @@ impl Shell {
         self
     }
 
-    /// Commands see the keys of providers: for those that the person types.
+    /// Commands see all variables: for those that the user types.
     #[must_use]
-    pub(crate) fn with_keys(mut self) -> Self {
-        self.keys = Keys::Seen;
+    pub(crate) fn with_all_variables(mut self) -> Self {
+        self.variables = Variables::All;
         self
     }
 
@@ -207,17 +285,15 @@ impl Shell {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         command.process_group(0);
-        // Nobody is there to turn pages, read colours or type passwords.
-        for (name, value) in
-            [("PAGER", "cat"), ("GIT_PAGER", "cat"), ("TERM", "dumb"), ("NO_COLOR", "1"), ("GIT_TERMINAL_PROMPT", "0")]
-        {
-            command.env(name, value);
-        }
-        if self.keys == Keys::Hidden {
-            for (name, _) in std::env::vars_os().filter(|(name, _)| is_key(name)) {
-                command.env_remove(name);
+        if self.variables == Variables::Usual {
+            command.env_clear();
+            for (name, value) in std::env::vars_os() {
+                if is_usual(&name.to_string_lossy(), &value.to_string_lossy()) {
+                    command.env(name, value);
+                }
             }
         }
+        command.envs(SET);
         command
     }
 }
@@ -226,11 +302,6 @@ impl fmt::Debug for Shell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shell").field("folder", &self.folder).field("timeout", &self.timeout).finish_non_exhaustive()
     }
-}
-
-/// Does a variable hold a provider's key? Tokens that programs such as `gh` need have other names.
-fn is_key(name: &std::ffi::OsStr) -> bool {
-    name.to_string_lossy().ends_with("_API_KEY")
 }
 
 /// bash, or sh where there is none.

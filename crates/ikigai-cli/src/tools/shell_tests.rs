@@ -52,15 +52,28 @@ async fn there_is_no_input_and_no_key() {
     let began = Instant::now();
     assert_eq!(run("cat; echo end").await, output("end\n", Ended::Code(0)));
     assert!(began.elapsed() < Duration::from_secs(20));
-    // What the person types sees everything.
-    let typed = Shell::new(Path::new("/")).with_keys();
+    // What the user types sees everything.
+    let typed = Shell::new(Path::new("/")).with_all_variables();
     let takes_away = typed.command("true").as_std().get_envs().any(|(_, value)| value.is_none());
     assert!(!takes_away);
-    for (name, is_hidden) in
-        [("ANTHROPIC_API_KEY", true), ("MINE_API_KEY", true), ("GITHUB_TOKEN", false), ("KEY", false), ("PATH", false)]
-    {
-        assert_eq!(is_key(name.as_ref()), is_hidden, "{name}");
+    // A model's commands see nothing but the usual.
+    let registry = ikigai::Registry::default();
+    let keys: Vec<&str> =
+        registry.providers.iter().flat_map(|provider| provider.key_env.iter().map(AsRef::as_ref)).collect();
+    assert!(keys.len() > 30);
+    let others = ["GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "IKIGAI_DATABASE", "SSH_AUTH_SOCK", "PGPASSWORD"];
+    for name in keys.into_iter().chain(others) {
+        assert!(!is_usual(name, "x"), "{name}");
     }
+    assert!(is_usual("PATH", "/bin") && is_usual("LC_ALL", "C") && is_usual("https_proxy", "http://proxy:80"));
+    assert!(!is_usual("https_proxy", "http://me:secret@proxy:80"));
+    let seen = run("env | cut -d= -f1").await.text;
+    assert!(
+        seen.lines().all(|name| is_usual(name, "")
+            || SET.iter().any(|(set, _)| *set == name)
+            || ["_", "SHLVL", "OLDPWD"].contains(&name)),
+        "{seen}"
+    );
 }
 
 #[tokio::test]

@@ -58,45 +58,6 @@ pub(super) fn next_line(reader: &mut impl BufRead, most: usize) -> Result<Option
     }
 }
 
-/// A text for one line on a screen: control characters, and those that turn the direction of writing, are shown as what they
-/// are, so that a call cannot look like another.
-pub(super) fn one_line(text: &str, most: usize) -> String {
-    let mut line = String::new();
-    for (count, character) in text.trim().chars().enumerate() {
-        if count == most {
-            line.push('…');
-            break;
-        }
-        match character {
-            '\n' => line.push('⏎'),
-            character => push_safe(&mut line, character),
-        }
-    }
-    line
-}
-
-/// A text of many lines, made safe in the same way.
-pub(super) fn safe(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\t' => safe.push(character),
-            character => push_safe(&mut safe, character),
-        }
-    }
-    safe
-}
-
-fn push_safe(to: &mut String, character: char) {
-    let turns = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let unseen = matches!(character, '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{2028}' | '\u{2029}');
-    if character.is_control() || turns || unseen {
-        to.extend(character.escape_unicode());
-    } else {
-        to.push(character);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::BufReader;
@@ -124,12 +85,5 @@ mod tests {
             assert_eq!(lines, expected.map(|(text, bytes)| (text.to_owned(), bytes.to_owned())));
         }
         assert_eq!(next_line(&mut BufReader::new(b"".as_slice()), 5).unwrap(), None);
-    }
-
-    #[test]
-    fn nothing_hides_in_a_line() {
-        assert_eq!(one_line(" rm x\u{1b}[2K\n\u{202e}ls ", 50), "rm x\\u{1b}[2K⏎\\u{202e}ls");
-        assert_eq!(one_line("日本語テキスト", 3), "日本語…");
-        assert_eq!(safe("a\tb\r\nc\u{7}"), "a\tb\\u{d}\nc\\u{7}");
     }
 }

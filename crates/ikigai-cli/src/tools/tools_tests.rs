@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::screen::Content;
 
 /// A working folder.
 pub(super) struct House {
@@ -277,7 +278,7 @@ fn nothing_outside_is_read_or_changed_by_any_tool_in_any_way() {
             let error = house.call(name, arguments.clone()).unwrap_err();
             assert!(error.contains("is outside the working folder"), "{name} {path}: {error}");
             let told = describe(&house.scope, name, arguments.as_object().unwrap());
-            assert_eq!((told.fails, told.preview), (Some(error), None), "{name} {path}");
+            assert_eq!((told.fails, told.promise), (Some(error), None), "{name} {path}");
         }
     }
     assert_eq!(std::fs::read_to_string(&secret).unwrap(), "needle");
@@ -377,43 +378,71 @@ fn calls_are_described_before_they_are_made() {
     assert_eq!(line("mcp_find", json!({"q": "a\u{1b}[2J"})), r#"mcp_find {"q":"a\u001b[2J"}"#);
     assert_eq!(line("read_file", json!({"wrong": 1})), r#"read_file {"wrong":1}"#);
     assert_eq!(line("mcp_now", json!({})), "mcp_now");
-    assert_eq!(
-        told("shell", json!({"command": "ls\n\u{1b}[2Krm -r x"})),
-        Described {
-            line: "shell ls⏎\\u{1b}[2Krm -r x".to_owned(),
-            preview: Some(Preview::Command("ls\n\\u{1b}[2Krm -r x".to_owned())),
-            fails: None,
-        }
-    );
-    let diff = |path: &str, old: &str, new: &str| {
-        Some(Preview::Diff { path: path.to_owned(), old: old.to_owned(), new: new.to_owned() })
+    let text = |text: &str| Content::Text(text.to_owned());
+    let long = format!("git status{}; touch HIDDEN", " ".repeat(300));
+    assert_eq!(told("shell", json!({"command": long})).content, text(&long));
+    assert_eq!(told("shell", json!({"command": "x", "timeout_seconds": 5})).content, text("x\n(for at most 5 s)"));
+    assert_eq!(told("mcp_find", json!({"q": "a"})).content, text("{\n  \"q\": \"a\"\n}"));
+    let diff = |path: &str, old: &str, new: &str| Content::Diff {
+        path: path.to_owned(),
+        old: old.to_owned(),
+        new: new.to_owned(),
     };
-    assert_eq!(
-        told("edit_file", json!({"path": "./a.rs", "old_text": "1", "new_text": "2"})),
-        Described {
-            line: "edit_file ./a.rs".to_owned(),
-            preview: diff("a.rs", "let a = 1;\n", "let a = 2;\n"),
-            fails: None,
-        }
-    );
-    assert_eq!(
-        told("write_file", json!({"path": "new.rs", "content": "x\ny"})),
-        Described {
-            line: "write_file new.rs (new, 2 lines)".to_owned(),
-            preview: diff("new.rs", "", "x\ny"),
-            fails: None
-        }
-    );
-    assert_eq!(told("write_file", json!({"path": "a.rs", "content": "x"})).preview, diff("a.rs", "let a = 1;\n", "x"));
+    let edit = told("edit_file", json!({"path": "./a.rs", "old_text": "1", "new_text": "2"}));
+    assert_eq!(edit.line, "edit_file ./a.rs");
+    assert_eq!(edit.content, diff("a.rs", "let a = 1;\n", "let a = 2;\n"));
+    let write = told("write_file", json!({"path": "new.rs", "content": "x\ny"}));
+    assert_eq!(write.line, "write_file new.rs (new, 2 lines)");
+    assert_eq!(write.content, diff("new.rs", "", "x\ny"));
+    assert_eq!(told("write_file", json!({"path": "a.rs", "content": "x"})).content, diff("a.rs", "let a = 1;\n", "x"));
     let fails = |name: &str, arguments: Value| told(name, arguments).fails.unwrap_or_default();
     assert!(
         fails("edit_file", json!({"path": "a.rs", "old_text": "7", "new_text": "2"})).contains("does not stand there")
     );
+    assert!(fails("shell", json!({"cmd": "ls"})).contains("missing field `command`"));
     for name in ["read_file", "write_file", "edit_file", "list_dir"] {
         let arguments = json!({"path": "../x", "content": "", "old_text": "a", "new_text": "b"});
         assert!(fails(name, arguments).contains("outside"), "{name}");
     }
     assert_eq!(house.bytes("a.rs"), b"let a = 1;\n");
+}
+
+#[test]
+fn what_is_too_large_to_be_shown_cannot_be_replaced() {
+    let house = house(&[("large", &vec![b'x'; (16 << 20) + 1])]);
+    let arguments = json!({"path": "large", "content": "small"});
+    let told = describe(&house.scope, "write_file", arguments.as_object().unwrap());
+    assert_eq!(told.fails.as_deref(), Some("large is larger than 16777216 bytes"));
+    assert_eq!(house.call("write_file", arguments), err("large is larger than 16777216 bytes"));
+}
+
+#[test]
+fn a_change_is_made_to_what_was_shown_or_not_at_all() {
+    let house = house(&[("a.txt", b"one\n"), ("b.txt", b"one\n")]);
+    let changes = [
+        ("edit_file", json!({"path": "a.txt", "old_text": "one", "new_text": "two"})),
+        ("write_file", json!({"path": "b.txt", "content": "two"})),
+        ("write_file", json!({"path": "c.txt", "content": "two"})),
+    ];
+    for (name, arguments) in &changes {
+        let told = describe(&house.scope, name, arguments.as_object().unwrap());
+        house.scope.promise(told.promise.unwrap());
+    }
+    for name in ["a.txt", "b.txt", "c.txt"] {
+        std::fs::write(house.path(name), "one, and more\n").unwrap();
+    }
+    for (name, arguments) in &changes {
+        let error = house.call(name, arguments.clone()).unwrap_err();
+        assert!(error.contains("changed after the user was asked"), "{name}: {error}");
+    }
+    assert_eq!(["a.txt", "b.txt", "c.txt"].map(|name| house.bytes(name)), [b"one, and more\n"; 3]);
+    assert!(!house.scope.is_changing());
+    // As it was shown, it is made.
+    for (name, arguments) in &changes {
+        let told = describe(&house.scope, name, arguments.as_object().unwrap());
+        house.scope.promise(told.promise.unwrap());
+        house.call(name, arguments.clone()).unwrap();
+    }
 }
 
 #[tokio::test]

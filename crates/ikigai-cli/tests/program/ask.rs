@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::support::{Home, Said, Simulator};
 
 const KEY: &str = "sk-test-0123456789";
-const NO_KEY: &str = "No key found (ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY …): the built-in simulator answers. \
-                      `ikigai keys set PROVIDER` stores one.\n";
+const SIMULATED: &str = "The built-in simulator answers, not a model. For a model: `ikigai keys set PROVIDER`, or set \
+                         ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY …\n";
 
 /// A simulator that answers by a script, and a home that knows it.
 fn scripted(script: &str) -> (Simulator, Home) {
@@ -33,24 +33,53 @@ fn answered(text: &str) -> Said {
 }
 
 #[test]
-fn without_a_key_the_simulator_answers_and_it_says_so() {
-    let said = Home::new().piped(&["ask", "Why", "is the sky blue?"], "");
-    let stdout = "You said: “Why is the sky blue?” (5 words).\n".to_owned();
-    assert_eq!(said, Said { code: Some(0), stdout, stderr: NO_KEY.to_owned() });
+fn a_script_without_a_key_gets_no_simulated_answer() {
+    let stderr = "error: there is no key: set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another provider's\n  \
+                  Or store one with `ikigai keys set PROVIDER`. `--sim` asks the built-in simulator.\n";
+    let none = |stderr: &str| Said { code: Some(3), stdout: String::new(), stderr: stderr.to_owned() };
+    let home = Home::new();
+    assert_eq!(home.piped(&["ask", "Why", "is the sky blue?"], ""), none(stderr));
+    let stderr = "error: there is no key for Anthropic: set ANTHROPIC_API_KEY\n  \
+                  Or store one with: ikigai keys set anthropic\n";
+    assert_eq!(home.piped(&["ask", "-m", "claude-haiku-4-5", "hi"], ""), none(stderr));
+    // Nothing was kept of it.
+    assert_eq!(home.said(&["history", "list"]).stdout, "");
+}
+
+#[test]
+fn the_simulator_answers_on_request_and_never_passes_for_a_model() {
+    let home = Home::new();
+    for arguments in [&["ask", "--sim"][..], &["ask", "-m", "sim"], &["ask", "--sim", "-m", "claude-sonnet-4-5/low"]] {
+        let said = home.piped(&[arguments, &["Why", "is the sky blue?"]].concat(), "");
+        let stdout = "You said: “Why is the sky blue?” (5 words).\n".to_owned();
+        assert_eq!(said, Said { code: Some(0), stdout, stderr: SIMULATED.to_owned() });
+    }
+    // As it is kept: nobody's answer, and free.
+    let shown: Value = serde_json::from_str(&home.said(&["history", "show", "last", "--json"]).stdout).unwrap();
+    let answer = &shown["messages"][1];
+    assert_eq!(answer["message"]["provider"], json!("simulator"), "{shown:#}");
+    assert_eq!((&answer["cost"], &answer["metadata"]["simulated"]), (&Value::Null, &json!("anthropic")));
+    // Its sealed state goes to no provider.
+    let said = home.piped(&["ask", "-c", "--dry-run", "-m", "claude-sonnet-4-5/low", "go on"], "");
+    assert!(said.stdout.contains("go on") && !said.stdout.contains("signature"), "{}", said.stdout);
+    // But back to the simulator.
+    let said = home.piped(&["ask", "-c", "--sim", "-m", "claude-sonnet-4-5/low", "What is 2+2?"], "");
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), SIMULATED));
 }
 
 #[test]
 fn what_is_piped_in_is_the_question_or_goes_with_it() {
     let home = Home::new();
-    assert_eq!(home.piped(&["ask"], "2+2").stdout, "2+2 = 4\n");
-    assert_eq!(home.piped(&["ask", "-"], "2+2").stdout, "2+2 = 4\n");
-    let said = home.piped(&["ask", "review this"], "fn main() {}\n").stdout;
+    assert_eq!(home.piped(&["ask", "--sim"], "2+2").stdout, "2+2 = 4\n");
+    assert_eq!(home.piped(&["ask", "--sim", "-"], "2+2").stdout, "2+2 = 4\n");
+    let said = home.piped(&["ask", "--sim", "review this"], "fn main() {}\n").stdout;
     assert_eq!(said, "You said: “review this\n\n```stdin\nfn main() {}\n```” (7 words).\n");
 }
 
 #[test]
 fn json_is_the_canonical_response_with_its_cost() {
-    let said = Home::new().piped(&["ask", "--json"], "hi");
+    let (_simulator, home) = scripted("");
+    let said = home.piped(&["ask", "-m", "claude-sonnet-4-5", "--json"], "hi");
     let value: Value = serde_json::from_str(&said.stdout).unwrap();
     let usage = json!({
         "input_tokens": 8, "output_tokens": 6, "thinking_tokens": 0, "cached_tokens": 0, "cache_read_tokens": 0,
@@ -59,17 +88,23 @@ fn json_is_the_canonical_response_with_its_cost() {
     assert_eq!(value["usage"], usage);
     assert_eq!(value["content"], json!([{"type": "text", "text": "You said: “hi” (1 word)."}]));
     assert_eq!((&value["provider"], &value["cost"]), (&json!("anthropic"), &json!(0.000114)));
+    assert_eq!(value.get("simulated"), None);
+    // What nobody paid has no cost.
+    let said = Home::new().piped(&["ask", "--sim", "--json"], "hi");
+    let value: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!((&value["provider"], &value["simulated"]), (&json!("simulator"), &json!(true)));
+    assert_eq!(value.get("cost"), None);
 }
 
 #[test]
 fn json_lines_are_the_events() {
-    let said = Home::new().piped(&["ask", "--format", "jsonl"], "hi");
+    let said = Home::new().piped(&["ask", "--sim", "--format", "jsonl"], "hi");
     let events: Vec<Value> = said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
     assert_eq!((kinds.first(), kinds.last()), (Some(&"start"), Some(&"done")));
     let text: String = events.iter().filter_map(|event| event["text"].as_str()).collect();
     assert_eq!(text, "You said: “hi” (1 word).");
-    let whole = Home::new().piped(&["ask", "--format", "jsonl", "--no-stream"], "hi");
+    let whole = Home::new().piped(&["ask", "--sim", "--format", "jsonl", "--no-stream"], "hi");
     assert_eq!((whole.code, whole.stdout.lines().last().is_some_and(|line| line.contains("done"))), (Some(0), true));
 }
 
@@ -94,11 +129,14 @@ fn thinking_and_what_it_took_go_to_standard_error() {
 #[test]
 fn the_last_conversation_goes_on() {
     let home = Home::new();
-    home.piped(&["ask", "My favourite number is 7."], "");
-    assert_eq!(home.piped(&["ask", "-c", "What is my favourite number?"], "").stdout, "Your favourite number is 7.\n");
-    let fresh = home.piped(&["ask", "--no-save", "What is my favourite number?"], "");
+    home.piped(&["ask", "--sim", "My favourite number is 7."], "");
+    assert_eq!(
+        home.piped(&["ask", "--sim", "-c", "What is my favourite number?"], "").stdout,
+        "Your favourite number is 7.\n"
+    );
+    let fresh = home.piped(&["ask", "--sim", "--no-save", "What is my favourite number?"], "");
     assert!(!fresh.stdout.contains('7'), "{}", fresh.stdout);
-    let nothing = Home::new().piped(&["ask", "-c", "hi"], "");
+    let nothing = Home::new().piped(&["ask", "--sim", "-c", "hi"], "");
     assert_eq!(nothing.code, Some(1));
     assert!(nothing.stderr.ends_with("error: there is no conversation to go on with\n"), "{}", nothing.stderr);
 }
@@ -106,9 +144,9 @@ fn the_last_conversation_goes_on() {
 #[test]
 fn another_model_goes_on_with_the_conversation() {
     let home = Home::new();
-    home.piped(&["ask", "-m", "claude-sonnet-4-5/low", "My favourite number is 7."], "");
+    home.piped(&["ask", "--sim", "-m", "claude-sonnet-4-5/low", "My favourite number is 7."], "");
     for model in ["o3/med", "gemini-2.5-pro", "openai:gpt-4o-mini"] {
-        let said = home.piped(&["ask", "-c", "-m", model, "What is my favourite number?"], "");
+        let said = home.piped(&["ask", "--sim", "-c", "-m", model, "What is my favourite number?"], "");
         assert_eq!(said.stdout, "Your favourite number is 7.\n", "{model}: {}", said.stderr);
     }
 }
@@ -118,7 +156,7 @@ fn a_schema_gives_a_value_that_matches() {
     let schema = r#"{"type":"object","properties":{"amount":{"type":"number"}},"required":["amount"],"additionalProperties":false}"#;
     let home = Home::new().file("invoice.json", schema);
     let file = home.path("invoice.json");
-    let said = home.piped(&["ask", "--schema", file.to_str().unwrap(), "amount: 120"], "");
+    let said = home.piped(&["ask", "--sim", "--schema", file.to_str().unwrap(), "amount: 120"], "");
     assert_eq!(serde_json::from_str::<Value>(&said.stdout).unwrap(), json!({"amount": 120.0}));
 }
 
@@ -133,13 +171,13 @@ fn tools_that_read_run_and_others_need_leave() {
     let home = Home::new();
     std::fs::create_dir_all(home.path("work")).unwrap();
     std::fs::write(home.path("work/notes.txt"), "buy milk\n").unwrap();
-    let said = home.piped(&["ask", "--tools", "use read_file path=\"notes.txt\""], "");
+    let said = home.piped(&["ask", "--sim", "--tools", "use read_file path=\"notes.txt\""], "");
     assert!(said.stdout.contains("buy milk"), "{said:?}");
     assert!(said.stderr.contains("● read_file notes.txt\n"), "{said:?}");
-    let said = home.piped(&["ask", "--tools", "use shell command=\"touch made\""], "");
+    let said = home.piped(&["ask", "--sim", "--tools", "use shell command=\"touch made\""], "");
     assert!(said.stderr.contains("● shell touch made · not allowed\n"), "{said:?}");
     assert!(!home.path("work/made").exists());
-    home.piped(&["ask", "--tools", "--allow", "shell", "use shell command=\"touch made\""], "");
+    home.piped(&["ask", "--sim", "--tools", "--allow", "shell", "use shell command=\"touch made\""], "");
     assert!(home.path("work/made").exists());
 }
 
@@ -191,7 +229,11 @@ fn a_provider_that_asks_to_wait_is_asked_again_and_it_is_told() {
     let (_simulator, home) = scripted(script);
     let said = ask(&home, &["hi"]);
     assert_eq!((said.code, said.stdout.as_str()), (Some(0), "Yes.\n"));
-    assert!(said.stderr.contains("(429): retrying in ") && said.stderr.contains("attempt 2 of 3"), "{}", said.stderr);
+    assert!(
+        said.stderr.contains("Rate limited (429). Retrying in ") && said.stderr.contains("attempt 2 of 3"),
+        "{}",
+        said.stderr
+    );
 }
 
 #[test]

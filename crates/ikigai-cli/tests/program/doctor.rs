@@ -154,7 +154,7 @@ fn a_broken_database_is_told_with_the_way_out_and_left_as_it_is() {
 #[test]
 fn a_server_is_not_asked_offline_and_else_told_to_be_unreachable() {
     let home = Home::new().variable("IKIGAI_DATABASE", "postgres://me:very-secret@127.0.0.1:9/chats");
-    let shown = "postgres://me:…@127.0.0.1:9/chats";
+    let shown = "postgres://…@127.0.0.1:9/chats";
     let (code, findings) = database(&home);
     assert_eq!((code, &findings[0][1]), (Some(0), &json!(format!("{shown}: not asked (--offline)"))));
     let said = home.said(&["doctor"]);

@@ -65,6 +65,8 @@ fn every_place_that_a_key_is_from_is_told_and_no_key_is_shown() {
     let home = Home::new().variable("OPENAI_API_KEY", KEY).variable("MISTRAL_API_KEY", " ");
     assert_eq!(home.piped(&["keys", "set", "anthropic"], KEY).code, Some(0));
     std::fs::write(home.path("work/.env"), format!("GROQ_API_KEY={KEY}\n")).unwrap();
+    assert!(!home.said(&["keys", "list"]).stdout.contains("groq"), "the folder is not trusted yet");
+    assert_eq!(home.said(&["trust"]).stdout, "HOME/work is trusted.\n");
     let Said { code, stdout, stderr } = home.said(&["keys", "list"]);
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
     assert_snapshot!(stdout, @r"

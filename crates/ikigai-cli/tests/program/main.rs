@@ -13,6 +13,7 @@ mod history;
 mod keys;
 mod models;
 mod pages;
+mod safety;
 mod sim;
 mod support;
 mod upgrade;

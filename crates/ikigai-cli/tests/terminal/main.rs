@@ -3,5 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests may")]
 #![cfg(unix)]
 
+mod approval;
+mod models;
 mod session;
+mod status;
 mod support;

@@ -39,18 +39,38 @@ impl House {
         self.folder.path().join("work").join(name)
     }
 
+    /// A file in the home, which holds the settings.
+    pub(crate) fn home(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
     /// The program in a terminal of this size.
     pub(crate) fn open(&self, columns: u16, rows: u16, arguments: &str) -> Terminal {
+        self.open_with(columns, rows, "", arguments)
+    }
+
+    /// The same with further variables, `NAME=value`.
+    pub(crate) fn open_with(&self, columns: u16, rows: u16, variables: &str, arguments: &str) -> Terminal {
+        let program = env!("CARGO_BIN_EXE_ikigai");
+        self.run(columns, rows, &format!("{variables} {program} {arguments}; echo \"ended with $?\"; sleep 600"))
+    }
+
+    /// A shell, in which the program is to be found.
+    pub(crate) fn shell(&self, columns: u16, rows: u16) -> Terminal {
+        self.run(columns, rows, "bash --norc --noprofile -i")
+    }
+
+    fn run(&self, columns: u16, rows: u16, command: &str) -> Terminal {
         let socket = self.folder.path().join(format!("tmux-{}", uuid()));
         let home = self.folder.path().display();
         let url = &self.url;
-        let program = env!("CARGO_BIN_EXE_ikigai");
+        let programs = std::path::Path::new(env!("CARGO_BIN_EXE_ikigai")).parent().unwrap().display();
         // Through env, so that nothing of the person who runs the tests is in it.
         let line = format!(
-            "cd {home}/work && env -i HOME={home} IKIGAI_HOME={home} PATH=\"$PATH\" TERM=screen-256color LANG=C.UTF-8 \
+            "cd {home}/work && env -i HOME={home} IKIGAI_HOME={home} PATH=\"{programs}:$PATH\" TERM=screen-256color LANG=C.UTF-8 \
              ANTHROPIC_API_KEY=sk-test-key-0001 ANTHROPIC_BASE_URL={url} OPENAI_API_KEY=sk-test-key-0002 \
              OPENAI_BASE_URL={url}/v1 GEMINI_API_KEY=sk-test-key-0003 GOOGLE_GEMINI_BASE_URL={url} \
-             {program} {arguments}; echo \"ended with $?\"; sleep 600"
+             {command}"
         );
         let terminal = Terminal { socket };
         let (columns, rows) = (columns.to_string(), rows.to_string());
@@ -99,7 +119,7 @@ impl Terminal {
     pub(crate) fn clear(&self) {
         self.press("C-l");
         let began = Instant::now();
-        while self.screen().lines().count() > 1 {
+        while self.screen().lines().count() > 2 {
             assert!(began.elapsed() < PATIENCE, "the screen is not cleared:\n{}", self.screen());
             std::thread::sleep(Duration::from_millis(30));
         }
@@ -111,9 +131,23 @@ impl Terminal {
         self.key(name);
     }
 
+    /// Where the program runs, to be brought back to.
+    pub(crate) fn in_shell(&self, command: &str) {
+        self.text(command);
+        self.key("Enter");
+    }
+
     /// Presses a key, by tmux's name for it.
     pub(crate) fn key(&self, name: &str) {
         self.tmux(&["send-keys", name]).unwrap();
+    }
+
+    /// Answers a question about a call, and confirms it.
+    pub(crate) fn answer(&self, letter: &str) {
+        self.wait("[n] no");
+        self.text(letter);
+        self.wait("Press Enter");
+        self.key("Enter");
     }
 
     /// Waits until a text is on the screen.

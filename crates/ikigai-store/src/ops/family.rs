@@ -1,12 +1,14 @@
 //! Forks: made, listed, and what becomes of shared messages when one of those who share them lets go.
 
+use ikigai_core::{Block, Message};
+
 use super::conversations::{fetch, fetch_all, fresh, hold, insert};
 use super::line::{Line, Link};
 use super::messages::collect;
 use crate::conversation::{Conversation, Details};
 use crate::error::Result;
 use crate::sql::{Lock, Operation, Session, params};
-use crate::{ConversationId, Point, Time};
+use crate::{ConversationId, Point, Time, json};
 
 /// Makes a conversation that shares the messages of another up to a point.
 #[derive(Debug)]
@@ -82,6 +84,20 @@ async fn let_go<S: Session>(session: &mut S, line: &Line, place: i64) -> Result<
     session.execute(sql, params![own.n, kept]).await.map(drop)
 }
 
+/// Forgets the prompts that were typed as messages of a conversation.
+async fn forget_prompts<S: Session>(session: &mut S, conversation: i64) -> Result<()> {
+    let sql = "SELECT body FROM messages WHERE conversation = $1 AND role = 'user'";
+    for mut row in session.query(sql, params![conversation]).await? {
+        // One that cannot be read is deleted all the same.
+        let Ok(message) = json::read::<Message>(&row.text(0)?) else { continue };
+        for text in message.content.iter().filter_map(Block::as_text) {
+            let text = json::write("the prompt", text)?;
+            session.execute("DELETE FROM prompts WHERE text = $1", params![text]).await?;
+        }
+    }
+    Ok(())
+}
+
 /// Forgets the messages of a conversation after a point.
 #[derive(Debug)]
 pub(crate) struct Truncate {
@@ -115,7 +131,7 @@ impl Operation for Truncate {
     }
 }
 
-/// Deletes a conversation, and the messages that no other one shares.
+/// Deletes a conversation, the messages that no other one shares, and the prompts that were typed in it.
 #[derive(Debug)]
 pub(crate) struct Delete(pub(crate) ConversationId);
 
@@ -128,6 +144,7 @@ impl Operation for Delete {
         hold(session, self.0).await?;
         let line = Line::of(session, self.0).await?;
         let Link { n, parent, base, .. } = line.own;
+        forget_prompts(session, n).await?;
         let_go(session, &line, base).await?;
         // Forks that share nothing any more move up.
         let sql = "UPDATE conversations SET parent = $1 WHERE parent = $2";

@@ -13,6 +13,9 @@ use crate::{ConversationId, Entry, MessageId, State, Stored, Time};
 /// The version of this form. A reader refuses newer ones.
 pub(super) const VERSION: u64 = 1;
 
+/// Version 0.1 kept approvals of tools with the conversation, under this name. No approval travels with one.
+const PERMISSIONS: &str = "permissions";
+
 /// What kind of line it is: read first, alone.
 #[derive(Debug, Deserialize)]
 pub(super) struct Kind {
@@ -59,13 +62,15 @@ pub(super) struct ConversationLine {
 
 impl ConversationLine {
     pub(super) fn new(conversation: Conversation, messages: usize) -> ConversationLine {
-        let Conversation { id, title, created, updated, system, model, parent, metadata, .. } = conversation;
+        let Conversation { id, title, created, updated, system, model, parent, mut metadata, .. } = conversation;
+        metadata.shift_remove(PERMISSIONS);
         let (kind, messages) = ("conversation".to_owned(), messages as u64);
         ConversationLine { kind, id, title, created, updated, system, model, parent, metadata, messages }
     }
 
     pub(super) fn into_conversation(self) -> Conversation {
-        let ConversationLine { id, title, created, updated, system, model, parent, metadata, messages, .. } = self;
+        let ConversationLine { id, title, created, updated, system, model, parent, mut metadata, messages, .. } = self;
+        metadata.shift_remove(PERMISSIONS);
         Conversation { id, title, created, updated, system, model, parent, messages, metadata }
     }
 }

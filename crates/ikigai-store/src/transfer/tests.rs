@@ -42,6 +42,25 @@ fn lines_look_like_this() {
 }
 
 #[test]
+fn no_approval_travels_with_a_conversation() {
+    let exported = wait(async {
+        let store = Sqlite::memory().await.unwrap();
+        let line = conversation(0)
+            .replace("\"messages\"", r#""metadata":{"permissions":{"shell":"always"},"a":1},"messages""#);
+        import(&store, &mut format!("{HEADER}\n{line}").as_bytes()).await.unwrap();
+        let kept = store.latest().await.unwrap().unwrap();
+        assert_eq!(serde_json::Value::from(kept.metadata.clone()), json!({"a": 1}));
+        // One of an older version that was kept.
+        let old = serde_json::from_value(json!({"permissions": {"shell": "always"}})).unwrap();
+        store.update(kept.id, Details::default().metadata(old)).await.unwrap();
+        let mut out = Vec::new();
+        export(&store, Selection::All, &mut out).await.unwrap();
+        String::from_utf8(out).unwrap()
+    });
+    assert!(!exported.contains("permissions"), "{exported}");
+}
+
+#[test]
 fn a_line_that_cannot_be_read_is_named() {
     let one = conversation(1);
     let forked = conversation(0).replace(

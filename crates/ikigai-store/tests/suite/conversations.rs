@@ -116,3 +116,15 @@ pub(crate) async fn prompts_are_remembered(store: Arc<dyn Store>) {
     assert_eq!(store.prompts(100).await.unwrap(), ["one", "two", "one", "a\0b\nc \"d\""]);
     assert_eq!(store.prompts(2).await.unwrap(), ["one", "a\0b\nc \"d\""]);
 }
+
+pub(crate) async fn what_was_typed_goes_with_its_conversation(store: Arc<dyn Store>) {
+    let (gone, kept) =
+        (store.create(Details::default()).await.unwrap(), store.create(Details::default()).await.unwrap());
+    for (conversation, text) in [(&gone, "my \"secret\"\n\0"), (&kept, "hello"), (&gone, "more of it")] {
+        store.remember_prompt(text).await.unwrap();
+        store.append(conversation.id, user(text)).await.unwrap();
+    }
+    store.remember_prompt("/model o3").await.unwrap();
+    store.delete(gone.id).await.unwrap();
+    assert_eq!(store.prompts(10).await.unwrap(), ["hello", "/model o3"]);
+}

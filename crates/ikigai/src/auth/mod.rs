@@ -23,7 +23,7 @@ pub(crate) use aws::Signer;
 pub(crate) use google::Accounts;
 
 /// Variables that hold the way to a token (a file, the id of a key pair), and not a token.
-const NOT_TOKENS: [&str; 2] = ["GOOGLE_APPLICATION_CREDENTIALS", "AWS_ACCESS_KEY_ID"];
+pub(crate) const NOT_TOKENS: [&str; 2] = ["GOOGLE_APPLICATION_CREDENTIALS", "AWS_ACCESS_KEY_ID"];
 
 /// What is left to be done to a request before each try.
 #[derive(Debug, Clone)]

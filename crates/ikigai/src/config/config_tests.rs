@@ -138,7 +138,39 @@ fn variables_move_the_base_url_but_a_strangers_dotenv_does_not() {
     assert_eq!(openai(Some(&variable)), "https://api.openai.com/v1");
     assert_eq!(openai(Some(&KeySource::Memory)), "https://api.openai.com/v1");
     let own = KeySource::DotEnv { file: dotenv.clone(), variable: "OPENAI_API_KEY".to_owned() };
-    assert_eq!(openai(Some(&own)), "http://evil.example/v1");
+    assert_eq!(openai(Some(&own)), "https://api.openai.com/v1", "not where anybody can listen in");
+    assert_eq!(openai(None), "https://api.openai.com/v1");
+    for (value, host) in [
+        ("https://theirs.example", "https://theirs.example/v1"),
+        ("http://localhost:1234/v1", "http://localhost:1234/v1"),
+        ("http://localhost.evil.example", "https://api.openai.com/v1"),
+        ("http://127.0.0.1@evil.example", "https://api.openai.com/v1"),
+    ] {
+        write(folder.path(), ".env", &format!("OPENAI_BASE_URL={value}\nOPENAI_API_KEY=theirs\n"));
+        let lookup = Lookup::new(Environment::of([("X", "y")]).with_dotenv(&dotenv));
+        let shown = lookup.base_url(provider("openai"), Dialect::OpenaiChat, Some(&own)).unwrap();
+        assert_eq!(shown, host, "{value}");
+    }
+}
+
+#[test]
+fn a_dotenv_never_redirects_what_is_signed_with_the_users_own_credentials() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "VERTEX_BASE_URL=https://evil.example\nBEDROCK_BASE_URL=https://evil.example\n\
+                GOOGLE_APPLICATION_CREDENTIALS=/tmp/theirs.json\nAWS_ACCESS_KEY_ID=theirs\nGOOGLE_CLOUD_LOCATION=evil.example/\n";
+    write(folder.path(), ".env", text);
+    let dotenv = folder.path().join(".env");
+    let mine = [("GOOGLE_CLOUD_PROJECT", "p"), ("AWS_REGION", "eu-west-1")];
+    let lookup = Lookup::new(Environment::of(mine).with_dotenv(&dotenv));
+    for id in ["vertex", "bedrock"] {
+        let provider = provider(id);
+        assert_eq!(lookup.key(provider).unwrap().map(|found| found.from), None, "{id}");
+        let own = KeySource::DotEnv { file: dotenv.clone(), variable: "AWS_ACCESS_KEY_ID".to_owned() };
+        for key in [None, Some(&own)] {
+            let url = lookup.base_url(provider, provider.dialect, key).unwrap();
+            assert!(!url.contains("evil"), "{id}: {url}");
+        }
+    }
 }
 
 #[test]

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ikigai_core::Dialect;
-use ikigai_core::provider::{Provider, ProviderError};
+use ikigai_core::provider::{Auth, Provider, ProviderError};
 
 use super::{Credentials, CredentialsError, Environment, Key, dotenv};
+use crate::auth::NOT_TOKENS;
 
 /// A key, and where it was found.
 #[derive(Debug, Clone)]
@@ -133,23 +134,28 @@ impl Lookup {
         {
             return Ok(Some(Found { key: key.clone(), from: KeySource::File(file.to_owned()) }));
         }
-        let found = provider.key_env.iter().find_map(|name| Some((name.to_string(), self.in_dotenv(name)?)));
+        // Not what only leads to a key: a stranger's file could lead anywhere.
+        let names = provider.key_env.iter().filter(|name| !NOT_TOKENS.contains(&name.as_ref()));
+        let found = names.into_iter().find_map(|name| Some((name.to_string(), self.in_dotenv(name)?)));
         Ok(found.map(|(variable, value)| {
             let file = self.environment.dotenv().cloned().unwrap_or_default();
             Found { key: Key::from(value), from: KeySource::DotEnv { file, variable } }
         }))
     }
 
-    /// The base URL for a dialect. `.env` may set it only for a key of its own, or where there is no key to lose.
+    /// The base URL for a dialect. `.env` may set it only for a key of its own, and only to where nobody listens in; never
+    /// for providers that are shown tokens or signatures, which are made with the user's own credentials.
     pub(crate) fn base_url(
         &self,
         provider: &Provider,
         dialect: Dialect,
         key: Option<&KeySource>,
     ) -> Result<String, ProviderError> {
-        let trusted = matches!(key, None | Some(KeySource::DotEnv { .. }));
+        let signs = matches!(provider.auth, Auth::GoogleOauth | Auth::AwsSigv4);
+        let own = matches!(key, Some(KeySource::DotEnv { .. })) && !signs;
         provider.base_url_for(dialect, |name| {
-            self.environment.variable(name).or_else(|| trusted.then(|| self.in_dotenv(name)).flatten())
+            let in_dotenv = || self.in_dotenv(name).filter(|value| own && is_private(value));
+            self.environment.variable(name).or_else(in_dotenv)
         })
     }
 
@@ -170,4 +176,14 @@ impl Lookup {
         let value = assignments.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         value.filter(|value| !value.trim().is_empty())
     }
+}
+
+/// Can nobody on the way read what is sent there? What is no address, such as a region, is part of one that is.
+fn is_private(value: &str) -> bool {
+    let Some((scheme, rest)) = value.trim().split_once("://") else { return true };
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let here = ["localhost", "127.0.0.1", "[::1]"];
+    scheme.eq_ignore_ascii_case("https")
+        || here.iter().any(|name| host.strip_prefix(name).is_some_and(|port| port.is_empty() || port.starts_with(':')))
 }

@@ -4,6 +4,7 @@ use ikigai::Role;
 use ikigai_store::{Details, Listing, Search, Selection};
 
 use super::super::Talk;
+use super::super::editor::REMEMBERED;
 use crate::conversations;
 use crate::exit::Failure;
 use crate::files;
@@ -132,12 +133,18 @@ impl Talk {
         self.print(&notice::success(&format!("Written to {name}."), &[], self.look))
     }
 
-    /// Deletes this conversation for good.
-    pub(super) async fn delete(&mut self) -> Result<(), Failure> {
+    /// Deletes this conversation for good, once the user has said so twice.
+    pub(super) async fn delete(&mut self, word: &str) -> Result<(), Failure> {
         let Some(conversation) = &self.session.conversation else {
             return Err(Failure::new("nothing was said yet"));
         };
+        if word != "yes" {
+            let words = format!("Delete “{}” for good? /delete yes deletes it.", conversations::line(conversation));
+            self.session.prefill = Some("/delete ".to_owned());
+            return self.print(&notice::warning(&words, self.look));
+        }
         self.session.store.delete(conversation.id).await?;
+        self.editor.remember(self.session.store.prompts(REMEMBERED).await?)?;
         self.session.fresh();
         self.print(&notice::success("Deleted. This is a new conversation.", &[], self.look))
     }

@@ -3,41 +3,82 @@
 use anstyle::AnsiColor;
 
 use super::super::complete;
+use super::super::models;
+use super::super::picker::{self, Picker};
 use super::super::session::Choice;
-use super::super::{Talk, painted};
+use super::super::{Talk, painted, size};
 use crate::exit::Failure;
 use crate::levels::switch_banner;
-use crate::screen::notice;
+use crate::names::with_level;
+use crate::places::Places;
+use crate::screen::{Region, notice};
+use crate::settings;
 
 /// So many names are shown at once.
 const MOST_MODELS: usize = 60;
 const BUDGET: &str = "--thinking-budget";
+const DEFAULT: &str = "--default";
 
 impl Talk {
     /// Another model from the next message on; without a name, which one it is.
     pub(super) async fn model(&mut self, words: &[String]) -> Result<(), Failure> {
-        let (name, budget) = arguments(words)?;
-        let Some(name) = name else {
-            return match self.session.choice.clone() {
-                Some(choice) => {
-                    let words = format!("{}:{} answers.", choice.name.provider, choice.short());
-                    self.print(&notice::info(&words, self.look))?;
-                    self.session.prefill = Some("/model ".to_owned());
-                    self.print(&notice::info("Another one: /model NAME/LEVEL; Tab shows the names.", self.look))
-                }
-                None => Err(self.session.no_model()),
-            };
-        };
+        let Wanted { name, budget, is_default } = arguments(words)?;
+        let Some(name) = name else { return self.pick_model("").await.map(drop) };
         let choice = Choice { budget, ..self.session.parse(&name)? };
-        let banner = self.banner(&choice, typed(&name, &choice))?;
-        self.session.switch(choice).await?;
-        self.print(&self.styled(&banner))
+        let name = choice.name.to_string();
+        self.switch(choice).await?;
+        if is_default {
+            settings::set(&Places::required()?, "model", &name)?;
+            self.print(&notice::success("New chats and `ikigai ask` begin with it, too.", &[], self.look))?;
+        }
+        Ok(())
     }
 
-    /// What a person sees when the model is switched, by the name that they gave it.
-    fn banner(&self, choice: &Choice, name: &str) -> Result<String, Failure> {
+    /// Goes on with another model, and says what that means for this conversation.
+    async fn switch(&mut self, choice: Choice) -> Result<(), Failure> {
+        self.session.access.check(&choice.name)?;
+        let banner = self.banner(&choice)?;
+        let costs = self.session.switch_costs(&choice);
+        self.session.switch(choice).await?;
+        let mut text = self.styled(&banner);
+        for (words, shown) in costs {
+            text.push_str(&notice::warning(&shown, self.look));
+            // Told now, it need not be told again with the answer.
+            self.session.told.insert(words);
+        }
+        self.print(&text)
+    }
+
+    /// Opens the picker. False when nothing was chosen.
+    pub(crate) async fn pick_model(&mut self, query: &str) -> Result<bool, Failure> {
+        if self.region == Region::Plain {
+            let Some(choice) = &self.session.choice else { return Err(self.session.no_model()) };
+            let words = format!("{}:{} answers. Another one: /model NAME/LEVEL", choice.name.provider, choice.short());
+            return self.print(&notice::info(&words, self.look)).map(|()| true);
+        }
+        let rows = models::rows(&self.session).await?;
+        let choices = rows.iter().map(|row| row.choice.clone()).collect();
+        let session = &self.session;
+        let detail = |place: usize, query: &str| {
+            let Some(row) = rows.get(place) else { return Vec::new() };
+            let choice = row.chosen(with_level(query).1);
+            match session.access.check(&choice.name) {
+                Err(failure) => vec![failure.what],
+                Ok(()) => session.switch_costs(&choice).into_iter().map(|(_, shown)| shown).collect(),
+            }
+        };
+        let picker = Picker::new("Model", choices, query);
+        let picked = picker::pick(picker, self.look, size(), detail).await?;
+        let Some(picked) = picked else { return Ok(false) };
+        let Some(row) = rows.get(picked.place) else { return Ok(false) };
+        let choice = row.chosen(with_level(&picked.query).1);
+        self.switch(choice).await.map(|()| true)
+    }
+
+    /// What the user sees when the model is switched, by the name that they gave it.
+    fn banner(&self, choice: &Choice) -> Result<String, Failure> {
         let route = self.session.access.registry().route(&choice.name).map_err(ikigai::Error::from)?;
-        Ok(switch_banner(&route, name, choice.thinking().as_ref()))
+        Ok(switch_banner(&route, &choice.name.model, choice.thinking().as_ref()))
     }
 
     /// A banner in the colours of the screen: its words are what they are, so nothing is wrapped.
@@ -72,7 +113,7 @@ impl Talk {
             "hide" => self.session.show_thinking = false,
             "last" | "" => return self.show_last_thinking(),
             other => {
-                return Err(Failure::new(format!("`{other}` is none of show, hide, last")));
+                return Err(Failure::new(format!("unknown option `{other}`: use show, hide or last")));
             }
         }
         let words = if self.session.show_thinking { "Thinking is shown in full." } else { "Thinking is one line." };
@@ -97,21 +138,18 @@ impl Talk {
     }
 }
 
-/// The model's name as a person wrote it, without provider and level.
-fn typed<'a>(name: &'a str, choice: &Choice) -> &'a str {
-    let name = match name.split_once(':') {
-        Some((provider, rest)) if !choice.name.id.starts_with(provider) => rest,
-        _ => name,
-    };
-    match (choice.name.level, name.rsplit_once('/')) {
-        (Some(_), Some((model, _))) => model,
-        _ => name,
-    }
+/// What `/model` is given.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Wanted {
+    name: Option<String>,
+    budget: Option<i64>,
+    /// For new chats, too.
+    is_default: bool,
 }
 
-/// The name and the budget, in either order.
-fn arguments(words: &[String]) -> Result<(Option<String>, Option<i64>), Failure> {
-    let (mut name, mut budget) = (None, None);
+/// The name and the options, in any order.
+fn arguments(words: &[String]) -> Result<Wanted, Failure> {
+    let (mut name, mut budget, mut is_default) = (None, None, false);
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let value = match word.strip_prefix(BUDGET) {
@@ -126,14 +164,16 @@ fn arguments(words: &[String]) -> Result<(Option<String>, Option<i64>), Failure>
                     Failure::new(format!("`{value}` is no number of tokens")).hint(format!("{BUDGET}=50000"))
                 })?);
             }
+            None if word == DEFAULT => is_default = true,
             None if word.starts_with("--") => {
-                return Err(Failure::new(format!("/model has no option {word}")).hint(format!("It has {BUDGET}=N.")));
+                let failure = Failure::new(format!("/model has no option {word}"));
+                return Err(failure.hint(format!("It has {BUDGET}=N and {DEFAULT}.")));
             }
             None if name.is_none() => name = Some(word.clone()),
             None => return Err(Failure::new(format!("one model at a time: `{word}` is too much"))),
         }
     }
-    Ok((name, budget))
+    Ok(Wanted { name, budget, is_default })
 }
 
 #[cfg(test)]
@@ -144,7 +184,14 @@ mod tests {
 
     fn read(line: &str) -> Result<(Option<String>, Option<i64>), String> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        arguments(&words).map_err(|failure| failure.what)
+        arguments(&words).map(|wanted| (wanted.name, wanted.budget)).map_err(|failure| failure.what)
+    }
+
+    #[test]
+    fn the_default_changes_only_when_that_is_asked_for() {
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert!(!arguments(&words("o3")).unwrap().is_default);
+        assert!(arguments(&words("o3 --default")).unwrap().is_default);
     }
 
     #[test]

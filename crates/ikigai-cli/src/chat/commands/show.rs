@@ -117,7 +117,7 @@ impl Talk {
             return Err(Failure::new("nothing was sent yet"));
         };
         let asked = self.session.thread.get(..=place).unwrap_or(&self.session.thread);
-        let preview = self.session.model()?.preview(crate::record::sendable(asked))?;
+        let preview = self.session.model()?.preview(self.session.sendable(asked))?;
         let text = format!(
             "{}\n{}\n{}\n{} {}\n{}",
             painted(self.look, HEADING, "canonical"),

@@ -7,11 +7,10 @@ use ikigai::{Attach as _, Message, Role};
 use super::super::Talk;
 use crate::exit::Failure;
 use crate::screen::notice;
-use crate::tools::{Answer, Decision};
 
 impl Talk {
     /// The tools and what is allowed, or a change of that.
-    pub(super) async fn tools(&mut self, words: &[String]) -> Result<(), Failure> {
+    pub(super) fn tools(&mut self, words: &[String]) -> Result<(), Failure> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
             [] => {}
@@ -22,11 +21,10 @@ impl Talk {
                     return Err(Failure::new(format!("there is no tool `{name}`")).hint("/tools lists them."));
                 }
                 match *what {
-                    "allow" => self.session.tooling.remember(name, Answer::Always),
-                    "never" => self.session.tooling.remember(name, Answer::Never),
-                    _ => self.session.tooling.ask_again(name),
+                    "allow" => self.session.tooling.always_tool(name)?,
+                    "never" => self.session.tooling.never(name)?,
+                    _ => self.session.tooling.ask_again(name)?,
                 }
-                self.session.keep_permissions().await?;
             }
             _ => return Err(Failure::new("/tools takes on, off, or allow, ask, never with a tool's name")),
         }
@@ -35,12 +33,7 @@ impl Talk {
         }
         self.session.tooling.borrow(self.servers.tools());
         let mut text = String::new();
-        for (name, decision) in self.session.tooling.list() {
-            let words = match decision {
-                Decision::Ask => "asks first",
-                Decision::Allow => "always allowed here",
-                Decision::Deny => "never allowed here",
-            };
+        for (name, words) in self.session.tooling.list() {
             text.push_str(&notice::info(&format!("{name} · {words}"), self.look));
         }
         let root = self.session.tooling.scope().root().display().to_string();

@@ -1,0 +1,80 @@
+//! What a turn takes, as far as that can be told while it runs.
+
+use ikigai::{Facts, Money, Usage};
+
+/// About so many bytes are a token.
+pub(crate) const BYTES_A_TOKEN: u64 = 4;
+
+/// What a turn takes so far.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Meter {
+    model: String,
+    /// The model's prices, where they are known.
+    facts: Option<Facts>,
+    /// About so many tokens are sent with each request.
+    prompt_tokens: u64,
+    /// The key that ends the turn.
+    stops: &'static str,
+    /// What the requests before this one took.
+    tokens: u64,
+    cost: Option<Money>,
+    /// What has come of this one, in bytes.
+    bytes: u64,
+    is_running: bool,
+}
+
+impl Meter {
+    /// A turn with a model, with so many tokens to send, that a key ends.
+    pub(crate) fn new(model: String, facts: Option<Facts>, prompt_tokens: u64, stops: &'static str) -> Self {
+        Meter { model, facts, prompt_tokens, stops, ..Meter::default() }
+    }
+
+    pub(super) fn model(&self) -> &str {
+        &self.model
+    }
+
+    pub(super) fn stops(&self) -> &'static str {
+        self.stops
+    }
+
+    /// An answer begins.
+    pub(super) fn begin(&mut self) {
+        self.is_running = true;
+    }
+
+    /// So much of it has come.
+    pub(super) fn wrote(&mut self, text: &str) {
+        self.bytes += text.len() as u64;
+    }
+
+    /// It is whole, and it is known what it took.
+    pub(super) fn paid(&mut self, usage: Option<&Usage>, cost: Option<Money>) {
+        let written = usage.map(|usage| usage.output_tokens + usage.thinking_tokens);
+        self.tokens += written.unwrap_or(self.bytes / BYTES_A_TOKEN);
+        self.cost = sum(self.cost, cost);
+        (self.bytes, self.is_running) = (0, false);
+    }
+
+    /// About so many tokens were written.
+    pub(super) fn tokens(&self) -> u64 {
+        self.tokens + self.bytes / BYTES_A_TOKEN
+    }
+
+    /// About so much was spent.
+    pub(super) fn cost(&self) -> Option<Money> {
+        if !self.is_running {
+            return self.cost;
+        }
+        let output_tokens = self.bytes / BYTES_A_TOKEN;
+        let usage = Usage { input_tokens: self.prompt_tokens, output_tokens, ..Usage::default() };
+        sum(self.cost, self.facts.as_ref().and_then(|facts| facts.cost(&usage)).map(|cost| cost.total()))
+    }
+}
+
+/// What is known of two sums.
+pub(crate) fn sum(one: Option<Money>, other: Option<Money>) -> Option<Money> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one + other),
+        (one, other) => one.or(other),
+    }
+}

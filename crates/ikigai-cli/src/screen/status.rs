@@ -1,0 +1,88 @@
+//! The row at the bottom while something runs: who answers, what goes on, for how long, and what it took so far.
+
+use std::time::Duration;
+
+use super::look::{DIM, Look, YELLOW};
+use super::notice;
+use super::text::{shorten, width};
+
+/// How often the row should be drawn.
+pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
+/// An answer that brings nothing for so long stands still.
+const STALL: Duration = Duration::from_secs(5);
+
+const SIGNS: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const ASCII: &[&str] = &["|", "/", "-", "\\"];
+
+/// What runs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Status<'a> {
+    /// Who answers.
+    pub(crate) model: &'a str,
+    /// What goes on: `writing`.
+    pub(crate) doing: &'a str,
+    /// More about that, where there is room: the heading of a thought.
+    pub(crate) about: Option<&'a str>,
+    pub(crate) elapsed: Duration,
+    /// How long nothing has come of an answer that has begun.
+    pub(crate) silent: Duration,
+    /// About so many tokens were written.
+    pub(crate) tokens: u64,
+    /// About so much was spent, in dollars.
+    pub(crate) cost: Option<ikigai::Money>,
+    /// The key that ends it.
+    pub(crate) stops: &'a str,
+}
+
+/// The row.
+pub(crate) fn row(status: &Status<'_>, look: Look) -> String {
+    let sign = sign(status.elapsed, look);
+    let dot = look.sign(" · ", " - ");
+    let room = look.width.saturating_sub(width(sign) + 1);
+    let stalled = status.silent >= STALL;
+    let doing =
+        if stalled { format!("nothing for {}", notice::duration(status.silent)) } else { status.doing.to_owned() };
+    let about = status.about.filter(|_| !stalled).map(|about| format!("{doing}: {about}"));
+    let time = notice::duration(status.elapsed);
+    let tokens = (status.tokens > 0).then(|| format!("~{}", notice::tokens(status.tokens)));
+    let cost = status.cost.map(|cost| format!("~{cost:.4}"));
+    let stops = format!("{} stops", status.stops);
+    // What matters least goes first where the row is too long.
+    let rows =
+        [(about, tokens.clone(), cost.clone()), (None, tokens.clone(), cost), (None, tokens, None), (None, None, None)];
+    let rows = rows.map(|(about, tokens, cost)| {
+        let parts = [
+            Some(status.model.to_owned()),
+            about.or(Some(doing.clone())),
+            Some(time.clone()),
+            tokens,
+            cost,
+            Some(stops.clone()),
+        ];
+        parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(dot)
+    });
+    let shortest = shorten(&rows[3], room, look);
+    let text = rows.into_iter().find(|row| width(row) <= room).unwrap_or(shortest);
+    format!("{sign} {}", look.paint(if stalled { YELLOW } else { DIM }, &shorten(&text, room, look)))
+}
+
+/// The first text between two pairs of stars: what a thought is about.
+pub(crate) fn heading(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("**")?;
+    let (heading, _) = rest.split_once("**")?;
+    let heading = heading.trim();
+    (!heading.is_empty()).then_some(heading)
+}
+
+fn sign(elapsed: Duration, look: Look) -> &'static str {
+    if !look.motion {
+        return look.sign("•", "*");
+    }
+    let signs = if look.unicode { SIGNS } else { ASCII };
+    let tick = usize::try_from(elapsed.as_millis() / INTERVAL.as_millis()).unwrap_or(0);
+    signs.get(tick % signs.len()).copied().unwrap_or("*")
+}
+
+#[cfg(test)]
+#[path = "status_tests.rs"]
+mod tests;

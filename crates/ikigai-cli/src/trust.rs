@@ -1,0 +1,97 @@
+//! `ikigai trust`: whether the files that a folder brings along are followed.
+//!
+//! A folder may come from anybody. Its `.env` is read only once the user has said so, for this folder and from then on.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use ikigai::config::Environment;
+use ikigai::{ClientBuilder, Registry};
+
+use crate::exit::Failure;
+use crate::output::Out;
+use crate::places::{self, Places};
+use crate::tools::Permissions;
+
+/// Trust a folder: use its .env
+///
+/// A chat asks once when it finds such a file. What is decided holds for this folder, not for those below it.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Examples:
+  ikigai trust
+  ikigai trust ~/work/project
+  ikigai trust --remove")]
+pub(crate) struct Trust {
+    /// The folder; the working folder when it is left out
+    #[arg(value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+    /// Stop trusting it
+    #[arg(long)]
+    remove: bool,
+}
+
+pub(crate) fn run(trust: &Trust, out: &mut Out) -> Result<(), Failure> {
+    let folder = trust.folder.clone().unwrap_or_else(|| PathBuf::from("."));
+    let mut permissions = of(&folder)?;
+    permissions.trust(!trust.remove)?;
+    let shown = permissions.root().display();
+    out.text(&if trust.remove { format!("{shown} is not trusted.\n") } else { format!("{shown} is trusted.\n") })
+}
+
+/// A client whose `.env` is that of the working folder, where that is trusted.
+pub(crate) fn client() -> Result<ClientBuilder, Failure> {
+    let environment = Environment::process();
+    let trusted = of(Path::new("."))?.trusted() == Some(true);
+    Ok(ikigai::Client::builder().environment(if trusted { environment } else { environment.without_dotenv() }))
+}
+
+/// Asks on a terminal whether the working folder is trusted, where that matters and was not decided.
+pub(crate) fn settle(out: &mut Out) -> Result<(), Failure> {
+    let mut permissions = of(Path::new("."))?;
+    let names = waiting(&places::registry_and_problems(Places::find().as_ref()).0);
+    if permissions.trusted().is_some() || names.is_empty() || !std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    let folder = permissions.root().display();
+    out.note(&format!("{folder} has a .env that sets {}. Use it in this folder from now on? [y/N] ", names.join(", ")));
+    let _ = std::io::stderr().flush();
+    let mut answer = String::new();
+    let read = std::io::stdin().read_line(&mut answer);
+    read.map_err(|error| Failure::new(format!("cannot read the answer: {error}")))?;
+    permissions.trust(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// What to do about a `.env` that would have a key and is not read; nothing where there is none.
+pub(crate) fn hint(registry: &Registry) -> Option<String> {
+    let untrusted = of(Path::new(".")).is_ok_and(|permissions| permissions.trusted() != Some(true));
+    let names = waiting(registry);
+    (untrusted && !names.is_empty())
+        .then(|| format!("The .env here sets {}; `ikigai trust` lets it be used.", names.join(", ")))
+}
+
+/// The variables of ours that the `.env` of the working folder sets.
+fn waiting(registry: &Registry) -> Vec<String> {
+    let Ok(Some(text)) = places::read(Path::new(".env")) else { return Vec::new() };
+    let assigned = |name: &str| {
+        text.lines().any(|line| {
+            let line = line.trim();
+            let line = line.strip_prefix("export ").unwrap_or(line);
+            line.split_once('=').is_some_and(|(known, _)| known.trim() == name)
+        })
+    };
+    let mut names: Vec<String> = Vec::new();
+    for provider in registry.providers.iter() {
+        let keys = provider.key_env.iter().map(ToString::to_string);
+        names.extend(keys.chain(provider.base_url_variables()).filter(|name| assigned(name)));
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn of(folder: &Path) -> Result<Permissions, Failure> {
+    let root = std::fs::canonicalize(folder).map_err(|error| Failure::file("open", folder, &error))?;
+    Permissions::open(Places::find().map(|places| places.approvals()), &root)
+}
