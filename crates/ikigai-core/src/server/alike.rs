@@ -265,6 +265,7 @@ impl HoleKind {
     }
 
     /// The end of what fills a hole of this kind, if it does.
+    #[inline]
     fn end(self, frame: &[u8], start: usize) -> Option<usize> {
         match self {
             HoleKind::Plain => {
@@ -307,10 +308,12 @@ impl<S: Copy> Hole<S> {
 
 /// The text that the inside of a string stands for. `None` if it is left to the parser: where it is not JSON, and where a
 /// character may be split over two frames.
+#[inline]
 pub(crate) fn words(inner: &str) -> Option<Cow<'_, str>> {
-    if is_plain(inner.as_bytes()) {
-        return Some(Cow::Borrowed(inner));
-    }
+    if is_plain(inner.as_bytes()) { Some(Cow::Borrowed(inner)) } else { unescaped(inner) }
+}
+
+fn unescaped(inner: &str) -> Option<Cow<'_, str>> {
     let text = unescape_inner(inner).filter(|_| inner.bytes().all(|byte| byte >= b' '))?;
     // Half a character is replaced by this one.
     let is_split = text.contains(char::REPLACEMENT_CHARACTER) && may_be_split(inner.as_bytes());

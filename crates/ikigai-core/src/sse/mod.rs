@@ -301,12 +301,16 @@ fn valid_start(bytes: &[u8]) -> &str {
 
 /// The usual event: one line of data, perhaps a name before it, and a blank line behind it, all of it here. Gives its
 /// length too. Everything else is none, and read line by line.
+#[inline]
 fn whole_event(text: &str) -> Option<(Frame<'_>, usize)> {
-    let (name, behind) = match text.strip_prefix("event: ") {
-        Some(named) => whole_line(named).map(|(name, behind)| (Some(name), behind))?,
-        None => (None, text),
+    let (name, data) = match text.strip_prefix("data: ") {
+        Some(data) => (None, data),
+        None => {
+            let (name, behind) = whole_line(text.strip_prefix("event: ")?)?;
+            (Some(name), behind.strip_prefix("data: ")?)
+        }
     };
-    let (data, behind) = whole_line(behind.strip_prefix("data: ")?)?;
+    let (data, behind) = whole_line(data)?;
     let behind = behind.strip_prefix('\n').or_else(|| behind.strip_prefix("\r\n"))?;
     Some((Frame { name, data }, text.len() - behind.len()))
 }

@@ -29,9 +29,9 @@ pub(crate) struct Encoder {
     usage: Option<Usage>,
     /// The greatest counts that went out.
     told: Usage,
-    /// The end of every frame, behind the part: counts, model, id.
+    /// What follows the part in every frame: counts, model, id, the frame's end.
     tail: Vec<u8>,
-    /// The end of that: model and id.
+    /// Model and id.
     names: Vec<u8>,
     open: Vec<Open>,
     /// How many blocks and calls went out.
@@ -142,6 +142,7 @@ impl Encoder {
             usage::write(usage, &self.told, &mut self.tail);
         }
         self.tail.extend_from_slice(&self.names);
+        self.tail.extend_from_slice(self.frame_end());
     }
 
     /// What every frame says beside its candidate.
@@ -162,22 +163,30 @@ impl Encoder {
     }
 
     fn close_frame(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(if self.reply.json_array { b"\n" } else { b"\r\n\r\n" });
+        out.extend_from_slice(self.frame_end());
+    }
+
+    fn frame_end(&self) -> &'static [u8] {
+        if self.reply.json_array { b"\n" } else { b"\r\n\r\n" }
     }
 
     /// A frame with a part.
     fn part(&mut self, part: &Part<'_>, out: &mut Vec<u8>) {
-        self.frame(out, |out| json(part, out));
-    }
-
-    /// A frame with a part that is written like this.
-    fn frame(&mut self, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
         self.blocks += 1;
         self.open_frame(out);
         out.extend_from_slice(br#"{"candidates":[{"content":{"parts":["#);
-        write(out);
+        json(part, out);
         out.extend_from_slice(&self.tail);
-        self.close_frame(out);
+    }
+
+    /// A frame with a part that is plain text or thinking: there is one for every few words.
+    fn plain_part(&mut self, text: &str, kind: BlockKind, out: &mut Vec<u8>) {
+        self.blocks += 1;
+        self.open_frame(out);
+        out.extend_from_slice(br#"{"candidates":[{"content":{"parts":[{"text":"#);
+        text::write(text, out);
+        out.extend_from_slice(if kind == BlockKind::Thinking { br#","thought":true}"# } else { b"}" });
+        out.extend_from_slice(&self.tail);
     }
 
     fn start(&mut self, index: usize, block: &Block, out: &mut Vec<u8>) {
@@ -208,14 +217,7 @@ impl Encoder {
             // A signature of this dialect stands on its own part. Another's state covers the whole block, and waits.
             (open.unsigned && open.block.provider_data().is_some_and(is_own)).then_some(open)
         });
-        let Some(open) = open else {
-            // There is one for every few words.
-            return self.frame(out, |out| {
-                out.extend_from_slice(br#"{"text":"#);
-                text::write(text, out);
-                out.extend_from_slice(if kind == BlockKind::Thinking { br#","thought":true}"# } else { b"}" });
-            });
-        };
+        let Some(open) = open else { return self.plain_part(text, kind, out) };
         open.unsigned = false;
         let mut part = content::text(text, kind);
         let data = open.block.provider_data().cloned().unwrap_or_default();

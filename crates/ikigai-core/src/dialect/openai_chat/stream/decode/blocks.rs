@@ -87,12 +87,18 @@ impl Blocks {
         self.block(Kind::Thinking, block, out)
     }
 
+    #[inline]
     pub(super) fn text(&mut self, text: String, out: &mut Vec<Event>) {
-        if let Some((Kind::Text, index)) = self.open {
-            if !text.is_empty() {
-                out.push(Event::TextDelta { index, text });
-            }
-        } else if !self.has_text && text.trim_start().is_empty() {
+        match self.open {
+            Some((Kind::Text, index)) if !text.is_empty() => out.push(Event::TextDelta { index, text }),
+            Some((Kind::Text, _)) => {}
+            Some((Kind::Thinking | Kind::Refusal, _)) | None => self.first_text(text, out),
+        }
+    }
+
+    /// Text while no block of text is open.
+    fn first_text(&mut self, text: String, out: &mut Vec<Event>) {
+        if !self.has_text && text.trim_start().is_empty() {
             self.held.push_str(&text);
         } else if !text.is_empty() {
             let text = if self.held.is_empty() { text } else { std::mem::take(&mut self.held) + &text };
