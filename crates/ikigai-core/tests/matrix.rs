@@ -2,22 +2,26 @@
 //!
 //! A fixture is named for what is odd in it. One snapshot shows what it means in the format; one for each other dialect
 //! shows what goes over the wire there, with the losses. In its own dialect it must come out as it went in.
+//! Sealed state is shown open: `{"sealed": record}` stands for the text that is really sent.
 //! A new case is a file below `fixtures/` and a line in the table.
 
 #![cfg(test)]
 
 mod support {
+    pub(crate) mod seals;
     pub(crate) mod wire;
 }
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ikigai_core::catalog::rules_for;
-use ikigai_core::wire::Target;
-use ikigai_core::{Collector, Dialect, Event, Request, Response};
+use ikigai_core::wire::{StreamEncoder, Target};
+use ikigai_core::{Block, Collector, Dialect, Part, Request, Response};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
-use support::wire::{OfValues as _, collect, decode, encode, reply, target};
+use support::seals::unsealed;
+use support::wire::{OfValues as _, collect, decode, encode, provider, reply, target};
 
 const CASES: [(Dialect, &[&str]); 4] = [
     (
@@ -122,7 +126,47 @@ fn snapshot(dialect: Dialect, file: &str, to: &str, value: &Value) {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_input_file(folder(dialect).join(file));
     settings.set_omit_expression(true);
+    let mut value = value.clone();
+    open_seals(&mut value);
     settings.bind(|| insta::assert_json_snapshot!(format!("{file}@{to}"), value));
+}
+
+/// Puts what is inside each seal in the place of its text. Gives the records.
+fn open_seals(value: &mut Value) -> Vec<Value> {
+    match value {
+        Value::Object(fields) => fields.values_mut().flat_map(open_seals).collect(),
+        Value::Array(items) => items.iter_mut().flat_map(open_seals).collect(),
+        Value::String(text) => {
+            let Some(record) = unsealed(text) else { return Vec::new() };
+            *value = json!({"sealed": record});
+            vec![record]
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+/// The state of every block of an answer, by dialect and name, as `gemini.thought_signature = "…"`.
+fn state(response: &Response) -> BTreeSet<String> {
+    let data = response.content.iter().filter_map(Block::provider_data);
+    let parts = data.flat_map(|data| data.parts(Part::State));
+    parts
+        .flat_map(|(dialect, fields)| fields.iter().map(move |(name, value)| format!("{dialect}.{name} = {value}")))
+        .collect()
+}
+
+/// Seals hold state of the answer and nothing else, and say who issued it; an answer without state has none.
+fn check_seals(from: Dialect, sent: &Response, written: &Value) {
+    let state = state(sent);
+    for record in open_seals(&mut written.clone()) {
+        assert_eq!((&record["p"], &record["m"]), (&json!(provider(from)), &json!(sent.model)), "{record}");
+        let sealed = record["d"].as_object().unwrap();
+        assert!(!sealed.is_empty(), "a seal around nothing");
+        for (dialect, fields) in sealed {
+            for (name, value) in fields.as_object().unwrap() {
+                assert!(state.contains(&format!("{dialect}.{name} = {value}")), "{name} is not state: {record}");
+            }
+        }
+    }
 }
 
 fn requests(dialect: Dialect, file: &str) {
@@ -147,6 +191,7 @@ fn responses(dialect: Dialect, file: &str) {
     for to in Dialect::ALL.into_iter().filter(|to| *to != dialect) {
         let wire = to.encode_response(&response, &reply(dialect));
         let body: Value = serde_json::from_slice(&wire.body).unwrap();
+        check_seals(dialect, &response, &body);
         let told = if wire.losses.is_empty() { body } else { json!({"body": body, "losses": wire.losses}) };
         snapshot(dialect, file, to.as_str(), &told);
     }
@@ -167,13 +212,19 @@ fn streams(dialect: Dialect, file: &str) {
         "{dialect} {file}"
     );
     for to in Dialect::ALL.into_iter().filter(|to| *to != dialect) {
-        snapshot(dialect, file, to.as_str(), &json!(frames(to, dialect, &events)));
+        let mut encoder = StreamEncoder::new(to, reply(dialect));
+        let mut bytes = Vec::new();
+        events.iter().for_each(|event| encoder.push(event, &mut bytes));
+        let frames = json!(frames(&String::from_utf8(bytes).unwrap()));
+        check_seals(dialect, &response, &frames);
+        let losses = encoder.losses();
+        let told = if losses.is_empty() { frames } else { json!({"frames": frames, "losses": losses}) };
+        snapshot(dialect, file, to.as_str(), &told);
     }
 }
 
 /// The frames of a stream, each with its name where it has one.
-fn frames(to: Dialect, from: Dialect, events: &[Event]) -> Vec<Value> {
-    let text = String::from_utf8(encode(to, from, events)).unwrap();
+fn frames(text: &str) -> Vec<Value> {
     let mut frames = Vec::new();
     let mut name = None;
     for line in text.lines() {

@@ -7,6 +7,7 @@ mod support {
     pub(crate) mod findings;
     pub(crate) mod opaque;
     pub(crate) mod recordings;
+    pub(crate) mod seals;
     pub(crate) mod summary;
     pub(crate) mod watching;
     pub(crate) mod wire;

@@ -98,7 +98,22 @@ fn names_in(data: &ProviderData, dialect: Dialect, parts: &[Part]) -> Option<Str
 
 /// The names of the fields that say something.
 fn said(fields: &Fields) -> impl Iterator<Item = &str> {
-    fields.iter().filter(|(_, value)| !is_empty(value)).map(|(name, _)| name)
+    fields.iter().filter(|(name, value)| !is_empty(value) && !is_translated(name, value)).map(|(name, _)| name)
+}
+
+/// Words for why an answer ended that say no more than the reason that they are translated to.
+const PLAIN_ENDS: [&str; 6] = ["end_turn", "max_tokens", "tool_use", "refusal", "STOP", "MAX_TOKENS"];
+
+/// Whether a field is in every other dialect in other words, or is only our note of where fields stood.
+fn is_translated(name: &str, value: &Json) -> bool {
+    match name {
+        "stop_reason" | "stopReason" | "finish_reason" => {
+            value.as_str().is_some_and(|word| PLAIN_ENDS.contains(&word.as_ref()))
+        }
+        "index" => value.text() == "0",
+        "candidate" => value.text().starts_with('['),
+        _ => false,
+    }
 }
 
 fn is_empty(value: &Json) -> bool {
@@ -120,6 +135,8 @@ mod tests {
         data.set_part(Dialect::Gemini, Part::Shape, "snake", true);
         data.set_part(Dialect::Anthropic, Part::Extra, "citations", Json::parse("[1]").unwrap());
         data.set_part(Dialect::OpenaiChat, Part::Answer, "logprobs", Json::null());
+        data.set_part(Dialect::Gemini, Part::Answer, "finish_reason", "STOP");
+        data.set_part(Dialect::BedrockConverse, Part::Answer, "stopReason", "end_turn");
         let mut losses = Vec::new();
         note_foreign(&data, Dialect::Anthropic, &[Part::Extra, Part::Answer], "content[2].", &mut losses);
         let expected = Loss::new(

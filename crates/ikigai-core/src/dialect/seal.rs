@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 
-use crate::{BlockKind, Dialect, Part, ProviderData};
+use crate::{BlockKind, Dialect, Fields, Part, ProviderData};
 
 const PREFIX: &str = "ikg1.";
 
@@ -21,7 +21,10 @@ pub(crate) struct Sealed {
     /// The model that issued it, where known.
     #[serde(rename = "m", default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// The block's state.
+    /// Which block it belongs to, where the slot does not say it, in the words of the dialect that carries it.
+    #[serde(rename = "n", default, skip_serializing_if = "Fields::is_empty")]
+    pub(crate) note: Fields,
+    /// The block's state, and nothing else.
     #[serde(rename = "d")]
     pub(crate) data: ProviderData,
 }
@@ -46,7 +49,12 @@ impl Sealed {
             sealed.extend_part(dialect, Part::State, state);
         }
         let text = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
-        (!sealed.is_empty()).then(|| Sealed { provider: text(provider), model: text(model), data: sealed })
+        (!sealed.is_empty()).then(|| Sealed {
+            provider: text(provider),
+            model: text(model),
+            note: Fields::default(),
+            data: sealed,
+        })
     }
 
     /// As text, for slots that take any text.
@@ -58,7 +66,12 @@ impl Sealed {
     /// From text that [`to_text`](Sealed::to_text) made; none for anybody else's.
     pub(crate) fn from_text(text: &str) -> Option<Self> {
         let record = URL_SAFE_NO_PAD.decode(text.strip_prefix(PREFIX)?).ok()?;
-        serde_json::from_slice(&record).ok()
+        let mut sealed: Sealed = serde_json::from_slice(&record).ok()?;
+        // A client could write such a record itself; it is no way to bring in anything else.
+        for part in [Part::Extra, Part::Answer, Part::Shape] {
+            sealed.data.without(part);
+        }
+        Some(sealed)
     }
 
     /// As standard base64, for slots that clients decode and encode again, such as Gemini's `thoughtSignature`.
@@ -91,7 +104,8 @@ mod tests {
     fn a_record_returns_from_both_forms_and_foreign_text_is_left_alone() {
         let mut data = ProviderData::default();
         data.set_part(Dialect::Anthropic, Part::State, "signature", "Eq/o+B==");
-        let sealed = Sealed { provider: Some("anthropic".into()), model: None, data };
+        let note = Fields::from_iter([("call".to_owned(), "c".into())]);
+        let sealed = Sealed { provider: Some("anthropic".into()), model: None, note, data };
         assert_eq!(Sealed::from_text(&sealed.to_text()), Some(sealed.clone()));
         assert_eq!(Sealed::from_base64(&sealed.to_base64()), Some(sealed.clone()));
         let url_safe = sealed.to_base64().replace('+', "-").replace('/', "_");
@@ -99,5 +113,15 @@ mod tests {
         for foreign in ["", "EqoB", "ikg1.", "ikg1.!!", "skip_thought_signature_validator"] {
             assert_eq!((Sealed::from_text(foreign), Sealed::from_base64(foreign)), (None, None), "{foreign}");
         }
+    }
+
+    #[test]
+    fn a_record_brings_in_nothing_but_state() {
+        let text =
+            r#"{"d":{"gemini":{"thought_signature":"s","extra":{"a":1},"response":{"b":1},"shape":{"c":1},"x":1}}}"#;
+        let sealed = Sealed::from_text(&format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(text))).unwrap();
+        let mut state = ProviderData::default();
+        state.set_part(Dialect::Gemini, Part::State, "thought_signature", "s");
+        assert_eq!(sealed, Sealed { provider: None, model: None, note: Fields::default(), data: state });
     }
 }

@@ -7,9 +7,8 @@
 
 use crate::support::findings::Findings;
 use crate::support::recordings::exchanges;
+use crate::support::seals::unsealed;
 use crate::support::wire::{OfValues as _, collect, decode, reply};
-use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use ikigai_core::wire::StreamEncoder;
 use ikigai_core::{Block, Dialect, Event, Loss, LossCode, Response};
 use serde_json::Value;
@@ -178,8 +177,9 @@ impl Pool {
             Value::Array(items) => items.iter().for_each(|item| self.add(item)),
             Value::String(text) => {
                 self.push(text);
-                if let Some(inside) = unsealed(text) {
-                    self.push(&inside);
+                if let Some(record) = unsealed(text) {
+                    self.push(&record.to_string());
+                    self.add(&record);
                 }
                 if text.trim_start().starts_with(['{', '['])
                     && let Ok(inner) = serde_json::from_str::<Value>(text)
@@ -214,15 +214,6 @@ impl Pool {
             other => self.text.contains(&format!("{other}\n")),
         }
     }
-}
-
-/// What is inside one of our seals.
-fn unsealed(text: &str) -> Option<String> {
-    let plain = |text: &str| {
-        let record = URL_SAFE_NO_PAD.decode(text.strip_prefix("ikg1.")?).ok()?;
-        String::from_utf8(record).ok()
-    };
-    plain(text).or_else(|| plain(&String::from_utf8(STANDARD_NO_PAD.decode(text.trim_end_matches('=')).ok()?).ok()?))
 }
 
 /// Names that stand everywhere and therefore name nothing.

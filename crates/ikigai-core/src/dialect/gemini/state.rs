@@ -80,13 +80,13 @@ fn unseal(message: &mut Message) {
     let mut content: Vec<Block> = Vec::with_capacity(message.content.len());
     for mut block in std::mem::take(&mut message.content) {
         let record = block.provider_data().and_then(own_signature).and_then(|text| Sealed::from_base64(&text));
-        let Some(mut record) = record else {
+        let Some(record) = record else {
             content.push(block);
             continue;
         };
         message.provider = record.provider.or(message.provider.take());
         message.model = record.model.or(message.model.take());
-        let before = record.data.remove_part(DIALECT, Part::Shape, TEXT_BEFORE).and_then(|bytes| bytes.to().ok());
+        let before = record.note.get(TEXT_BEFORE).and_then(|bytes| bytes.to().ok());
         if let Some(data) = block.provider_data_mut() {
             data.remove_part(DIALECT, Part::State, SIGNATURE);
             data.merge(record.data);
@@ -156,7 +156,7 @@ impl<'a> Signer<'a> {
         }
         let mut sealed = Sealed::of(data, kind, DIALECT, self.provider, self.model)?;
         if text_before > 0 {
-            sealed.data.set_part(DIALECT, Part::Shape, TEXT_BEFORE, crate::Json::of(&text_before).unwrap_or_default());
+            sealed.note.set(TEXT_BEFORE, crate::Json::of(&text_before).unwrap_or_default());
         }
         Some(sealed.to_base64())
     }

@@ -14,10 +14,10 @@ use crate::dialect::Reply;
 use crate::dialect::seal::Sealed;
 use crate::json::loose::read_raw;
 use crate::json::wire::Raw;
-use crate::{Block, BlockKind, Json, Part, ProviderData, Text, ThinkingBlock};
+use crate::{Block, BlockKind, Json, ProviderData, Text, ThinkingBlock};
 
 const FORMAT: &str = "ikigai-v1";
-/// Notes to ourselves inside the sealed record.
+/// What a sealed record notes: the kind of its block, and the length of its text.
 const OF: &str = "of";
 const LENGTH: &str = "length";
 
@@ -66,8 +66,8 @@ pub(super) fn seal_parts(
         Owner::Call(id) => (BlockKind::ToolCall, "call", id.to_owned(), 0),
     };
     let mut sealed = Sealed::of(data, kind, DIALECT, reply.provider.as_deref(), Some(model))?;
-    sealed.data.set_part(DIALECT, Part::Shape, OF, of);
-    sealed.data.set_part(DIALECT, Part::Shape, LENGTH, Json::of(&length).unwrap_or_default());
+    sealed.note.set(OF, of);
+    sealed.note.set(LENGTH, Json::of(&length).unwrap_or_default());
     Some(SealedItem { r#type: "reasoning.encrypted", data: sealed.to_text(), id, format: FORMAT, index })
 }
 
@@ -97,13 +97,12 @@ pub(super) fn take_sealed(message: &mut Message<'_>) -> Vec<Opened> {
 
 fn open(detail: &Raw<'_>) -> Option<Opened> {
     let detail: Detail<'_> = read_raw(&detail.0)?;
-    let mut record = Sealed::from_text(detail.data?.as_str())?;
-    let notes = record.data.take_part(DIALECT, Part::Shape);
+    let record = Sealed::from_text(detail.data?.as_str())?;
     Some(Opened {
         index: detail.index.and_then(|index| usize::try_from(index).ok()).unwrap_or(usize::MAX),
         id: detail.id.map(|id| id.into_string()).unwrap_or_default(),
-        of: notes.str(OF)?.into_owned(),
-        length: notes.get(LENGTH)?.to().ok()?,
+        of: record.note.str(OF)?.into_owned(),
+        length: record.note.get(LENGTH)?.to().ok()?,
         record,
     })
 }

@@ -459,10 +459,8 @@ fn state_of_others_returns_to_its_block() {
     let state = |mark: Option<&str>| {
         let mut data = ProviderData::default();
         data.set_part(Dialect::Gemini, Part::State, "thought_signature", "c2ln");
-        if let Some(mark) = mark {
-            data.set_part(Dialect::Anthropic, Part::Shape, "belongs_to", mark);
-        }
-        Sealed { provider: Some("google".into()), model: Some("gemini-3-pro".into()), data }.to_text()
+        let note = mark.map(|mark| ("belongs_to".to_owned(), mark.into())).into_iter().collect();
+        Sealed { provider: Some("google".into()), model: Some("gemini-3-pro".into()), note, data }.to_text()
     };
     let request = read(said(json!([
         {"role": "user", "content": "Hi"},

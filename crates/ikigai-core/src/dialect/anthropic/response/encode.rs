@@ -38,9 +38,9 @@ pub(in super::super) enum Neighbour {
 }
 
 impl Neighbour {
-    /// Takes the mark out of unsealed state; `None` if the state is a thinking block's own.
-    pub(in super::super) fn take(data: &mut ProviderData) -> Option<Self> {
-        data.remove_part(DIALECT, Part::Shape, BELONGS_TO)?.to().ok()
+    /// What a record says; `None` if the state is a thinking block's own.
+    pub(in super::super) fn of(sealed: &Sealed) -> Option<Self> {
+        sealed.note.get(BELONGS_TO)?.to().ok()
     }
 }
 
@@ -134,7 +134,7 @@ impl BlockWriter {
         neighbour: Neighbour,
     ) -> Option<Item<'static>> {
         let mut sealed = self.seal(data, kind)?;
-        sealed.data.set_part(DIALECT, Part::Shape, BELONGS_TO, Json::of(&neighbour).unwrap_or_default());
+        sealed.note.set(BELONGS_TO, Json::of(&neighbour).unwrap_or_default());
         static NOTHING: ProviderData = ProviderData::NONE;
         Some(content::write_redacted(sealed.to_text().into(), &NOTHING).into())
     }

@@ -356,6 +356,7 @@ fn sealed_state_returns_to_its_block() {
     let sealed = Sealed {
         provider: Some("anthropic".to_owned()),
         model: Some("claude".to_owned()),
+        note: crate::Fields::default(),
         data: serde_json::from_value(json!({"anthropic": {"signature": "EqoB"}})).unwrap(),
     };
     // The Python client sends the other alphabet.

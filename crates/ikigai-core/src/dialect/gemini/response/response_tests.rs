@@ -246,6 +246,7 @@ fn foreign_state_is_sealed_into_signatures() {
     let sealed = |data: Value| Sealed {
         provider: Some("anthropic".to_owned()),
         model: Some("claude".to_owned()),
+        note: crate::Fields::default(),
         data: serde_json::from_value(data).unwrap(),
     };
     assert_eq!(record(0), sealed(json!({"anthropic": {"signature": "EqoB"}})));

@@ -390,21 +390,21 @@ fn choices_amount_to_canonical_ones() {
 
 #[test]
 fn state_that_we_sealed_comes_back_to_its_blocks() {
-    let sealed = |pairs: Value| {
-        let data = serde_json::from_value(pairs).unwrap();
-        Sealed { provider: Some("anthropic".into()), model: Some("claude-x".into()), data }.to_text()
+    let sealed = |state: Value, note: Value| {
+        let (note, data) = (serde_json::from_value(note).unwrap(), serde_json::from_value(state).unwrap());
+        Sealed { provider: Some("anthropic".into()), model: Some("claude-x".into()), note, data }.to_text()
     };
     let request = read(with_input(json!([
         {"role": "user", "content": "x"},
         {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "Hm."}],
-         "encrypted_content": sealed(json!({"anthropic": {"signature": "S"}}))},
+         "encrypted_content": sealed(json!({"anthropic": {"signature": "S"}}), json!({}))},
         {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "a"}]},
         {"type": "reasoning", "summary": [],
-         "encrypted_content": sealed(json!({"gemini": {"signature": "T"}, "openai-responses": {"text": true}}))},
+         "encrypted_content": sealed(json!({"gemini": {"signature": "T"}}), json!({"text": true}))},
         {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"},
         {"type": "function_call_output", "call_id": "c1", "output": "r"},
         {"type": "reasoning", "summary": [],
-         "encrypted_content": sealed(json!({"gemini": {"signature": "C"}, "openai-responses": {"call": "c1"}}))},
+         "encrypted_content": sealed(json!({"gemini": {"signature": "C"}}), json!({"call": "c1"}))},
     ])));
     assert_eq!(
         serde_json::to_value(&request.messages[1]).unwrap(),
@@ -429,7 +429,7 @@ fn state_that_we_sealed_comes_back_to_its_blocks() {
 fn state_of_two_issuers_is_not_put_into_one_message() {
     let sealed = |provider: &str| {
         let data = serde_json::from_value(json!({"anthropic": {"signature": provider}})).unwrap();
-        Sealed { provider: Some(provider.into()), model: None, data }.to_text()
+        Sealed { provider: Some(provider.into()), model: None, note: crate::Fields::default(), data }.to_text()
     };
     let request = read(with_input(json!([
         {"type": "reasoning", "summary": [], "encrypted_content": sealed("a")},

@@ -135,16 +135,16 @@ impl Input {
 
     /// Reasoning that we sealed ourselves gets back what it was; all other state stays as it is.
     fn reasoning(&mut self, item: Item<'_>) {
-        let Some(Sealed { provider, model, mut data }) = Sealed::from_text(word(&item.encrypted_content)) else {
+        let Some(Sealed { provider, model, note, data }) = Sealed::from_text(word(&item.encrypted_content)) else {
             return self.of_model(item);
         };
         let message = self.issued_by(provider, model);
-        if data.remove_part(DIALECT, Part::Shape, "text").is_some() {
+        if note.flag("text") {
             if let Some(Block::Text(before)) = message.content.last_mut() {
                 before.provider_data.merge(data);
             }
-        } else if let Some(call) = data.remove_part(DIALECT, Part::Shape, "call") {
-            self.for_calls.insert(call.as_str().unwrap_or_default().into_owned(), data);
+        } else if let Some(call) = note.str("call") {
+            self.for_calls.insert(call.into_owned(), data);
         } else {
             let text = items::text_of(&item.summary);
             message.content.push(Block::Thinking(ThinkingBlock { text, provider_data: data }));

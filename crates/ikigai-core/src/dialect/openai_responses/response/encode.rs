@@ -341,14 +341,14 @@ impl<'a> Seal<'a> {
     /// call that it belongs to.
     pub(crate) fn of_call(self, call: &ToolCall, ids: &mut Ids) -> Option<Item<'static>> {
         let mut sealed = self.of(&call.provider_data, BlockKind::ToolCall)?;
-        sealed.data.set_part(DIALECT, Part::Shape, "call", call.id.as_str());
+        sealed.note.set("call", call.id.as_str());
         Some(carrier(&sealed, ids))
     }
 
     /// The same for a text, which stands right before it.
     pub(crate) fn of_text(self, text: &Text, ids: &mut Ids) -> Option<Item<'static>> {
         let mut sealed = self.of(&text.provider_data, BlockKind::Text)?;
-        sealed.data.set_part(DIALECT, Part::Shape, "text", true);
+        sealed.note.set("text", true);
         Some(carrier(&sealed, ids))
     }
 }

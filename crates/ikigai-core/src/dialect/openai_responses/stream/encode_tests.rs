@@ -98,8 +98,7 @@ fn foreign_state_is_sealed_with_its_issuer() {
         serde_json::to_value(sealed).unwrap(),
         json!([
             {"p": "anthropic", "m": "claude-x", "d": {"anthropic": {"signature": "S"}}},
-            {"p": "anthropic", "m": "claude-x",
-             "d": {"gemini": {"thought_signature": "T"}, "openai-responses": {"shape": {"call": "toolu_1"}}}},
+            {"p": "anthropic", "m": "claude-x", "n": {"call": "toolu_1"}, "d": {"gemini": {"thought_signature": "T"}}},
         ])
     );
 }

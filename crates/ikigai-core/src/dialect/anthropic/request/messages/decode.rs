@@ -75,7 +75,7 @@ fn unsealed(role: Role, content: Vec<Block>) -> Message {
         if let Some(mut sealed) = sealed_in(&block) {
             message.provider = sealed.provider.take().or(message.provider.take());
             message.model = sealed.model.take().or(message.model.take());
-            match Neighbour::take(&mut sealed.data) {
+            match Neighbour::of(&sealed) {
                 Some(Neighbour::Next) => {
                     for_next = Some(sealed.data);
                     continue;
