@@ -237,7 +237,12 @@ impl<S: Copy> Alike<S> {
             } else {
                 for hole in self.holes.get(from..stop.holes)? {
                     at = same(self.frame.get(learned..hole.start)?, frame, at)?;
-                    let end = hole.kind.end(frame, at)?;
+                    let end = match hole.kind {
+                        HoleKind::Digits => whole_number(frame, at)?,
+                        HoleKind::Plain => plain(frame, at)?,
+                        HoleKind::Value { depth } => value(frame, at, depth)?,
+                        HoleKind::ValueStart | HoleKind::ValueEnd => at,
+                    };
                     hole.tell(at..end, &mut value_start, &mut found);
                     (learned, at) = (hole.end, end);
                 }
@@ -261,27 +266,6 @@ impl HoleKind {
         match self {
             HoleKind::Value { .. } | HoleKind::ValueStart | HoleKind::ValueEnd => true,
             HoleKind::Plain | HoleKind::Digits => false,
-        }
-    }
-
-    /// The end of what fills a hole of this kind, if it does.
-    #[inline]
-    fn end(self, frame: &[u8], start: usize) -> Option<usize> {
-        match self {
-            HoleKind::Plain => {
-                let end = skip::string(frame, start)? - 1;
-                is_plain(frame.get(start..end)?).then_some(end)
-            }
-            HoleKind::Digits => match digits(frame, start) {
-                0 => None,
-                1 => Some(start + 1),
-                count => (frame.get(start) != Some(&b'0')).then_some(start + count),
-            },
-            HoleKind::Value { depth } => {
-                let end = skip::value_within(frame, start, depth).ok()?;
-                (!may_be_split(frame.get(start..end)?)).then_some(end)
-            }
-            HoleKind::ValueStart | HoleKind::ValueEnd => Some(start),
         }
     }
 }
@@ -336,6 +320,26 @@ fn place_of(frame: &str, piece: &str) -> Option<Range<usize>> {
 /// The place behind a part of the learned frame, if it is what follows in this one.
 fn same(part: &[u8], frame: &[u8], at: usize) -> Option<usize> {
     frame.get(at..)?.starts_with(part).then_some(at + part.len())
+}
+
+/// The end of the inside of a string in which nothing is escaped.
+fn plain(frame: &[u8], at: usize) -> Option<usize> {
+    let end = skip::string(frame, at)? - 1;
+    is_plain(frame.get(at..end)?).then_some(end)
+}
+
+/// The place behind a value that is nested no deeper than this.
+fn value(frame: &[u8], at: usize, depth: u32) -> Option<usize> {
+    let end = skip::value_within(frame, at, depth).ok()?;
+    (!may_be_split(frame.get(at..end)?)).then_some(end)
+}
+
+/// The place behind a whole number.
+#[inline]
+fn whole_number(bytes: &[u8], at: usize) -> Option<usize> {
+    let count = digits(bytes, at);
+    let is_number = count == 1 || (count > 1 && bytes.get(at) != Some(&b'0'));
+    is_number.then_some(at + count)
 }
 
 fn digits(bytes: &[u8], at: usize) -> usize {
