@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use support::seals::unsealed;
 use support::wire::{OfValues as _, collect, decode, encode, provider, reply, target};
 
-const CASES: [(Dialect, &[&str]); 4] = [
+const CASES: &[(Dialect, &[&str])] = &[
     (
         Dialect::Anthropic,
         &[
@@ -278,7 +278,7 @@ fn gemini() {
 
 #[test]
 fn every_fixture_is_in_the_table() {
-    for (dialect, files) in CASES {
+    for (dialect, files) in CASES.iter().copied() {
         let mut found: Vec<String> = std::fs::read_dir(folder(dialect))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())

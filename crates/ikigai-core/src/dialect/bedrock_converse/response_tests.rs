@@ -110,10 +110,8 @@ fn nobody_is_served_in_this_dialect() {
     assert_eq!((out.len(), encoder.losses().len()), (0, 1));
     assert_eq!("bedrock-converse".parse(), Ok(CONVERSE));
     let unknown = "converse".parse::<Dialect>().unwrap_err().to_string();
-    assert_eq!(
-        unknown,
-        "unknown dialect `converse`; use anthropic, openai-chat, openai-responses, gemini, bedrock-converse"
-    );
+    let names = Dialect::PROVIDERS.map(Dialect::as_str).join(", ");
+    assert_eq!(unknown, format!("unknown dialect `converse`; use {names}"));
 }
 
 #[test]

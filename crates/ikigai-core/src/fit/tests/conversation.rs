@@ -101,9 +101,10 @@ fn a_model_that_takes_no_prefill_is_asked_to_continue() {
             assert_eq!(said(fitted), ["user: Hello", "assistant: So, ", "user: Continue."]);
             assert_eq!(all(fitted), ["RefusedByModel messages[1]"], "{dialect}");
         });
-        with(&prefilled("claude-sonnet-4-5"), dialect, &Quirks::NONE, |fitted| match dialect {
-            Dialect::Anthropic => assert_eq!((&said(fitted)[1][..], all(fitted).len()), ("assistant: So,", 1)),
-            _ => assert_eq!((&said(fitted)[1][..], all(fitted).len()), ("assistant: So, ", 0)),
+        let taken = dialect.abilities().prefill.trailing_blanks.is_taken();
+        let expected = if taken { ("assistant: So, ", 0) } else { ("assistant: So,", 1) };
+        with(&prefilled("claude-sonnet-4-5"), dialect, &Quirks::NONE, |fitted| {
+            assert_eq!((&said(fitted)[1][..], all(fitted).len()), expected, "{dialect}");
         });
     }
     let thinking = Request { thinking: Some(Level::Low.into()), ..prefilled("claude-sonnet-4-5") };
@@ -202,7 +203,10 @@ fn thinking_without_a_seal_goes_back_as_text_where_that_is_wanted() {
         with(&request, dialect, quirks, |fitted| (fitted.messages[1].content.len(), all(fitted)))
     };
     for dialect in Dialect::ALL {
-        let code = if dialect == Dialect::OpenaiChat { "RefusedByProvider" } else { "NotInDialect" };
+        let code = match dialect.abilities().thinking_back {
+            ThinkingBack::Text => "RefusedByProvider",
+            ThinkingBack::Sealed => "NotInDialect",
+        };
         assert_eq!(sent(dialect, &Quirks::NONE), (1, vec![format!("{code} messages[1].content[0]")]));
     }
     let wanted = |replay_reasoning| Quirks {
@@ -260,7 +264,7 @@ fn other_dialects_blocks_stay_behind_and_empty_messages_with_them() {
         request.messages.push(Message::new(Role::Tool, Block::ToolResult(inner)));
         with(&request, own, &Quirks::NONE, |fitted| {
             assert_eq!(fitted.messages.len(), 3, "{own}");
-            assert_eq!(losses_of(fitted, LossCode::ForeignContent), 3);
+            assert_eq!(losses_of(fitted, LossCode::ForeignContent), Dialect::ALL.len() - 1);
         });
         let mut from_elsewhere = Message::assistant([other(own), Block::text("So.")]);
         from_elsewhere.provider = Some("q".into());

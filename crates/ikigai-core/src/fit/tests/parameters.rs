@@ -42,10 +42,9 @@ fn temperatures_end_where_the_dialect_ends() {
     let request = Request { temperature: Some(1.5), ..asked() };
     for dialect in Dialect::ALL {
         let sent = with(&request, dialect, &Quirks::NONE, |fitted| (fitted.temperature, all(fitted)));
-        match dialect {
-            Dialect::Anthropic => assert_eq!(sent, (Some(1.0), vec!["OutOfRange temperature".to_owned()])),
-            _ => assert_eq!(sent, (Some(1.5), vec![])),
-        }
+        let greatest = dialect.abilities().greatest_temperature;
+        let lost = (greatest < 1.5).then(|| "OutOfRange temperature".to_owned());
+        assert_eq!(sent, (Some(greatest.min(1.5)), lost.into_iter().collect()), "{dialect}");
     }
 }
 

@@ -84,3 +84,27 @@ fn every_model_gets_the_parameters_that_it_takes() {
         }
     }
 }
+
+/// What the tests of single rules ask of a dialect, said once: the greatest temperature, blanks at the end of a prefill,
+/// thinking that goes back as text, tools that the model is held to, JSON without a schema.
+#[test]
+fn what_each_dialect_can_express() {
+    for dialect in Dialect::PROVIDERS {
+        let abilities = dialect.abilities();
+        let found = (
+            abilities.greatest_temperature,
+            abilities.prefill.trailing_blanks.is_taken(),
+            abilities.thinking_back == ThinkingBack::Text,
+            matches!(abilities.strict_tools, StrictTools::Flag { .. }),
+            abilities.json_mode,
+        );
+        let expected = match dialect {
+            Dialect::Anthropic => (1.0, false, false, true, JsonMode::Missing),
+            Dialect::OpenaiChat => (2.0, true, true, true, JsonMode::NeedsTheWord),
+            Dialect::OpenaiResponses => (2.0, true, false, true, JsonMode::NeedsTheWord),
+            Dialect::Gemini => (2.0, true, false, false, JsonMode::Taken),
+            Dialect::BedrockConverse => (1.0, false, false, true, JsonMode::Missing),
+        };
+        assert_eq!(found, expected, "{dialect}");
+    }
+}

@@ -36,9 +36,11 @@ fn a_strict_tool_is_closed_in_every_dialect_that_has_strict_tools() {
     let request = offering("some-model", vec![tool(open())]);
     for dialect in Dialect::ALL {
         let sent = with(&request, dialect, &Quirks::NONE, |fitted| (functions(fitted), all(fitted)));
-        let expected = match dialect {
-            Dialect::Gemini => (format!("f None {}", open()), vec!["info NotInDialect tools[0].strict".to_owned()]),
-            _ => (format!("f Some(true) {CLOSED}"), vec![]),
+        let expected = match dialect.abilities().strict_tools {
+            StrictTools::Missing => {
+                (format!("f None {}", open()), vec!["info NotInDialect tools[0].strict".to_owned()])
+            }
+            StrictTools::Flag { .. } => (format!("f Some(true) {CLOSED}"), vec![]),
         };
         assert_eq!(sent, (vec![expected.0], expected.1), "{dialect}");
     }
@@ -259,7 +261,7 @@ fn what_has_no_field_is_asked_for_in_the_system_prompt() {
     let ask = "Answer with JSON that matches this JSON Schema, and nothing else:";
     let old = asking("claude-3-5-haiku", OutputFormat::JsonSchema(schema.clone()));
     for dialect in Dialect::ALL {
-        let form = if dialect == Dialect::Anthropic { "none" } else { "json" };
+        let form = if dialect.abilities().json_mode == JsonMode::Missing { "none" } else { "json" };
         let expected = (form, ask.to_owned(), vec!["RefusedByModel output_format".to_owned()]);
         assert_eq!(sent(&old, dialect, &none), expected, "{dialect}");
     }
