@@ -4,6 +4,7 @@ mod agents;
 mod commands;
 mod complete;
 mod editor;
+mod family;
 mod keys;
 mod mcp;
 mod meter;
@@ -53,6 +54,9 @@ use crate::{conversations, settings, tools, trust};
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct Chat {
+    /// The first question
+    #[arg(value_name = "QUESTION")]
+    question: Vec<String>,
     /// The model to begin with: [PROVIDER:]MODEL[/LEVEL]
     #[arg(short, long, value_name = "MODEL")]
     model: Option<String>,
@@ -108,6 +112,14 @@ pub(crate) struct Talk {
 }
 
 pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
+    // A single word that is nearly a command was meant as one, and is not sent to a model.
+    if let [word] = chat.question.as_slice()
+        && let Some(command) = crate::cli::nearest_command(word)
+    {
+        return Err(
+            Failure::usage(format!("unknown command `{word}`")).hint(format!("Did you mean `ikigai {command}`?"))
+        );
+    }
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(Failure::usage("a chat needs a terminal").hint("For pipes and scripts: ikigai ask \"…\""));
     }
@@ -155,13 +167,14 @@ async fn converse(mut chat: Chat, region: Region, out: &mut Out) -> Result<(), F
     let mut talk =
         Talk { session, look, region, editor, agents, servers, listed: Vec::new(), queued: Default::default() };
     talk.greet(resumed)?;
+    talk.queued.extend((!chat.question.is_empty()).then(|| chat.question.join(" ")));
     let outcome = talk.talk().await;
     if outcome.is_ok() {
         talk.part()?;
     }
-    let closed = talk.session.store.close().await;
+    let closed = talk.session.close().await;
     outcome?;
-    Ok(closed?)
+    closed
 }
 
 /// What the chat begins with. True when it goes on with a conversation that was kept.
@@ -317,6 +330,7 @@ impl Talk {
     /// The model, how full its window is, what the conversation cost.
     fn status_line(&self) -> String {
         let mut parts = Vec::new();
+        parts.extend(self.session.is_incognito().then(|| "incognito".to_owned()));
         parts.extend(self.session.access.is_simulated().then(|| SIMULATOR.to_owned()));
         parts.push(self.session.choice.as_ref().map_or_else(|| "no model".to_owned(), Choice::short));
         if let Some((used, window)) = self.session.context_used() {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use ikigai::{Approval, ErrorKind, Event, FinishReason, ToolCall, Usage};
 use tokio::sync::oneshot;
 
-use super::keys::{Key, Keys};
+use super::keys::{Key, Keys, Typing};
 use super::meter::sum;
 use super::question::{Heard, Reply};
 use super::session::Session;
@@ -48,24 +48,9 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// With the keys that were pressed when the turn was over already.
     pub(crate) fn with(mut self, keys: Vec<Key>) -> Self {
-        for key in keys {
-            match key {
-                Key::Text(text) => self.typed.push_str(&text),
-                Key::Enter => self.lines.push(std::mem::take(&mut self.typed)),
-                Key::Back => drop(self.typed.pop()),
-                Key::Clear => self.typed.clear(),
-                Key::Thinking => self.show_thinking = true,
-                Key::Stop
-                | Key::Suspend
-                | Key::Resized(_)
-                | Key::Tab
-                | Key::Up
-                | Key::Down
-                | Key::PageUp
-                | Key::PageDown => {}
-            }
-        }
-        self.lines.retain(|line| !line.trim().is_empty());
+        self.show_thinking |= keys.contains(&Key::Thinking);
+        let Typing { lines, typed } = Typing { lines: self.lines, typed: self.typed }.with(keys);
+        (self.lines, self.typed) = (lines, typed);
         self
     }
 }

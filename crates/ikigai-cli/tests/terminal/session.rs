@@ -38,6 +38,7 @@ fn filters() -> insta::internals::SettingsBindDropGuard {
     settings.add_filter(r"\d+\.\d s", "[t] s");
     settings.add_filter(r"Thought for \d+ s", "Thought for [t] s");
     settings.add_filter(r"[0-9a-f]{8} ", "[id] ");
+    settings.add_filter(r"just now|\d+ min ago", "[ago]");
     settings.bind_to_scope()
 }
 
@@ -121,9 +122,15 @@ fn session(columns: u16) {
     let terminal = house.open(columns, 50, "--continue");
     shot("resumed", terminal.settled("gemini-2.5-pro/high ·"));
     terminal.line("/search favourite -slowly");
-    terminal.wait("/resume NUMBER opens one.");
+    terminal.wait("Found ›");
+    terminal.wait("My favourite number is 7.");
+    terminal.key("Escape");
+    terminal.clear();
     terminal.line("/branch");
-    terminal.wait("/branch NUMBER goes there.");
+    terminal.wait("Branch ›");
+    terminal.wait("Enter chooses");
+    shot("branches", terminal.screen());
+    terminal.key("Escape");
     terminal.line("/modle o3");
     terminal.wait("Did you mean /model?");
     terminal.line("/model o3/hihg");
