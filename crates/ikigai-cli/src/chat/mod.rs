@@ -44,6 +44,7 @@ pub(crate) use self::view::View;
 use crate::access::{Access, SIMULATOR, Simulate};
 use crate::exit::Failure;
 use crate::output::Out;
+use crate::project::Project;
 use crate::screen::{Look, Region, Size, notice};
 use crate::{conversations, settings, tools, trust};
 
@@ -129,22 +130,24 @@ pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
-    trust::settle(out)?;
+    let project = trust::settle(out)?;
     let region = Region::detect(true, |name| std::env::var(name).ok());
     // A terminal that only prints is left as it is, and works line by line.
     let quiet = (region == Region::Live).then(Quiet::begin);
-    let outcome = runtime.block_on(converse(chat, region, out));
+    let outcome = runtime.block_on(converse(chat, region, project.unwrap_or_default(), out));
     drop(quiet);
     // An agent that still runs is not waited for.
     runtime.shutdown_background();
     outcome
 }
 
-async fn converse(mut chat: Chat, region: Region, out: &mut Out) -> Result<(), Failure> {
+async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Out) -> Result<(), Failure> {
     let (settings, warnings) = settings::load()?;
     for warning in warnings {
         out.warning(&warning.to_string());
     }
+    let brought = project.found();
+    let settings = project.over(settings);
     let (simulate, model) = Simulate::asked(chat.sim, chat.model.as_deref(), Simulate::WithoutKey);
     chat.model = model;
     let access = Access::open(simulate, out).await?;
@@ -166,7 +169,7 @@ async fn converse(mut chat: Chat, region: Region, out: &mut Out) -> Result<(), F
     let agents = Agents::new(session.access.clone(), editor.printer());
     let mut talk =
         Talk { session, look, region, editor, agents, servers, listed: Vec::new(), queued: Default::default() };
-    talk.greet(resumed)?;
+    talk.greet(resumed, &brought)?;
     talk.queued.extend((!chat.question.is_empty()).then(|| chat.question.join(" ")));
     let outcome = talk.talk().await;
     if outcome.is_ok() {
@@ -301,7 +304,7 @@ impl Talk {
         match ended {
             Ended::Whole => {}
             Ended::Stopped => {
-                self.print(&notice::warning("Stopped. What had come is kept; /retry asks again.", self.look))?;
+                self.print(&notice::warning("Stopped. The partial answer is saved; /retry to ask again.", self.look))?;
             }
             Ended::Failed(error) => {
                 let (what, hint) = turn::told(&error);
@@ -341,13 +344,16 @@ impl Talk {
         parts.join(" · ")
     }
 
-    fn greet(&mut self, resumed: bool) -> Result<(), Failure> {
+    fn greet(&mut self, resumed: bool, brought: &[String]) -> Result<(), Failure> {
         let version = env!("CARGO_PKG_VERSION");
         let model = match &self.session.choice {
             Some(choice) => choice.short(),
             None => "no model".to_owned(),
         };
         self.print(&notice::info(&format!("ikigai {version} · {model} · /help lists the commands"), self.look))?;
+        if !brought.is_empty() {
+            self.print(&notice::info(&format!("Used here: {}", brought.join(", ")), self.look))?;
+        }
         if let Some(notice) = self.session.access.notice() {
             self.print(&notice::info(&notice, self.look))?;
         }

@@ -301,7 +301,7 @@ impl Turn {
                 view.end()?;
             }
             Some(FinishReason::Length) => {
-                view.warn("The answer was cut off by its length. `go on` asks for the rest.")?
+                view.warn("The answer hit the length limit. Type \"continue\" for the rest.")?
             }
             _ => {}
         }
@@ -317,10 +317,10 @@ pub(crate) fn told(error: &ikigai::Error) -> (String, Option<String>) {
     let hint = match error.kind() {
         // The same again is filtered again.
         ErrorKind::ContentFiltered | ErrorKind::Auth | ErrorKind::Permission | ErrorKind::Quota => failure.hint,
-        ErrorKind::ContextTooLong => Some("/compact makes room, /model chooses a larger one.".to_owned()),
+        ErrorKind::ContextTooLong => Some("/compact to make room, or /model to choose a larger one.".to_owned()),
         ErrorKind::InvalidRequest | ErrorKind::NotFound => failure.hint,
-        _ if kept => Some("What had come is kept. /retry asks again.".to_owned()),
-        _ => Some("/retry asks again.".to_owned()),
+        _ if kept => Some("The partial answer is saved; /retry to ask again.".to_owned()),
+        _ => Some("/retry to ask again.".to_owned()),
     };
     (failure.what, hint)
 }

@@ -125,12 +125,14 @@ fn session(columns: u16) {
     terminal.wait("Found ›");
     terminal.wait("My favourite number is 7.");
     terminal.key("Escape");
+    terminal.settled("-slowly\ngemini-2.5-pro/high");
     terminal.clear();
     terminal.line("/branch");
     terminal.wait("Branch ›");
     terminal.wait("Enter chooses");
     shot("branches", terminal.screen());
     terminal.key("Escape");
+    terminal.settled("/branch\ngemini-2.5-pro/high");
     terminal.line("/modle o3");
     terminal.wait("Did you mean /model?");
     terminal.line("/model o3/hihg");
@@ -207,7 +209,7 @@ fn what_goes_wrong_is_told_with_the_way_out() {
     let terminal = house.open(100, 60, "-m claude-sonnet-4-5 --no-tools");
     // A lost connection keeps what came.
     terminal.line("break off");
-    terminal.wait("What had come is kept. /retry asks again.");
+    terminal.wait("The partial answer is saved; /retry to ask again.");
     terminal.wait("one two");
     terminal.line("/retry");
     terminal.wait("You said: “break off”");
