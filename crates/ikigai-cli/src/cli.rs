@@ -1,7 +1,7 @@
 //! The command line: what help, completions and the man page are made from.
 
 use clap::builder::Styles;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::output::{Color, HEADING, NAME};
 use crate::{ask, chat, completions, doctor, history, keys, licenses, man, models, settings, sim, trust, wire};
@@ -32,10 +32,21 @@ pub(crate) struct Cli {
     pub(crate) command: Option<Command>,
 }
 
+/// The command that a word nearly is.
+pub(crate) fn nearest_command(word: &str) -> Option<String> {
+    let command = Cli::command();
+    let names: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+    let near = ikigai_core::near::close(word, names.into_iter())?;
+    let alike = !word.contains(char::is_whitespace) && near.chars().next() == word.chars().next();
+    alike.then(|| near.to_owned())
+}
+
 const AFTER_LONG_HELP: &str = "\
 Examples:
   ikigai -m claude-sonnet-4-5/med
-      A chat; /model goes on with another model, /help lists the rest.
+      A chat; /model chooses another model, /help lists the commands.
+  ikigai \"Why is the sky blue?\"
+      A chat that begins with this question.
   git diff | ikigai ask \"review this\"
       One answer, for pipes and scripts.
   ikigai models show claude-sonnet-4-5
@@ -62,9 +73,9 @@ Files:
 Exit codes:
   0    it worked
   1    something went wrong; standard error says what
-  2    the command line makes no sense
+  2    invalid command-line arguments
   3    there is no key, or the provider does not accept it
-  4    the provider has no room: rate limit, quota or overload, after all tries
+  4    rate-limited, out of quota or overloaded, after all retries
   5    the provider refused to answer: a filter or a policy
   6    the answer was cut off by its length, and --fail-on-length was given
   7    the answer does not match the schema

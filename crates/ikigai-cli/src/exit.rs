@@ -177,7 +177,7 @@ fn hint(error: &ikigai::Error) -> Option<String> {
             Some("Send less, or ask a model with a larger window: ikigai models list".to_owned())
         }
         ErrorKind::ContentFiltered => Some("Sending it again will not help; other words may.".to_owned()),
-        ErrorKind::Network | ErrorKind::Timeout => Some("`ikigai doctor` tells what can be reached.".to_owned()),
+        ErrorKind::Network | ErrorKind::Timeout => Some("Run `ikigai doctor` to see what is reachable.".to_owned()),
         ErrorKind::NotFound => Some("`ikigai models list` lists the models.".to_owned()),
         ErrorKind::InvalidRequest | ErrorKind::Server | ErrorKind::Protocol | ErrorKind::Cancelled => None,
         _ => None,

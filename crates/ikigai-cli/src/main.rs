@@ -21,6 +21,7 @@ mod models;
 mod names;
 mod output;
 mod places;
+mod project;
 mod record;
 mod redact;
 mod screen;

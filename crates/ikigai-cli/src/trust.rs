@@ -1,6 +1,6 @@
 //! `ikigai trust`: whether the files that a folder brings along are followed.
 //!
-//! A folder may come from anybody. Its `.env` is read only once the user has said so, for this folder and from then on.
+//! A folder may come from anybody. Its `AGENTS.md`, `.ikigai.toml` and `.env` count only once the user has said so, for this folder and from then on.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,11 +12,12 @@ use ikigai::{ClientBuilder, Registry};
 use crate::exit::Failure;
 use crate::output::Out;
 use crate::places::{self, Places};
+use crate::project::Project;
 use crate::tools::Permissions;
 
-/// Trust a folder: use its .env
+/// Trust a folder: use its AGENTS.md, .ikigai.toml and .env
 ///
-/// A chat asks once when it finds such a file. What is decided holds for this folder, not for those below it.
+/// A chat asks once when it finds such files, and again when .ikigai.toml has changed. What is decided holds for this folder, not for those below it.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -35,7 +36,7 @@ pub(crate) struct Trust {
 pub(crate) fn run(trust: &Trust, out: &mut Out) -> Result<(), Failure> {
     let folder = trust.folder.clone().unwrap_or_else(|| PathBuf::from("."));
     let mut permissions = of(&folder)?;
-    permissions.trust(!trust.remove)?;
+    permissions.trust(!trust.remove, Project::read(&folder)?.digest())?;
     let shown = permissions.root().display();
     out.text(&if trust.remove { format!("{shown} is not trusted.\n") } else { format!("{shown} is trusted.\n") })
 }
@@ -47,20 +48,31 @@ pub(crate) fn client() -> Result<ClientBuilder, Failure> {
     Ok(ikigai::Client::builder().environment(if trusted { environment } else { environment.without_dotenv() }))
 }
 
-/// Asks on a terminal whether the working folder is trusted, where that matters and was not decided.
-pub(crate) fn settle(out: &mut Out) -> Result<(), Failure> {
+/// Asks on a terminal whether the working folder is trusted, where that matters and was not decided. What the folder brings
+/// along for models, where it is.
+pub(crate) fn settle(out: &mut Out) -> Result<Option<Project>, Failure> {
     let mut permissions = of(Path::new("."))?;
     let names = waiting(&places::registry_and_problems(Places::find().as_ref()).0);
-    if permissions.trusted().is_some() || names.is_empty() || !std::io::stdin().is_terminal() {
-        return Ok(());
+    let project = Project::read(Path::new("."))?;
+    let mut found = project.found();
+    found.extend((!names.is_empty()).then(|| format!(".env ({})", names.join(", "))));
+    let digest = project.digest();
+    let is_decided = permissions.trusted().is_some() && permissions.knows(digest.as_deref());
+    if is_decided || found.is_empty() || !std::io::stdin().is_terminal() {
+        return Ok((permissions.trusted() == Some(true)).then_some(project));
     }
-    let folder = permissions.root().display();
-    out.note(&format!("{folder} has a .env that sets {}. Use it in this folder from now on? [y/N] ", names.join(", ")));
+    out.note(&format!("{} has files for ikigai:\n", permissions.root().display()));
+    for line in found {
+        out.note(&format!("  {line}\n"));
+    }
+    out.note("Trust this folder and use them from now on? [y/N] ");
     let _ = std::io::stderr().flush();
     let mut answer = String::new();
     let read = std::io::stdin().read_line(&mut answer);
     read.map_err(|error| Failure::new(format!("cannot read the answer: {error}")))?;
-    permissions.trust(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    let trusted = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
+    permissions.trust(trusted, digest)?;
+    Ok(trusted.then_some(project))
 }
 
 /// What to do about a `.env` that would have a key and is not read; nothing where there is none.

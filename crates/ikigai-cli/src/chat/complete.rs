@@ -55,7 +55,8 @@ impl Completion {
         } else if TAKE_MODEL.contains(&command) && !word.starts_with('-') && start > 0 {
             self.models(word)
         } else if let Some(path) = word.strip_prefix('@') {
-            self.files(path).into_iter().map(|(path, about)| (format!("@{path}"), about)).collect()
+            let quoted = |path: String| if path.contains(' ') { format!("@\"{path}\"") } else { format!("@{path}") };
+            self.files(path).into_iter().map(|(path, about)| (quoted(path), about)).collect()
         } else if TAKE_FILE.contains(&command) && start > 0 {
             self.files(word)
         } else {

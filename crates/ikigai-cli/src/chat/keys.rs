@@ -40,6 +40,45 @@ pub(crate) enum Key {
     Resized(Size),
 }
 
+/// What was typed, as lines.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Typing {
+    /// Whole ones, but for empty ones.
+    pub(crate) lines: Vec<String>,
+    /// The beginning of one.
+    pub(crate) typed: String,
+}
+
+impl Typing {
+    /// What these keys type.
+    pub(crate) fn of(keys: Vec<Key>) -> Self {
+        Typing::default().with(keys)
+    }
+
+    /// What these keys make of it.
+    pub(crate) fn with(mut self, keys: Vec<Key>) -> Self {
+        for key in keys {
+            match key {
+                Key::Text(text) => self.typed.push_str(&text),
+                Key::Enter => self.lines.push(std::mem::take(&mut self.typed)),
+                Key::Back => drop(self.typed.pop()),
+                Key::Clear => self.typed.clear(),
+                Key::Thinking
+                | Key::Stop
+                | Key::Suspend
+                | Key::Resized(_)
+                | Key::Tab
+                | Key::Up
+                | Key::Down
+                | Key::PageUp
+                | Key::PageDown => {}
+            }
+        }
+        self.lines.retain(|line| !line.trim().is_empty());
+        self
+    }
+}
+
 /// How long the reader looks for a key before it looks whether it is still wanted. So long does the end of a turn wait.
 const LOOK: Duration = Duration::from_millis(20);
 

@@ -4,6 +4,7 @@ mod agents;
 mod commands;
 mod complete;
 mod editor;
+mod family;
 mod keys;
 mod mcp;
 mod meter;
@@ -43,6 +44,7 @@ pub(crate) use self::view::View;
 use crate::access::{Access, SIMULATOR, Simulate};
 use crate::exit::Failure;
 use crate::output::Out;
+use crate::project::Project;
 use crate::screen::{Look, Region, Size, notice};
 use crate::{conversations, settings, tools, trust};
 
@@ -53,6 +55,9 @@ use crate::{conversations, settings, tools, trust};
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct Chat {
+    /// The first question
+    #[arg(value_name = "QUESTION")]
+    question: Vec<String>,
     /// The model to begin with: [PROVIDER:]MODEL[/LEVEL]
     #[arg(short, long, value_name = "MODEL")]
     model: Option<String>,
@@ -108,6 +113,14 @@ pub(crate) struct Talk {
 }
 
 pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
+    // A single word that is nearly a command was meant as one, and is not sent to a model.
+    if let [word] = chat.question.as_slice()
+        && let Some(command) = crate::cli::nearest_command(word)
+    {
+        return Err(
+            Failure::usage(format!("unknown command `{word}`")).hint(format!("Did you mean `ikigai {command}`?"))
+        );
+    }
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(Failure::usage("a chat needs a terminal").hint("For pipes and scripts: ikigai ask \"…\""));
     }
@@ -117,22 +130,24 @@ pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
-    trust::settle(out)?;
+    let project = trust::settle(out)?;
     let region = Region::detect(true, |name| std::env::var(name).ok());
     // A terminal that only prints is left as it is, and works line by line.
     let quiet = (region == Region::Live).then(Quiet::begin);
-    let outcome = runtime.block_on(converse(chat, region, out));
+    let outcome = runtime.block_on(converse(chat, region, project.unwrap_or_default(), out));
     drop(quiet);
     // An agent that still runs is not waited for.
     runtime.shutdown_background();
     outcome
 }
 
-async fn converse(mut chat: Chat, region: Region, out: &mut Out) -> Result<(), Failure> {
+async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Out) -> Result<(), Failure> {
     let (settings, warnings) = settings::load()?;
     for warning in warnings {
         out.warning(&warning.to_string());
     }
+    let brought = project.found();
+    let settings = project.over(settings);
     let (simulate, model) = Simulate::asked(chat.sim, chat.model.as_deref(), Simulate::WithoutKey);
     chat.model = model;
     let access = Access::open(simulate, out).await?;
@@ -154,14 +169,15 @@ async fn converse(mut chat: Chat, region: Region, out: &mut Out) -> Result<(), F
     let agents = Agents::new(session.access.clone(), editor.printer());
     let mut talk =
         Talk { session, look, region, editor, agents, servers, listed: Vec::new(), queued: Default::default() };
-    talk.greet(resumed)?;
+    talk.greet(resumed, &brought)?;
+    talk.queued.extend((!chat.question.is_empty()).then(|| chat.question.join(" ")));
     let outcome = talk.talk().await;
     if outcome.is_ok() {
         talk.part()?;
     }
-    let closed = talk.session.store.close().await;
+    let closed = talk.session.close().await;
     outcome?;
-    Ok(closed?)
+    closed
 }
 
 /// What the chat begins with. True when it goes on with a conversation that was kept.
@@ -288,7 +304,7 @@ impl Talk {
         match ended {
             Ended::Whole => {}
             Ended::Stopped => {
-                self.print(&notice::warning("Stopped. What had come is kept; /retry asks again.", self.look))?;
+                self.print(&notice::warning("Stopped. The partial answer is saved; /retry to ask again.", self.look))?;
             }
             Ended::Failed(error) => {
                 let (what, hint) = turn::told(&error);
@@ -317,6 +333,7 @@ impl Talk {
     /// The model, how full its window is, what the conversation cost.
     fn status_line(&self) -> String {
         let mut parts = Vec::new();
+        parts.extend(self.session.is_incognito().then(|| "incognito".to_owned()));
         parts.extend(self.session.access.is_simulated().then(|| SIMULATOR.to_owned()));
         parts.push(self.session.choice.as_ref().map_or_else(|| "no model".to_owned(), Choice::short));
         if let Some((used, window)) = self.session.context_used() {
@@ -327,13 +344,16 @@ impl Talk {
         parts.join(" · ")
     }
 
-    fn greet(&mut self, resumed: bool) -> Result<(), Failure> {
+    fn greet(&mut self, resumed: bool, brought: &[String]) -> Result<(), Failure> {
         let version = env!("CARGO_PKG_VERSION");
         let model = match &self.session.choice {
             Some(choice) => choice.short(),
             None => "no model".to_owned(),
         };
         self.print(&notice::info(&format!("ikigai {version} · {model} · /help lists the commands"), self.look))?;
+        if !brought.is_empty() {
+            self.print(&notice::info(&format!("Used here: {}", brought.join(", ")), self.look))?;
+        }
         if let Some(notice) = self.session.access.notice() {
             self.print(&notice::info(&notice, self.look))?;
         }

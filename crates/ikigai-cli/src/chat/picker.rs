@@ -5,7 +5,9 @@ use std::io::Stdout;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
-use super::keys::{Key, Keys};
+use super::keys::{Key, Keys, Typing};
+use super::session::Session;
+use super::{Talk, size};
 use crate::exit::Failure;
 use crate::screen::{Live, Look, Region, Size, clean, notice, shorten, width};
 
@@ -156,6 +158,24 @@ impl Picker {
     }
 }
 
+impl Talk {
+    /// Lets the user choose; nothing when they cancel. `detail` says what there is to say about the marked choice.
+    pub(super) async fn pick(
+        &mut self,
+        picker: Picker,
+        detail: impl FnMut(&Session, usize, &str) -> Vec<String>,
+    ) -> Result<Option<Picked>, Failure> {
+        let mut detail = detail;
+        let session = &self.session;
+        let (picked, late) = pick(picker, self.look, size(), |place, query| detail(session, place, query)).await?;
+        // What is typed right after it is for the prompt.
+        let Typing { lines, typed } = Typing::of(late);
+        self.queued.extend(lines);
+        self.session.prefill = (!typed.is_empty()).then_some(typed).or(self.session.prefill.take());
+        Ok(picked)
+    }
+}
+
 fn dim(text: &str, look: Look) -> String {
     super::painted(look, anstyle::Style::new().dimmed(), text)
 }
@@ -164,13 +184,14 @@ fn strong(text: &str, look: Look) -> String {
     super::painted(look, anstyle::Style::new().bold(), text)
 }
 
-/// Lets the user choose; nothing when they cancel. `detail` says what there is to say about the marked choice.
-pub(crate) async fn pick(
+/// Lets the user choose; nothing when they cancel. `detail` says what there is to say about the marked choice. With it come
+/// the keys that were pressed when it was over already.
+async fn pick(
     mut picker: Picker,
     look: Look,
     size: Size,
     mut detail: impl FnMut(usize, &str) -> Vec<String>,
-) -> Result<Option<Picked>, Failure> {
+) -> Result<(Option<Picked>, Vec<Key>), Failure> {
     let mut keys = Keys::open(Region::Live)?;
     let mut live: Live<Stdout> = Live::new(std::io::stdout(), size, Region::Live);
     let (mut look, mut size) = (look, size);
@@ -189,8 +210,7 @@ pub(crate) async fn pick(
         }
     };
     live.clear().map_err(|error| Failure::writing(&error))?;
-    drop(keys);
-    Ok(outcome)
+    Ok((outcome, keys.close()))
 }
 
 #[cfg(test)]

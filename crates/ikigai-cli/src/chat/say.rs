@@ -24,23 +24,34 @@ impl Talk {
             self.session.prefill = Some(text.to_owned());
             return Err(self.session.no_model());
         }
-        let message = match self.compose(text) {
+        let files = mentioned(text, &self.session.folder);
+        let message = match self.compose(text, &files) {
             Ok(message) => message,
             Err(failure) => {
                 self.session.prefill = Some(text.to_owned());
                 return Err(failure);
             }
         };
+        for file in &files {
+            let size = std::fs::metadata(self.session.folder.join(file)).map(|file| file.len()).unwrap_or_default();
+            self.print(&notice::info(&format!("attached {file} ({})", notice::size(size)), self.look))?;
+        }
+        for word in missing(text, &self.session.folder) {
+            self.print(&notice::warning(
+                &format!("There is no file `{word}`; nothing is attached for it."),
+                self.look,
+            ))?;
+        }
         self.session.say(message).await?;
         self.session.attached.clear();
         Ok(Next::Ask)
     }
 
     /// The message: what was attached before, the text, and the files that it names with `@`.
-    fn compose(&self, text: &str) -> Result<Message, Failure> {
+    fn compose(&self, text: &str, files: &[String]) -> Result<Message, Failure> {
         let mut message = Message::new(Role::User, self.session.attached.clone());
         message.content.push(Block::text(text));
-        for path in mentioned(text, &self.session.folder) {
+        for path in files {
             message = message.attach(self.session.folder.join(path))?;
         }
         Ok(message)
@@ -88,16 +99,41 @@ impl Talk {
     }
 }
 
+/// The names after an `@` at the beginning of a word; in quotes where they hold blanks.
+fn named(text: &str) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('@') {
+        let begins = rest.get(..at).is_none_or(|before| before.is_empty() || before.ends_with(char::is_whitespace));
+        rest = rest.get(at + 1..).unwrap_or_default();
+        let name = match rest.strip_prefix('"').and_then(|quoted| quoted.split_once('"')) {
+            Some((quoted, _)) => quoted,
+            None => rest.split(char::is_whitespace).next().unwrap_or_default(),
+        };
+        names.extend((begins && !name.is_empty()).then_some(name));
+    }
+    names
+}
+
+/// A name without what ends a sentence.
+fn bare(name: &str) -> &str {
+    name.trim_end_matches(['.', ',', ';', ':', '!', '?', ')'])
+}
+
 /// The files that a text names with `@`, as far as they exist: an address in a text is no file.
-fn mentioned<'a>(text: &'a str, folder: &Path) -> Vec<&'a str> {
-    let words = text.split_whitespace().filter_map(|word| word.strip_prefix('@'));
-    let mut found = Vec::new();
-    for word in words {
-        let word = [word, word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')'])];
-        let file = word.into_iter().find(|word| !word.is_empty() && folder.join(word).is_file());
-        found.extend(file.filter(|file| !found.contains(file)));
+fn mentioned(text: &str, folder: &Path) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for name in named(text) {
+        let file = [name, bare(name)].into_iter().find(|name| !name.is_empty() && folder.join(name).is_file());
+        found.extend(file.map(str::to_owned).filter(|file| !found.contains(file)));
     }
     found
+}
+
+/// Names after `@` that look like files, and are none.
+fn missing<'a>(text: &'a str, folder: &Path) -> Vec<&'a str> {
+    let is_there = |name: &str| [name, bare(name)].iter().any(|name| folder.join(name).exists());
+    named(text).into_iter().filter(|name| bare(name).contains(['.', '/']) && !is_there(name)).collect()
 }
 
 #[cfg(test)]
@@ -113,5 +149,8 @@ mod tests {
         std::fs::write(folder.path().join("b.md"), "b").unwrap();
         let text = "compare @a.txt with @b.md, not with me@a.txt or @nowhere or @a.txt again";
         assert_eq!(mentioned(text, folder.path()), ["a.txt", "b.md"]);
+        std::fs::write(folder.path().join("a file.txt"), "c").unwrap();
+        assert_eq!(mentioned("see @\"a file.txt\".", folder.path()), ["a file.txt"]);
+        assert_eq!(missing("see @none.txt, @a.txt and @somebody, or me@b.org", folder.path()), ["none.txt,"]);
     }
 }

@@ -88,6 +88,8 @@ pub(crate) struct Session {
     pub(crate) access: Access,
     pub(crate) settings: Settings,
     pub(crate) store: Arc<dyn Store>,
+    /// Where conversations are kept that are not incognito.
+    kept: Arc<dyn Store>,
     pub(crate) client: Client,
     pub(crate) watch: Watch,
     pub(crate) notes: Notes,
@@ -137,6 +139,7 @@ impl Session {
             show_thinking: settings.thinking_display == ThinkingDisplay::Show,
             access,
             settings,
+            kept: Arc::clone(&store),
             store,
             folder,
         })
@@ -255,8 +258,29 @@ impl Session {
         Ok(())
     }
 
-    /// A new conversation with the same model.
+    /// A new conversation that is gone when the program is.
+    pub(crate) async fn go_incognito(&mut self) -> Result<(), Failure> {
+        self.fresh();
+        self.store = ikigai_store::open(":memory:").await?;
+        Ok(())
+    }
+
+    /// Nothing more is kept.
+    pub(crate) async fn close(&self) -> Result<(), Failure> {
+        if self.is_incognito() {
+            self.store.close().await?;
+        }
+        Ok(self.kept.close().await?)
+    }
+
+    /// Is this conversation one that is not kept, although others are?
+    pub(crate) fn is_incognito(&self) -> bool {
+        !Arc::ptr_eq(&self.store, &self.kept)
+    }
+
+    /// A new conversation with the same model, kept as usual.
     pub(crate) fn fresh(&mut self) {
+        self.store = Arc::clone(&self.kept);
         self.conversation = None;
         self.thread.clear();
         self.attached.clear();

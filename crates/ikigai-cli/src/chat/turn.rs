@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use ikigai::{Approval, ErrorKind, Event, FinishReason, ToolCall, Usage};
 use tokio::sync::oneshot;
 
-use super::keys::{Key, Keys};
+use super::keys::{Key, Keys, Typing};
 use super::meter::sum;
 use super::question::{Heard, Reply};
 use super::session::Session;
@@ -48,24 +48,9 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// With the keys that were pressed when the turn was over already.
     pub(crate) fn with(mut self, keys: Vec<Key>) -> Self {
-        for key in keys {
-            match key {
-                Key::Text(text) => self.typed.push_str(&text),
-                Key::Enter => self.lines.push(std::mem::take(&mut self.typed)),
-                Key::Back => drop(self.typed.pop()),
-                Key::Clear => self.typed.clear(),
-                Key::Thinking => self.show_thinking = true,
-                Key::Stop
-                | Key::Suspend
-                | Key::Resized(_)
-                | Key::Tab
-                | Key::Up
-                | Key::Down
-                | Key::PageUp
-                | Key::PageDown => {}
-            }
-        }
-        self.lines.retain(|line| !line.trim().is_empty());
+        self.show_thinking |= keys.contains(&Key::Thinking);
+        let Typing { lines, typed } = Typing { lines: self.lines, typed: self.typed }.with(keys);
+        (self.lines, self.typed) = (lines, typed);
         self
     }
 }
@@ -316,7 +301,7 @@ impl Turn {
                 view.end()?;
             }
             Some(FinishReason::Length) => {
-                view.warn("The answer was cut off by its length. `go on` asks for the rest.")?
+                view.warn("The answer hit the length limit. Type \"continue\" for the rest.")?
             }
             _ => {}
         }
@@ -332,10 +317,10 @@ pub(crate) fn told(error: &ikigai::Error) -> (String, Option<String>) {
     let hint = match error.kind() {
         // The same again is filtered again.
         ErrorKind::ContentFiltered | ErrorKind::Auth | ErrorKind::Permission | ErrorKind::Quota => failure.hint,
-        ErrorKind::ContextTooLong => Some("/compact makes room, /model chooses a larger one.".to_owned()),
+        ErrorKind::ContextTooLong => Some("/compact to make room, or /model to choose a larger one.".to_owned()),
         ErrorKind::InvalidRequest | ErrorKind::NotFound => failure.hint,
-        _ if kept => Some("What had come is kept. /retry asks again.".to_owned()),
-        _ => Some("/retry asks again.".to_owned()),
+        _ if kept => Some("The partial answer is saved; /retry to ask again.".to_owned()),
+        _ => Some("/retry to ask again.".to_owned()),
     };
     (failure.what, hint)
 }

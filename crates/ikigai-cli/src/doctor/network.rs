@@ -126,7 +126,7 @@ pub(super) fn variables() -> Vec<Finding> {
             findings.push(match is_there {
                 true => Finding::new("network", Health::Info, format!("{name}={path}")),
                 false => Finding::new("network", Health::Broken, format!("{name}={path} is not there"))
-                    .hint(format!("Unset {name}, or mend the path.")),
+                    .hint(format!("Unset {name}, or fix the path.")),
             });
         }
     }

@@ -39,7 +39,7 @@ pub(crate) async fn run(import: &Import, store: &dyn Store, out: &mut Out) -> Re
     };
     let imported = ikigai_store::import(store, &mut *from).await.map_err(|error| match error.kind() {
         ErrorKind::Import => Failure::new(format!("{name}: {}", error.message())).hint(
-            "The conversations before that line are in. Mend it and import the file again: they stay as they are.",
+            "The conversations before that line are in. Fix it and import the file again; they stay as they are.",
         ),
         _ => Failure::from(error),
     })?;

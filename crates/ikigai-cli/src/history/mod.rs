@@ -6,7 +6,7 @@ mod import;
 mod list;
 mod search;
 mod show;
-mod when;
+pub(crate) mod when;
 
 use std::path::Path;
 use std::sync::Arc;

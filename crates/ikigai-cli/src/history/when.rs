@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 /// A moment as seen from now: `5 min ago`, `3 days ago`, and from a week on the day.
-pub(super) fn ago(time: Time) -> String {
+pub(crate) fn ago(time: Time) -> String {
     match local(time) {
         Some(then) => told(&then, &Zoned::now()),
         None => time.to_string(),
@@ -15,7 +15,7 @@ pub(super) fn ago(time: Time) -> String {
 }
 
 /// The day and the time: `2026-11-15 10:38`.
-pub(super) fn exact(time: Time) -> String {
+pub(crate) fn exact(time: Time) -> String {
     local(time).map_or_else(|| time.to_string(), |then| then.strftime("%Y-%m-%d %H:%M").to_string())
 }
 

@@ -17,7 +17,7 @@ pub(super) fn read(file: &Path) -> Result<DocumentMut, Failure> {
         // The parser's own text shows the line, and there is a key in it.
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        Failure::new(format!("{}:{line}: {}", file.display(), error.message())).hint("Mend the file, then try again.")
+        Failure::new(format!("{}:{line}: {}", file.display(), error.message())).hint("Fix the file, then try again.")
     })
 }
 

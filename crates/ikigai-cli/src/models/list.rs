@@ -1,6 +1,6 @@
 //! `ikigai models list`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use ikigai_core::catalog::Facts;
 use ikigai_core::provider::Registry;
 
@@ -9,21 +9,32 @@ use super::unknown_provider;
 use crate::exit::Failure;
 use crate::output::Out;
 use crate::table::{Side, Table};
+use crate::{keys, trust};
 
 /// List the models
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   ikigai models list --provider google
-  ikigai models list -q 'sonnet 4'
+  ikigai models list sonnet 4
+  ikigai models list --mine --sort price
   ikigai models list --json | jq -r '.[] | select(.context >= 1000000) | .model'
 
 Prices are in dollars a million tokens. A model that a row does not know something about has a dash there.")]
 pub(crate) struct List {
+    /// Only the models with these words in their names or ids
+    #[arg(value_name = "WORDS")]
+    words: Vec<String>,
+    /// Only the models of providers whose key is there
+    #[arg(long)]
+    mine: bool,
+    /// The order
+    #[arg(long, value_enum, value_name = "BY", default_value = "name")]
+    sort: Sort,
     /// Only the models of this provider
     #[arg(long, short, value_name = "PROVIDER")]
     provider: Option<String>,
-    /// Only the models with these words in their names or ids
+    /// The same as WORDS
     #[arg(long = "query", short = 'q', value_name = "TEXT")]
     query: Option<String>,
     /// Print a JSON list, one model a line
@@ -36,15 +47,23 @@ pub(crate) fn run(list: &List, registry: &Registry, out: &mut Out) -> Result<(),
         None => None,
         Some(name) => Some(registry.providers.find(name).ok_or_else(|| unknown_provider(registry, name))?),
     };
-    let query = list.query.as_deref().unwrap_or_default().to_lowercase();
+    let query = format!("{} {}", list.words.join(" "), list.query.as_deref().unwrap_or_default()).to_lowercase();
+    let mine = if list.mine { Some(with_key(registry)?) } else { None };
     let words: Vec<&str> = query.split_whitespace().collect();
     let mut models: Vec<&Facts> = registry
         .catalog
         .models()
         .filter(|facts| provider.is_none_or(|provider| provider.id == facts.provider))
+        .filter(|facts| mine.as_ref().is_none_or(|ids| ids.iter().any(|id| *id == facts.provider)))
         .filter(|facts| has_all(facts, &words))
         .collect();
     models.sort_by_key(|facts| (facts.provider.clone(), facts.id.to_lowercase()));
+    match list.sort {
+        Sort::Name => {}
+        Sort::Price => models.sort_by_key(|facts| facts.prices.output.unwrap_or(u64::MAX)),
+        Sort::Context => models.sort_by_key(|facts| std::cmp::Reverse(facts.context)),
+        Sort::Newest => models.sort_by_key(|facts| std::cmp::Reverse(facts.released.clone())),
+    }
     if list.json {
         return print_json(&models, registry, out);
     }
@@ -52,6 +71,28 @@ pub(crate) fn run(list: &List, registry: &Registry, out: &mut Out) -> Result<(),
         return Err(Failure::new("no model fits").hint("`ikigai models list` lists them all."));
     }
     out.text(&table(&models, registry).print(out.width()))
+}
+
+/// The order of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    /// By provider and name
+    Name,
+    /// Cheapest answers first
+    Price,
+    /// Largest window first
+    Context,
+    /// Newest first
+    Newest,
+}
+
+fn with_key(registry: &Registry) -> Result<Vec<String>, Failure> {
+    let client = trust::client()?.registry(registry.clone()).build()?;
+    let (keys, broken) = keys::found(&client);
+    match broken {
+        Some(failure) => Err(failure),
+        None => Ok(keys.iter().map(|(provider, _)| provider.id.to_string()).collect()),
+    }
 }
 
 /// Does some name of the model, or its provider's, hold each of these words?

@@ -15,17 +15,24 @@ use crate::places;
 
 /// What is known about models: limits, prices, thinking
 #[derive(Debug, Args)]
-#[command(after_long_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_long_help = "\
 Examples:
+  ikigai models
+  ikigai models sonnet
   ikigai models list --provider anthropic
   ikigai models show claude-sonnet-4-5
   ikigai models thinking gemini-2.5-pro --json
 
 A model is named [PROVIDER:]MODEL[/LEVEL]: claude-sonnet-4-5, openrouter:google/gemini-2.5-pro, o3/high.
-Your own models and prices go into models.toml, your own providers into providers.toml; see `ikigai --help`.")]
+Your own models and prices go into models.toml, your own providers into providers.toml; see `ikigai --help`."
+)]
 pub(crate) struct Models {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[command(flatten)]
+    list: list::List,
 }
 
 #[derive(Debug, Subcommand)]
@@ -38,9 +45,10 @@ enum Command {
 pub(crate) fn run(models: Models, out: &mut Out) -> Result<(), Failure> {
     let registry = places::registry(out);
     match models.command {
-        Command::List(list) => list::run(&list, &registry, out),
-        Command::Show(show) => show::run(&show, &registry, out),
-        Command::Thinking(thinking) => thinking::run(&thinking, &registry, out),
+        None => list::run(&models.list, &registry, out),
+        Some(Command::List(list)) => list::run(&list, &registry, out),
+        Some(Command::Show(show)) => show::run(&show, &registry, out),
+        Some(Command::Thinking(thinking)) => thinking::run(&thinking, &registry, out),
     }
 }
 

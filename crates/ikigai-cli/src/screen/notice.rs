@@ -87,7 +87,12 @@ fn count_of(number: usize) -> String {
 
 /// `1 token`, `1,234 tokens`
 pub(crate) fn tokens(number: u64) -> String {
-    format!("{} {}", count(number), if number == 1 { "token" } else { "tokens" })
+    several(number, "token")
+}
+
+/// `1 message`, `12 messages`
+pub(crate) fn several(number: u64, what: &str) -> String {
+    format!("{} {what}{}", count(number), if number == 1 { "" } else { "s" })
 }
 
 /// Why a try failed, in words: `Rate limited (429)`.

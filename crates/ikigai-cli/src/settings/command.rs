@@ -86,7 +86,7 @@ enum Which {
     Database,
 }
 
-/// Print the settings as they count
+/// Show the effective settings
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -284,7 +284,7 @@ fn report(checked: &check::Checked, out: &mut Out) -> Result<(), Failure> {
             out.text(&format!("{ERROR}broken{ERROR:#}   {file}\n"))?;
             // Told here as well, since there may be several.
             out.failure(&Failure::new(problem.clone()));
-            Err(Failure::new(format!("{file} is broken")).hint("Mend it, then run: ikigai config check"))
+            Err(Failure::new(format!("{file} is broken")).hint("Fix the file, then run `ikigai config check`"))
         }
     }
 }

@@ -159,6 +159,11 @@ pub(crate) fn load() -> Result<(Settings, Vec<Warning>), Failure> {
     }
 }
 
+/// Settings from elsewhere than the user's file.
+pub(crate) fn parse(file: &str, text: &str) -> Result<(Settings, Vec<Warning>), Failure> {
+    read::read(file, text)
+}
+
 /// As [`load`], from these folders.
 pub(crate) fn load_from(places: &Places) -> Result<(Settings, Vec<Warning>), Failure> {
     let file = places.settings();
@@ -169,7 +174,7 @@ pub(crate) fn load_from(places: &Places) -> Result<(Settings, Vec<Warning>), Fai
     }
     .map_err(|failure| match failure.hint {
         Some(_) => failure,
-        None => failure.hint("Mend it with: ikigai config edit"),
+        None => failure.hint("Fix it with: ikigai config edit"),
     })
 }
 

@@ -53,6 +53,9 @@ struct Folder {
     /// Whether the files that the folder brings along are followed; absent until that was decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     trusted: Option<bool>,
+    /// A digest of the folder's settings that were trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    settings: Option<String>,
     /// Commands that run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     commands: Vec<Prefix>,
@@ -98,9 +101,14 @@ impl Permissions {
         self.here.trusted
     }
 
-    /// They are, or they are not.
-    pub(crate) fn trust(&mut self, trusted: bool) -> Result<(), Failure> {
-        self.change(|here| here.trusted = Some(trusted))
+    /// They are, with these settings, or they are not.
+    pub(crate) fn trust(&mut self, trusted: bool, settings: Option<String>) -> Result<(), Failure> {
+        self.change(|here| (here.trusted, here.settings) = (Some(trusted), settings))
+    }
+
+    /// Were these settings of the folder decided about?
+    pub(crate) fn knows(&self, settings: Option<&str>) -> bool {
+        settings.is_none() || self.here.settings.as_deref() == settings
     }
 
     /// Is this tool refused?

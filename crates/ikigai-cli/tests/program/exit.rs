@@ -12,13 +12,10 @@ fn an_unknown_command_is_a_usage_error() {
     let Said { code, stdout, stderr } = said(&mut ikigai(&["moddels"]));
     assert_eq!((code, stdout.as_str()), (Some(2), ""));
     insta::assert_snapshot!(stderr, @r"
-    error: unrecognized subcommand 'moddels'
+    error: unknown command `moddels`
+      Did you mean `ikigai models`?
 
-      tip: a similar subcommand exists: 'models'
-
-    Usage: ikigai [OPTIONS] [COMMAND]
-
-    For more information, try '--help'.
+    For more, try --help.
     ");
 }
 

@@ -167,7 +167,7 @@ fn keys_are_tried_with_one_cheap_request() {
     let home = home.variable("GEMINI_API_KEY", KEY);
     let unreachable = home.said(&["keys", "check", "google"]);
     assert_eq!(unreachable.code, Some(1));
-    assert!(unreachable.stderr.contains("`ikigai doctor` tells what can be reached."), "{}", unreachable.stderr);
+    assert!(unreachable.stderr.contains("Run `ikigai doctor` to see what is reachable."), "{}", unreachable.stderr);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 mod approval;
 mod models;
+mod project;
 mod session;
 mod status;
 mod support;

@@ -38,6 +38,7 @@ fn filters() -> insta::internals::SettingsBindDropGuard {
     settings.add_filter(r"\d+\.\d s", "[t] s");
     settings.add_filter(r"Thought for \d+ s", "Thought for [t] s");
     settings.add_filter(r"[0-9a-f]{8} ", "[id] ");
+    settings.add_filter(r"just now|\d+ min ago", "[ago]");
     settings.bind_to_scope()
 }
 
@@ -121,9 +122,17 @@ fn session(columns: u16) {
     let terminal = house.open(columns, 50, "--continue");
     shot("resumed", terminal.settled("gemini-2.5-pro/high ·"));
     terminal.line("/search favourite -slowly");
-    terminal.wait("/resume NUMBER opens one.");
+    terminal.wait("Found ›");
+    terminal.wait("My favourite number is 7.");
+    terminal.key("Escape");
+    terminal.settled("-slowly\ngemini-2.5-pro/high");
+    terminal.clear();
     terminal.line("/branch");
-    terminal.wait("/branch NUMBER goes there.");
+    terminal.wait("Branch ›");
+    terminal.wait("Enter chooses");
+    shot("branches", terminal.screen());
+    terminal.key("Escape");
+    terminal.settled("/branch\ngemini-2.5-pro/high");
     terminal.line("/modle o3");
     terminal.wait("Did you mean /model?");
     terminal.line("/model o3/hihg");
@@ -200,7 +209,7 @@ fn what_goes_wrong_is_told_with_the_way_out() {
     let terminal = house.open(100, 60, "-m claude-sonnet-4-5 --no-tools");
     // A lost connection keeps what came.
     terminal.line("break off");
-    terminal.wait("What had come is kept. /retry asks again.");
+    terminal.wait("The partial answer is saved; /retry to ask again.");
     terminal.wait("one two");
     terminal.line("/retry");
     terminal.wait("You said: “break off”");

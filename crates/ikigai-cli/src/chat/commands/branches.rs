@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use ikigai::{Message, Role};
-use ikigai_store::{Details, Point};
+use ikigai_store::{Details, Point, Stored};
 
 use super::super::Talk;
 use super::super::agents::Task;
+use super::super::family;
+use super::super::picker::{self, Picker};
 use super::super::transcript;
 use super::Next;
 use crate::exit::Failure;
-use crate::screen::notice;
+use crate::history::when;
+use crate::screen::{Region, notice};
 
 /// What a model is asked for when the conversation is to become shorter.
 const SUMMARISE: &str = "Summarise our conversation so far, so that it can be continued from your summary alone. Keep every \
@@ -44,17 +47,33 @@ impl Talk {
         self.session.thread = self.session.store.thread(id).await?;
         self.session.refresh().await?;
         self.session.prefill = Some(question.entry.message.text());
-        self.print(&notice::success(&format!("{gone} messages taken back."), &[], self.look))
+        self.print(&notice::success(&format!("{} taken back.", notice::several(gone, "message")), &[], self.look))
     }
 
-    /// Puts the last question on the line again; when it is sent, it begins a branch.
-    pub(super) fn edit(&mut self) -> Result<(), Failure> {
-        let Some(question) = self.session.last(Role::User).cloned() else {
-            return Err(Failure::new("there is no question yet"));
+    /// Puts a question on the line again, the last one or one that is chosen; when it is sent, it begins a branch.
+    pub(super) async fn edit(&mut self) -> Result<(), Failure> {
+        let questions = self.session.thread.iter().rev().filter(|stored| stored.entry.message.role == Role::User);
+        let questions: Vec<Stored> = questions.cloned().collect();
+        let place = match questions.as_slice() {
+            [] => return Err(Failure::new("there is no question yet")),
+            [_, _, ..] if self.region == Region::Live => {
+                let row = |stored: &Stored| {
+                    let text = stored.entry.message.text();
+                    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("…").to_owned();
+                    picker::Choice { columns: vec![line, when::ago(stored.created)], words: text, is_dim: false }
+                };
+                let picker = Picker::new("Edit", questions.iter().map(row).collect(), "");
+                match self.pick(picker, |_, _, _| Vec::new()).await? {
+                    Some(picked) => picked.place,
+                    None => return Ok(()),
+                }
+            }
+            _ => 0,
         };
+        let Some(question) = questions.into_iter().nth(place) else { return Ok(()) };
         self.session.prefill = Some(question.entry.message.text());
         self.session.editing = Some(question);
-        self.print(&notice::info("Sent, it begins a branch of its own; an empty line leaves all as it is.", self.look))
+        self.print(&notice::info("Edit and press Enter to ask in a new branch. Clear the line to cancel.", self.look))
     }
 
     /// A branch from here; with a prompt, a sub-agent works in it.
@@ -96,6 +115,10 @@ impl Talk {
             return Err(Failure::new("there are no branches yet"));
         };
         let here = conversation.id;
+        if number.is_empty() && self.region == Region::Live {
+            let (ids, choices) = family::rows(&*self.session.store, here).await?.into_iter().unzip();
+            return self.open_picked("Branch", choices, ids).await;
+        }
         let family = self.session.store.family(here).await?;
         if number.is_empty() {
             let mut text = String::new();

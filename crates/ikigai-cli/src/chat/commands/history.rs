@@ -1,18 +1,44 @@
 //! `/new`, `/resume`, `/search`, `/history`, `/title`, `/export`, `/delete`: conversations as wholes.
 
 use ikigai::Role;
-use ikigai_store::{Details, Listing, Search, Selection};
+use ikigai_store::{Conversation, ConversationId, Details, Hit, Listing, Search, Selection};
 
 use super::super::Talk;
 use super::super::editor::REMEMBERED;
+use super::super::picker::{self, Picker};
 use crate::conversations;
 use crate::exit::Failure;
 use crate::files;
+use crate::history::when;
 use crate::places;
-use crate::screen::notice;
+use crate::screen::{Region, notice};
 
 /// So many conversations are listed.
 const LISTED: u32 = 15;
+/// So many can be chosen from.
+const PICKED: u32 = 200;
+
+/// A conversation to choose.
+fn row(conversation: &Conversation) -> picker::Choice {
+    let fork = if conversation.parent.is_some() { "↳ " } else { "" };
+    let columns = vec![
+        format!("{fork}{}", conversation.title.as_deref().unwrap_or("untitled")),
+        conversation.model.model.clone().unwrap_or_default(),
+        notice::several(conversation.messages, "message"),
+        when::ago(conversation.updated),
+    ];
+    picker::Choice { words: columns.join(" "), columns, is_dim: false }
+}
+
+/// Something that was found.
+fn found(hit: &Hit) -> picker::Choice {
+    let columns = vec![
+        when::ago(hit.created),
+        hit.title.clone().unwrap_or_else(|| "untitled".to_owned()),
+        hit.snippet.text.clone(),
+    ];
+    picker::Choice { words: columns.join(" "), columns, is_dim: false }
+}
 
 impl Talk {
     pub(super) fn fresh(&mut self) -> Result<(), Failure> {
@@ -28,17 +54,25 @@ impl Talk {
 
     /// A conversation that is gone when the program is.
     pub(super) async fn incognito(&mut self) -> Result<(), Failure> {
-        self.session.fresh();
-        self.session.store = ikigai_store::open(":memory:").await?;
-        self.print(&notice::success("A new conversation that is not kept.", &[], self.look))
+        self.session.go_incognito().await?;
+        let more = ["/new leaves it, and starts one that is kept."];
+        self.print(&notice::success("A new conversation that is not kept.", &more, self.look))
     }
 
     /// Goes on with an earlier conversation; without a word, lists them.
     pub(super) async fn resume(&mut self, which: &str) -> Result<(), Failure> {
+        if self.session.is_incognito() {
+            return Err(Failure::new("this conversation is not kept, and would be lost").hint("/new leaves it first."));
+        }
         if which.is_empty() {
-            let page = self.session.store.list(Listing::newest(LISTED)).await?;
+            let most = if self.region == Region::Live { PICKED } else { LISTED };
+            let page = self.session.store.list(Listing::newest(most)).await?;
             if page.conversations.is_empty() {
                 return Err(Failure::new("there is no conversation yet"));
+            }
+            if self.region == Region::Live {
+                let ids = page.conversations.iter().map(|conversation| conversation.id).collect();
+                return self.open_picked("Conversation", page.conversations.iter().map(row).collect(), ids).await;
             }
             self.listed = page.conversations.iter().map(|conversation| conversation.id).collect();
             let mut text = String::new();
@@ -59,14 +93,33 @@ impl Talk {
         self.show_transcript()
     }
 
+    /// Lets the user choose a conversation, and opens it.
+    pub(super) async fn open_picked(
+        &mut self,
+        title: &'static str,
+        choices: Vec<picker::Choice>,
+        ids: Vec<ConversationId>,
+    ) -> Result<(), Failure> {
+        let picker = Picker::new(title, choices, "");
+        let Some(picked) = self.pick(picker, |_, _, _| Vec::new()).await? else { return Ok(()) };
+        let Some(id) = ids.get(picked.place) else { return Ok(()) };
+        self.session.open(*id).await?;
+        self.show_transcript()
+    }
+
     /// Finds words in all conversations.
     pub(super) async fn search(&mut self, words: &str) -> Result<(), Failure> {
         if words.is_empty() {
             return Err(Failure::new("what shall be searched for?").hint("/search WORDS"));
         }
-        let hits = self.session.store.search(Search::new(words).limit(LISTED)).await?;
+        let most = if self.region == Region::Live { PICKED } else { LISTED };
+        let hits = self.session.store.search(Search::new(words).limit(most)).await?;
         if hits.is_empty() {
             return self.print(&notice::info("Nothing was found.", self.look));
+        }
+        if self.region == Region::Live {
+            let ids = hits.iter().map(|hit| hit.conversation).collect();
+            return self.open_picked("Found", hits.iter().map(found).collect(), ids).await;
         }
         self.listed = hits.iter().map(|hit| hit.conversation).collect();
         let mut text = String::new();

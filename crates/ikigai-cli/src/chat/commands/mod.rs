@@ -25,46 +25,58 @@ const fn known(name: &'static str, aliases: &'static [&'static str], takes: &'st
 
 /// All commands, most used first.
 pub(crate) const COMMANDS: [Known; 35] = [
-    known("help", &["?"], "[COMMAND]", "what can be done"),
+    known("help", &["?"], "[COMMAND]", "list the commands"),
     known(
         "model",
         &["m"],
         "[NAME[/LEVEL]] [--thinking-budget=N] [--default]",
         "choose another model for this conversation",
     ),
-    known("thinking", &[], "show|hide|last", "how thinking is shown, or the last one in full"),
-    known("retry", &["r"], "[MODEL]", "ask again, perhaps another model; the old answer stays in its branch"),
-    known("new", &[], "", "a new conversation"),
-    known("resume", &[], "[NUMBER|ID]", "go on with an earlier conversation"),
+    known("thinking", &[], "show|hide|last", "show thinking in full, fold it, or show the last one"),
+    known("retry", &["r"], "[MODEL]", "ask again; the old answer stays as a branch"),
+    known("new", &[], "", "start a new conversation"),
+    known("resume", &[], "[ID]", "choose an earlier conversation"),
     known("search", &[], "WORDS", "find words in all conversations"),
-    known("attach", &[], "FILE…", "send files with the next message; @FILE in the text does the same"),
+    known("attach", &[], "FILE…", "send files with the next message, as @FILE does"),
     known("system", &[], "[TEXT|clear]", "the system prompt"),
-    known("undo", &[], "", "take back the last question and its answer"),
-    known("edit", &["e"], "", "write the last question anew, in a branch of its own"),
-    known("fork", &[], "[--model MODEL/LEVEL] [\"prompt\"]", "a branch from here; with a prompt, a sub-agent"),
-    known("branch", &["branches"], "[NUMBER]", "list the branches, or go to one"),
-    known("agents", &[], "[show|bring|stop NUMBER]", "the sub-agents: how they are, and what they found"),
-    known("compact", &[], "", "go on with a summary in place of the whole conversation"),
-    known("tools", &[], "[on|off | allow|ask|never NAME]", "the tools, and what is allowed"),
-    known("mcp", &[], "", "the MCP servers, and how they are"),
-    known("cost", &[], "", "what the conversation cost, by model"),
-    known("usage", &[], "", "the tokens of the conversation, answer by answer"),
-    known("tokens", &[], "", "how long the conversation is, as the provider counts"),
-    known("status", &[], "", "the model, the conversation, where it is kept"),
-    known("history", &[], "", "all messages of this conversation"),
-    known("title", &[], "TEXT", "another title"),
+    known("undo", &[], "", "remove the last question and its answer"),
+    known("edit", &["e"], "", "edit an earlier question and ask it in a new branch"),
+    known("fork", &[], "[--model MODEL/LEVEL] [\"prompt\"]", "start a branch; with a prompt, a sub-agent"),
+    known("branch", &["branches"], "[NUMBER]", "choose another branch of this conversation"),
+    known("agents", &[], "[show|bring|stop NUMBER]", "sub-agents and their answers"),
+    known("compact", &[], "", "replace the conversation with a summary"),
+    known("tools", &[], "[on|off | allow|ask|never NAME]", "tools and what they may do"),
+    known("mcp", &[], "", "MCP servers and their status"),
+    known("cost", &[], "", "the cost of this conversation, by model"),
+    known("usage", &[], "", "the tokens of each answer"),
+    known("tokens", &[], "", "the length of this conversation, counted by the provider"),
+    known("status", &[], "", "the model, the conversation and where it is kept"),
+    known("history", &[], "", "list all messages of this conversation"),
+    known("title", &[], "TEXT", "rename this conversation"),
     known("export", &[], "[FILE.md|FILE.jsonl]", "write the conversation to a file"),
-    known("copy", &[], "[code]", "the last answer, or its last code block, to the clipboard"),
-    known("raw", &[], "", "the last request, in the canonical form and on the wire"),
-    known("clear", &[], "", "a new conversation on a clear screen"),
+    known("copy", &[], "[code]", "copy the last answer or its last code block"),
+    known("raw", &[], "", "the last request as it is sent"),
+    known("clear", &[], "", "clear the screen and start a new conversation"),
     known("save", &[], "", "where the conversation is kept"),
     known("delete", &[], "[yes]", "delete this conversation for good"),
-    known("keys", &[], "", "which keys there are, and where from"),
+    known("keys", &[], "", "keys and where they come from"),
     known("config", &[], "", "where the settings are"),
-    known("incognito", &[], "", "a new conversation that is not kept"),
+    known("incognito", &[], "", "start a conversation that is not kept"),
     known("shell", &[], "COMMAND", "run a command; !COMMAND does the same"),
-    known("models", &[], "[WORD]", "models whose names hold a word"),
+    known("models", &[], "[WORD]", "search models by name"),
     known("quit", &["exit", "q"], "", "leave"),
+];
+
+/// The commands as help shows them.
+pub(crate) const GROUPS: [(&str, &[&str]); 5] = [
+    ("Model", &["model", "thinking", "system", "models"]),
+    ("Answer", &["retry", "edit", "undo", "copy", "fork", "agents", "compact"]),
+    (
+        "Conversation",
+        &["new", "resume", "search", "branch", "history", "title", "export", "delete", "clear", "incognito"],
+    ),
+    ("Files and tools", &["attach", "shell", "tools", "mcp"]),
+    ("More", &["help", "status", "save", "cost", "usage", "tokens", "raw", "keys", "config", "quit"]),
 ];
 
 /// What follows a line.
@@ -115,7 +127,7 @@ impl Talk {
             "attach" => self.attach(&words(rest)?)?,
             "system" => self.system(rest).await?,
             "undo" => self.undo().await?,
-            "edit" => self.edit()?,
+            "edit" => self.edit().await?,
             "fork" => self.fork(&words(rest)?).await?,
             "branch" => self.branch(rest).await?,
             "agents" => self.agents(&words(rest)?)?,
@@ -174,6 +186,15 @@ mod tests {
     fn quotes_hold_words_together_and_must_be_closed() {
         assert_eq!(words("--model o3/high \"two words\"").unwrap(), ["--model", "o3/high", "two words"]);
         assert!(words("\"open").is_err());
+    }
+
+    #[test]
+    fn help_has_every_command_once() {
+        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let mut all: Vec<&str> = COMMANDS.iter().map(|known| known.name).collect();
+        grouped.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(grouped, all);
     }
 
     #[test]

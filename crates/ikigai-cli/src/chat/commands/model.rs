@@ -4,9 +4,9 @@ use anstyle::AnsiColor;
 
 use super::super::complete;
 use super::super::models;
-use super::super::picker::{self, Picker};
-use super::super::session::Choice;
-use super::super::{Talk, painted, size};
+use super::super::picker::Picker;
+use super::super::session::{Choice, Session};
+use super::super::{Talk, painted};
 use crate::exit::Failure;
 use crate::levels::switch_banner;
 use crate::names::with_level;
@@ -58,8 +58,7 @@ impl Talk {
         }
         let rows = models::rows(&self.session).await?;
         let choices = rows.iter().map(|row| row.choice.clone()).collect();
-        let session = &self.session;
-        let detail = |place: usize, query: &str| {
+        let detail = |session: &Session, place: usize, query: &str| {
             let Some(row) = rows.get(place) else { return Vec::new() };
             let choice = row.chosen(with_level(query).1);
             match session.access.check(&choice.name) {
@@ -68,8 +67,7 @@ impl Talk {
             }
         };
         let picker = Picker::new("Model", choices, query);
-        let picked = picker::pick(picker, self.look, size(), detail).await?;
-        let Some(picked) = picked else { return Ok(false) };
+        let Some(picked) = self.pick(picker, detail).await? else { return Ok(false) };
         let Some(row) = rows.get(picked.place) else { return Ok(false) };
         let choice = row.chosen(with_level(&picked.query).1);
         self.switch(choice).await.map(|()| true)

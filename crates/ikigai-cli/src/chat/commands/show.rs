@@ -5,27 +5,50 @@ use base64::engine::general_purpose::STANDARD;
 use ikigai::Role;
 
 use super::super::{Talk, painted};
-use super::{COMMANDS, Known, find, unknown};
+use super::{GROUPS, Known, find, unknown};
 use crate::exit::Failure;
 use crate::output::HEADING;
 use crate::places::Places;
-use crate::screen::notice;
+use crate::screen::{notice, width};
+
+/// Where the second column of help begins.
+const ALIGNED: usize = 32;
+
+const KEYS: [(&str, &str); 8] = [
+    ("Enter", "send"),
+    ("Alt-Enter, Ctrl-J", "new line"),
+    ("Tab", "complete commands, models and files after @"),
+    ("Up, Ctrl-R", "earlier lines"),
+    ("Ctrl-T", "the last thinking"),
+    ("Ctrl-G", "your own editor"),
+    ("Esc", "stop the answer"),
+    ("Ctrl-D", "leave"),
+];
 
 impl Talk {
     pub(super) fn help(&mut self, name: &str) -> Result<(), Failure> {
         let line = |known: &Known| {
-            let takes = if known.takes.is_empty() { String::new() } else { format!(" {}", known.takes) };
-            notice::info(&format!("/{}{takes} · {}", known.name, known.help), self.look)
+            let left = format!("  /{} {}", known.name, known.takes);
+            // What is too long to be lined up has a line of its own.
+            match width(left.trim_end()) < ALIGNED {
+                true => format!("{left:<ALIGNED$}{}\n", known.help),
+                false => format!("{}\n{:ALIGNED$}{}\n", left.trim_end(), "", known.help),
+            }
         };
         if !name.is_empty() {
             let name = name.trim_start_matches('/');
             let known = find(name).ok_or_else(|| unknown(name))?;
             return self.print(&line(known));
         }
-        let mut text: String = COMMANDS.iter().map(line).collect();
-        let keys = "Enter sends · Alt-Enter or Ctrl-J: new line · Tab completes · Ctrl-R searches · Ctrl-T: last thinking · \
-                    Ctrl-G: your editor · Ctrl-C stops · Ctrl-D leaves · @FILE attaches · !COMMAND runs";
-        text.push_str(&notice::info(keys, self.look));
+        let mut text = String::new();
+        for (group, names) in GROUPS {
+            text.push_str(&format!("{}\n", painted(self.look, HEADING, group)));
+            text.extend(names.iter().filter_map(|name| find(name)).map(line));
+        }
+        text.push_str(&format!("{}\n", painted(self.look, HEADING, "Keys")));
+        for (key, help) in KEYS {
+            text.push_str(&format!("  {key:<width$}{help}\n", width = ALIGNED - 2));
+        }
         self.print(&text)
     }
 

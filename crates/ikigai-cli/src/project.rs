@@ -1,0 +1,119 @@
+//! What a folder brings along for models: `AGENTS.md` and `.ikigai.toml`. They count once the user trusts the folder.
+
+use std::path::Path;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::exit::Failure;
+use crate::places;
+use crate::redact;
+use crate::screen::{notice, one_line};
+use crate::settings::{self, Settings};
+
+/// What models are told in this folder.
+const INSTRUCTIONS: &str = "AGENTS.md";
+/// Settings of this folder.
+const SETTINGS: &str = ".ikigai.toml";
+/// More than this is not sent with every conversation, in bytes.
+const LARGEST: usize = 64 << 10;
+
+/// The files of a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Project {
+    instructions: Option<String>,
+    settings: Option<(String, Settings)>,
+}
+
+impl Project {
+    /// Reads them. What is broken is an error that names the place.
+    pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
+        let text = |name: &str| places::read(&folder.join(name)).map_err(Failure::new);
+        let instructions = text(INSTRUCTIONS)?.filter(|text| !text.trim().is_empty());
+        if instructions.as_ref().is_some_and(|text| text.len() > LARGEST) {
+            return Err(Failure::new(format!("{INSTRUCTIONS} is larger than {LARGEST} bytes")).hint("Make it shorter."));
+        }
+        let settings = match text(SETTINGS)? {
+            Some(text) => {
+                let (settings, _) = settings::parse(SETTINGS, &text)?;
+                Some((text, settings))
+            }
+            None => None,
+        };
+        Ok(Project { instructions, settings })
+    }
+
+    /// What there is, in words, for whoever decides about it: each program that would be run is spelt out.
+    pub(crate) fn found(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        if let Some(text) = &self.instructions {
+            found.push(format!("{INSTRUCTIONS} ({})", notice::size(text.len() as u64)));
+        }
+        if let Some((_, settings)) = &self.settings {
+            let mut parts = Vec::new();
+            parts.extend(settings.model.as_ref().map(|model| format!("model {model}")));
+            parts.extend(settings.system.as_ref().map(|_| "a system prompt".to_owned()));
+            parts.extend((!settings.tools).then(|| "no tools".to_owned()));
+            parts.extend(settings.aliases.keys().map(|name| format!("alias {name}")));
+            for (name, server) in &settings.mcp {
+                let what = match &server.url {
+                    Some(url) => redact::address(url),
+                    None => format!("runs {}", server.command.join(" ")),
+                };
+                parts.push(format!("MCP server {name}: {what}"));
+            }
+            found.push(format!("{SETTINGS} ({})", parts.join("; ")));
+        }
+        found.iter().map(|line| one_line(line, usize::MAX)).collect()
+    }
+
+    /// A digest of the settings, which may run programs: when it changes, they are asked about again.
+    pub(crate) fn digest(&self) -> Option<String> {
+        let (text, _) = self.settings.as_ref()?;
+        Some(Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// The user's settings with those of the folder over them. Where conversations are kept stays the user's alone.
+    pub(crate) fn over(self, mut settings: Settings) -> Settings {
+        if let Some((_, own)) = self.settings {
+            settings.model = own.model.or(settings.model);
+            settings.system = own.system.or(settings.system);
+            settings.tools &= own.tools;
+            settings.aliases.extend(own.aliases);
+            settings.mcp.extend(own.mcp);
+        }
+        if let Some(text) = self.instructions {
+            let told = format!("The {INSTRUCTIONS} of the working folder says:\n\n{}", text.trim());
+            settings.system = Some(settings.system.map_or(told.clone(), |system| format!("{system}\n\n{told}")));
+        }
+        settings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_adds_to_the_settings_and_cannot_move_the_conversations() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("AGENTS.md"), "Use tabs.\n").unwrap();
+        let text =
+            "model = \"o3\"\ndatabase = \"/evil.db\"\nsave = false\n[mcp.x]\ncommand = [\"run\", \"me\u{202e}\"]\n";
+        std::fs::write(folder.path().join(".ikigai.toml"), text).unwrap();
+        let project = Project::read(folder.path()).unwrap();
+        assert_eq!(project.found(), ["AGENTS.md (10 B)", ".ikigai.toml (model o3; MCP server x: runs run me<U+202E>)"]);
+        let mine = Settings { system: Some("Be brief.".to_owned()), ..Settings::default() };
+        let settings = project.over(mine.clone());
+        let system = "Be brief.\n\nThe AGENTS.md of the working folder says:\n\nUse tabs.";
+        let expected = Settings {
+            model: Some("o3".to_owned()),
+            system: Some(system.to_owned()),
+            mcp: settings.mcp.clone(),
+            ..mine
+        };
+        assert_eq!(settings, expected);
+        assert_eq!(Project::read(&folder.path().join("none")).unwrap().found(), Vec::<String>::new());
+    }
+}
