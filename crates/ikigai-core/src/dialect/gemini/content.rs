@@ -232,8 +232,10 @@ pub(super) fn text(text: &str, kind: BlockKind) -> Part<'_> {
 /// A text in the parts that it came in.
 pub(super) fn texts<'a>(whole: &'a str, kind: BlockKind, data: &ProviderData) -> Vec<Part<'a>> {
     let lengths = data.part(DIALECT, DataPart::Shape).get(SPLIT).and_then(|lengths| lengths.to::<Vec<usize>>().ok());
-    let pieces = lengths.and_then(|lengths| pieces(whole, &lengths)).unwrap_or_else(|| vec![whole]);
-    pieces.into_iter().map(|piece| text(piece, kind)).collect()
+    match lengths.and_then(|lengths| pieces(whole, &lengths)) {
+        Some(pieces) => pieces.into_iter().map(|piece| text(piece, kind)).collect(),
+        None => vec![text(whole, kind)],
+    }
 }
 
 /// The text cut as noted; `None` if the note does not fit it any more.

@@ -198,7 +198,7 @@ impl<'a> Writer<'a, '_> {
     /// The contents for a conversation from anywhere.
     fn turns(&mut self) -> Result<Vec<Content<'a>>, Error> {
         let fitted = self.fitted;
-        let mut turns: Vec<Turn<'a>> = Vec::new();
+        let mut turns: Vec<Turn<'a>> = Vec::with_capacity(fitted.messages.len() + 1);
         // What came out of results and follows them, once all results to a turn are there.
         let mut moved = Vec::new();
         for message in &fitted.messages {
