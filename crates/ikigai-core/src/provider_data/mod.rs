@@ -155,16 +155,6 @@ impl ProviderData {
         named.filter(|(_, fields)| !fields.is_empty())
     }
 
-    /// Only one part of all dialects.
-    #[cfg(test)]
-    pub(crate) fn only(&self, part: Part) -> ProviderData {
-        let mut only = self.clone();
-        for other in [Part::State, Part::Extra, Part::Answer, Part::Shape].into_iter().filter(|other| *other != part) {
-            only.without(other);
-        }
-        only
-    }
-
     /// Drops one part of all dialects.
     pub(crate) fn without(&mut self, part: Part) {
         for entry in &mut self.entries {

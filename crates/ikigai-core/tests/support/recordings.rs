@@ -45,6 +45,8 @@ pub(crate) struct Answered {
     pub(crate) status: u16,
     headers: HashMap<String, String>,
     body: Option<Box<RawValue>>,
+    /// A body that is not JSON.
+    text: Option<String>,
     pub(crate) sse: Option<String>,
 }
 
@@ -89,7 +91,7 @@ impl Answered {
     }
 
     pub(crate) fn body_text(&self) -> &str {
-        self.body.as_ref().map_or("", |body| body.get())
+        self.body.as_ref().map(|body| body.get()).or(self.text.as_deref()).unwrap_or_default()
     }
 
     pub(crate) fn headers(&self) -> Vec<(String, String)> {

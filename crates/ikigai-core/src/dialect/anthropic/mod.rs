@@ -57,6 +57,4 @@ fn keep_shape(data: &mut ProviderData, name: &str, value: impl Into<Json>) {
 }
 
 #[cfg(test)]
-mod recordings_tests;
-#[cfg(test)]
 mod testing;

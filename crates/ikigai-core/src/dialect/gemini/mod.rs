@@ -49,6 +49,4 @@ pub(crate) use stream::{Decoder, Encoder};
 const DIALECT: crate::Dialect = crate::Dialect::Gemini;
 
 #[cfg(test)]
-mod recordings_tests;
-#[cfg(test)]
 mod testing;

@@ -36,8 +36,6 @@ use crate::Dialect;
 #[cfg(test)]
 mod any_json;
 #[cfg(test)]
-mod recordings_tests;
-#[cfg(test)]
 mod testing;
 
 pub(crate) use abilities::ABILITIES;

@@ -64,6 +64,4 @@ pub(crate) use stream::{Decoder, Encoder};
 const DIALECT: Dialect = Dialect::OpenaiResponses;
 
 #[cfg(test)]
-mod recordings_tests;
-#[cfg(test)]
 mod round_trip_tests;

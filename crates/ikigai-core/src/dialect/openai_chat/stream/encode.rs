@@ -23,7 +23,9 @@ use crate::fit::StateUse;
 use crate::json::loose::Words;
 use crate::json::text;
 use crate::json::wire::Raw;
-use crate::{Arguments, Block, Event, Fields, FinishReason, Json, Loss, Part, ProviderData, ThinkingBlock, Usage};
+use crate::{
+    Arguments, Block, Event, Fields, FinishReason, Json, Loss, LossCode, Part, ProviderData, ThinkingBlock, Usage,
+};
 
 use super::around::{write, write_around, write_head};
 
@@ -202,12 +204,25 @@ impl Encoder {
         };
         let state = block.provider_data().cloned().unwrap_or_default();
         note_fields(&state, index, &mut self.losses);
+        if matches!(kind, Kind::Text(_) | Kind::Thinking(_)) {
+            self.note_own(&state, index);
+        }
         if !said {
             self.losses.push(unsaid(block, index));
         }
         self.open.insert(index, Open { kind, state, length: 0 });
         if !first.is_empty() {
             self.text_delta(index, first, out);
+        }
+    }
+
+    /// Notes what this dialect itself left on a block in fields that its deltas do not have.
+    fn note_own(&mut self, data: &ProviderData, index: usize) {
+        let names: Vec<&str> = data.part(DIALECT, Part::Extra).names().collect();
+        if !names.is_empty() {
+            let why = format!("a stream has no place for {}; left out", names.join(", "));
+            let place = format!("content[{index}].provider_data.{DIALECT}");
+            self.losses.push(Loss::new(LossCode::NotInDialect, "provider_data", place, why));
         }
     }
 
@@ -238,6 +253,7 @@ impl Encoder {
         self.calls += 1;
         self.holds.calls = true;
         note_fields(state, index, &mut self.losses);
+        self.note_own(state, index);
         let kind = Kind::Call { number, id: id.to_owned() };
         self.open.insert(index, Open { kind, state: state.clone(), length: 0 });
         let function = Function { name: Some(name.into()), arguments: Some(Raw::of("")), ..Function::default() };
