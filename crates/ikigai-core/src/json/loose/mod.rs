@@ -14,8 +14,8 @@ use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::Serializer;
 use serde_json::value::RawValue;
 
-use super::Fields;
 use super::wire::{Rest, Text};
+use super::{Fields, reader};
 
 pub(crate) use values::{Item, Words};
 
@@ -59,7 +59,12 @@ pub(crate) trait Loose<'de>: Sized {
 }
 
 /// Reads a document into a loose struct; gives it back if it is not an object.
-pub(crate) fn read<'a, T: Loose<'a>>(text: &'a str, into: &mut T) -> Result<Odd<'a>, serde_json::Error> {
+pub(crate) fn read<'a, T: Loose<'a> + Default>(text: &'a str, into: &mut T) -> Result<Odd<'a>, serde_json::Error> {
+    if let Ok(odd) = reader::read_seed(Fill(into), text, usize::MAX) {
+        return Ok(odd);
+    }
+    // What was read before the fault is read again.
+    *into = T::default();
     let mut reader = serde_json::Deserializer::from_str(text);
     let odd = into.fill(&mut reader)?;
     reader.end()?;

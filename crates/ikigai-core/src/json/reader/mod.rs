@@ -8,6 +8,7 @@ mod walk;
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::value::{BorrowedStrDeserializer, MapDeserializer, StrDeserializer};
@@ -23,8 +24,17 @@ const TYPED_LEVELS: usize = 128;
 
 /// Reads a document that is nested at most `most` levels deep.
 pub(super) fn read<'de, T: Deserialize<'de>>(text: &'de str, most: usize) -> Result<T, Refused> {
+    read_seed(PhantomData, text, most)
+}
+
+/// As [`read`], but a seed says what is read and where it goes.
+pub(super) fn read_seed<'de, S: DeserializeSeed<'de>>(
+    seed: S,
+    text: &'de str,
+    most: usize,
+) -> Result<S::Value, Refused> {
     let mut reader = Reader::new(text, most);
-    let value = T::deserialize(&mut reader)?;
+    let value = seed.deserialize(&mut reader)?;
     reader.skip_blanks();
     if reader.at == text.len() { Ok(value) } else { Err(Refused) }
 }
