@@ -22,12 +22,12 @@ fn a_stream_is_the_answer_in_its_last_event() {
     for exchange in exchanges(DIALECT) {
         let Some(sse) = &exchange.response.sse else { continue };
         let frames = sse.lines().filter_map(|line| line.strip_prefix("data:"));
-        let terminal = frames.filter_map(|data| {
+        let mut terminal = frames.filter_map(|data| {
             let mut event: Value = serde_json::from_str(data).ok()?;
             let is_last = ["response.completed", "response.incomplete"].iter().any(|kind| event["type"] == *kind);
             is_last.then(|| event["response"].take())
         });
-        let Some(last) = terminal.last() else { continue };
+        let Some(last) = terminal.next_back() else { continue };
         findings.case();
         let mut whole = DIALECT.read_response(&last).unwrap();
         let mut streamed = collect(decode(DIALECT, sse.as_bytes()));
