@@ -285,6 +285,20 @@ impl Block {
         }
     }
 
+    /// The id of a call, or of the call that a result belongs to; it may be empty.
+    pub(crate) fn call_id(&self) -> Option<&str> {
+        match self {
+            Block::ToolCall(call) => Some(&call.id),
+            Block::ToolResult(result) => Some(&result.tool_call_id),
+            Block::Text(_)
+            | Block::Image(_)
+            | Block::Document(_)
+            | Block::Audio(_)
+            | Block::Thinking(_)
+            | Block::Other(_) => None,
+        }
+    }
+
     /// The result, if this is one.
     pub fn as_tool_result(&self) -> Option<&ToolResult> {
         match self {

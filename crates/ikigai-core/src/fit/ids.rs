@@ -61,7 +61,7 @@ impl<'a> CallIds<'a> {
     fn replace(&mut self, id: &'a str) -> String {
         self.changes += 1;
         if self.taken.is_empty() {
-            let ids = self.request.messages.iter().flat_map(|message| &message.content).filter_map(id_of);
+            let ids = self.request.messages.iter().flat_map(|message| &message.content).filter_map(Block::call_id);
             self.taken.extend(ids.map(Cow::Borrowed));
         }
         // Two ids with the same number are as good as impossible; were they there, the next number is taken. A second
@@ -74,19 +74,6 @@ impl<'a> CallIds<'a> {
         }
         self.replaced.insert(id, new.clone());
         new
-    }
-}
-
-fn id_of(block: &Block) -> Option<&str> {
-    match block {
-        Block::ToolCall(call) => Some(&call.id),
-        Block::ToolResult(result) => Some(&result.tool_call_id),
-        Block::Text(_)
-        | Block::Image(_)
-        | Block::Document(_)
-        | Block::Audio(_)
-        | Block::Thinking(_)
-        | Block::Other(_) => None,
     }
 }
 

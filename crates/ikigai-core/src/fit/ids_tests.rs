@@ -24,7 +24,7 @@ fn sent(ids: &[&str], form: IdForm) -> Vec<String> {
     let mut made = CallIds::new(&request, form);
     let mut pairs = Vec::new();
     for block in request.messages.iter().flat_map(|message| &message.content) {
-        let own = id_of(block).unwrap();
+        let own = block.call_id().unwrap();
         let new = match block {
             Block::ToolCall(_) => made.of_call(own),
             _ => made.of_result(own),

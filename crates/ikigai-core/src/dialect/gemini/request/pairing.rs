@@ -11,7 +11,7 @@ use crate::{Block, Message, Part, ProviderData, Role, ToolCall, ToolResult};
 /// Gives calls and results without an id one: results are paired with the calls of the turn before them, by name and
 /// order. The ids follow from the order alone, so that a conversation keeps them from turn to turn.
 pub(super) fn name_calls(messages: &mut [Message]) {
-    if !messages.iter().flat_map(|message| &message.content).filter_map(id_of).any(str::is_empty) {
+    if !messages.iter().flat_map(|message| &message.content).filter_map(Block::call_id).any(str::is_empty) {
         return;
     }
     let mut ids = FreshIds::new(messages);
@@ -38,20 +38,6 @@ pub(super) fn name_calls(messages: &mut [Message]) {
     }
 }
 
-/// The id of a call or result, which may be empty.
-fn id_of(block: &Block) -> Option<&str> {
-    match block {
-        Block::ToolCall(call) => Some(&call.id),
-        Block::ToolResult(result) => Some(&result.tool_call_id),
-        Block::Text(_)
-        | Block::Image(_)
-        | Block::Document(_)
-        | Block::Audio(_)
-        | Block::Thinking(_)
-        | Block::Other(_) => None,
-    }
-}
-
 fn mark(data: &mut ProviderData) {
     data.set_part(DIALECT, Part::Shape, GENERATED, true);
 }
@@ -65,7 +51,7 @@ struct FreshIds {
 impl FreshIds {
     fn new(messages: &[Message]) -> Self {
         let blocks = messages.iter().flat_map(|message| &message.content);
-        let given = blocks.filter_map(id_of).filter(|id| !id.is_empty());
+        let given = blocks.filter_map(Block::call_id).filter(|id| !id.is_empty());
         FreshIds { taken: given.map(str::to_owned).collect(), ids: Ids::default() }
     }
 
