@@ -30,6 +30,7 @@ fn picker(columns: u16) {
     terminal.wait("gpt-5.4-mini/high");
     terminal.settled("› /model gemi");
     terminal.key("C-c");
+    terminal.empty_prompt();
     terminal.press("C-d");
     terminal.wait("ended with 0");
     // The one used last is on top, and the default is what it was.

@@ -101,6 +101,15 @@ impl Terminal {
         self.key("Enter");
     }
 
+    /// Waits for a prompt with nothing typed behind it.
+    pub(crate) fn empty_prompt(&self) {
+        let began = Instant::now();
+        while !self.screen().lines().last().is_some_and(|line| line == "›") {
+            assert!(began.elapsed() < PATIENCE, "the line is not cleared:\n{}", self.screen());
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    }
+
     /// Waits for the prompt.
     fn prompt(&self) {
         let began = Instant::now();
