@@ -25,6 +25,7 @@ mod project;
 mod record;
 mod redact;
 mod screen;
+mod serve;
 mod settings;
 mod sim;
 mod table;
@@ -76,6 +77,7 @@ fn run(arguments: Vec<OsString>, out: &mut Out) -> Result<Exit, Failure> {
         Some(Command::Ask(ask)) => return ask::run(*ask, out),
         Some(Command::Models(models)) => models::run(models, out)?,
         Some(Command::Wire(wire)) => wire::run(wire, out)?,
+        Some(Command::Serve(serve)) => serve::run(serve, out)?,
         Some(Command::Sim(sim)) => sim::run(sim, out)?,
         Some(Command::History(history)) => history::run(history, out)?,
         Some(Command::Trust(trust)) => trust::run(&trust, out)?,

@@ -19,7 +19,7 @@ mod seal;
 mod surrogates;
 #[cfg(test)]
 mod testing;
-mod verbs;
+pub(crate) mod verbs;
 pub(crate) mod watch;
 
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ use crate::{Error, Event, Loss};
 pub use driver::{StreamDecoder, StreamEncoder};
 pub use ids::Ids;
 pub use openai_error::duration_ms;
-pub use verbs::{ListedModel, Vectors};
+pub use verbs::{EmbedRequest, ListedModel, VectorForm, Vectors};
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
