@@ -11,6 +11,7 @@ pub(crate) mod many;
 mod reader;
 mod scan;
 pub(crate) mod text;
+pub(crate) mod text_or_raw;
 pub(crate) mod variants;
 #[macro_use]
 pub(crate) mod wire;
