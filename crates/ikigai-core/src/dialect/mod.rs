@@ -8,10 +8,12 @@ mod anthropic;
 mod bedrock_converse;
 mod dispatch;
 mod driver;
+mod failure;
 mod gemini;
 mod ids;
 mod lanes;
 mod losses;
+mod media;
 mod openai_chat;
 mod openai_error;
 mod openai_responses;
@@ -30,8 +32,8 @@ use crate::wire::ToolNames;
 use crate::{Error, Event, Loss};
 
 pub use driver::{StreamDecoder, StreamEncoder};
+pub use failure::duration_ms;
 pub use ids::Ids;
-pub use openai_error::duration_ms;
 pub use verbs::{EmbedRequest, ListedModel, VectorForm, Vectors};
 
 /// A wire format.
