@@ -259,7 +259,8 @@ fn prefer_issuer(order: &mut [&Way], request: &Request) -> bool {
 
 /// Decodes a request, apart from the others if that takes long. The bytes are let go unless somebody may still need them.
 async fn decode(call: &mut Call, keep: bool) -> Result<Decoded, Error> {
-    let (dialect, target, limits) = (call.endpoint.dialect, call.target.clone(), limits(call.body.bytes.len()));
+    let length = call.body.bytes.len();
+    let (dialect, target, limits) = (call.endpoint.dialect, call.target.clone(), limits(length));
     let body = if keep { call.body.bytes.clone() } else { std::mem::take(&mut call.body.bytes) };
     let is_array = call.endpoint.verb == Verb::Stream(Framing::JsonArray);
     let work = move || -> Result<Decoded, Error> {
@@ -269,7 +270,7 @@ async fn decode(call: &mut Call, keep: bool) -> Result<Decoded, Error> {
         reply.json_array = is_array;
         Ok(Decoded { request, reply })
     };
-    let mut decoded = apart(call.body.bytes.len().max(if keep { 0 } else { LARGE }), work).await?;
+    let mut decoded = apart(length, work).await?;
     if !dialect.carries_state() {
         call.memory.restore(&call.client, &mut decoded.request);
     }

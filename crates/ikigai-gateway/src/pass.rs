@@ -28,7 +28,7 @@ pub(crate) async fn pass(call: &Call, asked: &Asked, way: &Way) -> Result<Answer
 }
 
 /// The body with the model's name as its provider knows it. Everything else stays byte for byte.
-fn renamed(body: &Bytes, asked: &Asked, model: &str) -> Result<Bytes, Failure> {
+pub(crate) fn renamed(body: &Bytes, asked: &Asked, model: &str) -> Result<Bytes, Error> {
     if !asked.in_body || asked.model == *model {
         return Ok(body.clone());
     }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use ikigai::{Dialect, ErrorKind, ModelError, Retry, Upstream};
 use ikigai_core::{Error, near};
@@ -11,6 +12,9 @@ use crate::state::State;
 
 /// How many names are remembered. Clients may ask for any, so that the list would grow without end.
 const MOST_PLANS: usize = 4096;
+
+/// The longest wait before a request is tried again.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// Who answers to a name, and how.
 #[derive(Debug)]
@@ -105,8 +109,12 @@ impl State {
         if let Some(dialect) = dialect {
             model = model.dialect(dialect);
         }
-        // Where another model can be asked, that is better than to wait for this one.
-        let retry = if is_last { Retry::default().attempts(self.config.attempts) } else { Retry::never() };
+        // Where another model can be asked, that is better than to wait for this one. A client that is told to wait for
+        // long can decide by itself.
+        let retry = match is_last {
+            true => Retry::default().attempts(self.config.attempts).longest_wait(LONGEST_WAIT),
+            false => Retry::never(),
+        };
         let upstream = model.retry(retry).upstream().map_err(|error| unavailable(error.to_string()))?;
         let passes = upstream.dialect() == client && upstream.provider().takes_bytes_of(client);
         Ok(Way { upstream, passes })

@@ -116,6 +116,7 @@ impl Answering {
     async fn whole(mut self, exchange: Exchange, call: &Call, way: &Way, plan: &Plan) -> Result<Answer, Failure> {
         let (tries, id) = (exchange.attempts.len(), exchange.request_id.clone());
         let body = exchange.bytes().await?;
+        let length = body.len();
         let (client, provider) = (call.endpoint.dialect, way.upstream.dialect());
         let strict = is_strict(call, plan);
         let work = move || -> Result<_, Error> {
@@ -138,7 +139,7 @@ impl Answering {
             seen.finish_reason = Some(response.finish_reason);
             Ok((wire.body, self.losses, seen))
         };
-        let (body, losses, seen) = apart(0, work).await?;
+        let (body, losses, seen) = apart(length, work).await?;
         let noted = Noted { seen, failed_tries: tries, upstream_id: id, losses };
         Ok(Answer { status: StatusCode::OK, headers: HeaderMap::new(), rest: Rest::Whole(body.into()), noted })
     }

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use http::{Response, StatusCode};
-use ikigai::{ErrorKind, Facts, ListedModel, Wanted};
+use ikigai::{ErrorKind, Facts, ListedModel, Upstream, Wanted};
 use ikigai_core::server::{Endpoint, Verb};
 use ikigai_core::wire::{Incoming, VectorForm};
 use ikigai_core::{Error, Limits};
 
 use crate::generate::{Asked, Call, Failure};
 use crate::log::Entry;
+use crate::pass::renamed;
 use crate::plan::Way;
 use crate::reply::{self, Out, wrong_field};
 use crate::state::State;
@@ -18,35 +19,21 @@ use crate::state::State;
 /// Counts the tokens of a request: by the provider where it counts, by an estimate elsewhere.
 pub(crate) async fn count(call: &Call, entry: &mut Entry, state: &Arc<State>) -> Result<Response<Out>, Failure> {
     let dialect = call.endpoint.dialect;
-    let incoming = Incoming { path: Some(&call.target), body: &call.body.bytes };
-    let request = dialect.decode_count_request(incoming, &Limits::server());
-    let asked = match (&call.endpoint.model, &request) {
-        (Some(model), _) => model.clone(),
-        (None, Ok(request)) if request.model.is_empty() => {
-            return Err(wrong_field("model", "`model` is missing").into());
-        }
-        (None, Ok(request)) => request.model.clone(),
-        (None, Err(_)) => Asked::of(&call.endpoint, &call.body.bytes)?.model,
-    };
-    let plan = first(&asked, call, entry, state)?;
+    let asked = Asked::of(&call.endpoint, &call.body.bytes)?;
+    let plan = first(&asked.model, call, entry, state)?;
     let Way { upstream, passes } = &plan.first;
+    let decoded = || {
+        let incoming = Incoming { path: Some(&call.target), body: &call.body.bytes };
+        dialect.decode_count_request(incoming, &Limits::server())
+    };
     if *passes {
-        let path = call.endpoint.path(&upstream.model().id, &call.target);
-        let body = match call.endpoint.model {
-            Some(_) => call.body.bytes.clone(),
-            None => renamed(&call.body.bytes, &upstream.model().id)?,
-        };
-        return match upstream.send(&path, &call.headers, body, Wanted::Whole).await {
-            Ok(exchange) => {
-                let (status, headers) = (exchange.status, exchange.headers.clone());
-                Ok(reply::whole(status, headers, exchange.bytes().await?))
-            }
+        return match send_on(call, &asked, upstream).await {
             // Some copies of an API lack this part of it.
-            Err(error) if is_missing(&error) => Ok(estimated(dialect, &request?)),
-            Err(error) => Err(error.into()),
+            Err(Failure::Upstream(error)) if is_missing(&error) => Ok(estimated(dialect, &decoded()?)),
+            outcome => outcome,
         };
     }
-    let mut request = request?;
+    let mut request = decoded()?;
     dialect.check_self_contained(&request)?;
     request.model.clone_from(&upstream.model().id);
     let wire = upstream.dialect().encode_request(&request, &upstream.target(), &Limits::server())?;
@@ -87,34 +74,27 @@ fn first(asked: &str, call: &Call, entry: &mut Entry, state: &Arc<State>) -> Res
     Ok(plan)
 }
 
-fn renamed(body: &bytes::Bytes, model: &str) -> Result<bytes::Bytes, Error> {
-    use ikigai_core::server::{Edit, Envelope};
-    let envelope = Envelope::read(body).map_err(|error| Error::invalid_request(error.to_string()))?;
-    if envelope.model().as_deref() == Some(model) {
-        return Ok(body.clone());
-    }
-    Ok(envelope.with(&[("model", Edit::Text(model))]).into())
+/// Passes a request on as it is, but for the model's name, and its answer back.
+async fn send_on(call: &Call, asked: &Asked, upstream: &Upstream) -> Result<Response<Out>, Failure> {
+    let model = &upstream.model().id;
+    let body = renamed(&call.body.bytes, asked, model)?;
+    let path = call.endpoint.path(model, &call.target);
+    let exchange = upstream.send(&path, &call.headers, body, Wanted::Whole).await?;
+    let (status, headers) = (exchange.status, exchange.headers.clone());
+    Ok(reply::whole(status, headers, exchange.bytes().await?))
 }
 
 /// Turns texts into vectors.
 pub(crate) async fn embed(call: &Call, entry: &mut Entry, state: &Arc<State>) -> Result<Response<Out>, Failure> {
     let dialect = call.endpoint.dialect;
-    let wanted = dialect.decode_embed_request(&call.body.bytes)?;
-    let asked = call.endpoint.model.clone().or(wanted.model.clone());
-    let asked = asked.ok_or_else(|| wrong_field("model", "`model` is missing"))?;
-    let plan = first(&asked, call, entry, state)?;
+    let asked = Asked::of(&call.endpoint, &call.body.bytes)?;
+    let plan = first(&asked.model, call, entry, state)?;
     let Way { upstream, passes } = &plan.first;
-    let model = upstream.model().id.as_str();
     if *passes {
-        let body = match call.endpoint.model {
-            Some(_) => call.body.bytes.clone(),
-            None => renamed(&call.body.bytes, model)?,
-        };
-        let path = call.endpoint.path(model, &call.target);
-        let exchange = upstream.send(&path, &call.headers, body, Wanted::Whole).await?;
-        let (status, headers) = (exchange.status, exchange.headers.clone());
-        return Ok(reply::whole(status, headers, exchange.bytes().await?));
+        return send_on(call, &asked, upstream).await;
     }
+    let wanted = dialect.decode_embed_request(&call.body.bytes)?;
+    let model = upstream.model().id.as_str();
     if let Some(other) = wanted.others.first()
         && (call.strict || plan.strict)
     {
@@ -135,7 +115,7 @@ pub(crate) async fn embed(call: &Call, entry: &mut Entry, state: &Arc<State>) ->
     let body = exchange.bytes().await?;
     let vectors = upstream.dialect().decode_embeddings(&body, wanted.texts.len())?;
     let form = if call.endpoint.verb == Verb::EmbedBatch { VectorForm::Numbers } else { wanted.form };
-    let mut response = reply::json(StatusCode::OK, dialect.encode_embeddings(&vectors, &asked, form));
+    let mut response = reply::json(StatusCode::OK, dialect.encode_embeddings(&vectors, &asked.model, form));
     let losses: Vec<ikigai_core::Loss> = wanted
         .others
         .iter()

@@ -99,7 +99,7 @@ pub(crate) fn run(serve: Serve, out: &mut Out) -> Result<(), Failure> {
             out.warning(warning);
         }
         let (models, providers) = (config.models.len(), config.providers.len());
-        return out.text(&format!("The configuration is valid: {models} models, {providers} providers.\n"));
+        return out.text(&format!("The configuration is valid. Models: {models}, providers: {providers}.\n"));
     }
     logging::start(serve.log);
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -14,6 +14,7 @@ mod keys;
 mod models;
 mod pages;
 mod safety;
+mod serve;
 mod sim;
 mod support;
 mod upgrade;
