@@ -11,6 +11,7 @@ mod answers;
 mod bad_input;
 mod faults;
 mod hygiene;
+mod recorded;
 mod routing;
 mod state;
 mod support;
