@@ -57,21 +57,33 @@ pub fn events(is_messages: bool, deltas: usize) -> Vec<Bytes> {
         events.push(event("message_start", json!({"type": "message_start", "message": {"id": "msg_1", "type": "message",
             "role": "assistant", "model": "claude-sonnet-4-5", "content": [], "stop_reason": null, "stop_sequence": null,
             "usage": {"input_tokens": 12, "output_tokens": 1}}})));
-        events.push(event("content_block_start", json!({"type": "content_block_start", "index": 0,
-            "content_block": {"type": "text", "text": ""}})));
+        events.push(event(
+            "content_block_start",
+            json!({"type": "content_block_start", "index": 0,
+            "content_block": {"type": "text", "text": ""}}),
+        ));
         for place in 0..deltas {
-            events.push(event("content_block_delta", json!({"type": "content_block_delta", "index": 0,
-                "delta": {"type": "text_delta", "text": format!(" word{place}")}})));
+            events.push(event(
+                "content_block_delta",
+                json!({"type": "content_block_delta", "index": 0,
+                "delta": {"type": "text_delta", "text": format!(" word{place}")}}),
+            ));
         }
         events.push(event("content_block_stop", json!({"type": "content_block_stop", "index": 0})));
-        events.push(event("message_delta", json!({"type": "message_delta",
-            "delta": {"stop_reason": "end_turn", "stop_sequence": null}, "usage": {"output_tokens": deltas}})));
+        events.push(event(
+            "message_delta",
+            json!({"type": "message_delta",
+            "delta": {"stop_reason": "end_turn", "stop_sequence": null}, "usage": {"output_tokens": deltas}}),
+        ));
         events.push(event("message_stop", json!({"type": "message_stop"})));
         return events;
     }
     let chunk = |delta: Value, finish: Value| {
-        event("", json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "gpt-4.1",
-            "system_fingerprint": "fp_1", "choices": [{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]}))
+        event(
+            "",
+            json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "gpt-4.1",
+            "system_fingerprint": "fp_1", "choices": [{"index": 0, "delta": delta, "logprobs": null, "finish_reason": finish}]}),
+        )
     };
     events.push(chunk(json!({"role": "assistant", "content": ""}), Value::Null));
     events.extend((0..deltas).map(|place| chunk(json!({"content": format!(" word{place}")}), Value::Null)));

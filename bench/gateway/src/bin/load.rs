@@ -1,5 +1,6 @@
 //! Asks a proxy, and measures what it takes: `load ADDRESS PID MODEL BYTES CONNECTIONS REQUESTS`, one line of JSON.
-//! With `idle` in place of the requests: opens so many slow streams, and reads how much memory the process took for them.
+//! With a word in place of the requests: `idle` opens so many slow streams and reads how much memory the process took for
+//! them, `slow` reads them to their ends as well, `vanish` asks for so many and leaves each after its first bytes.
 
 use std::time::{Duration, Instant};
 
@@ -22,8 +23,11 @@ async fn main() -> Result<(), Fault> {
     let (bytes, connections): (usize, usize) = (bytes.parse()?, connections.parse()?);
     let streams = !model.ends_with("small");
     let body = question(model, bytes, streams);
-    if requests == "idle" {
-        return idle(address, pid, &body, connections).await;
+    match requests.as_str() {
+        "idle" => return slow(address, pid, &body, connections, false).await,
+        "slow" => return slow(address, pid, &body, connections, true).await,
+        "vanish" => return vanish(address, &body, connections).await,
+        _ => {}
     }
     let requests: usize = requests.parse()?;
     // Whoever has to learn something learns it now.
@@ -60,20 +64,74 @@ async fn main() -> Result<(), Fault> {
     Ok(())
 }
 
-async fn idle(address: &str, pid: &str, body: &Bytes, connections: usize) -> Result<(), Fault> {
-    ask(&mut connect(address).await?, &question("bench-small", 0, false), address).await?;
+async fn slow(address: &str, pid: &str, body: &Bytes, streams: usize, to_the_end: bool) -> Result<(), Fault> {
     let before = memory(pid)?;
+    let began = Instant::now();
     let mut open = Vec::new();
-    for _ in 0..connections {
+    for _ in 0..streams {
         let mut sender = connect(address).await?;
-        let mut answer = sender.send_request(request(body, address)?).await?;
+        let answer = tokio::spawn({
+            let request = request(body, address)?;
+            async move { Ok::<_, Fault>((sender.send_request(request).await?, sender)) }
+        });
+        open.push(answer);
+    }
+    let mut answers = Vec::new();
+    for answer in open {
+        let (mut answer, sender) = answer.await??;
         // The answer has begun.
         answer.frame().await;
-        open.push((sender, answer));
+        answers.push((answer, sender));
     }
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let each = (memory(pid)?.saturating_sub(before)) as f64 / connections as f64;
-    println!("{}", json!({"streams": connections, "kb_each": each / 1024.0}));
+    let each = (memory(pid)?.saturating_sub(before)) as f64 / streams as f64;
+    let mut failed = 0;
+    if to_the_end {
+        let reading: Vec<_> = answers
+            .into_iter()
+            .map(|(mut answer, sender)| {
+                tokio::spawn(async move {
+                    let mut last = Bytes::new();
+                    while let Some(frame) = answer.frame().await {
+                        match frame.map(|frame| frame.into_data()) {
+                            Ok(Ok(data)) => last = data,
+                            Ok(Err(_)) => {}
+                            Err(_) => return false,
+                        }
+                    }
+                    drop(sender);
+                    answer.status().is_success() && last.ends_with(b"data: [DONE]\n\n")
+                })
+            })
+            .collect();
+        for task in reading {
+            failed += usize::from(!task.await?);
+        }
+    }
+    let seconds = began.elapsed().as_secs();
+    println!("{}", json!({"streams": streams, "kb_each": each / 1024.0, "failed": failed, "seconds": seconds}));
+    Ok(())
+}
+
+/// Clients that leave in the middle of an answer, a few hundred at a time.
+async fn vanish(address: &str, body: &Bytes, clients: usize) -> Result<(), Fault> {
+    for _ in 0..clients.div_ceil(250) {
+        let group: Vec<_> = (0..250)
+            .map(|_| {
+                let (address, body) = (address.to_owned(), body.clone());
+                tokio::spawn(async move {
+                    let mut sender = connect(&address).await?;
+                    let mut answer = sender.send_request(request(&body, &address)?).await?;
+                    answer.frame().await;
+                    Ok::<_, Fault>(())
+                })
+            })
+            .collect();
+        for client in group {
+            client.await??;
+        }
+    }
+    println!("{}", json!({"clients": clients}));
     Ok(())
 }
 
