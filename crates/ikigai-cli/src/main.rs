@@ -6,6 +6,7 @@ mod access;
 mod ask;
 mod chat;
 mod cli;
+mod compare;
 mod completions;
 mod conversations;
 mod doctor;

@@ -36,8 +36,8 @@ use self::keys::Keys;
 pub(crate) use self::mcp::Servers;
 pub(crate) use self::meter::{Meter, sum};
 use self::quiet::Quiet;
-use self::session::Choice;
-pub(crate) use self::session::Session;
+
+pub(crate) use self::session::{Choice, Session};
 pub(crate) use self::tooling::Tooling;
 use self::turn::{Ended, Outcome};
 pub(crate) use self::view::View;

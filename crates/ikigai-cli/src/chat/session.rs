@@ -311,7 +311,11 @@ impl Session {
 
     /// What a turn with this history, which a key stops, is measured by.
     pub(crate) fn meter(&self, history: &[Message], stops: &'static str) -> Meter {
-        let Some(choice) = &self.choice else { return Meter::default() };
+        self.choice.as_ref().map_or_else(Meter::default, |choice| self.meter_of(choice, history, stops))
+    }
+
+    /// The same for another model.
+    pub(crate) fn meter_of(&self, choice: &Choice, history: &[Message], stops: &'static str) -> Meter {
         let route = self.access.registry().route(&choice.name).ok();
         let bytes: usize =
             history.iter().flat_map(|message| &message.content).filter_map(Block::as_text).map(str::len).sum();

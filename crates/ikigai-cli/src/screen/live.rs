@@ -166,7 +166,7 @@ fn up(rows: usize) -> String {
 }
 
 /// How many columns a line with colours takes.
-fn visible_width(line: &str) -> usize {
+pub(super) fn visible_width(line: &str) -> usize {
     parts(line).map(|part| if part.starts_with('\x1b') { 0 } else { width(part) }).sum()
 }
 
@@ -194,7 +194,7 @@ fn clip(line: &str, columns: usize) -> String {
 }
 
 /// The line in pieces of text and single sequences that begin with an escape.
-fn parts(line: &str) -> impl Iterator<Item = &str> {
+pub(super) fn parts(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
         if rest.is_empty() {

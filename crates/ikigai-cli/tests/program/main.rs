@@ -5,6 +5,7 @@
 mod ask;
 mod batch;
 mod color;
+mod compare;
 mod config;
 mod doctor;
 mod exit;

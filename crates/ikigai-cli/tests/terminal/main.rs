@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 mod approval;
+mod compare;
 mod models;
 mod project;
 mod session;

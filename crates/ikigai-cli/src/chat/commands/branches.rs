@@ -21,8 +21,13 @@ const SUMMARISE: &str = "Summarise our conversation so far, so that it can be co
                          only the summary.";
 
 impl Talk {
-    /// Asks the last question again.
-    pub(super) async fn retry(&mut self, name: &str) -> Result<Next, Failure> {
+    /// Asks the last question again; several models at the same time.
+    pub(super) async fn retry(&mut self, names: &[String]) -> Result<Next, Failure> {
+        let name = match names {
+            [] => "",
+            [name] => name,
+            several => return self.compare(several).await.map(|()| Next::Prompt),
+        };
         let Some(question) = self.session.last(Role::User).cloned() else {
             return Err(Failure::new("there is no question yet"));
         };

@@ -2,6 +2,7 @@
 
 mod agents;
 mod branches;
+mod compare;
 mod history;
 mod model;
 mod show;
@@ -33,7 +34,7 @@ pub(crate) const COMMANDS: [Known; 35] = [
         "choose another model for this conversation",
     ),
     known("thinking", &[], "show|hide|last", "show thinking in full, fold it, or show the last one"),
-    known("retry", &["r"], "[MODEL]", "ask again; the old answer stays as a branch"),
+    known("retry", &["r"], "[MODEL …]", "ask again; the old answer stays as a branch; 2 to 4 models are compared"),
     known("new", &[], "", "start a new conversation"),
     known("resume", &[], "[ID]", "choose an earlier conversation"),
     known("search", &[], "WORDS", "find words in all conversations"),
@@ -117,7 +118,7 @@ impl Talk {
             "model" => self.model(&words(rest)?).await?,
             "models" => self.models(rest)?,
             "thinking" => self.thinking(rest)?,
-            "retry" => return self.retry(rest).await,
+            "retry" => return self.retry(&words(rest)?).await,
             "new" => self.fresh()?,
             "clear" => self.clear()?,
             "incognito" => self.incognito().await?,
