@@ -44,14 +44,16 @@ pub(super) async fn run(ask: &Ask, message: Message, session: &mut Session, out:
     for name in &ask.model {
         let choice = session.parse(name)?;
         session.access.check(&choice.name)?;
-        let model = choice.model(&session.client, None);
+        let model = session.client.model_named(choice.name.clone());
         prompt::readable(&message, model.facts(), session.access.registry())?;
         choices.push(choice);
     }
+    let mut history = session.history();
+    history.push(message.clone());
+    session.check_cost(&choices, &history)?;
     session.say(message).await?;
     let entrants = entrants(ask, &choices, session).await?;
     let kept: Vec<ConversationId> = entrants.iter().map(|entrant| entrant.conversation).collect();
-    let history = session.history();
     let race = Race::begin(entrants, &history, &session.store, &session.access, &[]);
     let meters: Vec<Meter> = choices.iter().map(|choice| session.meter_of(choice, &history, "Ctrl-C")).collect();
     let format = emit::format(ask);
@@ -74,9 +76,8 @@ async fn entrants(ask: &Ask, choices: &[Choice], session: &mut Session) -> Resul
             0 => session.store.update(here, details).await?.id,
             _ => session.store.fork(here, Point::End, details).await?.id,
         };
-        let system = session.system.as_deref();
         let set = |model| options::set(model, &ask.options);
-        entrants.push(Entrant::new(&session.access, choice.clone(), system, id, set)?);
+        entrants.push(Entrant::new(session, choice.clone(), id, set)?);
     }
     Ok(entrants)
 }

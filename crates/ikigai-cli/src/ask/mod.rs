@@ -4,10 +4,10 @@ mod compare;
 mod emit;
 mod options;
 mod prompt;
+mod schema;
 mod turn;
 
 use std::io::IsTerminal as _;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::access::{Access, Simulate};
 use crate::chat::{Servers, Session, Tooling};
 use crate::exit::{Exit, Failure};
 use crate::output::Out;
-use crate::{conversations, redact, settings, tools};
+use crate::{conversations, redact, settings, tools, trust};
 
 /// Ask once, and print the answer
 ///
@@ -38,12 +38,18 @@ pub(crate) struct Ask {
     /// The system prompt
     #[arg(short, long, value_name = "TEXT")]
     system: Option<String>,
+    /// A role from the settings: its prompt and model
+    #[arg(long, value_name = "NAME")]
+    role: Option<String>,
+    /// A template from the settings; the words are its values, KEY=VALUE, and its input
+    #[arg(long, value_name = "NAME")]
+    template: Option<String>,
     /// A file to go with it, an address, or - for what is piped in
     #[arg(short, long = "attach", value_name = "FILE")]
     attach: Vec<String>,
-    /// JSON that matches a JSON Schema
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["extract", "tools"])]
-    schema: Option<PathBuf>,
+    /// JSON that matches a schema: a file with a JSON Schema, its text, or fields like `name, age int?, tags string[]`
+    #[arg(long, value_name = "SCHEMA", conflicts_with_all = ["extract", "tools"])]
+    schema: Option<String>,
     /// The form of the answer
     #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
     format: Option<Format>,
@@ -74,6 +80,12 @@ pub(crate) struct Ask {
     /// A tool that may run, or `all`
     #[arg(long, value_name = "TOOL", requires = "tools")]
     allow: Vec<String>,
+    /// What it may cost, in dollars, with the conversation that it goes on with
+    #[arg(long, value_name = "DOLLARS")]
+    max_cost: Option<ikigai::Money>,
+    /// Do not use AGENTS.md and .ikigai.toml of the working folder
+    #[arg(long)]
+    no_project: bool,
     /// Ask the built-in simulator, not a model; `-m sim` and `-m sim:MODEL` do the same
     #[arg(long)]
     sim: bool,
@@ -103,6 +115,8 @@ Examples:
   git diff | ikigai ask \"review this\"
   ikigai ask -m gemini-2.5-pro/high -a chart.png \"What does it show?\"
   ikigai ask --schema invoice.json \"Invoice 4711 of 3 May, 120 euros\" | jq .amount
+  ikigai ask --schema \"number int, date: ISO 8601, amount number\" \"Invoice 4711 of 3 May, 120 euros\"
+  ikigai ask --template translate language=French \"Good morning\"
   ikigai ask -c \"And in French?\"
       Goes on with the last conversation.
   ikigai ask --json hi | jq .usage
@@ -154,12 +168,24 @@ pub(crate) fn run(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
 async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     // First what needs no network and no database: a question that makes no sense fails at once.
     compare::check(&ask)?;
-    let schema = ask.schema.as_deref().map(read_schema).transpose()?;
-    let message = prompt::compose(&ask.words, prompt::piped()?, &ask.attach)?;
+    let schema = ask.schema.as_deref().map(schema::read).transpose()?;
     let (settings, warnings) = settings::load()?;
     for warning in warnings {
         out.warning(&warning.to_string());
     }
+    let project = if ask.no_project { None } else { trust::followed(out)? };
+    let settings = project.unwrap_or_default().over(settings);
+    let mut piped = prompt::piped()?;
+    if let Some(name) = &ask.template {
+        ask.words = vec![prompt::filled(&settings, name, &ask.words, &mut piped)?];
+    }
+    let message = prompt::compose(&ask.words, piped, &ask.attach)?;
+    let role = ask.role.as_deref().map(|name| settings.role(name).cloned()).transpose()?.unwrap_or_default();
+    if ask.model.is_empty() {
+        ask.model.extend(role.model());
+    }
+    ask.system = ask.system.take().or_else(|| ask.role.as_ref().map(|_| role.prompt.clone()));
+    ask.tools &= role.tools.unwrap_or(true);
     let seen = if on_terminal() { Simulate::WithoutKey } else { Simulate::Never };
     let simulate = match ask.model.as_slice() {
         [_, _, ..] => Simulate::asked(ask.sim, None, seen).0,
@@ -190,7 +216,9 @@ async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
         tooling.borrow(servers.tools());
     }
     let mut session = Session::new(access, settings, Arc::clone(&store), tooling, folder)?;
+    session.max_cost = ask.max_cost;
     choose(&mut session, &ask).await?;
+    session.think(role.thinking.filter(|_| role.model.is_none() && ask.model.is_empty()));
     if ask.model.len() > 1 {
         let outcome = compare::run(&ask, message, &mut session, out).await;
         let closed = store.close().await;
@@ -203,6 +231,9 @@ async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
         history.push(message);
         return dry_run(&model, history, out);
     }
+    let mut history = session.history();
+    history.push(message.clone());
+    session.check_cost(session.choice.as_slice(), &history)?;
     session.say(message).await?;
     let outcome = Asked::new(&ask, out).run(model, schema, &mut session).await;
     let closed = store.close().await;
@@ -265,11 +296,6 @@ fn dry_run(model: &Model, history: Vec<Message>, out: &mut Out) -> Result<Exit, 
         "body": preview.body,
     }))?;
     Ok(Exit::Ok)
-}
-
-fn read_schema(file: &Path) -> Result<Value, Failure> {
-    let text = std::fs::read_to_string(file).map_err(|error| Failure::file("read", file, &error))?;
-    serde_json::from_str(&text).map_err(|error| Failure::new(format!("{}: {error}", file.display())))
 }
 
 /// Is standard output a terminal?

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ikigai::{Answer, Approval, ErrorKind, Event, FinishReason, Model, Response};
+use ikigai::{Answer, Approval, ErrorKind, Event, FinishReason, Model, Money, Response};
 use serde_json::Value;
 
 use super::Ask;
@@ -21,12 +21,14 @@ use crate::watch::{Note, Paid};
 pub(super) struct Asked<'a, 'o> {
     emit: Emit<'o>,
     paid: Paid,
+    /// What all requests cost so far.
+    spent: Option<Money>,
     ask: &'a Ask,
 }
 
 impl<'a, 'o> Asked<'a, 'o> {
     pub(super) fn new(ask: &'a Ask, out: &'o mut Out) -> Self {
-        Asked { emit: Emit::new(ask, out), paid: Paid::default(), ask }
+        Asked { emit: Emit::new(ask, out), paid: Paid::default(), spent: None, ask }
     }
 }
 
@@ -62,8 +64,10 @@ impl Asked<'_, '_> {
             let next = tokio::select! {
                 biased;
                 Some(note) = session.notes.recv() => {
-                    self.note(note, session, Some(&mut recorder)).await?;
-                    continue;
+                    match self.note(note, session, Some(&mut recorder)).await {
+                        Ok(()) => continue,
+                        Err(failure) => break Err(Stop::Output(failure)),
+                    }
                 }
                 _ = &mut interrupt => break Err(Stop::Interrupted),
                 next = flow.next() => next,
@@ -72,8 +76,12 @@ impl Asked<'_, '_> {
                     continue;
                 }
             };
-            while let Ok(note) = session.notes.try_recv() {
-                self.note(note, session, Some(&mut recorder)).await?;
+            let mut failed = None;
+            while let (None, Ok(note)) = (&failed, session.notes.try_recv()) {
+                failed = self.note(note, session, Some(&mut recorder)).await.err();
+            }
+            if let Some(failure) = failed {
+                break Err(Stop::Output(failure));
             }
             match next {
                 Ok(Some(event)) => {
@@ -172,7 +180,10 @@ impl Asked<'_, '_> {
     async fn note(&mut self, note: Note, session: &Session, recorder: Option<&mut Recorder>) -> Result<(), Failure> {
         match note {
             Note::Retry { attempt, wait, made, most } => self.emit.retry(&attempt, wait, made, most),
-            Note::Step(paid) => self.paid = session.access.paid(paid),
+            Note::Step(paid) => {
+                self.paid = session.access.paid(paid);
+                self.spent = sum(self.spent, self.paid.cost);
+            }
             Note::Result(call, result) => {
                 if let Some(recorder) = recorder {
                     recorder.result(&result);
@@ -180,6 +191,10 @@ impl Asked<'_, '_> {
                 self.emit.result(&call, &result)?;
             }
             Note::Approve(call, answer) => {
+                // What follows a call is another request.
+                if let Some(failure) = session.spent_up(self.spent) {
+                    return Err(failure);
+                }
                 let told = session.tooling.describe(&call).await;
                 let named = self.ask.allow.iter().any(|name| *name == call.name || name == "all");
                 let approval = match session.tooling.decide(&call, &told) {
@@ -196,7 +211,7 @@ impl Asked<'_, '_> {
     }
 
     /// What remains to be said, and how the program ends.
-    fn finish(&mut self, response: Response, cost: Option<ikigai::Money>, session: &Session) -> Result<Exit, Failure> {
+    fn finish(&mut self, response: Response, cost: Option<Money>, session: &Session) -> Result<Exit, Failure> {
         let provider = session.choice.as_ref().map(|choice| choice.name.provider.as_str());
         let simulated = session.access.is_simulated();
         let (provider, cost) = if simulated { (Some(SIMULATOR), None) } else { (provider, cost) };

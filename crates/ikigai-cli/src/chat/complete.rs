@@ -10,6 +10,7 @@ use reedline::{Completer, CompletionResult, Span, Suggestion};
 
 use super::commands::COMMANDS;
 use crate::levels;
+use crate::settings::Settings;
 
 /// So much is offered at once.
 const MOST: usize = 40;
@@ -24,6 +25,8 @@ const TAKE_FILE: [&str; 2] = ["/attach", "/export"];
 #[derive(Debug, Clone)]
 pub(crate) struct Completion {
     registry: Registry,
+    /// The names of roles and templates, by the command that takes them.
+    names: Vec<(&'static str, Vec<String>)>,
     /// Names of models, put together when they are first asked for.
     models: OnceCell<Vec<String>>,
     /// The working folder.
@@ -36,8 +39,11 @@ pub(crate) struct Completion {
 type Offer = (String, Option<String>);
 
 impl Completion {
-    pub(crate) fn new(registry: Registry, folder: PathBuf, pick: Arc<AtomicBool>) -> Self {
-        Completion { registry, models: OnceCell::new(), folder, pick }
+    pub(crate) fn new(registry: Registry, settings: &Settings, folder: PathBuf, pick: Arc<AtomicBool>) -> Self {
+        let roles = settings.roles.keys().cloned().collect();
+        let templates: Vec<String> = settings.templates.keys().cloned().collect();
+        let names = vec![("/role", roles), ("/template", templates.clone()), ("/t", templates)];
+        Completion { registry, names, models: OnceCell::new(), folder, pick }
     }
 
     /// What fits the word at the end of a line; and where that word begins.
@@ -57,6 +63,10 @@ impl Completion {
         } else if let Some(path) = word.strip_prefix('@') {
             let quoted = |path: String| if path.contains(' ') { format!("@\"{path}\"") } else { format!("@{path}") };
             self.files(path).into_iter().map(|(path, about)| (quoted(path), about)).collect()
+        } else if let Some((_, names)) = self.names.iter().find(|(taker, _)| *taker == command)
+            && line.get(..start).is_some_and(|before| before.trim() == command)
+        {
+            names.iter().filter(|name| name.starts_with(word)).map(|name| (name.clone(), None)).collect()
         } else if TAKE_FILE.contains(&command) && start > 0 {
             self.files(word)
         } else {
@@ -170,7 +180,9 @@ mod tests {
         let registry = Registry::default();
         let pick = Arc::new(AtomicBool::new(false));
         let folder = folder.path().to_owned();
-        let completion = Completion { registry, models: OnceCell::from(models), folder, pick: Arc::clone(&pick) };
+        let names = vec![("/role", vec!["critic".to_owned(), "reviewer".to_owned()])];
+        let completion =
+            Completion { registry, names, models: OnceCell::from(models), folder, pick: Arc::clone(&pick) };
         let offers = completion.offers(line).1.into_iter().map(|(value, _)| value);
         let picks = pick.load(Ordering::Relaxed).then(|| "(picker)".to_owned());
         offers.chain(picks).collect()
@@ -188,6 +200,8 @@ mod tests {
         assert_eq!(offers("look at @s"), ["@setup.md", "@src/"]);
         assert_eq!(offers("look at @src/"), ["@src/main.rs"]);
         assert_eq!(offers("/attach .s"), [".secret"]);
+        assert_eq!(offers("/role rev"), ["reviewer"]);
+        assert_eq!(offers("/role reviewer c"), Vec::<String>::new());
         assert_eq!(offers("hello wor"), Vec::<String>::new());
         assert_eq!(offers("ü /mo"), Vec::<String>::new());
     }

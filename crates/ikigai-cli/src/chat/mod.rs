@@ -1,6 +1,7 @@
 //! `ikigai` without a command, or `ikigai chat`: a conversation in the terminal.
 
 mod agents;
+mod ceiling;
 mod commands;
 mod complete;
 mod editor;
@@ -64,6 +65,9 @@ pub(crate) struct Chat {
     /// The system prompt
     #[arg(short, long, value_name = "TEXT")]
     system: Option<String>,
+    /// A role from the settings: its prompt, model and tools
+    #[arg(long, value_name = "NAME")]
+    role: Option<String>,
     /// Go on with the last conversation
     #[arg(short, long = "continue", conflicts_with = "resume")]
     continue_last: bool,
@@ -79,6 +83,12 @@ pub(crate) struct Chat {
     /// No tools
     #[arg(long)]
     no_tools: bool,
+    /// What the conversation may cost, in dollars
+    #[arg(long, value_name = "DOLLARS")]
+    max_cost: Option<ikigai::Money>,
+    /// Do not use AGENTS.md and .ikigai.toml of the working folder
+    #[arg(long)]
+    no_project: bool,
     /// A further folder or file that tools may reach
     #[arg(long = "allow-path", value_name = "PATH")]
     allowed: Vec<std::path::PathBuf>,
@@ -130,7 +140,7 @@ pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
-    let project = trust::settle(out)?;
+    let project = if chat.no_project { None } else { trust::settle(out)? };
     let region = Region::detect(true, |name| std::env::var(name).ok());
     // A terminal that only prints is left as it is, and works line by line.
     let quiet = (region == Region::Live).then(Quiet::begin);
@@ -148,23 +158,28 @@ async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Ou
     }
     let brought = project.found();
     let settings = project.over(settings);
+    let role = chat.role.as_deref().map(|name| settings.role(name).cloned()).transpose()?.unwrap_or_default();
+    chat.model = chat.model.take().or_else(|| role.model());
+    chat.system = chat.system.take().or_else(|| chat.role.as_ref().map(|_| role.prompt.clone()));
     let (simulate, model) = Simulate::asked(chat.sim, chat.model.as_deref(), Simulate::WithoutKey);
     chat.model = model;
     let access = Access::open(simulate, out).await?;
     let store = conversations::open(&settings, chat.no_save).await?;
     let folder =
         std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
-    let tooling = Tooling::new(&folder, &chat.allowed, settings.tools && !chat.no_tools)?;
+    let tooling = Tooling::new(&folder, &chat.allowed, role.tools.unwrap_or(settings.tools) && !chat.no_tools)?;
     let servers = Servers::begin(if tooling.is_on() { settings.mcp.clone() } else { Default::default() });
     let mut session = Session::new(access, settings, Arc::clone(&store), tooling, folder.clone())?;
+    session.max_cost = chat.max_cost;
     let resumed = begin(&mut session, &chat).await?;
+    session.think(role.thinking.filter(|_| role.model.is_none()));
 
     let size = size();
     let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
     let look = Look::new(size.columns, colour, |name| std::env::var(name).ok());
     let remembered = store.prompts(REMEMBERED).await?;
     let pick = Arc::new(AtomicBool::new(false));
-    let completion = Completion::new(session.access.registry().clone(), folder, Arc::clone(&pick));
+    let completion = Completion::new(session.access.registry().clone(), &session.settings, folder, Arc::clone(&pick));
     let editor = Editor::new(look, region, session.settings.keys, remembered, completion, pick)?;
     let agents = Agents::new(session.access.clone(), editor.printer());
     let mut talk =
@@ -289,6 +304,9 @@ impl Talk {
     /// Asks the model about the conversation as it stands, and tells how that went.
     pub(crate) async fn ask(&mut self) -> Result<(), Failure> {
         self.warn_when_long()?;
+        if let Err(failure) = self.session.check_cost(self.session.choice.as_slice(), &self.session.history()) {
+            return self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look));
+        }
         self.session.tooling.borrow(self.servers.tools());
         let mut view = View::new(self.look, size(), self.region, self.session.show_thinking);
         let mut keys = Keys::open(self.region)?;
@@ -305,6 +323,9 @@ impl Talk {
             Ended::Whole => {}
             Ended::Stopped => {
                 self.print(&notice::warning("Stopped. The partial answer is saved; /retry to ask again.", self.look))?;
+            }
+            Ended::TooDear(failure) => {
+                self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look))?;
             }
             Ended::Failed(error) => {
                 let (what, hint) = turn::told(&error);

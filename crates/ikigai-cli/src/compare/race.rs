@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::access::Access;
-use crate::chat::{Choice, sum};
+use crate::chat::{Choice, Session, sum};
 use crate::exit::Failure;
 use crate::flow::Flow;
 use crate::record::Recorder;
@@ -31,14 +31,14 @@ pub(crate) struct Entrant {
 impl Entrant {
     /// A model that answers into a conversation. `change` sets what else a request says.
     pub(crate) fn new(
-        access: &Access,
+        session: &Session,
         choice: Choice,
-        system: Option<&str>,
         conversation: ConversationId,
         change: impl FnOnce(Model) -> Result<Model, Failure>,
     ) -> Result<Self, Failure> {
         let (watch, notes) = Watch::new();
-        let model = choice.model(&access.client(watch)?, system);
+        let options = session.settings.options(&choice.name);
+        let model = choice.model(&session.access.client(watch)?, session.system.as_deref(), &options);
         Ok(Entrant { model: change(model)?, choice, notes, conversation })
     }
 }

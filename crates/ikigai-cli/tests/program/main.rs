@@ -14,6 +14,7 @@ mod history;
 mod keys;
 mod models;
 mod pages;
+mod roles;
 mod safety;
 mod sim;
 mod support;

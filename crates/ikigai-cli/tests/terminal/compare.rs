@@ -144,3 +144,16 @@ fn what_cannot_be_compared_is_told_and_nothing_changes() {
     terminal.key("Escape");
     terminal.settled("The conversation is as it was");
 }
+
+#[test]
+fn a_script_on_a_terminal_sees_them_beside_each_other() {
+    let _filters = filters().bind_to_scope();
+    let house = House::new(SCRIPT);
+    let terminal = house.open(120, 30, "ask -m haiku -m gpt-4o -m gpt-4o-mini 'Why is the sky blue?'");
+    terminal.wait("ended with 1");
+    let below = terminal.screen();
+    assert!(below.contains("\n\ngpt-4o\n"), "{below}");
+    let terminal = house.open(120, 30, "ask -m haiku -m gpt-4o 'Why is the sky blue?'");
+    terminal.wait("ended with 0");
+    insta::assert_snapshot!("ask-120", terminal.screen());
+}

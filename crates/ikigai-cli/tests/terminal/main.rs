@@ -7,6 +7,7 @@ mod approval;
 mod compare;
 mod models;
 mod project;
+mod roles;
 mod session;
 mod status;
 mod support;

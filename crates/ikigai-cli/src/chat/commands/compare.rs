@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ikigai::Role;
+use ikigai::{Message, Role};
 use ikigai_store::{ConversationId, Details, Point};
 
 use super::super::keys::{Key, Keys, Typing};
@@ -42,13 +42,13 @@ impl Talk {
         if self.session.tooling.is_on() {
             self.print(&notice::info("Tools do not run while models are compared.", self.look))?;
         }
+        self.session.check_cost(&choices, &self.asked(question.position))?;
         let here = self.session.conversation().await?;
         let mut entrants = Vec::with_capacity(choices.len());
         for choice in &choices {
             let details = Details::default().model(choice.kept());
             let branch = self.session.store.fork(here, Point::After(question.id), details).await?;
-            let system = self.session.system.as_deref();
-            entrants.push(Entrant::new(&self.session.access, choice.clone(), system, branch.id, Ok)?);
+            entrants.push(Entrant::new(&self.session, choice.clone(), branch.id, Ok)?);
         }
         let branches: Vec<ConversationId> = entrants.iter().map(|entrant| entrant.conversation).collect();
         let ended = self.race(entrants, question.position).await?;
@@ -63,11 +63,15 @@ impl Talk {
         self.choose_answer(answers).await
     }
 
+    /// What was said up to a question, as it is sent.
+    fn asked(&self, question: u64) -> Vec<Message> {
+        let asked = self.session.thread.iter().take_while(|stored| stored.position <= question);
+        self.session.sendable(&asked.cloned().collect::<Vec<_>>())
+    }
+
     /// Draws the answers while they come. How each ended.
     async fn race(&mut self, entrants: Vec<Entrant>, question: u64) -> Result<Vec<Option<Ran>>, Failure> {
-        let asked: Vec<_> =
-            self.session.thread.iter().take_while(|stored| stored.position <= question).cloned().collect();
-        let history = self.session.sendable(&asked);
+        let history = self.asked(question);
         let meters = entrants.iter().map(|entrant| self.session.meter_of(&entrant.choice, &history, "Esc")).collect();
         let mut board = Board::new(self.look, size(), self.region, meters, "Esc");
         let tools = self.session.tooling.callables();

@@ -5,6 +5,7 @@ mod branches;
 mod compare;
 mod history;
 mod model;
+mod roles;
 mod show;
 mod tools;
 
@@ -25,7 +26,7 @@ const fn known(name: &'static str, aliases: &'static [&'static str], takes: &'st
 }
 
 /// All commands, most used first.
-pub(crate) const COMMANDS: [Known; 35] = [
+pub(crate) const COMMANDS: [Known; 37] = [
     known("help", &["?"], "[COMMAND]", "list the commands"),
     known(
         "model",
@@ -40,6 +41,8 @@ pub(crate) const COMMANDS: [Known; 35] = [
     known("search", &[], "WORDS", "find words in all conversations"),
     known("attach", &[], "FILE…", "send files with the next message, as @FILE does"),
     known("system", &[], "[TEXT|clear]", "the system prompt"),
+    known("role", &[], "[NAME]", "use a role from the settings: its prompt, model and tools"),
+    known("template", &["t"], "[NAME [KEY=VALUE …] [TEXT]]", "ask a question from a template of the settings"),
     known("undo", &[], "", "remove the last question and its answer"),
     known("edit", &["e"], "", "edit an earlier question and ask it in a new branch"),
     known("fork", &[], "[--model MODEL/LEVEL] [\"prompt\"]", "start a branch; with a prompt, a sub-agent"),
@@ -70,8 +73,8 @@ pub(crate) const COMMANDS: [Known; 35] = [
 
 /// The commands as help shows them.
 pub(crate) const GROUPS: [(&str, &[&str]); 5] = [
-    ("Model", &["model", "thinking", "system", "models"]),
-    ("Answer", &["retry", "edit", "undo", "copy", "fork", "agents", "compact"]),
+    ("Model", &["model", "thinking", "role", "system", "models"]),
+    ("Answer", &["retry", "edit", "undo", "template", "copy", "fork", "agents", "compact"]),
     (
         "Conversation",
         &["new", "resume", "search", "branch", "history", "title", "export", "delete", "clear", "incognito"],
@@ -127,6 +130,8 @@ impl Talk {
             "history" => self.messages()?,
             "attach" => self.attach(&words(rest)?)?,
             "system" => self.system(rest).await?,
+            "role" => self.role(rest).await?,
+            "template" => return self.template(&words(rest)?).await,
             "undo" => self.undo().await?,
             "edit" => self.edit().await?,
             "fork" => self.fork(&words(rest)?).await?,

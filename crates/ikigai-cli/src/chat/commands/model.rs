@@ -35,7 +35,7 @@ impl Talk {
     }
 
     /// Goes on with another model, and says what that means for this conversation.
-    async fn switch(&mut self, choice: Choice) -> Result<(), Failure> {
+    pub(super) async fn switch(&mut self, choice: Choice) -> Result<(), Failure> {
         self.session.access.check(&choice.name)?;
         let banner = self.banner(&choice)?;
         let costs = self.session.switch_costs(&choice);
