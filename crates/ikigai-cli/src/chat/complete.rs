@@ -46,6 +46,11 @@ impl Completion {
         Completion { registry, names, models: OnceCell::new(), folder, pick }
     }
 
+    /// The working folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// What fits the word at the end of a line; and where that word begins.
     fn offers(&self, line: &str) -> (usize, Vec<Offer>) {
         let start =

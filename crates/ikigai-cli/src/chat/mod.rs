@@ -2,14 +2,17 @@
 
 mod agents;
 mod ceiling;
+mod clipboard;
 mod commands;
 mod complete;
+mod dropped;
 mod editor;
 mod family;
 mod keys;
 mod mcp;
 mod meter;
 mod models;
+mod paste;
 mod picker;
 mod question;
 mod quiet;
@@ -24,6 +27,7 @@ use std::io::IsTerminal as _;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::Args;
@@ -106,7 +110,10 @@ Keys:
   Tab completes commands, models, levels, and files after @. Ctrl-R searches what was typed before.
   Esc or Ctrl-C stops the answer and keeps what came. Ctrl-C twice on an empty line leaves, and so does Ctrl-D.
   Ctrl-Z suspends.
-  Ctrl-T opens the last thinking. Ctrl-G opens your editor.";
+  Ctrl-T opens the last thinking. Ctrl-G opens your editor. Ctrl-V attaches the picture in the clipboard.";
+
+/// After an answer that took so long somebody may have gone away.
+const LONG: Duration = Duration::from_secs(10);
 
 /// The chat, while it runs.
 pub(crate) struct Talk {
@@ -239,7 +246,7 @@ impl Talk {
                 Typed::Line(line) => self.session.store.remember_prompt(line).await?,
                 // The cursor still stands on the line.
                 Typed::Shortcut(_) | Typed::Interrupt | Typed::Pick(_) => self.print("\n")?,
-                Typed::Cleared | Typed::Suspend | Typed::End => {}
+                Typed::Cleared | Typed::Suspend | Typed::Picture | Typed::End => {}
             }
             match line {
                 Typed::End => return Ok(()),
@@ -263,6 +270,12 @@ impl Talk {
                 Typed::Suspend => {
                     self.print("\n")?;
                     quiet::suspend();
+                }
+                Typed::Picture => {
+                    self.print("\n")?;
+                    if let Err(failure) = self.paste_picture().await {
+                        self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look))?;
+                    }
                 }
                 Typed::Line(line) | Typed::Shortcut(line) => {
                     interrupted = false;
@@ -310,8 +323,10 @@ impl Talk {
         self.session.tooling.borrow(self.servers.tools());
         let mut view = View::new(self.look, size(), self.region, self.session.show_thinking);
         let mut keys = Keys::open(self.region)?;
+        let began = Instant::now();
         let outcome = turn::run(&mut self.session, &mut view, &mut keys).await;
         let late = keys.close();
+        self.ring(began.elapsed())?;
         let Outcome { ended, lines, typed, show_thinking } = match outcome {
             Ok(outcome) => outcome.with(late),
             Err(failure) => {
@@ -340,6 +355,12 @@ impl Talk {
             self.session.prefill = Some(typed);
         }
         self.print("\n")
+    }
+
+    /// Rings the bell after something that took long, where it is wanted.
+    fn ring(&self, took: Duration) -> Result<(), Failure> {
+        let wanted = self.session.settings.bell && self.region == Region::Live && took >= LONG;
+        if wanted { self.print("\x07") } else { Ok(()) }
     }
 
     fn read(&mut self) -> Result<Typed, Failure> {

@@ -6,6 +6,7 @@
 mod approval;
 mod compare;
 mod models;
+mod paste;
 mod project;
 mod roles;
 mod session;

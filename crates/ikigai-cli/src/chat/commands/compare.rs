@@ -1,6 +1,6 @@
 //! `/retry MODEL MODEL …`: the last question again, to several models at the same time.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ikigai::{Message, Role};
 use ikigai_store::{ConversationId, Details, Point};
@@ -77,6 +77,7 @@ impl Talk {
         let tools = self.session.tooling.callables();
         let mut race = Race::begin(entrants, &history, &self.session.store, &self.session.access, &tools);
         let mut keys = Keys::open(self.region)?;
+        let began = Instant::now();
         let mut pressed = Vec::new();
         let mut frames = tokio::time::interval(FRAME);
         frames.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -114,6 +115,7 @@ impl Talk {
             }
         }
         board.finish()?;
+        self.ring(began.elapsed())?;
         pressed.extend(keys.close());
         let Typing { lines, typed } = Typing::of(pressed);
         self.queued.extend(lines);
