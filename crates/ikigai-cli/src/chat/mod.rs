@@ -21,6 +21,7 @@ mod session;
 mod tooling;
 mod transcript;
 mod turn;
+mod typed_names;
 mod view;
 
 use std::io::IsTerminal as _;
@@ -45,6 +46,7 @@ use self::quiet::Quiet;
 pub(crate) use self::session::{Choice, Session};
 pub(crate) use self::tooling::Tooling;
 use self::turn::{Ended, Outcome};
+pub(crate) use self::typed_names::ModelNames;
 pub(crate) use self::view::View;
 use crate::access::{Access, SIMULATOR, Simulate};
 use crate::exit::Failure;

@@ -2,10 +2,10 @@
 
 use anstyle::AnsiColor;
 
-use super::super::complete;
 use super::super::models;
 use super::super::picker::Picker;
 use super::super::session::{Choice, Session};
+use super::super::typed_names;
 use super::super::{Talk, painted};
 use crate::exit::Failure;
 use crate::levels::switch_banner;
@@ -97,7 +97,7 @@ impl Talk {
     /// Models whose names hold a word.
     pub(super) fn models(&mut self, word: &str) -> Result<(), Failure> {
         let registry = self.session.access.registry();
-        let names = complete::models(registry).into_iter().filter(|name| name.contains(word));
+        let names = typed_names::models(registry).into_iter().filter(|name| name.contains(word));
         let names: Vec<String> = names.take(MOST_MODELS).collect();
         if names.is_empty() {
             return Err(Failure::new(format!("no model's name holds `{word}`")).hint("`ikigai models list` has all."));
