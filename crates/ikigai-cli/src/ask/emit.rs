@@ -39,7 +39,8 @@ impl<'o> Emit<'o> {
         let look = look(size.columns);
         let draws = format == Format::Markdown && !ask.no_stream && !ask.extract && ask.schema.is_none();
         let region = Region::detect(on_terminal(), |name| std::env::var(name).ok());
-        let view = draws.then(|| View::new(look, size, region, ask.thinking));
+        let drawn = if region == Region::Live { look.with_links(|name| std::env::var(name).ok()) } else { look };
+        let view = draws.then(|| View::new(drawn, size, region, ask.thinking));
         Emit {
             out,
             format,

@@ -186,6 +186,7 @@ async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Ou
     let size = size();
     let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
     let look = Look::new(size.columns, colour, |name| std::env::var(name).ok());
+    let look = if region == Region::Live { look.with_links(|name| std::env::var(name).ok()) } else { look };
     let remembered = store.prompts(REMEMBERED).await?;
     let pick = Arc::new(AtomicBool::new(false));
     let completion = Completion::new(session.access.registry().clone(), &session.settings, folder, Arc::clone(&pick));

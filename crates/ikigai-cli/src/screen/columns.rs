@@ -1,5 +1,6 @@
 //! Texts beside each other, each in a column of its own.
 
+use super::links;
 use super::live::{parts, visible_width};
 use super::look::{DIM, Look};
 
@@ -47,14 +48,15 @@ fn fold(line: &str, width: usize) -> Vec<String> {
         return vec![line.to_owned()];
     }
     let (mut lines, mut row, mut taken) = (Vec::new(), String::new(), 0);
-    let mut styles = String::new();
+    let (mut styles, mut link) = (String::new(), String::new());
     for part in parts(line) {
         if part.starts_with('\x1b') {
             row.push_str(part);
-            if part == RESET {
-                styles.clear()
-            } else {
-                styles.push_str(part)
+            match part {
+                links::END => link.clear(),
+                RESET => styles.clear(),
+                _ if part.starts_with("\x1b]") => part.clone_into(&mut link),
+                _ => styles.push_str(part),
             }
             continue;
         }
@@ -62,7 +64,9 @@ fn fold(line: &str, width: usize) -> Vec<String> {
             let wide = super::text::width(character);
             if taken + wide > width && taken > 0 {
                 let end = if styles.is_empty() { "" } else { RESET };
-                lines.push(format!("{}{end}", std::mem::replace(&mut row, styles.clone())));
+                let link_end = if link.is_empty() { "" } else { links::END };
+                let next = format!("{link}{styles}");
+                lines.push(format!("{}{end}{link_end}", std::mem::replace(&mut row, next)));
                 taken = 0;
             }
             row.push_str(character);
@@ -80,7 +84,7 @@ mod tests {
     use super::*;
 
     fn look(width: usize) -> Look {
-        Look { width, colour: false, unicode: true, motion: true }
+        Look { width, colour: false, unicode: true, links: false, motion: true }
     }
 
     #[test]
@@ -102,6 +106,11 @@ mod tests {
     fn what_is_too_wide_goes_on_below_in_its_style() {
         let columns = [vec!["\x1b[1mabcdef\x1b[0mgh".to_owned()], vec!["x".to_owned()]];
         let shown = ["\x1b[1mabcd\x1b[0m │ x", "\x1b[1mef\x1b[0mgh │"];
+        assert_eq!(beside(&columns, 4, look(40)), shown);
+        // And so does a link.
+        let (begin, end) = ("\x1b]8;;https://a.b\x1b\\", "\x1b]8;;\x1b\\");
+        let columns = [vec![format!("{begin}abcdef{end}g")], vec!["x".to_owned()]];
+        let shown = [format!("{begin}abcd{end} │ x"), format!("{begin}ef{end}g  │")];
         assert_eq!(beside(&columns, 4, look(40)), shown);
     }
 }

@@ -200,9 +200,13 @@ pub(super) fn parts(line: &str) -> impl Iterator<Item = &str> {
         if rest.is_empty() {
             return None;
         }
-        let end = match rest.strip_prefix("\x1b[") {
-            Some(sequence) => sequence.find(|end: char| ('@'..='~').contains(&end)).map_or(rest.len(), |end| end + 3),
-            None => {
+        let link = if rest.starts_with("\x1b]8;") { rest.find("\x1b\\") } else { None };
+        let end = match (link, rest.strip_prefix("\x1b[")) {
+            (Some(end), _) => end + 2,
+            (None, Some(sequence)) => {
+                sequence.find(|end: char| ('@'..='~').contains(&end)).map_or(rest.len(), |end| end + 3)
+            }
+            (None, None) => {
                 rest.char_indices().skip(1).find(|(_, start)| *start == '\x1b').map_or(rest.len(), |(place, _)| place)
             }
         };

@@ -8,6 +8,7 @@ mod clean;
 mod columns;
 mod diff;
 mod fences;
+mod links;
 mod live;
 mod look;
 mod markdown;

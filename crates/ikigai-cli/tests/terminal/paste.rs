@@ -140,3 +140,24 @@ fn the_bell_rings_after_a_long_answer_unless_it_is_turned_off() {
         assert_eq!((early, late), (false, rings));
     }
 }
+
+#[test]
+fn links_are_written_for_terminals_that_open_them() {
+    let script =
+        "[[reply]]\ntimes = 0\ntext = \"See [the docs](https://example.org/docs) or https://example.org/faq.\"\n";
+    let house = House::new(script);
+    let seen = |variables: &str, name: &str| {
+        let terminal = house.open_with(100, 20, variables, "-m claude-haiku-4-5 --no-tools");
+        terminal.wait("/help lists");
+        terminal.record(&house.home(name));
+        terminal.line("hello");
+        let screen = terminal.settled("first text after");
+        assert!(screen.contains("See the docs (https://example.org/docs) or https://example.org/faq."), "{screen}");
+        String::from_utf8_lossy(&std::fs::read(house.home(name)).unwrap()).into_owned()
+    };
+    let with = seen("FORCE_HYPERLINK=1", "with");
+    for link in ["\x1b]8;;https://example.org/docs\x1b\\", "\x1b]8;;https://example.org/faq\x1b\\"] {
+        assert!(with.contains(link), "{with}");
+    }
+    assert!(!seen("", "without").contains("\x1b]8;"));
+}
