@@ -53,17 +53,25 @@ pub(super) async fn run(ask: &Ask, message: Message, session: &mut Session, out:
     session.check_cost(&choices, &history)?;
     session.say(message).await?;
     let entrants = entrants(ask, &choices, session).await?;
-    let kept: Vec<ConversationId> = entrants.iter().map(|entrant| entrant.conversation).collect();
+    let mut kept: Vec<Option<ConversationId>> = entrants.iter().map(|entrant| Some(entrant.conversation)).collect();
     let race = Race::begin(entrants, &history, &session.store, &session.access, &[]);
     let meters: Vec<Meter> = choices.iter().map(|choice| session.meter_of(choice, &history, "Ctrl-C")).collect();
     let format = emit::format(ask);
     let draws = format == Format::Markdown && on_terminal() && !ask.no_stream;
-    let mut printer = Printer { ask, out, format, draws, choices: &choices, kept: &kept, session, exit: Exit::Ok };
+    let mut printer = Printer { ask, out, format, draws, choices: &choices, session, exit: Exit::Ok };
     let ended = match draws {
         true => drawn(race, meters).await?,
         false => printer.followed(race).await?,
     };
-    printer.end(&ended)
+    // A branch without an answer has nothing that was not there before.
+    for (branch, ran) in kept.iter_mut().zip(&ended).skip(1) {
+        if !ran.as_ref().is_some_and(Ran::has_answer)
+            && let Some(branch) = branch.take()
+        {
+            session.store.delete(branch).await?;
+        }
+    }
+    printer.end(&ended, &kept)
 }
 
 /// The first model answers in the conversation itself, each other one in a branch.
@@ -117,7 +125,6 @@ struct Printer<'a> {
     /// They are on the screen already.
     draws: bool,
     choices: &'a [Choice],
-    kept: &'a [ConversationId],
     session: &'a Session,
     /// That of the first failure.
     exit: Exit,
@@ -193,10 +200,11 @@ impl Printer<'_> {
     }
 
     /// What is left to be printed, and how the program ends.
-    fn end(&mut self, ended: &[Option<Ran>]) -> Result<Exit, Failure> {
+    fn end(&mut self, ended: &[Option<Ran>], kept: &[Option<ConversationId>]) -> Result<Exit, Failure> {
         if self.format == Format::Json {
+            let each = ended.iter().zip(kept).enumerate();
             let all: Vec<Value> =
-                ended.iter().enumerate().filter_map(|(place, ran)| self.json(place, ran.as_ref()?)).collect();
+                each.filter_map(|(place, (ran, kept))| self.json(place, ran.as_ref()?, *kept)).collect();
             self.out.json(&all)?;
             self.out.flush()?;
         }
@@ -239,7 +247,7 @@ impl Printer<'_> {
         }
     }
 
-    fn json(&self, place: usize, ran: &Ran) -> Option<Value> {
+    fn json(&self, place: usize, ran: &Ran, kept: Option<ConversationId>) -> Option<Value> {
         let choice = self.choices.get(place)?;
         let is_simulated = self.session.access.is_simulated();
         let provider = if is_simulated { SIMULATOR } else { choice.name.provider.as_str() };
@@ -261,8 +269,8 @@ impl Printer<'_> {
         if is_simulated {
             fields.insert("simulated".to_owned(), true.into());
         }
-        if let (Some(id), false) = (self.kept.get(place), self.session.store.place() == "memory") {
-            fields.insert("conversation".to_owned(), conversations::short(*id).into());
+        if let (Some(id), false) = (kept, self.session.store.place() == "memory") {
+            fields.insert("conversation".to_owned(), conversations::short(id).into());
         }
         match &ran.end {
             End::Whole => {}

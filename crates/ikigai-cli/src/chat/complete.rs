@@ -16,7 +16,7 @@ const MOST: usize = 40;
 /// Commands that open the picker.
 const PICK_MODEL: [&str; 2] = ["/model", "/m"];
 /// Commands whose word is a model.
-const TAKE_MODEL: [&str; 3] = ["/model", "/retry", "/fork"];
+const TAKE_MODEL: [&str; 4] = ["/model", "/retry", "/r", "/fork"];
 /// Commands whose words are files.
 const TAKE_FILE: [&str; 2] = ["/attach", "/export"];
 

@@ -19,6 +19,12 @@ times = 0
 text = "drei"
 
 [[reply]]
+when = { model = "gpt-4.1" }
+times = 0
+text = "one two three four five six seven eight"
+fault = "cut_before_end"
+
+[[reply]]
 when = { model = "gpt-4o-mini" }
 times = 0
 fault = "status=400"
@@ -68,8 +74,11 @@ fn json_is_an_array() {
     for one in &mut all {
         let fields = one.as_object_mut().unwrap();
         assert!(fields.remove("seconds").unwrap().as_f64().unwrap() >= 0.0);
-        assert_eq!(fields.remove("conversation").unwrap().as_str().unwrap().len(), 8);
     }
+    // What failed left no branch behind.
+    let id = all[0].as_object_mut().unwrap().remove("conversation").unwrap();
+    let list = home.said(&["history", "list"]).stdout;
+    assert_eq!((list.lines().count(), list.contains(id.as_str().unwrap())), (2, true), "{list}");
     let usage = json!({
         "input_tokens": 8, "output_tokens": 1, "thinking_tokens": 0, "cached_tokens": 0, "cache_read_tokens": 0,
         "cache_write_tokens": 0, "total_tokens": 9,
@@ -82,6 +91,20 @@ fn json_is_an_array() {
     });
     assert_eq!(all, [whole, json!({"model": "gpt-4o-mini", "provider": "openai", "text": ""})]);
     assert_eq!(said.code, Some(1));
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_kept_as_far_as_it_came() {
+    let (_simulator, home) = house();
+    let said = ask(&home, &["gpt-4o", "gpt-4.1"], &["--json", "hi"]);
+    let all: Vec<Value> = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!((&all[0]["text"], all[0].get("error")), (&json!("drei"), None));
+    assert!(all[1]["text"].as_str().unwrap().starts_with("one two") && all[1]["error"].is_string(), "{all:?}");
+    let shown = home.said(&["history", "show", all[1]["conversation"].as_str().unwrap(), "--json"]).stdout;
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    let kept = &shown["messages"][1];
+    assert_eq!((&kept["state"], &kept["message"]["model"]), (&json!("cut"), &json!("gpt-4.1")), "{kept:#}");
 }
 
 #[test]

@@ -124,6 +124,10 @@ fn what_is_asked_may_not_cost_more_than_allowed() {
         "{said:?}"
     );
     assert_eq!(said.code, Some(1));
+    // Of several models the costs add up.
+    let said =
+        ask(&["0.00004", "-m", "haiku", "-m", "gpt-4o", "a question of some twenty tokens, which is dearer than that"]);
+    assert!(said.stderr.starts_with("error: sending this would bring the cost to at least $0.000049"), "{said:?}");
     // Nonsense is told by the parser.
     assert_eq!(ask(&["much", "hi"]).code, Some(2));
     for form in ["--stream", "--no-stream"] {

@@ -157,3 +157,42 @@ fn a_script_on_a_terminal_sees_them_beside_each_other() {
     terminal.wait("ended with 0");
     insta::assert_snapshot!("ask-120", terminal.screen());
 }
+
+#[test]
+fn a_conversation_with_tools_can_be_compared() {
+    let script = r#"
+[[reply]]
+when = { text = "look around" }
+tool_calls = [{ name = "list_dir", arguments = { path = "." } }]
+"#;
+    let house = House::new(script);
+    let terminal = house.open(120, 40, "-m claude-haiku-4-5");
+    terminal.line("look around");
+    terminal.settled("first text after");
+    terminal.line("What is 2+2?");
+    terminal.settled("2+2 = 4");
+    terminal.clear();
+    // Each provider is strict about calls in what was said before.
+    terminal.line("/retry haiku gpt-4o gemini-2.5-flash");
+    terminal.wait("3 of 3");
+    let screen = terminal.screen();
+    assert!(screen.contains("Tools do not run") && !screen.contains("failed"), "{screen}");
+    terminal.key("Escape");
+    terminal.settled("The conversation is as it was");
+}
+
+#[test]
+fn a_terminal_that_only_prints_has_the_answers_as_branches() {
+    let house = House::new(SCRIPT);
+    let terminal = house.open_with(100, 40, "TERM=dumb", "-m claude-haiku-4-5 --no-tools");
+    terminal.wait("] >");
+    terminal.in_shell("Why is the sky blue?");
+    terminal.wait("Rayleigh");
+    terminal.wait("$0.0001] >");
+    terminal.in_shell("/retry haiku gpt-4o");
+    terminal.wait("/branch NUMBER goes on with one.");
+    let screen = terminal.screen();
+    assert!(screen.contains("The other answer.") && screen.contains("blue most"), "{screen}");
+    terminal.in_shell("/branch");
+    terminal.wait("3. ");
+}
