@@ -1,6 +1,6 @@
 //! `--max-cost`: what a conversation may cost.
 
-use ikigai::{Message, Money, Usage};
+use ikigai::{Message, Money};
 
 use super::meter::sum;
 use super::session::{Choice, Session};
@@ -13,15 +13,12 @@ impl Session {
         let spent = self.cost().unwrap_or(Money::ZERO);
         let mut expected = spent;
         for choice in choices {
-            let route = self.access.registry().route(&choice.name).ok();
-            let usage = Usage { input_tokens: Self::prompt_tokens(history), ..Usage::default() };
-            let cost = route.and_then(|route| route.facts?.cost(&usage));
-            let Some(cost) = cost else {
+            let Some(cost) = self.meter_of(choice, history, "").prompt_cost() else {
                 let name = &choice.name.id;
                 let failure = Failure::new(format!("the price of {name} is unknown, so --max-cost cannot be kept"));
                 return Err(failure.hint("Add its prices to models.toml, or leave out --max-cost."));
             };
-            expected = expected + cost.total();
+            expected = expected + cost;
         }
         if spent >= most || expected > most {
             return Err(too_much(most, spent, expected));

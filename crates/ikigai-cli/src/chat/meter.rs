@@ -37,6 +37,12 @@ impl Meter {
         self.stops
     }
 
+    /// About so much does it cost to send what is to be sent; none where the prices are not known.
+    pub(crate) fn prompt_cost(&self) -> Option<Money> {
+        let usage = Usage { input_tokens: self.prompt_tokens, ..Usage::default() };
+        Some(self.facts.as_ref()?.cost(&usage)?.total())
+    }
+
     /// An answer begins.
     pub(crate) fn begin(&mut self) {
         self.is_running = true;

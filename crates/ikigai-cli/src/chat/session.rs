@@ -331,14 +331,10 @@ impl Session {
     /// The same for another model.
     pub(crate) fn meter_of(&self, choice: &Choice, history: &[Message], stops: &'static str) -> Meter {
         let route = self.access.registry().route(&choice.name).ok();
+        let bytes: usize =
+            history.iter().flat_map(|message| &message.content).filter_map(Block::as_text).map(str::len).sum();
         let facts = route.and_then(|route| route.facts.cloned()).filter(|_| !self.access.is_simulated());
-        Meter::new(choice.short(), facts, Self::prompt_tokens(history), stops)
-    }
-
-    /// About so many tokens are a history.
-    pub(crate) fn prompt_tokens(history: &[Message]) -> u64 {
-        let texts = history.iter().flat_map(|message| &message.content).filter_map(Block::as_text);
-        texts.map(str::len).sum::<usize>() as u64 / BYTES_A_TOKEN
+        Meter::new(choice.short(), facts, bytes as u64 / BYTES_A_TOKEN, stops)
     }
 
     /// The models that were used, the last one first.

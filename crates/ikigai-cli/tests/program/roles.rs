@@ -95,21 +95,20 @@ fn a_short_schema_is_enough_and_the_answer_is_checked() {
     assert_eq!(said.code, Some(7), "{said:?}");
 }
 
-const LOOP: &str = r#"
-[[reply]]
-when = { text = "look" }
-tool_calls = [{ name = "list_dir", arguments = { path = "." } }]
-
-[[reply]]
-times = 0
-text = "An empty folder."
-"#;
+/// A model that writes a lot before it calls a tool.
+fn wordy() -> String {
+    let words = "word ".repeat(4000);
+    let call = "tool_calls = [{ name = \"list_dir\", arguments = { path = \".\" } }]";
+    format!(
+        "[[reply]]\nwhen = {{ text = \"look\" }}\ntext = \"{words}\"\n{call}\n[[reply]]\ntimes = 0\ntext = \"Empty.\"\n"
+    )
+}
 
 #[test]
 fn what_is_asked_may_not_cost_more_than_allowed() {
-    let (_simulator, home) = house(LOOP);
+    let (_simulator, home) = house(&wordy());
     let ask = |more: &[&str]| home.piped(&[&["ask", "--max-cost"], more].concat(), "");
-    assert_eq!(ask(&["0.01", "hi"]).stdout, "An empty folder.\n");
+    assert_eq!(ask(&["0.01", "hi"]).stdout, "Empty.\n");
     // Too dear before it is sent: nothing is kept.
     let before = home.said(&["history", "list"]).stdout;
     let said = ask(&["0.000001", "a question of some twenty tokens, which is dearer than that"]);
@@ -131,10 +130,14 @@ fn what_is_asked_may_not_cost_more_than_allowed() {
     // Nonsense is told by the parser.
     assert_eq!(ask(&["much", "hi"]).code, Some(2));
     for form in ["--stream", "--no-stream"] {
-        let (_simulator, home) = house(LOOP);
-        let said = home.piped(&["ask", "--max-cost", "0.0001", form, "--tools", "look"], "");
-        assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""), "{said:?}");
-        assert!(said.stderr.contains("the conversation has cost $0.0"), "{}", said.stderr);
+        let (_simulator, home) = house(&wordy());
+        let said = home.piped(&["ask", "--max-cost", "0.02", form, "--tools", "look"], "");
+        assert_eq!((said.code, said.stdout.contains("Empty.")), (Some(1), false), "{said:?}");
+        assert!(said.stderr.contains("the conversation has cost $0.02"), "{}", said.stderr);
+        // With more it goes on.
+        let (_simulator, home) = house(&wordy());
+        let said = home.piped(&["ask", "--max-cost", "0.2", form, "--tools", "look"], "");
+        assert_eq!((said.code, said.stdout.contains("Empty.")), (Some(0), true), "{said:?}");
     }
 }
 

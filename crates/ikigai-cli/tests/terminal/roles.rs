@@ -58,9 +58,10 @@ fn a_role_is_picked_at_120_columns() {
 
 #[test]
 fn a_conversation_costs_no_more_than_allowed() {
-    let script = "[[reply]]\ntimes = 0\nwhen = { text = \"look\" }\ntool_calls = [{ name = \"list_dir\", arguments = { path = \".\" } }]\n";
-    let house = House::new(script);
-    let terminal = house.open(100, 30, "-m claude-haiku-4-5 --max-cost 0.0001");
+    let words = "word ".repeat(4000);
+    let call = "tool_calls = [{ name = \"list_dir\", arguments = { path = \".\" } }]";
+    let house = House::new(&format!("[[reply]]\ntimes = 0\ntext = \"{words}\"\n{call}\n"));
+    let terminal = house.open(100, 30, "-m claude-haiku-4-5 --max-cost 0.02");
     terminal.line("look");
     terminal.settled("the conversation has cost $0.0");
     // What was typed is not lost.
