@@ -14,11 +14,12 @@ use crate::screen::notice;
 /// Larger pictures are refused by every provider, in bytes.
 const LARGEST: u64 = 20 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
-/// The programs that write the picture in the clipboard as PNG.
-const PROGRAMS: [(&str, &[&str]); 3] = [
+/// The programs that write the picture in the clipboard as PNG; the last one, which every Mac has, in hexadecimal digits.
+const PROGRAMS: [(&str, &[&str]); 4] = [
     ("wl-paste", &["--no-newline", "--type", "image/png"]),
     ("xclip", &["-selection", "clipboard", "-target", "image/png", "-out"]),
     ("pngpaste", &["-"]),
+    ("osascript", &["-e", "the clipboard as «class PNGf»"]),
 ];
 
 impl Talk {
@@ -66,9 +67,36 @@ async fn picture() -> Result<Found, Failure> {
         if bytes.len() as u64 > LARGEST {
             return Err(Failure::new(format!("the picture is larger than {}", notice::size(LARGEST))));
         }
+        let bytes = spelled(&bytes).unwrap_or(bytes);
         if Block::file(&bytes, "clipboard").kind() == BlockKind::Image {
             return Ok(Found::Picture(bytes));
         }
     }
     Ok(found)
+}
+
+/// The bytes that `«data PNGf8950…»` spells.
+fn spelled(text: &[u8]) -> Option<Vec<u8>> {
+    let digits = std::str::from_utf8(text).ok()?.trim().strip_prefix("«data PNGf")?.strip_suffix('»')?;
+    let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let byte = |pair: &[u8]| match pair {
+        [high, low] => Some(digit(high)? * 16 + digit(low)?),
+        _ => None,
+    };
+    digits.as_bytes().chunks(2).map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn a_picture_in_digits_is_read() {
+        assert_eq!(spelled("«data PNGf89504E47»\n".as_bytes()), Some(b"\x89PNG".to_vec()));
+        for text in ["«data PNGf895»", "«data PNGfzz»", "\u{89}PNG", ""] {
+            assert_eq!(spelled(text.as_bytes()), None, "{text}");
+        }
+    }
 }

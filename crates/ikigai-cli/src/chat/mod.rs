@@ -179,7 +179,7 @@ async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Ou
     let tooling = Tooling::new(&folder, &chat.allowed, role.tools.unwrap_or(settings.tools) && !chat.no_tools)?;
     let servers = Servers::begin(if tooling.is_on() { settings.mcp.clone() } else { Default::default() });
     let mut session = Session::new(access, settings, Arc::clone(&store), tooling, folder.clone())?;
-    session.max_cost = chat.max_cost;
+    (session.is_chat, session.max_cost) = (true, chat.max_cost);
     let resumed = begin(&mut session, &chat).await?;
     session.think(role.thinking.filter(|_| role.model.is_none()));
 

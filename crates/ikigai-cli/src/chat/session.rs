@@ -111,6 +111,8 @@ pub(crate) struct Session {
     pub(crate) prefill: Option<String>,
     pub(crate) tooling: Tooling,
     pub(crate) show_thinking: bool,
+    /// Whether a person sits at a prompt, where commands can be typed.
+    pub(crate) is_chat: bool,
     /// What the conversation may cost.
     pub(crate) max_cost: Option<ikigai::Money>,
     /// The working folder.
@@ -141,6 +143,7 @@ impl Session {
             prefill: None,
             tooling,
             show_thinking: settings.thinking_display == ThinkingDisplay::Show,
+            is_chat: false,
             max_cost: None,
             access,
             settings,
@@ -152,7 +155,8 @@ impl Session {
 
     /// A model by its name, as a person writes it. Without a level it thinks as the settings say.
     pub(crate) fn parse(&self, name: &str) -> Result<Choice, Failure> {
-        let mut name = Names::new(self.access.registry(), &self.settings.aliases).resolve(name)?;
+        let names = Names::new(self.access.registry(), &self.settings.aliases);
+        let mut name = if self.is_chat { names.in_chat() } else { names }.resolve(name)?;
         name.level = name.level.or_else(|| self.settings.options(&name).thinking);
         Ok(Choice::from(name))
     }

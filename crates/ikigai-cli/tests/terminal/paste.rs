@@ -113,7 +113,7 @@ fn a_picture_is_pasted_through_a_program() {
     let terminal = house.open_with(100, 30, "PATH=/nowhere", "-m claude-haiku-4-5 --no-tools");
     terminal.wait("/help lists");
     terminal.press("C-v");
-    terminal.settled("Pasting a picture needs one of these programs: wl-paste, xclip, pngpaste.");
+    terminal.settled("Pasting a picture needs one of these programs: wl-paste, xclip, pngpaste, osascript.");
 }
 
 #[test]
@@ -160,4 +160,26 @@ fn links_are_written_for_terminals_that_open_them() {
         assert!(with.contains(link), "{with}");
     }
     assert!(!seen("", "without").contains("\x1b]8;"));
+}
+
+#[test]
+fn the_keys_of_vi_still_work_around_what_is_pasted() {
+    let house = House::new("");
+    std::fs::write(house.home("config.toml"), "keys = \"vi\"\n").unwrap();
+    let terminal = house.open(100, 30, "-m claude-haiku-4-5 --no-tools");
+    terminal.wait("/help lists");
+    terminal.text("xhello ");
+    terminal.wait("› xhello");
+    terminal.paste(&lines(12));
+    terminal.wait("› xhello [pasted 12 lines]");
+    terminal.key("Escape");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    terminal.text("0x");
+    terminal.wait("› hello [pasted 12 lines]");
+    terminal.text("A");
+    terminal.key("BSpace");
+    let screen = terminal.settled("› hello");
+    assert!(screen.ends_with("› hello"), "{screen}");
+    terminal.key("Enter");
+    terminal.settled("You said: “hello");
 }
