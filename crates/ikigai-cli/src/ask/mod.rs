@@ -32,7 +32,7 @@ pub(crate) struct Ask {
     /// The question; `-` stands for what is piped in
     #[arg(value_name = "WORDS")]
     words: Vec<String>,
-    /// The model: [PROVIDER:]MODEL[/LEVEL]; given again, up to four models answer at the same time
+    /// The model: [PROVIDER:]MODEL[/LEVEL]; repeat it to compare up to four models
     #[arg(short, long, value_name = "MODEL")]
     model: Vec<String>,
     /// The system prompt
@@ -41,7 +41,7 @@ pub(crate) struct Ask {
     /// A role from the settings: its prompt and model
     #[arg(long, value_name = "NAME")]
     role: Option<String>,
-    /// A template from the settings; the words are its values, KEY=VALUE, and its input
+    /// A template from the settings; WORDS are its values (KEY=VALUE) and its input
     #[arg(long, value_name = "NAME")]
     template: Option<String>,
     /// A file to go with it, an address, or - for what is piped in
@@ -80,7 +80,7 @@ pub(crate) struct Ask {
     /// A tool that may run, or `all`
     #[arg(long, value_name = "TOOL", requires = "tools")]
     allow: Vec<String>,
-    /// What it may cost, in dollars, with the conversation that it goes on with
+    /// The most that the conversation may cost, in dollars
     #[arg(long, value_name = "DOLLARS")]
     max_cost: Option<ikigai::Money>,
     /// Do not use AGENTS.md and .ikigai.toml of the working folder

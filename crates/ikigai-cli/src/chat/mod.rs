@@ -89,7 +89,7 @@ pub(crate) struct Chat {
     /// No tools
     #[arg(long)]
     no_tools: bool,
-    /// What the conversation may cost, in dollars
+    /// The most that the conversation may cost, in dollars
     #[arg(long, value_name = "DOLLARS")]
     max_cost: Option<ikigai::Money>,
     /// Do not use AGENTS.md and .ikigai.toml of the working folder

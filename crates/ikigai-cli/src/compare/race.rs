@@ -17,7 +17,7 @@ use crate::screen::notice;
 use crate::watch::{Note, Notes, Paid, Watch};
 
 /// What a model that calls a tool all the same is told.
-const NO_TOOLS: &str = "tools do not run while models are compared";
+const NO_TOOLS: &str = "tools are off while models are compared";
 
 /// A model that is to answer.
 pub(crate) struct Entrant {

@@ -60,7 +60,7 @@ fn compare(columns: u16) {
     terminal.wait("Enter chooses");
     shot("three", terminal.screen());
     terminal.key("Escape");
-    let screen = terminal.settled("The conversation is as it was");
+    let screen = terminal.settled("Kept the conversation as it was");
     assert!(screen.contains("claude-haiku-4-5 · "), "{screen}");
     terminal.clear();
     terminal.line("/retry haiku gpt-4o");
@@ -69,7 +69,7 @@ fn compare(columns: u16) {
     terminal.key("Down");
     terminal.wait("❯ gpt-4o");
     terminal.key("Enter");
-    terminal.settled("gpt-4o goes on");
+    terminal.settled("Continuing with gpt-4o.");
     assert!(terminal.screen().lines().rev().nth(1).unwrap().starts_with("gpt-4o"), "{}", terminal.screen());
     // What was said before and the chosen answer are what is gone on with.
     terminal.clear();
@@ -110,7 +110,7 @@ fn stopped(columns: u16) {
     assert!(terminal.screen().contains("stopped · "), "{}", terminal.screen());
     // The one that was stopped can be gone on with.
     terminal.key("Enter");
-    terminal.settled("claude-haiku-4-5 goes on");
+    terminal.settled("Continuing with claude-haiku-4-5.");
     terminal.line("deeper");
     terminal.settled("Deeper it is.");
 }
@@ -139,10 +139,10 @@ fn what_cannot_be_compared_is_told_and_nothing_changes() {
     terminal.line("/retry a b c d e");
     terminal.settled("5 models are too many; compare at most 4");
     terminal.line("/retry haiku haiku");
-    terminal.wait("Tools do not run while models are compared.");
+    terminal.wait("Tools are off while models are compared.");
     terminal.wait("Enter chooses");
     terminal.key("Escape");
-    terminal.settled("The conversation is as it was");
+    terminal.settled("Kept the conversation as it was");
 }
 
 #[test]
@@ -176,9 +176,9 @@ tool_calls = [{ name = "list_dir", arguments = { path = "." } }]
     terminal.line("/retry haiku gpt-4o gemini-2.5-flash");
     terminal.wait("3 of 3");
     let screen = terminal.screen();
-    assert!(screen.contains("Tools do not run") && !screen.contains("failed"), "{screen}");
+    assert!(screen.contains("Tools are off") && !screen.contains("failed"), "{screen}");
     terminal.key("Escape");
-    terminal.settled("The conversation is as it was");
+    terminal.settled("Kept the conversation as it was");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn a_terminal_that_only_prints_has_the_answers_as_branches() {
     terminal.wait("Rayleigh");
     terminal.wait("$0.0001] >");
     terminal.in_shell("/retry haiku gpt-4o");
-    terminal.wait("/branch NUMBER goes on with one.");
+    terminal.wait("/branch NUMBER continues with one.");
     let screen = terminal.screen();
     assert!(screen.contains("The other answer.") && screen.contains("blue most"), "{screen}");
     terminal.in_shell("/branch");

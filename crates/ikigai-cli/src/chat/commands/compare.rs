@@ -40,7 +40,7 @@ impl Talk {
         }
         self.session.tooling.borrow(self.servers.tools());
         if self.session.tooling.is_on() {
-            self.print(&notice::info("Tools do not run while models are compared.", self.look))?;
+            self.print(&notice::info("Tools are off while models are compared.", self.look))?;
         }
         self.session.check_cost(&choices, &self.asked(question.position))?;
         let here = self.session.conversation().await?;
@@ -135,18 +135,18 @@ impl Talk {
             return self.print(&notice::error("no model answered", Some("The conversation is as it was."), self.look));
         }
         if self.region == Region::Plain {
-            let words = "Each answer is a branch: /branch lists them, /branch NUMBER goes on with one.";
+            let words = "Each answer is in a branch: /branch lists them, /branch NUMBER continues with one.";
             return self.print(&notice::info(words, self.look));
         }
-        let picker = Picker::new("Go on with", answers.iter().map(row).collect(), "");
+        let picker = Picker::new("Continue with", answers.iter().map(row).collect(), "");
         let picked = self.pick(picker, |_, _, _| Vec::new()).await?;
         let words = match picked.and_then(|picked| answers.into_iter().nth(picked.place)) {
             Some(answer) => {
                 self.session.open(answer.branch).await?;
                 self.session.remember_model().await?;
-                format!("{} goes on. The other answers are branches: /branch.", answer.choice.short())
+                format!("Continuing with {}. The other answers are in branches: /branch.", answer.choice.short())
             }
-            None => "The conversation is as it was. The new answers are branches: /branch.".to_owned(),
+            None => "Kept the conversation as it was. The new answers are in branches: /branch.".to_owned(),
         };
         self.print(&notice::success(&words, &[], self.look))?;
         self.print("\n")
