@@ -247,9 +247,30 @@ impl Ran {
             End::Stopped => Some("stopped".to_owned()),
             End::Failed(_) => Some("failed".to_owned()),
         });
-        parts.extend(notice::usage(self.response.usage.as_ref()));
+        // What was stopped before the provider counted has no count.
+        parts.extend(notice::usage(self.response.usage.as_ref().filter(|usage| usage.total_tokens() > 0)));
         parts.extend(self.cost.map(|cost| format!("{cost:.4}")));
         parts.push(format!("{:.1} s", self.took.as_secs_f64()));
         parts.join(" · ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ikigai::{Response, Usage};
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn a_summary_says_how_it_ended_and_what_it_took() {
+        let ran = |end: End, usage: Option<Usage>| {
+            let response = Response { usage, ..Response::default() };
+            Ran { response, cost: "0.00125".parse().ok(), took: Duration::from_millis(1240), end }.summary()
+        };
+        let usage = Usage { input_tokens: 12, output_tokens: 1000, ..Usage::default() };
+        assert_eq!(ran(End::Whole, Some(usage)), "12 in · 1,000 out · $0.0013 · 1.2 s");
+        assert_eq!(ran(End::Stopped, Some(Usage::default())), "stopped · $0.0013 · 1.2 s");
+        assert_eq!(ran(End::Failed(Failure::new("x")), None), "failed · $0.0013 · 1.2 s");
     }
 }
