@@ -6,6 +6,7 @@ mod access;
 mod ask;
 mod chat;
 mod cli;
+mod compare;
 mod completions;
 mod conversations;
 mod doctor;
@@ -46,7 +47,8 @@ use crate::output::{Color, Out};
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let mut out = Out::new(Color::from_arguments(&arguments));
-    match run(arguments, &mut out).and_then(|exit| out.flush().map(|()| exit)) {
+    let run = |out: &mut Out| if completions::answered()? { Ok(Exit::Ok) } else { run(arguments, out) };
+    match run(&mut out).and_then(|exit| out.flush().map(|()| exit)) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             // What was written before the failure belongs to the reader, and before our words about it.

@@ -32,6 +32,12 @@ impl Talk {
                 return Err(failure);
             }
         };
+        let mut history = self.session.history();
+        history.push(message.clone());
+        if let Err(failure) = self.session.check_cost(self.session.choice.as_slice(), &history) {
+            self.session.prefill = Some(text.to_owned());
+            return Err(failure);
+        }
         for file in &files {
             let size = std::fs::metadata(self.session.folder.join(file)).map(|file| file.len()).unwrap_or_default();
             self.print(&notice::info(&format!("attached {file} ({})", notice::size(size)), self.look))?;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ikigai::{Block, BlockKind, Client, Message, Modality, Model, ModelName, Role, Thinking};
+use ikigai::{Block, BlockKind, Client, Level, Message, Modality, Model, ModelName, Role, Thinking};
 use ikigai_store::{Conversation, ConversationId, Details, ModelChoice, Point, Store, Stored};
 
 use super::meter::{BYTES_A_TOKEN, Meter};
@@ -15,7 +15,7 @@ use crate::flow;
 use crate::names::Names;
 use crate::record;
 use crate::screen::notice;
-use crate::settings::{Settings, ThinkingDisplay};
+use crate::settings::{ModelOptions, Settings, ThinkingDisplay};
 use crate::watch::{Notes, Watch};
 
 /// The setting that remembers which models were used, the last one first.
@@ -55,10 +55,12 @@ impl Choice {
         })
     }
 
-    /// The model of a client, thinking as chosen, with a system prompt.
-    pub(crate) fn model(&self, client: &Client, system: Option<&str>) -> Model {
-        let mut model = client.model_named(self.name.clone()).dynamic_budget();
-        if let Some(budget) = self.budget {
+    /// The model of a client, thinking as chosen, with a system prompt and what the settings say for it.
+    pub(crate) fn model(&self, client: &Client, system: Option<&str>, options: &ModelOptions) -> Model {
+        let mut model = options.set(client.model_named(self.name.clone()).dynamic_budget());
+        // A level that was asked for goes before the budget of the settings.
+        let usual = options.thinking_budget.filter(|_| self.name.level == options.thinking);
+        if let Some(budget) = self.budget.or(usual) {
             model = model.thinking_budget(budget);
         }
         match system {
@@ -109,6 +111,10 @@ pub(crate) struct Session {
     pub(crate) prefill: Option<String>,
     pub(crate) tooling: Tooling,
     pub(crate) show_thinking: bool,
+    /// Whether a person sits at a prompt, where commands can be typed.
+    pub(crate) is_chat: bool,
+    /// What the conversation may cost.
+    pub(crate) max_cost: Option<ikigai::Money>,
     /// The working folder.
     pub(crate) folder: PathBuf,
 }
@@ -137,6 +143,8 @@ impl Session {
             prefill: None,
             tooling,
             show_thinking: settings.thinking_display == ThinkingDisplay::Show,
+            is_chat: false,
+            max_cost: None,
             access,
             settings,
             kept: Arc::clone(&store),
@@ -145,9 +153,12 @@ impl Session {
         })
     }
 
-    /// A model by its name, as a person writes it.
+    /// A model by its name, as a person writes it. Without a level it thinks as the settings say.
     pub(crate) fn parse(&self, name: &str) -> Result<Choice, Failure> {
-        Ok(Choice::from(Names::new(self.access.registry(), &self.settings.aliases).resolve(name)?))
+        let names = Names::new(self.access.registry(), &self.settings.aliases);
+        let mut name = if self.is_chat { names.in_chat() } else { names }.resolve(name)?;
+        name.level = name.level.or_else(|| self.settings.options(&name).thinking);
+        Ok(Choice::from(name))
     }
 
     /// The model for the first message: as asked for, else as the settings say, else a good one of a provider whose key is
@@ -161,6 +172,13 @@ impl Session {
             self.choice = Some(self.parse(&name)?);
         }
         Ok(())
+    }
+
+    /// Thinks at a level where the chosen model has none.
+    pub(crate) fn think(&mut self, level: Option<Level>) {
+        if let Some(choice) = &mut self.choice {
+            choice.name.level = choice.name.level.or(level);
+        }
     }
 
     /// Goes on with another model, in this conversation.
@@ -182,7 +200,7 @@ impl Session {
     /// The same model without tools.
     pub(crate) fn plain_model(&self) -> Result<Model, Failure> {
         let Some(choice) = &self.choice else { return Err(self.no_model()) };
-        Ok(choice.model(&self.client, self.system.as_deref()))
+        Ok(choice.model(&self.client, self.system.as_deref(), &self.settings.options(&choice.name)))
     }
 
     /// Another system prompt, from the next message on.
@@ -311,7 +329,11 @@ impl Session {
 
     /// What a turn with this history, which a key stops, is measured by.
     pub(crate) fn meter(&self, history: &[Message], stops: &'static str) -> Meter {
-        let Some(choice) = &self.choice else { return Meter::default() };
+        self.choice.as_ref().map_or_else(Meter::default, |choice| self.meter_of(choice, history, stops))
+    }
+
+    /// The same for another model.
+    pub(crate) fn meter_of(&self, choice: &Choice, history: &[Message], stops: &'static str) -> Meter {
         let route = self.access.registry().route(&choice.name).ok();
         let bytes: usize =
             history.iter().flat_map(|message| &message.content).filter_map(Block::as_text).map(str::len).sum();
@@ -366,7 +388,8 @@ impl Session {
             add(format!("{} cannot see {which} in this conversation.", choice.name.id));
         }
         // As it would be sent; that needs no key.
-        let model = choice.model(&self.client, self.system.as_deref());
+        let options = self.settings.options(&choice.name);
+        let model = choice.model(&self.client, self.system.as_deref(), &options);
         let losses = model.preview(history.clone()).map(|preview| flow::losses(&preview.losses)).unwrap_or_default();
         for (words, count) in losses {
             let shown = if count == 1 { words.clone() } else { format!("{words} ({count} times)") };

@@ -5,6 +5,7 @@
 mod ask;
 mod batch;
 mod color;
+mod compare;
 mod config;
 mod doctor;
 mod exit;
@@ -13,6 +14,7 @@ mod history;
 mod keys;
 mod models;
 mod pages;
+mod roles;
 mod safety;
 mod serve;
 mod sim;

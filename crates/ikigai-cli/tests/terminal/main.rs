@@ -4,8 +4,11 @@
 #![cfg(unix)]
 
 mod approval;
+mod compare;
 mod models;
+mod paste;
 mod project;
+mod roles;
 mod session;
 mod status;
 mod support;

@@ -124,6 +124,18 @@ impl Terminal {
         self.tmux(&["send-keys", "-l", text]).unwrap();
     }
 
+    /// Pastes a text, as a terminal does that brackets what is pasted.
+    pub(crate) fn paste(&self, text: &str) {
+        self.prompt();
+        self.tmux(&["set-buffer", "--", text]).unwrap();
+        self.tmux(&["paste-buffer", "-p"]).unwrap();
+    }
+
+    /// Writes everything that the program sends to the terminal into a file from now on.
+    pub(crate) fn record(&self, file: &std::path::Path) {
+        self.tmux(&["pipe-pane", "-o", &format!("cat > {}", file.display())]).unwrap();
+    }
+
     /// Clears the screen but for the prompt.
     pub(crate) fn clear(&self) {
         self.press("C-l");

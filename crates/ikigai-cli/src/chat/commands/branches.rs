@@ -21,8 +21,13 @@ const SUMMARISE: &str = "Summarise our conversation so far, so that it can be co
                          only the summary.";
 
 impl Talk {
-    /// Asks the last question again.
-    pub(super) async fn retry(&mut self, name: &str) -> Result<Next, Failure> {
+    /// Asks the last question again; several models at the same time.
+    pub(super) async fn retry(&mut self, names: &[String]) -> Result<Next, Failure> {
+        let name = match names {
+            [] => "",
+            [name] => name,
+            several => return self.compare(several).await.map(|()| Next::Prompt),
+        };
         let Some(question) = self.session.last(Role::User).cloned() else {
             return Err(Failure::new("there is no question yet"));
         };
@@ -90,6 +95,9 @@ impl Talk {
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             return self.print(&notice::success("A branch from here.", &lines, self.look));
         };
+        let mut history = self.session.history();
+        history.push(Message::new(Role::User, prompt.as_str()));
+        self.session.check_cost(std::slice::from_ref(&choice), &history)?;
         let parent = self.session.conversation().await?;
         let title = format!("Agent: {}", prompt.lines().next().unwrap_or_default());
         let details = Details::default().model(choice.kept()).title(title);
@@ -103,6 +111,7 @@ impl Talk {
             thread: self.session.store.thread(child.id).await?,
             system: self.session.system.clone(),
             tooling: self.session.tooling.clone(),
+            options: self.session.settings.options(&choice.name),
         };
         let number = self.agents.begin(task)?;
         let words = format!("Agent {number} works with {}. /agents shows how it goes.", choice.short());
@@ -149,6 +158,7 @@ impl Talk {
         let model = self.session.plain_model()?;
         let mut history = self.session.history();
         history.push(Message::new(Role::User, SUMMARISE));
+        self.session.check_cost(self.session.choice.as_slice(), &history)?;
         self.print(&notice::info("Summarising …", self.look))?;
         let answer = tokio::select! {
             answer = model.ask(history) => answer?,

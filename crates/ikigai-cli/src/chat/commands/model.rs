@@ -2,10 +2,10 @@
 
 use anstyle::AnsiColor;
 
-use super::super::complete;
 use super::super::models;
 use super::super::picker::Picker;
 use super::super::session::{Choice, Session};
+use super::super::typed_names;
 use super::super::{Talk, painted};
 use crate::exit::Failure;
 use crate::levels::switch_banner;
@@ -35,7 +35,7 @@ impl Talk {
     }
 
     /// Goes on with another model, and says what that means for this conversation.
-    async fn switch(&mut self, choice: Choice) -> Result<(), Failure> {
+    pub(super) async fn switch(&mut self, choice: Choice) -> Result<(), Failure> {
         self.session.access.check(&choice.name)?;
         let banner = self.banner(&choice)?;
         let costs = self.session.switch_costs(&choice);
@@ -97,7 +97,7 @@ impl Talk {
     /// Models whose names hold a word.
     pub(super) fn models(&mut self, word: &str) -> Result<(), Failure> {
         let registry = self.session.access.registry();
-        let names = complete::models(registry).into_iter().filter(|name| name.contains(word));
+        let names = typed_names::models(registry).into_iter().filter(|name| name.contains(word));
         let names: Vec<String> = names.take(MOST_MODELS).collect();
         if names.is_empty() {
             return Err(Failure::new(format!("no model's name holds `{word}`")).hint("`ikigai models list` has all."));

@@ -14,13 +14,14 @@ use crate::screen::{notice, width};
 /// Where the second column of help begins.
 const ALIGNED: usize = 32;
 
-const KEYS: [(&str, &str); 8] = [
+const KEYS: [(&str, &str); 9] = [
     ("Enter", "send"),
     ("Alt-Enter, Ctrl-J", "new line"),
     ("Tab", "complete commands, models and files after @"),
     ("Up, Ctrl-R", "earlier lines"),
     ("Ctrl-T", "the last thinking"),
     ("Ctrl-G", "your own editor"),
+    ("Ctrl-V", "attach the picture in the clipboard"),
     ("Esc", "stop the answer"),
     ("Ctrl-D", "leave"),
 ];
