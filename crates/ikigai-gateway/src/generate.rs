@@ -31,6 +31,8 @@ pub(crate) struct Call {
     pub(crate) target: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Held,
+    /// How many bytes the body had, also when they are let go.
+    pub(crate) length: usize,
     /// Who asks, by the name of the key.
     pub(crate) client: String,
     pub(crate) memory: Memory,
@@ -222,12 +224,19 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
         entry.target = Some(way.upstream.model().to_string());
         entry.upstream_dialect = Some(way.upstream.dialect());
         entry.mode = Some(if passes_through { "pass" } else { "translate" });
-        let outcome = match &decoded {
-            Some(decoded) if !passes_through => translate(&call, decoded, &asked, way, &plan).await,
-            _ => pass(&call, &asked, way).await,
+        // The last one to be asked gets the request itself: a large one is not held twice.
+        let is_last = place == order.len();
+        let request = match passes_through {
+            true => None,
+            false if is_last => decoded.take(),
+            false => decoded.clone(),
+        };
+        let outcome = match request {
+            Some(request) => translate(&call, request, &asked, way, &plan).await,
+            None => pass(&call, &asked, way).await,
         };
         match outcome {
-            Err(failure) if place < order.len() && failure.may_fall_back() => {
+            Err(failure) if !is_last && failure.may_fall_back() => {
                 entry.failed_tries += failure.tries().max(1);
                 tracing::warn!(
                     target: "ikigai::gateway",
@@ -259,7 +268,7 @@ fn prefer_issuer(order: &mut [&Way], request: &Request) -> bool {
 
 /// Decodes a request, apart from the others if that takes long. The bytes are let go unless somebody may still need them.
 async fn decode(call: &mut Call, keep: bool) -> Result<Decoded, Error> {
-    let length = call.body.bytes.len();
+    let length = call.length;
     let (dialect, target, limits) = (call.endpoint.dialect, call.target.clone(), limits(length));
     let body = if keep { call.body.bytes.clone() } else { std::mem::take(&mut call.body.bytes) };
     let is_array = call.endpoint.verb == Verb::Stream(Framing::JsonArray);

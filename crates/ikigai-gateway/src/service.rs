@@ -100,7 +100,8 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
             return refused(entry, &error, Some(status));
         }
     };
-    entry.request_bytes = body.bytes.len();
+    let length = body.bytes.len();
+    entry.request_bytes = length;
     let strict = parts.headers.get(STRICT).is_some_and(|value| value == "true" || value == "1");
     let mut headers = parts.headers;
     strip(&mut headers);
@@ -108,7 +109,7 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     let memory = shared.memory.clone();
-    let call = Call { endpoint, target, headers, body, client, memory, strict };
+    let call = Call { endpoint, target, headers, body, length, client, memory, strict };
     let outcome = match &call.endpoint.verb {
         Verb::Generate | Verb::Stream(_) => return Served::Generate(Box::new(call)),
         Verb::CountTokens => verbs::count(&call, entry, state).await,

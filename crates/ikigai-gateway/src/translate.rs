@@ -28,12 +28,13 @@ pub(crate) struct Decoded {
 /// Asks a model in its own dialect, and gives its answer in the client's.
 pub(crate) async fn translate(
     call: &Call,
-    decoded: &Decoded,
+    decoded: Decoded,
     asked: &Asked,
     way: &Way,
     plan: &Plan,
 ) -> Result<Answer, Failure> {
-    let wire = encode(call, decoded, asked, way, plan).await?;
+    let Decoded { request, reply } = decoded;
+    let wire = encode(call, request, asked, way, plan).await?;
     let headers = header_map(&wire.headers);
     let wanted = if asked.streams { Wanted::Stream } else { Wanted::Whole };
     let exchange = way.upstream.send(&wire.path, &headers, wire.body.into(), wanted).await?;
@@ -47,7 +48,7 @@ pub(crate) async fn translate(
             created: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
             model: Some(if plan.as_asked { asked.model.clone() } else { way.upstream.model().id.clone() }),
             provider: Some(way.upstream.provider().id.to_string()),
-            ..decoded.reply.clone()
+            ..reply
         },
         keeps: (!client.carries_state()).then(|| Keeps {
             memory: call.memory.clone(),
@@ -62,9 +63,14 @@ pub(crate) async fn translate(
     }
 }
 
-async fn encode(call: &Call, decoded: &Decoded, asked: &Asked, way: &Way, plan: &Plan) -> Result<WireRequest, Error> {
+async fn encode(
+    call: &Call,
+    mut request: Request,
+    asked: &Asked,
+    way: &Way,
+    plan: &Plan,
+) -> Result<WireRequest, Error> {
     let upstream = way.upstream.clone();
-    let mut request = decoded.request.clone();
     request.model.clone_from(&upstream.model().id);
     request.stream = asked.streams.then_some(true);
     // The client's own wish goes before the level in the target's name.
@@ -72,20 +78,11 @@ async fn encode(call: &Call, decoded: &Decoded, asked: &Asked, way: &Way, plan: 
         request.thinking = Some(Thinking::from(level));
     }
     let strict = is_strict(call, plan);
-    let size = decoded.size();
     let work = move || {
         let wire = upstream.dialect().encode_request(&request, &upstream.target(), &Limits::server())?;
         if strict { wire.strictly(upstream.dialect()) } else { Ok(wire) }
     };
-    apart(size, work).await
-}
-
-impl Decoded {
-    /// About how many bytes there are to write.
-    fn size(&self) -> usize {
-        let blocks = self.request.messages.iter().flat_map(|message| message.content.iter());
-        blocks.filter_map(|block| block.as_text()).map(str::len).sum()
-    }
+    apart(call.length, work).await
 }
 
 pub(crate) fn header_map(pairs: &[(String, String)]) -> HeaderMap {
