@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::deliver::Answer;
 use crate::fault::Fault;
 use crate::memory::Memory;
-use crate::order::Order;
+use crate::order::{Order, signed_at_the_end};
 use crate::script::Scripted;
 use crate::service::{Call, refuse};
 use crate::stored;
@@ -87,7 +87,13 @@ fn streamed(dialect: Dialect, response: &Response, order: Order, reply: Reply) -
     let mut broken = StreamEncoder::new(dialect, reply.clone());
     let mut encoder = StreamEncoder::new(dialect, reply);
     let mut frames = Vec::new();
-    for event in order.arrange(events(response).iter().flat_map(pieces)) {
+    let events = match dialect {
+        Dialect::Gemini => signed_at_the_end(events(response)),
+        Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => {
+            events(response)
+        }
+    };
+    for event in order.arrange(events.iter().flat_map(pieces)) {
         let mut frame = Vec::new();
         encoder.push(&event, &mut frame);
         if !frame.is_empty() {

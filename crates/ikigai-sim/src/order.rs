@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use ikigai_core::Event;
+use ikigai_core::{Block, Event};
 
 /// How the pieces of neighbouring tool calls follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +36,24 @@ impl Order {
     }
 }
 
+/// Moves what a provider notes on a text to the end of it: Gemini signs a streamed text behind its last piece, and a
+/// signature on the first one would make a block of it.
+pub(crate) fn signed_at_the_end(mut events: Vec<Event>) -> Vec<Event> {
+    let mut notes = BTreeMap::new();
+    for event in &mut events {
+        match event {
+            Event::BlockStart { index, block: Block::Text(text) } => {
+                notes.insert(*index, std::mem::take(&mut text.provider_data));
+            }
+            Event::BlockDone { index, provider_data } => {
+                provider_data.merge(notes.remove(index).unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+    events
+}
+
 fn in_turns(open: &mut BTreeMap<usize, VecDeque<Event>>, arranged: &mut Vec<Event>) {
     while !open.is_empty() {
         arranged.extend(open.values_mut().filter_map(VecDeque::pop_front));
@@ -45,10 +63,28 @@ fn in_turns(open: &mut BTreeMap<usize, VecDeque<Event>>, arranged: &mut Vec<Even
 
 #[cfg(test)]
 mod tests {
-    use ikigai_core::{Block, FinishReason, Response, events};
+    use ikigai_core::{Dialect, FinishReason, Part, Response, events};
     use pretty_assertions::assert_eq;
 
     use super::*;
+
+    #[test]
+    fn a_text_is_signed_at_its_end() {
+        let mut block = Block::text("Hi");
+        if let Some(data) = block.provider_data_mut() {
+            data.set_part(Dialect::Gemini, Part::State, "thought_signature", "sig");
+        }
+        let response = Response { content: vec![block].into_iter().collect(), ..Response::default() };
+        let signed = |event: &Event| match event {
+            Event::BlockStart { block, .. } => block.provider_data().is_some_and(|data| !data.is_empty()),
+            Event::BlockDone { provider_data, .. } => !provider_data.is_empty(),
+            _ => false,
+        };
+        let places = |events: &[Event]| events.iter().position(signed);
+        let plain = events(&response);
+        let end = plain.iter().position(|event| matches!(event, Event::BlockDone { .. }));
+        assert_eq!((places(&plain) < end, places(&signed_at_the_end(plain))), (true, end));
+    }
 
     #[test]
     fn calls_side_by_side_take_turns_and_nothing_else_moves() {
