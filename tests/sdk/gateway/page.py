@@ -37,7 +37,8 @@ The cases:
 
 """
 LOSSES = """
-A number stands for what could not be carried, as the header `x-ikigai-losses` of the answers names it:
+A number stands for what could not be carried, as the header `x-ikigai-losses` of the answers names it. What a stream loses behind its head is
+in the gateway's log alone.
 
 """
 FAULTS = """
