@@ -42,14 +42,17 @@ impl Memory {
         }
     }
 
-    /// Gives the messages of a request their state back, where the client sent back what they said and nothing more.
+    /// Gives the messages of a request their state back, where the client sent back what they said without it. Some send
+    /// their thinking back changed, which makes the state beside it useless: OpenAI's client for Node keeps only the
+    /// last piece that was streamed.
     pub(crate) fn restore(&self, client: &str, request: &mut Request) {
         for message in request.messages.iter_mut().filter(|message| message.role == Role::Assistant) {
-            if message.provider.is_some() || message.content.iter().any(has_state) {
+            if message.content.iter().any(has_state) {
                 continue;
             }
             let kept = keys(client, message).find_map(|key| self.messages.get(&key));
-            if let Some(kept) = kept.filter(|kept| says_the_same(kept, message)) {
+            let fits = |kept: &Arc<Message>| says_the_same(kept, message) && may_be_from(message, kept);
+            if let Some(kept) = kept.filter(fits) {
                 message.content = kept.content.clone();
                 message.provider.clone_from(&kept.provider);
                 message.model.clone_from(&kept.model);
@@ -85,6 +88,11 @@ fn key(client: &str, kind: &str, value: &str) -> [u8; 32] {
 fn says_the_same(kept: &Message, sent: &Message) -> bool {
     let visible = |block: &Block| matches!(block, Block::Text(_) | Block::ToolCall(_) | Block::Thinking(_));
     sent.content.iter().all(visible) && said(kept) == said(sent) && calls(kept).eq(calls(sent))
+}
+
+/// May a message be another one, as far as it still says who gave it?
+fn may_be_from(sent: &Message, kept: &Message) -> bool {
+    sent.provider.is_none() || sent.provider == kept.provider
 }
 
 fn said(message: &Message) -> String {
@@ -150,6 +158,23 @@ mod tests {
         assert_eq!(restored(&memory, "one", turned.clone()), turned);
         let changed = vec![call("c1", serde_json::json!({"a": 3})), call("c2", arguments.clone())];
         assert_eq!(restored(&memory, "one", changed.clone()), changed);
+    }
+
+    #[test]
+    fn thinking_that_came_back_changed_is_as_it_was() {
+        let memory = Memory::new(Duration::from_secs(60));
+        let whole = vec![thought(), call("c1", serde_json::json!({}))];
+        let response = Response { content: whole.clone().into_iter().collect(), ..Response::default() };
+        memory.keep("one", &response, &ModelName::new("anthropic", "m"));
+        let changed = vec![Block::thinking("m."), call("c1", serde_json::json!({}))];
+        for (issuer, expected) in [(None, &whole), (Some("anthropic"), &whole), (Some("google"), &changed)] {
+            let mut request = sent(changed.clone());
+            for message in &mut request.messages {
+                message.provider = issuer.map(str::to_owned);
+            }
+            memory.restore("one", &mut request);
+            assert_eq!(&Vec::from_iter(request.messages.remove(0).content), expected, "{issuer:?}");
+        }
     }
 
     #[test]

@@ -45,10 +45,15 @@ async fn whole(exchange: Exchange, dialect: Dialect) -> Result<Answer, Failure> 
     let mut watch = Watch::new(dialect, Delivery::Whole);
     watch.feed(&body);
     let seen = watch.finish();
-    if !seen.ended && seen.error.is_none() {
+    if !is_json(&body) || (!seen.ended && seen.error.is_none()) {
         return Err(Error::protocol("the provider's answer cannot be read, or is cut off").into());
     }
     Ok(Answer { status, headers, rest: Rest::Whole(body), noted: Noted { seen, ..noted } })
+}
+
+/// The watch follows an answer's end, and does not check what is before it.
+fn is_json(body: &[u8]) -> bool {
+    std::str::from_utf8(body).is_ok_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok())
 }
 
 async fn stream(mut exchange: Exchange, call: &Call, dialect: Dialect) -> Result<Answer, Failure> {
@@ -93,6 +98,8 @@ impl Flow for Passing {
         let seen = watch.finish();
         let is_told = (seen.ended && broken.is_none()) || seen.error.is_some();
         let outcome = if seen.error.is_some() { Outcome::Broken } else { Outcome::Complete };
+        // Clients refuse a failure that is not of the answer that they are reading.
+        let start = Event::Start { id: seen.id.clone(), model: seen.model.clone(), provider_data: Default::default() };
         entry.saw(seen);
         if is_told {
             let rest = self.events.take().map(|events| events.held.freeze()).unwrap_or_default();
@@ -102,7 +109,7 @@ impl Flow for Passing {
         entry.error = Some(error.to_string());
         match self.events {
             // The event that was cut off is not passed on; what follows stands by itself.
-            Some(_) => End::Told(Outcome::Broken, error_event(self.dialect, error)),
+            Some(_) => End::Told(Outcome::Broken, error_event(self.dialect, &start, error)),
             None => End::BreakOff,
         }
     }
@@ -126,11 +133,10 @@ pub(crate) fn cut_off(broken: Option<TransportError>) -> Error {
     }
 }
 
-/// The event by which a stream of this dialect says that it failed.
-fn error_event(dialect: Dialect, error: Error) -> Bytes {
+/// The event by which a stream of this dialect that began so says that it failed.
+fn error_event(dialect: Dialect, start: &Event, error: Error) -> Bytes {
     let mut encoder = StreamEncoder::new(dialect, Reply::default());
-    let start = Event::Start { id: None, model: None, provider_data: Default::default() };
-    encoder.push(&start, &mut Vec::new());
+    encoder.push(start, &mut Vec::new());
     let mut event = Vec::new();
     encoder.push(&Event::Error { error: Box::new(error) }, &mut event);
     event.into()

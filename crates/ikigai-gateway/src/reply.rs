@@ -6,7 +6,7 @@ use http::{HeaderMap, Response, StatusCode};
 use http_body_util::{Either, Full};
 use ikigai::{Dialect, ErrorKind};
 use ikigai_core::wire::WireError;
-use ikigai_core::{Error, Loss};
+use ikigai_core::{Error, Loss, Severity};
 
 use crate::live::Live;
 use crate::log::{Entry, Outcome, listed};
@@ -91,12 +91,14 @@ pub(crate) fn sign(headers: &mut HeaderMap, entry: &Entry) {
     }
 }
 
-/// Adds what could not be carried.
+/// Adds what could not be carried. What cost nothing is in the log alone.
 pub(crate) fn tell_losses(headers: &mut HeaderMap, losses: &[Loss]) {
+    let losses: Vec<Loss> = losses.iter().filter(|loss| loss.severity == Severity::Loss).cloned().collect();
     if losses.is_empty() {
         return;
     }
-    let line: String = listed(losses).chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).collect();
+    let line: String =
+        listed(&losses).chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).collect();
     if let Ok(line) = HeaderValue::try_from(line) {
         headers.insert(LOSSES, line);
     }

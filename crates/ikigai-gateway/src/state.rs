@@ -20,12 +20,18 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// With keys from this environment.
+    /// With keys from this environment, and with the simulator whose address is in it as `IKIGAI_SIM_URL`, if it is.
     ///
     /// # Errors
     /// If TLS cannot be set up.
     pub fn new(environment: Environment) -> Result<Self, Error> {
-        Ok(Setup { environment, transport: Http::new()?, has_simulator: false })
+        let has_simulator = environment.variable(SIMULATOR_URL).is_some();
+        Ok(Setup { environment, transport: Http::new()?, has_simulator })
+    }
+
+    /// Is there a simulator already?
+    pub fn has_simulator(&self) -> bool {
+        self.has_simulator
     }
 
     /// With a simulator at this address, as the provider `sim`.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::deliver::Answer;
 use crate::fault::Fault;
 use crate::memory::Memory;
+use crate::order::{Order, signed_at_the_end};
 use crate::script::Scripted;
 use crate::service::{Call, refuse};
 use crate::stored;
@@ -45,9 +46,9 @@ fn attempt(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Result<(Answer,
         .map_err(|error| dialect.encode_error(&error))?;
     let seed = fingerprint(&call.body) ^ memory.config.seed;
     let talk = Talk { dialect, seed, memory };
-    let (mut response, fault) = match memory.scripted(dialect, &request, &call.headers) {
-        Some(scripted) => (from_script(&scripted, &request, &talk), scripted.fault),
-        None => (talk::answer(&request, &talk), None),
+    let (mut response, order, fault) = match memory.scripted(dialect, &request, &call.headers) {
+        Some(scripted) => (from_script(&scripted, &request, &talk), scripted.order(), scripted.fault),
+        None => (talk::answer(&request, &talk), Order::OneByOne, None),
     };
     if response.model.is_empty() {
         response.model.clone_from(&request.model);
@@ -60,7 +61,7 @@ fn attempt(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Result<(Answer,
         stored::keep(memory, serde_json::from_slice(&body).unwrap_or_default(), input);
     }
     if request.stream == Some(true) {
-        return Ok((streamed(dialect, &response, reply), fault));
+        return Ok((streamed(dialect, &response, order, reply), fault));
     }
     Ok((Answer::bytes(dialect.encode_response(&response, &reply).body), fault))
 }
@@ -81,12 +82,18 @@ fn from_script(scripted: &Scripted, request: &Request, talk: &Talk<'_>) -> Respo
     response
 }
 
-fn streamed(dialect: Dialect, response: &Response, reply: Reply) -> Answer {
+fn streamed(dialect: Dialect, response: &Response, order: Order, reply: Reply) -> Answer {
     let content_type = if reply.json_array { "application/json" } else { "text/event-stream; charset=utf-8" };
     let mut broken = StreamEncoder::new(dialect, reply.clone());
     let mut encoder = StreamEncoder::new(dialect, reply);
     let mut frames = Vec::new();
-    for event in events(response).iter().flat_map(pieces) {
+    let events = match dialect {
+        Dialect::Gemini => signed_at_the_end(events(response)),
+        Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => {
+            events(response)
+        }
+    };
+    for event in order.arrange(events.iter().flat_map(pieces)) {
         let mut frame = Vec::new();
         encoder.push(&event, &mut frame);
         if !frame.is_empty() {

@@ -22,6 +22,7 @@ mod generate;
 mod memory;
 mod models;
 mod net;
+mod order;
 mod script;
 mod seals;
 mod service;

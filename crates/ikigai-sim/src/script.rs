@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::fault::Fault;
+use crate::order::Order;
 
 /// Replies to come, in order. The first one that matches a request and is not used up answers it.
 ///
@@ -51,6 +52,9 @@ pub struct Scripted {
     /// The tools that the answer calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ScriptedCall>,
+    /// The pieces of its calls come in turns where the answer is streamed, and not one call after the other.
+    #[serde(default)]
+    pub interleaved: bool,
     /// Why it ends. Absent: `tool_use` with calls, else `stop`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<FinishReason>,
@@ -176,6 +180,11 @@ impl Script {
 }
 
 impl Scripted {
+    /// The order in which its pieces are streamed.
+    pub(crate) fn order(&self) -> Order {
+        if self.interleaved { Order::InTurns } else { Order::OneByOne }
+    }
+
     /// The answer's content, unless it is a whole response.
     pub(crate) fn content(&self, mut next_id: impl FnMut() -> String) -> Vec<Block> {
         let thinking = self.thinking.iter().map(Block::thinking);

@@ -30,8 +30,8 @@ const SIMULATED: &str = "sim:claude-sonnet-4-5";
 /// elsewhere they are translated, and what cannot be carried is named in the header `x-ikigai-losses` and in the log.
 ///
 /// Without a configuration it listens on this machine alone, uses every provider whose key is in the environment or was
-/// stored with `ikigai keys set`, and has the built-in simulator as the model `sim`. The first start makes a key for
-/// your programs and shows it once.
+/// stored with `ikigai keys set`, and has the built-in simulator as the model `sim` (or the one at IKIGAI_SIM_URL). The
+/// first start makes a key for your programs and shows it once.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct Serve {
@@ -165,7 +165,7 @@ async fn serve_until_stopped(source: &Source, new_key: bool, out: &mut Out) -> R
         out.warning(warning);
     }
     let mut setup = Setup::new(source.environment.clone())?;
-    let simulator = if wants_simulator(&config) {
+    let simulator = if wants_simulator(&config) && !setup.has_simulator() {
         let sim = Sim::start()
             .await
             .map_err(|error| Failure::new(format!("the built-in simulator does not start: {error}")))?;

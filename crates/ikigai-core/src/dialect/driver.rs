@@ -330,7 +330,8 @@ impl StreamEncoder {
             }
         };
         let queue = match dialect {
-            Dialect::OpenaiChat => Some(Queue::new(Lanes::TextAndThinking)),
+            // Calls have numbers, but OpenAI's own client parses a call's arguments as soon as the next number comes.
+            Dialect::OpenaiChat => Some(Queue::new(Lanes::SameKind)),
             Dialect::Gemini | Dialect::Anthropic => Some(Queue::new(Lanes::All)),
             // Items have numbers.
             Dialect::OpenaiResponses | Dialect::BedrockConverse => None,

@@ -1,7 +1,8 @@
-//! Blocks one after the other, for wires that cannot tell open blocks apart.
+//! Blocks one after the other, for wires that cannot tell open blocks apart, and for clients that do not.
 //!
-//! The grammar lets blocks be open side by side. Where a wire has one place for the text of all of them, a block waits
-//! until those before it have ended, with what came for it so far.
+//! The grammar lets blocks be open side by side. Where a wire has one place for the text of all of them, or its clients
+//! take a block for complete once another one is named, a block waits until those before it have ended, with what came
+//! for it so far.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -10,8 +11,8 @@ use crate::{Block, Event};
 /// Which blocks cannot be open side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lanes {
-    /// Two texts, or two thoughts. Calls have numbers of their own.
-    TextAndThinking,
+    /// Two of a kind: texts, thoughts, calls.
+    SameKind,
     /// Any two.
     All,
 }
@@ -23,7 +24,7 @@ pub(super) struct Queue {
     /// The blocks that have begun and are not through yet, by their numbers, which are given in the order of beginning.
     open: BTreeMap<usize, Open>,
     /// The numbers of those in each lane. The first one goes through, the others wait.
-    order: [VecDeque<usize>; 3],
+    order: [VecDeque<usize>; 4],
     /// How many wait: mostly none.
     waiting: usize,
 }
@@ -40,6 +41,7 @@ struct Open {
 enum Lane {
     Text,
     Thinking,
+    Call,
     Any,
 }
 
@@ -66,8 +68,9 @@ impl Queue {
     pub(super) fn push(&mut self, event: &Event, mut pass: impl FnMut(&Event)) {
         match event {
             Event::BlockStart { index, block } => self.start(*index, self.lane_of(block), event, pass),
-            Event::ToolCallStart { index, .. } if self.lanes == Lanes::All => {
-                self.start(*index, Some(Lane::Any), event, pass);
+            Event::ToolCallStart { index, .. } => {
+                let lane = if self.lanes == Lanes::All { Lane::Any } else { Lane::Call };
+                self.start(*index, Some(lane), event, pass);
             }
             Event::TextDelta { index, .. }
             | Event::ThinkingDelta { index, .. }
@@ -89,19 +92,17 @@ impl Queue {
                 std::mem::take(&mut self.open).into_values().flat_map(|open| open.held).for_each(|held| pass(&held));
                 pass(event);
             }
-            Event::Start { .. } | Event::ToolCallStart { .. } | Event::Usage { .. } | Event::Other { .. } => {
-                pass(event);
-            }
+            Event::Start { .. } | Event::Usage { .. } | Event::Other { .. } => pass(event),
         }
     }
 
     fn lane_of(&self, block: &Block) -> Option<Lane> {
         match (self.lanes, block) {
             (Lanes::All, _) => Some(Lane::Any),
-            (Lanes::TextAndThinking, Block::Text(_)) => Some(Lane::Text),
-            (Lanes::TextAndThinking, Block::Thinking(_)) => Some(Lane::Thinking),
+            (Lanes::SameKind, Block::Text(_)) => Some(Lane::Text),
+            (Lanes::SameKind, Block::Thinking(_)) => Some(Lane::Thinking),
             (
-                Lanes::TextAndThinking,
+                Lanes::SameKind,
                 Block::Image(_)
                 | Block::Document(_)
                 | Block::Audio(_)
@@ -126,10 +127,11 @@ impl Queue {
     }
 
     fn order(&mut self, lane: Lane) -> &mut VecDeque<usize> {
-        let [text, thinking, any] = &mut self.order;
+        let [text, thinking, call, any] = &mut self.order;
         match lane {
             Lane::Text => text,
             Lane::Thinking => thinking,
+            Lane::Call => call,
             Lane::Any => any,
         }
     }
@@ -166,7 +168,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FinishReason, ProviderData};
+    use crate::{Arguments, FinishReason, ProviderData};
 
     fn start(index: usize, block: Block) -> Event {
         Event::BlockStart { index, block }
@@ -201,7 +203,7 @@ mod tests {
     fn blocks_that_follow_each_other_go_straight_through() {
         let events =
             [start(0, Block::text("")), text(0, "a"), end(0), call(1), start(2, Block::text("")), end(2), done()];
-        for lanes in [Lanes::TextAndThinking, Lanes::All] {
+        for lanes in [Lanes::SameKind, Lanes::All] {
             let mut queue = Queue::new(lanes);
             for event in &events[..3] {
                 let mut passed = Vec::new();
@@ -209,7 +211,7 @@ mod tests {
                 assert_eq!(passed, std::slice::from_ref(event));
             }
         }
-        assert_eq!(through(Lanes::TextAndThinking, &events), events);
+        assert_eq!(through(Lanes::SameKind, &events), events);
     }
 
     #[test]
@@ -243,7 +245,7 @@ mod tests {
             end(2),
             done(),
         ];
-        for lanes in [Lanes::TextAndThinking, Lanes::All] {
+        for lanes in [Lanes::SameKind, Lanes::All] {
             assert_eq!(through(lanes, &mixed), ordered, "{lanes:?}");
         }
     }
@@ -251,7 +253,7 @@ mod tests {
     #[test]
     fn thinking_beside_text_waits_only_where_all_is_one() {
         let events = [start(0, Block::thinking("")), start(1, Block::text("")), text(1, "b"), end(0), end(1), done()];
-        assert_eq!(through(Lanes::TextAndThinking, &events), events);
+        assert_eq!(through(Lanes::SameKind, &events), events);
         let one = [
             events[0].clone(),
             events[3].clone(),
@@ -261,6 +263,22 @@ mod tests {
             events[5].clone(),
         ];
         assert_eq!(through(Lanes::All, &events), one);
+    }
+
+    #[test]
+    fn a_call_beside_an_open_call_waits_for_its_end() {
+        let piece = |index| Event::ToolCallDelta { index, arguments: "1".into() };
+        let end = |index| Event::ToolCallDone {
+            index,
+            arguments: Arguments::from_text("11"),
+            provider_data: ProviderData::default(),
+        };
+        let mixed = [call(0), call(1), piece(0), piece(1), piece(0), piece(1), end(0), end(1), done()];
+        let both = Event::ToolCallDelta { index: 1, arguments: "11".into() };
+        let ordered = [call(0), piece(0), piece(0), end(0), call(1), both, end(1), done()];
+        for lanes in [Lanes::SameKind, Lanes::All] {
+            assert_eq!(through(lanes, &mixed), ordered, "{lanes:?}");
+        }
     }
 
     #[test]

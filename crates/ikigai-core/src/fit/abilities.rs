@@ -4,6 +4,7 @@
 //! format's.
 
 use super::schema::Subset;
+use crate::Json;
 
 /// What a dialect can express.
 #[derive(Debug)]
@@ -14,6 +15,8 @@ pub(crate) struct Abilities {
     pub(crate) call_ids: IdRule,
     /// Fields of the request that rely on what the provider has stored.
     pub(crate) stored: &'static [&'static str],
+    /// Fields that nobody misses in another dialect.
+    pub(crate) neutral: &'static [Neutral],
     /// The greatest temperature.
     pub(crate) greatest_temperature: f64,
     /// The least `top_p` that is taken while a model thinks that takes no sampling then.
@@ -58,6 +61,30 @@ pub(crate) struct Abilities {
     pub(crate) automatic_cache: Option<AutomaticCache>,
     /// Marks for the cache on single parts.
     pub(crate) cache_marks: CacheMarks,
+}
+
+/// A field that changes nothing where it is left out: a default, or something that clients get all the same.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Neutral {
+    pub(crate) name: &'static str,
+    /// The JSON with which it changes nothing; `None`: any.
+    pub(crate) value: Option<&'static str>,
+}
+
+impl Neutral {
+    pub(crate) const fn always(name: &'static str) -> Self {
+        Neutral { name, value: None }
+    }
+
+    pub(crate) const fn when(name: &'static str, value: &'static str) -> Self {
+        Neutral { name, value: Some(value) }
+    }
+
+    pub(super) fn fits(&self, name: &str, value: &Json) -> bool {
+        let is_it =
+            |json: &str| serde_json::from_str::<serde_json::Value>(json).is_ok_and(|json| json == *value.value());
+        self.name == name && self.value.is_none_or(is_it)
+    }
 }
 
 /// Whether something can be said at all.

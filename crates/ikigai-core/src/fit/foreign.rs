@@ -1,24 +1,36 @@
 //! What other dialects and other providers left in a request, which stays behind.
 
 use std::fmt::Display;
+use std::str::FromStr as _;
 
 use super::issuer::Issuer;
 use super::{Fitting, StateUse};
 use crate::{Dialect, Fields, Loss, LossCode, Other, Part, ProviderData};
 
 impl Fitting<'_> {
-    /// Notes the wire fields that only other dialects know, once for each place.
+    /// Notes the wire fields that only other dialects know, once for each place: those that are lost, and those that
+    /// nobody misses.
     pub(super) fn foreign_fields(&mut self, data: &ProviderData, place: impl Display) {
-        let mut known = Vec::new();
+        let (mut lost, mut idle) = (Vec::new(), Vec::new());
         for (dialect, extra) in data.parts(Part::Extra).filter(|(name, _)| *name != self.dialect.as_str()) {
-            let names: Vec<&str> = extra.iter().filter(|(_, value)| !value.is_null()).map(|(name, _)| name).collect();
-            if !names.is_empty() {
-                known.push(format!("only {dialect} knows {}", names.join(", ")));
+            let neutral = Dialect::from_str(dialect).map_or(&[][..], |dialect| dialect.abilities().neutral);
+            let said = extra.iter().filter(|(_, value)| !value.is_null());
+            let (no_loss, loss): (Vec<_>, Vec<_>) =
+                said.partition(|(name, value)| neutral.iter().any(|field| field.fits(name, value)));
+            for (fields, known) in [(loss, &mut lost), (no_loss, &mut idle)] {
+                let names: Vec<&str> = fields.into_iter().map(|(name, _)| name).collect();
+                if !names.is_empty() {
+                    known.push(format!("only {dialect} knows {}", names.join(", ")));
+                }
             }
         }
-        if !known.is_empty() {
-            let why = format!("{}; left out", known.join("; "));
+        if !lost.is_empty() {
+            let why = format!("{}; left out", lost.join("; "));
             self.losses.push(Loss::new(LossCode::ForeignContent, "provider_data", place.to_string(), why));
+        }
+        if !idle.is_empty() {
+            let why = format!("{}; left out, which changes nothing", idle.join("; "));
+            self.losses.push(Loss::info(LossCode::ForeignContent, "provider_data", place.to_string(), why));
         }
     }
 

@@ -75,6 +75,40 @@ async fn every_fault_is_an_error_in_every_dialect() {
     panic!("{left} connections are left open");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_whole_answer_that_is_not_json_does_not_pass_through() {
+    let house = House::new("attempts = 1\n").await;
+    for fault in ["malformed_json", "invalid_utf8", "out_of_order_events", "giant_event,bytes=9"] {
+        for client in Dialect::ALL {
+            house.sim.reset();
+            house.sim.fault(ikigai_sim::FaultRule { fault: fault.parse().unwrap(), rate: None, nth: None });
+            let (path, body) = question(client, &to(client), "Count from 1 to 40.", false);
+            let answer = house.post(&path, &body).await;
+            let is_json = serde_json::from_slice::<serde_json::Value>(&answer.body).is_ok();
+            assert!(is_json, "{fault}, {client}: {} {}", answer.status, answer.text());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_failure_of_a_stream_that_passed_through_has_the_id_of_its_answer() {
+    let house = House::new("attempts = 1\n").await;
+    house.sim.fault(ikigai_sim::FaultRule { fault: "cut_before_end".parse().unwrap(), rate: None, nth: None });
+    let responses = Dialect::ALL[2];
+    let (path, body) = question(responses, &to(responses), "Count from 1 to 40.", true);
+    let answer = house.post(&path, &body).await;
+    let events: Vec<serde_json::Value> = answer
+        .text()
+        .lines()
+        .filter_map(|line| line.strip_prefix("data: "))
+        .filter_map(|data| serde_json::from_str(data).ok())
+        .collect();
+    let (first, last) = (events.first().unwrap(), events.last().unwrap());
+    assert_eq!(last["type"], "response.failed", "{}", answer.text());
+    assert_eq!(last["response"]["id"], first["response"]["id"]);
+    assert_eq!(last["response"]["model"], first["response"]["model"]);
+}
+
 fn other(dialect: Dialect) -> Dialect {
     let place = Dialect::ALL.iter().position(|one| *one == dialect).unwrap();
     Dialect::ALL[(place + 1) % Dialect::ALL.len()]

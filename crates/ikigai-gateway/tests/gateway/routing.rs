@@ -1,11 +1,12 @@
 //! Names, patterns, fallbacks, pass-through.
 
 use ikigai::Dialect;
+use ikigai_gateway::{Gateway, Setup};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
 use crate::answers::read;
-use crate::support::{House, KEY, question};
+use crate::support::{House, KEY, config, environment, models, question, to};
 
 const CHAT: Dialect = Dialect::ALL[1];
 const ANTHROPIC: Dialect = Dialect::ALL[0];
@@ -122,4 +123,16 @@ async fn a_new_configuration_takes_effect_and_a_bad_one_does_not() {
     let error = house.gateway.reload(elsewhere).unwrap_err();
     assert_eq!(error.to_string(), "`listen` cannot be changed while the gateway runs; restart it");
     assert_eq!(ask("two").await, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_simulator_in_the_environment_is_used() {
+    let mut house = House::new("").await;
+    let given = environment().with_variable("IKIGAI_SIM_URL", house.sim.url());
+    house.gateway = Gateway::start(config(&models()), Setup::new(given).unwrap()).await.unwrap();
+    for dialect in Dialect::ALL {
+        let (path, body) = question(dialect, &to(dialect), "say hello", false);
+        let answer = house.post(&path, &body).await;
+        assert_eq!((answer.status, answer.text().contains("hello")), (200, true), "{dialect}: {}", answer.text());
+    }
 }

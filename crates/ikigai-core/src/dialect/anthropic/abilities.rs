@@ -38,6 +38,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     message_state: Support::Missing,
     system_messages: SystemMessages::AfterUser,
     stored: &[],
+    neutral: &[],
     beginning: Beginning::User,
     prefill: Prefill { trailing_blanks: Support::Missing, beside_budget: Support::Missing },
     longest_cache_key: None,

@@ -39,6 +39,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     message_state: Support::Missing,
     system_messages: SystemMessages::Nowhere,
     stored: &[],
+    neutral: &[],
     beginning: Beginning::User,
     prefill: Prefill { trailing_blanks: Support::Missing, beside_budget: Support::Missing },
     longest_cache_key: None,

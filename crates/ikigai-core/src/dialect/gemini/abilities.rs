@@ -38,6 +38,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     message_state: Support::Missing,
     system_messages: SystemMessages::Nowhere,
     stored: &[],
+    neutral: &[],
     beginning: Beginning::User,
     prefill: Prefill { trailing_blanks: Support::Taken, beside_budget: Support::Taken },
     longest_cache_key: None,

@@ -2,8 +2,8 @@
 
 use crate::fit::{
     Abilities, AskedBy, Beginning, CacheMarks, FirstCharacter, FormatStrict, IdCharacters, IdRule, JsonMode, MarkRule,
-    MarkTtl, NameRule, OutputLimit, Prefill, Repeats, Restricted, SchemaFormat, Seeds, Stops, StrictTools, Subset,
-    Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid,
+    MarkTtl, NameRule, Neutral, OutputLimit, Prefill, Repeats, Restricted, SchemaFormat, Seeds, Stops, StrictTools,
+    Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid,
 };
 
 /// What this wire format can express.
@@ -38,6 +38,16 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     message_state: Support::Taken,
     system_messages: SystemMessages::Anywhere,
     stored: &[],
+    neutral: &[
+        // Whether the client wants to be told is known to whoever writes the answer.
+        Neutral::when("stream_options", r#"{"include_usage": true}"#),
+        Neutral::when("stream_options", r#"{"include_usage": false}"#),
+        Neutral::when("store", "false"),
+        // Marks of OpenAI's clients on what they send back.
+        Neutral::always("index"),
+        Neutral::always("function.parsed_arguments"),
+        Neutral::always("parsed"),
+    ],
     beginning: Beginning::Anyone,
     prefill: Prefill { trailing_blanks: Support::Taken, beside_budget: Support::Taken },
     longest_cache_key: Some(64),

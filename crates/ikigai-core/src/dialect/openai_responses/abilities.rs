@@ -2,7 +2,7 @@
 
 use crate::fit::{
     Abilities, AskedBy, AutomaticCache, AutomaticTaken, Beginning, CacheMarks, FirstCharacter, FormatStrict,
-    IdCharacters, IdRule, JsonMode, MarkRule, MarkTtl, NameRule, OutputLimit, Prefill, Repeats, Restricted,
+    IdCharacters, IdRule, JsonMode, MarkRule, MarkTtl, NameRule, Neutral, OutputLimit, Prefill, Repeats, Restricted,
     SchemaFormat, Seeds, Stops, StrictTools, Subset, Support, SystemMessages, ThinkingBack, ThinkingWire, Unsaid,
 };
 
@@ -38,6 +38,13 @@ pub(crate) const ABILITIES: Abilities = Abilities {
     message_state: Support::Missing,
     system_messages: SystemMessages::Anywhere,
     stored: &["store", "previous_response_id", "conversation"],
+    neutral: &[
+        Neutral::when("store", "false"),
+        Neutral::when("detail", r#""auto""#),
+        // State is sealed for the client without being asked for.
+        Neutral::when("include", r#"["reasoning.encrypted_content"]"#),
+        Neutral::always("parsed_arguments"),
+    ],
     beginning: Beginning::Anyone,
     prefill: Prefill { trailing_blanks: Support::Taken, beside_budget: Support::Taken },
     longest_cache_key: Some(64),

@@ -190,3 +190,31 @@ fn foreign_fields_are_named_once_for_each_place() {
     );
     assert_eq!(whys(Dialect::Gemini), ["provider_data: only openai-chat knows logit_bias; left out"]);
 }
+
+#[test]
+fn fields_that_nobody_misses_are_no_loss() {
+    let mut request = Request::new("some-model").user("Hello");
+    for (name, value) in [
+        ("stream_options", serde_json::json!({"include_usage": true})),
+        ("store", false.into()),
+        ("parsed", serde_json::json!({"a": 1})),
+        ("n", 2.into()),
+    ] {
+        request.provider_data.set_part(Dialect::OpenaiChat, Part::Extra, name, value);
+    }
+    request.provider_data.set_part(Dialect::OpenaiResponses, Part::Extra, "store", true);
+    let whys = with(&request, Dialect::Anthropic, &Quirks::NONE, |fitted| {
+        let about = fitted.losses.iter().filter(|loss| loss.code == LossCode::ForeignContent);
+        about.map(|loss| (loss.severity, loss.why.clone())).collect::<Vec<_>>()
+    });
+    assert_eq!(
+        whys,
+        [
+            (Severity::Loss, "only openai-chat knows n; only openai-responses knows store; left out".to_owned()),
+            (
+                Severity::Info,
+                "only openai-chat knows stream_options, store, parsed; left out, which changes nothing".to_owned()
+            ),
+        ]
+    );
+}
