@@ -1,6 +1,7 @@
 //! Requests for an answer: who is asked, in which order, and what the client gets.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -44,8 +45,8 @@ pub(crate) struct Call {
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) model: String,
-    /// The body names the model, and not the path.
-    pub(crate) in_body: bool,
+    /// Where the body names the model, unless the path does.
+    pub(crate) place: Option<Range<usize>>,
     pub(crate) streams: bool,
 }
 
@@ -116,7 +117,8 @@ impl Asked {
         };
         match named {
             Some(model) if !model.is_empty() => {
-                Ok(Asked { model: model.into_owned(), in_body: endpoint.model.is_none(), streams })
+                let place = envelope.place("model").filter(|_| endpoint.model.is_none());
+                Ok(Asked { model: model.into_owned(), place, streams })
             }
             Some(_) => Err(wrong_field("model", "`model` is empty")),
             None if envelope.get("model").is_some() => Err(wrong_field("model", "`model` must be a text")),

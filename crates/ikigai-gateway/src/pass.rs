@@ -5,7 +5,7 @@ use http::header::CONTENT_TYPE;
 use ikigai::transport::TransportError;
 use ikigai::{Dialect, Event, Exchange, Wanted};
 use ikigai_core::Error;
-use ikigai_core::server::{Delivery, Edit, Envelope, Framing, Verb, Watch};
+use ikigai_core::server::{Delivery, Framing, Verb, Watch};
 use ikigai_core::wire::{Reply, StreamEncoder};
 
 use crate::generate::{Answer, Asked, Call, Failure, Noted, Rest};
@@ -19,7 +19,7 @@ const LONGEST_EVENT: usize = 8 << 20;
 /// Sends a request on as it is, but for the model's name.
 pub(crate) async fn pass(call: &Call, asked: &Asked, way: &Way) -> Result<Answer, Failure> {
     let model = &way.upstream.model().id;
-    let body = renamed(&call.body.bytes, asked, model)?;
+    let body = renamed(&call.body.bytes, asked, model);
     let path = call.endpoint.path(model, &call.target);
     let wanted = if asked.streams { Wanted::Stream } else { Wanted::Whole };
     let exchange = way.upstream.send(&path, &call.headers, body, wanted).await?;
@@ -28,12 +28,15 @@ pub(crate) async fn pass(call: &Call, asked: &Asked, way: &Way) -> Result<Answer
 }
 
 /// The body with the model's name as its provider knows it. Everything else stays byte for byte.
-pub(crate) fn renamed(body: &Bytes, asked: &Asked, model: &str) -> Result<Bytes, Error> {
-    if !asked.in_body || asked.model == *model {
-        return Ok(body.clone());
-    }
-    let envelope = Envelope::read(body).map_err(|error| Error::invalid_request(error.to_string()))?;
-    Ok(envelope.with(&[("model", Edit::Text(model))]).into())
+pub(crate) fn renamed(body: &Bytes, asked: &Asked, model: &str) -> Bytes {
+    let Some(place) = asked.place.clone().filter(|_| asked.model != *model) else { return body.clone() };
+    let (before, behind) = (body.get(..place.start).unwrap_or_default(), body.get(place.end..).unwrap_or_default());
+    let mut renamed = Vec::with_capacity(body.len() + model.len() + 16);
+    renamed.extend_from_slice(before);
+    // A text always has a JSON form, and a Vec takes all that is written to it.
+    let _ = serde_json::to_writer(&mut renamed, model);
+    renamed.extend_from_slice(behind);
+    renamed.into()
 }
 
 async fn whole(exchange: Exchange, dialect: Dialect) -> Result<Answer, Failure> {

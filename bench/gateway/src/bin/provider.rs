@@ -36,7 +36,7 @@ impl Drop for Writing {
 
 struct Answers {
     whole: [Bytes; 2],
-    burst: [Bytes; 2],
+    burst: [Vec<Bytes>; 2],
     paced: [Vec<Bytes>; 2],
 }
 
@@ -44,7 +44,7 @@ struct Answers {
 async fn main() -> std::io::Result<()> {
     let answers = Arc::new(Answers {
         whole: [false, true].map(answer),
-        burst: [false, true].map(|is_messages| events(is_messages, BURST).concat().into()),
+        burst: [false, true].map(|is_messages| events(is_messages, BURST)),
         paced: [false, true].map(|is_messages| events(is_messages, PACED.0)),
     });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
@@ -82,7 +82,9 @@ async fn serve(answers: Arc<Answers>, request: Request<Incoming>) -> Result<Resp
         head.windows(word.len()).chain(tail.windows(word.len())).any(|part| part == word)
     };
     let (media_type, body) = if has("bench-burst") {
-        ("text/event-stream", Either::Left(Full::new(answers.burst[kind].clone())))
+        let events = stream::iter(answers.burst[kind].clone().into_iter().map(|event| Ok(Frame::data(event))));
+        let events: std::pin::Pin<Box<dyn stream::Stream<Item = _> + Send>> = Box::pin(events);
+        ("text/event-stream", Either::Right(StreamBody::new(events)))
     } else if has("bench-paced") || has("bench-slow") {
         let wait = if has("bench-slow") { 2_500 } else { PACED.1 };
         let queue = (answers.paced[kind].clone().into_iter(), Writing::new());

@@ -104,7 +104,7 @@ impl Terminal {
     /// Waits for a prompt with nothing typed behind it.
     pub(crate) fn empty_prompt(&self) {
         let began = Instant::now();
-        while !self.screen().lines().last().is_some_and(|line| line == "›") {
+        while self.screen().lines().last() != Some("›") {
             assert!(began.elapsed() < PATIENCE, "the line is not cleared:\n{}", self.screen());
             std::thread::sleep(Duration::from_millis(30));
         }

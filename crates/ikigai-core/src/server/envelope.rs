@@ -226,6 +226,11 @@ impl<'a> Envelope<'a> {
         self.body.get(field.value.clone())
     }
 
+    /// Where a value stands, for a caller that replaces it itself later. As in [`get`](Envelope::get), it is the last one.
+    pub fn place(&self, key: &str) -> Option<Range<usize>> {
+        self.fields.iter().rev().find(|field| field.key == key).map(|field| field.value.clone())
+    }
+
     /// A value that is a string.
     pub fn text(&self, key: &str) -> Option<Cow<'a, str>> {
         skip::text(self.get(key)?)
