@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use http::Version;
+use ikigai::transport::{Http, Transport as _};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -177,4 +179,42 @@ async fn a_request_keeps_the_id_that_its_client_gave_it() {
         let answer = house.send("POST", &path, &headers, body.to_string()).await;
         assert_eq!(answer.header("x-ikigai-request-id") == given, kept, "{:?}", answer.headers);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tls_and_http_2_are_spoken_with_and_without_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+    let (certificate, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    std::fs::write(&certificate, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let tls = format!("tls.certificate = \"{}\"\ntls.key = \"{}\"", certificate.display(), key.display());
+    let (path, body) = question(CHAT, &to(CHAT), "What is 17 * 3?", true);
+    for (head, scheme) in [(tls.as_str(), "https"), ("", "http")] {
+        let house = House::new(head).await;
+        assert!(house.gateway.url().starts_with(&format!("{scheme}://")));
+        let client = || Http::builder().no_proxy().certificates(made.cert.pem());
+        for (client, version) in [(client().http1_only(), Version::HTTP_11), (client().http2_only(), Version::HTTP_2)] {
+            let request = http::Request::post(format!("{}{path}", house.gateway.url()))
+                .header("authorization", format!("Bearer {KEY}"))
+                .header("content-type", "application/json")
+                .body(body.to_string().into())
+                .unwrap();
+            let response = client.build().unwrap().send(request).await.unwrap();
+            assert_eq!((response.status().as_u16(), response.version()), (200, version), "{scheme}");
+            let read = response.into_body().read(1 << 20).await.unwrap();
+            assert!(String::from_utf8_lossy(&read).contains("[DONE]"), "{scheme} {version:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_certificate_that_cannot_be_used_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("cert.pem");
+    std::fs::write(&empty, "nothing").unwrap();
+    let tls = format!("tls.certificate = \"{0}\"\ntls.key = \"{0}\"", empty.display());
+    let setup = ikigai_gateway::Setup::new(crate::support::environment()).unwrap();
+    let error = ikigai_gateway::Gateway::start(crate::support::config(&tls), setup).await.unwrap_err();
+    assert_eq!(error.to_string(), format!("{}: there is no certificate in it", empty.display()));
 }
