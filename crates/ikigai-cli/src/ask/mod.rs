@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use self::emit::Emit;
 use crate::access::{Access, SIMULATOR, Simulate};
-use crate::chat::{Servers, Session, Tooling, sum};
+use crate::chat::{ENDING, Servers, Session, Tooling, sum};
 use crate::exit::{Exit, Failure};
 use crate::flow::Flow;
 use crate::output::Out;
@@ -147,7 +147,7 @@ pub(crate) fn run(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
                 .unwrap_or_else(|_| Err(Failure::new(format!("there is no answer after {} s", limit.as_secs())))),
         }
     });
-    runtime.shutdown_background();
+    runtime.shutdown_timeout(ENDING);
     outcome
 }
 
@@ -173,7 +173,7 @@ async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
         std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
     let mut tooling = Tooling::new(&folder, &[], ask.tools)?;
     if ask.tools {
-        let servers = Servers::begin(settings.mcp.clone());
+        let servers = Servers::begin(settings.mcp.clone(), |_| ());
         servers.settled().await;
         for (name, words) in servers.list() {
             if let Err(words) = words {

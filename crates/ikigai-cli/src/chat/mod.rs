@@ -23,6 +23,8 @@ use std::io::IsTerminal as _;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::SyncSender;
+use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use clap::Args;
@@ -84,6 +86,9 @@ pub(crate) struct Chat {
     allowed: Vec<std::path::PathBuf>,
 }
 
+/// How long the end may take.
+pub(crate) const ENDING: Duration = Duration::from_secs(1);
+
 const AFTER_LONG_HELP: &str = "\
 Examples:
   ikigai -m claude-sonnet-4-5/med
@@ -136,8 +141,8 @@ pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
     let quiet = (region == Region::Live).then(Quiet::begin);
     let outcome = runtime.block_on(converse(chat, region, project.unwrap_or_default(), out));
     drop(quiet);
-    // An agent that still runs is not waited for.
-    runtime.shutdown_background();
+    // An agent that still runs is not waited for, but programs that were started are ended.
+    runtime.shutdown_timeout(ENDING);
     outcome
 }
 
@@ -155,7 +160,7 @@ async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Ou
     let folder =
         std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
     let tooling = Tooling::new(&folder, &chat.allowed, settings.tools && !chat.no_tools)?;
-    let servers = Servers::begin(if tooling.is_on() { settings.mcp.clone() } else { Default::default() });
+    let configured = if tooling.is_on() { settings.mcp.clone() } else { Default::default() };
     let mut session = Session::new(access, settings, Arc::clone(&store), tooling, folder.clone())?;
     let resumed = begin(&mut session, &chat).await?;
 
@@ -167,6 +172,8 @@ async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Ou
     let completion = Completion::new(session.access.registry().clone(), folder, Arc::clone(&pick));
     let editor = Editor::new(look, region, session.settings.keys, remembered, completion, pick)?;
     let agents = Agents::new(session.access.clone(), editor.printer());
+    let printer = editor.printer();
+    let servers = Servers::begin(configured, move |words| tell(&words, look, region, &printer));
     let mut talk =
         Talk { session, look, region, editor, agents, servers, listed: Vec::new(), queued: Default::default() };
     talk.greet(resumed, &brought)?;
@@ -175,9 +182,22 @@ async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Ou
     if outcome.is_ok() {
         talk.part()?;
     }
+    talk.session.tooling.borrow(Vec::new());
+    talk.servers.end().await;
     let closed = talk.session.close().await;
     outcome?;
     closed
+}
+
+/// Says what went wrong with something in the background: above the line that is being typed, or before the next one.
+fn tell(words: &str, look: Look, region: Region, printer: &SyncSender<String>) {
+    let text = notice::error(words, None, look);
+    match region {
+        // A full line of notices is there to be read first.
+        Region::Live => drop(printer.try_send(text.trim_end().to_owned())),
+        // On a terminal that is gone there is nobody to tell.
+        Region::Plain => drop(std::io::stdout().lock().write_all(text.as_bytes())),
+    }
 }
 
 /// What the chat begins with. True when it goes on with a conversation that was kept.
