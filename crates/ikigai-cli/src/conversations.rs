@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::exit::Failure;
 use crate::places::Places;
+use crate::screen::notice;
 use crate::settings::{Database, Settings};
 
 /// Opens the database; one that is gone with the program when nothing is to be kept.
@@ -18,6 +19,11 @@ pub(crate) async fn open(settings: &Settings, forget: bool) -> Result<Arc<dyn St
         }
     };
     Ok(ikigai_store::open(&location).await?)
+}
+
+/// The same for a question, which can do without.
+pub(crate) async fn open_or_hint(settings: &Settings, forget: bool) -> Result<Arc<dyn Store>, Failure> {
+    open(settings, forget).await.map_err(|failure| failure.hint("With --no-save nothing is read or kept."))
 }
 
 /// The conversation that a part of an id means.
@@ -45,5 +51,6 @@ pub(crate) fn line(conversation: &Conversation) -> String {
     let fork = if conversation.parent.is_some() { "↳ " } else { "" };
     let title = conversation.title.as_deref().unwrap_or("untitled");
     let model = conversation.model.model.as_deref().unwrap_or("no model");
-    format!("{} {fork}{title} · {model} · {} messages", short(conversation.id), conversation.messages)
+    let messages = notice::several(conversation.messages, "message");
+    format!("{} {fork}{title} · {model} · {messages}", short(conversation.id))
 }

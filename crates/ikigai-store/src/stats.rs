@@ -45,6 +45,8 @@ pub struct ModelStats {
     pub answers: u64,
     /// How many of them came without a cost: `cost` is that of the others.
     pub unpriced: u64,
+    /// How many of them were cut off, and have a cost: it is an estimate.
+    pub estimated: u64,
     /// The tokens of all of them.
     pub usage: Usage,
     /// What those cost whose price was known.
@@ -60,6 +62,11 @@ impl Spent {
     /// How many of them came without a cost.
     pub fn unpriced(&self) -> u64 {
         self.models.iter().map(|model| model.unpriced).sum()
+    }
+
+    /// How many of them have a cost that is an estimate.
+    pub fn estimated(&self) -> u64 {
+        self.models.iter().map(|model| model.estimated).sum()
     }
 
     /// The tokens of all answers.

@@ -152,12 +152,19 @@ pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
     /// A conversation with its own messages. [`export`](crate::export) writes those of a whole store.
     fn record(&self, id: ConversationId) -> Pending<'_, Record>;
 
+    /// The same, without messages that cannot be read; and why not.
+    fn salvage(&self, id: ConversationId) -> Pending<'_, (Record, Vec<Error>)>;
+
     /// Brings a conversation in, with its ids and times. The message that it hangs on must be here already. A message
     /// whose id is taken gets a new one.
     fn restore(&self, record: Record) -> Pending<'_, Restored>;
 
     /// What the answers of a conversation took and cost, those that it shares with its parents among them.
     fn spent(&self, conversation: ConversationId) -> Pending<'_, Spent>;
+
+    /// What the answers of a conversation and of all its [family](Store::family) took and cost, each once: answers that
+    /// were asked for again in a fork are among them.
+    fn spent_by_family(&self, conversation: ConversationId) -> Pending<'_, Spent>;
 
     /// How much there is.
     fn stats(&self) -> Pending<'_, Stats>;
@@ -334,6 +341,24 @@ impl<E: Engine> Store for E {
         })
     }
 
+    fn salvage(&self, id: ConversationId) -> Pending<'_, (Record, Vec<Error>)> {
+        Box::pin(async move {
+            let (conversation, raw) = self.read(ops::Record(id)).await?;
+            let read = || {
+                let (mut messages, mut unreadable) = (Vec::with_capacity(raw.len()), Vec::new());
+                for message in raw {
+                    match unpack(message) {
+                        Ok(message) => messages.push(message),
+                        Err(error) => unreadable.push(error),
+                    }
+                }
+                Ok((messages, unreadable))
+            };
+            let (messages, unreadable) = self.offload(read).await?;
+            Ok((Record { conversation, messages }, unreadable))
+        })
+    }
+
     fn restore(&self, record: Record) -> Pending<'_, Restored> {
         Box::pin(async move {
             let Record { conversation, messages } = record;
@@ -345,6 +370,10 @@ impl<E: Engine> Store for E {
 
     fn spent(&self, conversation: ConversationId) -> Pending<'_, Spent> {
         Box::pin(self.read(ops::Spend(conversation)))
+    }
+
+    fn spent_by_family(&self, conversation: ConversationId) -> Pending<'_, Spent> {
+        Box::pin(self.read(ops::SpendFamily(conversation)))
     }
 
     fn stats(&self) -> Pending<'_, Stats> {

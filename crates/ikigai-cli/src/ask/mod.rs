@@ -168,7 +168,7 @@ async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     }
     let fresh = !ask.continue_last && ask.cid.is_none();
     // A dry run writes nothing, but may go on with what was kept.
-    let store = conversations::open(&settings, ask.no_save || (ask.dry_run && fresh)).await?;
+    let store = conversations::open_or_hint(&settings, ask.no_save || (ask.dry_run && fresh)).await?;
     let folder =
         std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
     let mut tooling = Tooling::new(&folder, &[], ask.tools)?;
@@ -194,6 +194,9 @@ async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     session.say(message).await?;
     let mut asked = Asked { emit: Emit::new(&ask, out), paid: Paid::default(), ask: &ask };
     let outcome = asked.run(model, schema, &mut session).await;
+    if let Err(failure) = &outcome {
+        session.unanswered(&failure.what).await?;
+    }
     let closed = store.close().await;
     let exit = outcome?;
     closed?;
@@ -281,9 +284,10 @@ impl Asked<'_, '_> {
     async fn streamed(&mut self, model: Model, session: &mut Session) -> Result<Exit, Failure> {
         let conversation = session.conversation().await?;
         let recorder = Recorder::new(Arc::clone(&session.store), conversation, model.name().clone());
-        let mut recorder = recorder.simulated(session.access.is_simulated());
         let history = session.history();
-        self.emit.begin(session.meter(&history, "Ctrl-C"))?;
+        let meter = session.meter(&history, "Ctrl-C");
+        let mut recorder = recorder.simulated(session.access.is_simulated()).metered(&meter);
+        self.emit.begin(meter)?;
         let mut flow = Flow::open(model, history);
         let mut last = None;
         let mut cost = None;

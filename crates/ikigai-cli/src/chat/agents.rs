@@ -98,11 +98,7 @@ impl Agents {
     /// How many still work, for the status line.
     pub(crate) fn status(&self) -> Option<String> {
         let working = self.all.iter().filter(|agent| agent.status().ended.is_none()).count();
-        match working {
-            0 => None,
-            1 => Some("1 agent".to_owned()),
-            several => Some(format!("{several} agents")),
-        }
+        (working > 0).then(|| notice::several(working as u64, "agent"))
     }
 }
 
@@ -125,9 +121,9 @@ impl Agent {
             Some(Ok(())) => "done".to_owned(),
             Some(Err(words)) => words.clone(),
         };
-        let cost = status.cost.map(|cost| format!(" · {cost}")).unwrap_or_default();
-        let words = status.text.split_whitespace().count();
-        format!("{} · {state} · {words} words{cost} · {}", self.choice.short(), first_line(&self.prompt))
+        let cost = status.cost.map(|cost| format!(" · {}", notice::money(cost))).unwrap_or_default();
+        let words = notice::several(status.text.split_whitespace().count() as u64, "word");
+        format!("{} · {state} · {words}{cost} · {}", self.choice.short(), first_line(&self.prompt))
     }
 }
 

@@ -1,5 +1,6 @@
 //! `ikigai` without a command, or `ikigai chat`: a conversation in the terminal.
 
+mod account;
 mod agents;
 mod commands;
 mod complete;
@@ -14,6 +15,7 @@ mod question;
 mod quiet;
 mod say;
 mod session;
+mod shell;
 mod tooling;
 mod transcript;
 mod turn;
@@ -26,7 +28,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
-use anstream::{AutoStream, ColorChoice};
 use clap::Args;
 use ikigai_store::ConversationId;
 
@@ -156,7 +157,7 @@ async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Ou
     let (simulate, model) = Simulate::asked(chat.sim, chat.model.as_deref(), Simulate::WithoutKey);
     chat.model = model;
     let access = Access::open(simulate, out).await?;
-    let store = conversations::open(&settings, chat.no_save).await?;
+    let store = conversations::open_or_hint(&settings, chat.no_save).await?;
     let folder =
         std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
     let tooling = Tooling::new(&folder, &chat.allowed, settings.tools && !chat.no_tools)?;
@@ -165,8 +166,7 @@ async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Ou
     let resumed = begin(&mut session, &chat).await?;
 
     let size = size();
-    let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
-    let look = Look::new(size.columns, colour, |name| std::env::var(name).ok());
+    let look = Look::of_stdout(size.columns);
     let remembered = store.prompts(REMEMBERED).await?;
     let pick = Arc::new(AtomicBool::new(false));
     let completion = Completion::new(session.access.registry().clone(), folder, Arc::clone(&pick));
@@ -238,7 +238,10 @@ impl Talk {
                     self.print(&notice::info(&format!("› {line}"), self.look))?;
                     Typed::Line(line)
                 }
-                None => self.read()?,
+                None => {
+                    self.session.reckon().await?;
+                    self.read()?
+                }
             };
             match &line {
                 Typed::Line(line) => self.session.store.remember_prompt(line).await?,
@@ -318,6 +321,7 @@ impl Talk {
             Ok(outcome) => outcome.with(late),
             Err(failure) => {
                 view.end()?;
+                self.session.failed(&failure.what).await?;
                 return self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look));
             }
         };
@@ -328,6 +332,7 @@ impl Talk {
             }
             Ended::Failed(error) => {
                 let (what, hint) = turn::told(&error);
+                self.session.failed(&what).await?;
                 self.print(&notice::error(&what, hint.as_deref(), self.look))?;
             }
         }
@@ -359,7 +364,7 @@ impl Talk {
         if let Some((used, window)) = self.session.context_used() {
             parts.push(format!("{}%", used.saturating_mul(100).div_ceil(window.max(1))));
         }
-        parts.extend(self.session.cost().map(|cost| format!("{cost:.4}")));
+        parts.extend(self.session.cost());
         parts.extend(self.agents.status());
         parts.join(" · ")
     }
@@ -414,7 +419,7 @@ impl std::fmt::Debug for Talk {
 
 /// A text in a style, where styles are wanted.
 fn painted(look: Look, style: anstyle::Style, text: &str) -> String {
-    if look.colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    look.paint(style, text)
 }
 
 /// The terminal's size; a usual one where it does not say.

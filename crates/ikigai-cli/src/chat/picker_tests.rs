@@ -3,7 +3,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-const LOOK: Look = Look { width: 60, colour: false, unicode: true, motion: true };
+const LOOK: Look = Look { width: 60, colour: false, styles: false, unicode: true, motion: true };
 
 fn picker(query: &str) -> Picker {
     let names = ["claude-sonnet-4-5", "claude-opus-4-8", "gpt-5.5", "gemini-2.5-pro", "gemini-3.5-flash"];
@@ -26,12 +26,13 @@ fn text(letters: &str) -> Key {
 #[test]
 fn typing_narrows_and_arrows_move() {
     let mut all = picker("");
-    assert_snapshot!(all.lines(&["Two thinking blocks stay behind.".to_owned()], 3, LOOK).join("\n"), @"
+    assert_snapshot!(all.lines(&["⚠Two thinking blocks stay behind.".to_owned(), "The last answer.".to_owned()], 3, LOOK).join("\n"), @"
     Model › ▏  5 of 5
     ❯ claude-sonnet-4-5  $0 in
       claude-opus-4-8    $1 in
       gpt-5.5            $2 in
     ⚠ Two thinking blocks stay behind.
+      The last answer.
       Enter chooses · Up and Down move · Esc cancels
     ");
     press(&mut all, &[Key::Down, Key::Down, Key::Down]);

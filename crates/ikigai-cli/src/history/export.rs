@@ -73,8 +73,8 @@ pub(crate) async fn run(export: &Export, store: &dyn Store, out: &mut Out) -> Re
         }
     }
     let Some(path) = &export.output else {
-        write(export, store, &ids, &mut std::io::stdout()).await?;
-        return Ok(());
+        let exported = write(export, store, &ids, &mut std::io::stdout()).await?;
+        return complete(&exported, out);
     };
     if !export.force && path.try_exists().unwrap_or(false) {
         return Err(there(path));
@@ -95,7 +95,20 @@ pub(crate) async fn run(export: &Export, store: &dyn Store, out: &mut Out) -> Re
     }
     let (conversations, messages) =
         (count(exported.conversations, "conversation"), count(exported.messages, "message"));
-    out.text(&format!("{conversations} with {messages} in {}\n", path.display()))
+    out.text(&format!("{conversations} with {messages} in {}\n", path.display()))?;
+    complete(&exported, out)
+}
+
+/// What could not be read is told, and makes the export fail although the rest is there.
+fn complete(exported: &Exported, out: &mut Out) -> Result<(), Failure> {
+    for what in &exported.unreadable {
+        out.warning(what);
+    }
+    match exported.unreadable.len() {
+        0 => Ok(()),
+        several => Err(Failure::new(format!("{} could not be exported", count(several as u64, "item")))
+            .hint("Everything else was. `ikigai doctor` checks the database.")),
+    }
 }
 
 fn there(path: &Path) -> Failure {
@@ -142,8 +155,16 @@ async fn everything(store: &dyn Store) -> Result<Vec<ConversationId>, Failure> {
 async fn markdown(store: &dyn Store, ids: &[ConversationId], to: &mut (dyn Write + Send)) -> Result<Exported, Failure> {
     let mut all = Exported::default();
     for id in ids {
-        let thread = store.thread(*id).await?;
-        let text = ikigai_store::markdown(&store.conversation(*id).await?, &thread);
+        let read = async { Ok((store.conversation(*id).await?, store.thread(*id).await?)) };
+        let (conversation, thread) = match read.await {
+            Ok(read) => read,
+            Err(error) => {
+                let error: ikigai_store::Error = error;
+                all.unreadable.push(format!("conversation {id}: {error}"));
+                continue;
+            }
+        };
+        let text = ikigai_store::markdown(&conversation, &thread);
         let between = if all.conversations == 0 { "" } else { "\n" };
         to.write_all(format!("{between}{text}").as_bytes()).map_err(|error| Failure::writing(&error))?;
         all.conversations += 1;

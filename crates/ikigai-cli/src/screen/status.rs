@@ -45,7 +45,7 @@ pub(crate) fn row(status: &Status<'_>, look: Look) -> String {
     let about = status.about.filter(|_| !stalled).map(|about| format!("{doing}: {about}"));
     let time = notice::duration(status.elapsed);
     let tokens = (status.tokens > 0).then(|| format!("~{}", notice::tokens(status.tokens)));
-    let cost = status.cost.map(|cost| format!("~{cost:.4}"));
+    let cost = status.cost.map(|cost| notice::about(cost, true));
     let stops = format!("{} stops", status.stops);
     // What matters least goes first where the row is too long.
     let rows =

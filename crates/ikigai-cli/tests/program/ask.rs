@@ -123,7 +123,10 @@ fn thinking_and_what_it_took_go_to_standard_error() {
     assert_eq!((said.code, said.stdout.as_str()), (Some(0), "Yes.\n"));
     let lines: Vec<&str> = said.stderr.lines().collect();
     assert_eq!(lines[0], "Hm.");
-    assert!(lines[1].contains(" in · ") && lines[1].contains(" out · ") && lines[1].contains(" · $"), "{lines:?}");
+    assert!(
+        lines[1].contains(" in · ") && lines[1].contains(" out · ") && lines[1].contains(" · <$0.0001 · "),
+        "{lines:?}"
+    );
 }
 
 #[test]

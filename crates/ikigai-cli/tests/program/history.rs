@@ -66,6 +66,24 @@ fn a_narrow_terminal_gets_a_shorter_title_and_then_fewer_columns() {
 }
 
 #[test]
+fn a_message_that_cannot_be_read_is_named_and_the_others_are_exported() {
+    let home = filled();
+    let whole = lines(&printed(&home, &["history", "export", "--all"]));
+    let file = home.path("ikigai.db");
+    let mut bytes = std::fs::read(&file).unwrap();
+    // The text of the first question begins with a quote; without it the message is no JSON any more.
+    let body = b"\"text\":\"Why is the sky blue?";
+    let place = bytes.windows(body.len()).position(|window| window == body).unwrap();
+    bytes[place + 7] = b' ';
+    std::fs::write(&file, bytes).unwrap();
+    let said = home.said(&["history", "export", "--all"]);
+    assert_eq!(said.code, Some(1));
+    assert_eq!(lines(&said.stdout).len(), whole.len() - 1);
+    assert!(said.stderr.contains(&format!("conversation {FIRST}: message ")), "{}", said.stderr);
+    assert!(said.stderr.contains("1 item could not be exported"), "{}", said.stderr);
+}
+
+#[test]
 fn a_list_goes_on_page_by_page() {
     let home = filled();
     let Said { code, stdout, stderr } = home.said(&["history", "list", "-n", "1"]);

@@ -4,6 +4,7 @@
 #![cfg(unix)]
 
 mod approval;
+mod everyday;
 mod mcp;
 mod models;
 mod project;

@@ -184,6 +184,11 @@ impl Terminal {
         lines.join("\n").trim_end().to_owned()
     }
 
+    /// The same with its styles, as escape sequences.
+    pub(crate) fn styled(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-e"]).unwrap()
+    }
+
     /// Kills the program as a power cut would.
     pub(crate) fn kill(&self) {
         let shell = self.tmux(&["list-panes", "-F", "#{pane_pid}"]).unwrap();

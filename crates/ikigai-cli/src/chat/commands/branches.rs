@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ikigai::{Message, Role};
-use ikigai_store::{Details, Point, Stored};
+use ikigai_store::{Details, Entry, Point, Stored};
 
 use super::super::Talk;
 use super::super::agents::Task;
@@ -13,6 +13,7 @@ use super::super::transcript;
 use super::Next;
 use crate::exit::Failure;
 use crate::history::when;
+use crate::record;
 use crate::screen::{Region, notice};
 
 /// What a model is asked for when the conversation is to become shorter.
@@ -126,7 +127,8 @@ impl Talk {
                 let mark = if branch.id == here { " · here" } else { "" };
                 let title = branch.title.as_deref().unwrap_or("untitled");
                 let model = branch.model.model.as_deref().unwrap_or("no model");
-                let words = format!("{}. {title} · {model} · {} messages{mark}", place + 1, branch.messages);
+                let words =
+                    format!("{}. {title} · {model} · {}{mark}", place + 1, notice::several(branch.messages, "message"));
                 text.push_str(&notice::info(&words, self.look));
             }
             text.push_str(&notice::info("/branch NUMBER goes there.", self.look));
@@ -155,6 +157,7 @@ impl Talk {
             _ = tokio::signal::ctrl_c() => return Err(Failure::new("stopped; the conversation is as it was")),
         };
         let summary = answer.text();
+        let cost = answer.cost().map(|cost| cost.total()).filter(|_| !self.session.access.is_simulated());
         if summary.trim().is_empty() {
             return Err(Failure::new("the model gave no summary; the conversation is as it was"));
         }
@@ -162,15 +165,23 @@ impl Talk {
         self.session.branch(Point::Start, None).await?;
         let id = self.session.conversation().await?;
         let said = format!("This is what we said so far, in short:\n\n{summary}");
-        let entries = vec![
-            Message::new(Role::User, said).into(),
-            Message::new(Role::Assistant, "I have it. Let us go on.").into(),
-        ];
+        // The summary was paid for, and the sum knows it from this message. It takes no room as the summary did.
+        let mut reply = Entry::new(Message::new(Role::Assistant, "I have it. Let us go on."));
+        reply.cost = cost;
+        if let Some(choice) = &self.session.choice {
+            reply.message.provider = Some(choice.name.provider.clone());
+            reply.message.model = Some(choice.name.id.clone());
+        }
+        if self.session.access.is_simulated() {
+            reply = record::as_simulated(reply);
+        }
+        let entries = vec![Message::new(Role::User, said).into(), reply];
         self.session.store.append_all(id, entries).await?;
         self.session.thread = self.session.store.thread(id).await?;
-        let words = format!("{before} messages are now a summary. The whole conversation is a branch: /branch.");
+        let before = notice::several(before as u64, "message");
+        let words = format!("{before} became a summary. The whole conversation is a branch: /branch.");
         self.print(&notice::success(&words, &[], self.look))?;
-        let shown: String = self.session.thread.iter().map(|stored| transcript::show(stored, self.look)).collect();
+        let shown: String = transcript::show_all(&self.session.thread, self.look).collect();
         self.print(&shown)
     }
 }

@@ -55,7 +55,7 @@ pub(crate) const COMMANDS: [Known; 35] = [
     known("title", &[], "TEXT", "rename this conversation"),
     known("export", &[], "[FILE.md|FILE.jsonl]", "write the conversation to a file"),
     known("copy", &[], "[code]", "copy the last answer or its last code block"),
-    known("raw", &[], "", "the last request as it is sent"),
+    known("raw", &[], "", "the last request as it was sent, and the answer, as JSON"),
     known("clear", &[], "", "clear the screen and start a new conversation"),
     known("save", &[], "", "where the conversation is kept"),
     known("delete", &[], "[yes]", "delete this conversation for good"),

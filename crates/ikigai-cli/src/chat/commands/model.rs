@@ -1,6 +1,7 @@
 //! `/model`, `/models`, `/thinking`, `/system`.
 
 use anstyle::AnsiColor;
+use ikigai::{Message, Role};
 
 use super::super::complete;
 use super::super::models;
@@ -37,6 +38,8 @@ impl Talk {
     /// Goes on with another model, and says what that means for this conversation.
     async fn switch(&mut self, choice: Choice) -> Result<(), Failure> {
         self.session.access.check(&choice.name)?;
+        // A request that cannot be made is refused here, before anything is promised. No key is needed for this.
+        choice.model(&self.session.client, None).preview(Message::new(Role::User, "Hello"))?;
         let banner = self.banner(&choice)?;
         let costs = self.session.switch_costs(&choice);
         self.session.switch(choice).await?;
@@ -62,8 +65,8 @@ impl Talk {
             let Some(row) = rows.get(place) else { return Vec::new() };
             let choice = row.chosen(with_level(query).1);
             match session.access.check(&choice.name) {
-                Err(failure) => vec![failure.what],
-                Ok(()) => session.switch_costs(&choice).into_iter().map(|(_, shown)| shown).collect(),
+                Err(failure) => vec![format!("⚠{}", failure.what)],
+                Ok(()) => session.switch_costs(&choice).into_iter().map(|(_, shown)| format!("⚠{shown}")).collect(),
             }
         };
         let picker = Picker::new("Model", choices, query);

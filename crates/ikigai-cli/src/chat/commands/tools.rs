@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ikigai::{Attach as _, Message, Role};
 
-use super::super::Talk;
+use super::super::{Talk, say};
 use crate::exit::Failure;
 use crate::screen::notice;
 
@@ -71,6 +71,8 @@ impl Talk {
             message = message.attach(path)?;
         }
         let added = message.content.len();
+        let pictures = files.iter().filter(|file| say::is_picture(&self.session.folder.join(file))).cloned();
+        self.session.pictures.extend(pictures);
         self.session.attached.extend(message.content);
         self.print(&notice::success(&format!("{added} attached to the next message."), &[], self.look))
     }
