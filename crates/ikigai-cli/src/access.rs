@@ -67,7 +67,7 @@ impl Access {
         if wanted {
             let sim = Sim::start()
                 .await
-                .map_err(|error| Failure::new(format!("the built-in simulator does not start: {error}")))?;
+                .map_err(|error| Failure::new(format!("cannot start the built-in simulator: {error}")))?;
             simulator = Some(Arc::new(sim));
         }
         Ok(Access { registry, simulator })
@@ -129,8 +129,8 @@ impl Access {
     fn no_key(&self) -> Failure {
         let variables = USUAL.iter().filter_map(|(id, _)| self.registry.providers.find(id)?.key_env.first());
         let variables: Vec<&str> = variables.map(AsRef::as_ref).collect();
-        let failure = Failure::new(format!("there is no key: set {} or another provider's", variables.join(", ")));
-        let store = "Or store one with `ikigai keys set PROVIDER`. `--sim` asks the built-in simulator.";
+        let failure = Failure::new(format!("no API key found: set {} or another provider's", variables.join(", ")));
+        let store = "Or store one with `ikigai keys set PROVIDER`. Use `--sim` to ask the built-in simulator.";
         let hint = trust::hint(&self.registry).map_or(store.to_owned(), |hint| format!("{hint}\n  {store}"));
         failure.exit(Exit::NoKey).hint(hint)
     }
@@ -172,7 +172,7 @@ impl Access {
             return Ok(name.to_string());
         }
         let examples: Vec<String> = USUAL.iter().map(|(_, model)| format!("  {}", choose(model))).collect();
-        Err(Failure::new("no model is chosen").exit(Exit::Usage).hint(format!("Choose one:\n{}", examples.join("\n"))))
+        Err(Failure::new("no model selected").exit(Exit::Usage).hint(format!("Choose one:\n{}", examples.join("\n"))))
     }
 }
 

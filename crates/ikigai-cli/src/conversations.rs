@@ -23,18 +23,19 @@ pub(crate) async fn open(settings: &Settings, forget: bool) -> Result<Arc<dyn St
 
 /// The same for a question, which can do without.
 pub(crate) async fn open_or_hint(settings: &Settings, forget: bool) -> Result<Arc<dyn Store>, Failure> {
-    open(settings, forget).await.map_err(|failure| failure.hint("With --no-save nothing is read or kept."))
+    open(settings, forget).await.map_err(|failure| failure.hint("Use --no-save to go on without the database."))
 }
 
 /// The conversation that a part of an id means.
 pub(crate) async fn find(store: &dyn Store, part: &str) -> Result<ConversationId, Failure> {
     let found = store.find(part).await?;
     match found.as_slice() {
-        [] => Err(Failure::new(format!("there is no conversation `{part}`")).hint("`ikigai history list` lists them.")),
+        [] => Err(Failure::new(format!("no conversation matches `{part}`")).hint("`ikigai history list` lists them.")),
         [one] => Ok(one.id),
         several => {
             let ids: Vec<String> = several.iter().map(|conversation| format!("  {}", line(conversation))).collect();
-            Err(Failure::new(format!("`{part}` may be one of several")).hint(format!("These fit:\n{}", ids.join("\n"))))
+            Err(Failure::new(format!("`{part}` matches several conversations"))
+                .hint(format!("These match:\n{}", ids.join("\n"))))
         }
     }
 }

@@ -143,7 +143,7 @@ impl<'a> Names<'a> {
         let meant = if names.is_empty() { String::new() } else { format!("; did you mean {}?", names.join(", ")) };
         let anyway = if provider.is_some() { format!(" If it is new: {text}{SURE}") } else { String::new() };
         Failure::usage(format!("unknown model `{text}`{meant}"))
-            .hint(format!("`/model` shows all of them, and so does `ikigai models list`.{anyway}"))
+            .hint(format!("`/model` and `ikigai models list` show all of them.{anyway}"))
     }
 
     /// A good model of one of these providers, the best known first.

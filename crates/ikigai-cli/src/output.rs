@@ -11,6 +11,7 @@ use ikigai_core::{Loss, Severity};
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
+use crate::flow;
 use crate::screen::{clean, clean_styled};
 
 /// Headings, in help and in tables.
@@ -106,11 +107,12 @@ impl Out {
 
     /// What a translation could not carry, on standard error.
     pub(crate) fn loss(&mut self, loss: &Loss) {
-        let (style, word) = match loss.severity {
-            Severity::Loss => (WARNING, "loss:"),
-            Severity::Info => (DIM, "info:"),
+        let style = match loss.severity {
+            Severity::Loss => WARNING,
+            Severity::Info => DIM,
         };
-        self.note(&format!("{style}{word}{style:#} {}\n", clean(&loss.to_string())));
+        let (word, text) = flow::told(loss);
+        self.note(&format!("{style}{word}{style:#} {}\n", clean(&text)));
     }
 
     /// Says why the program ends, on standard error; nothing for a reader that went away or Ctrl-C.
@@ -123,7 +125,7 @@ impl Out {
             text.push_str(&format!("  {}\n", clean(hint)));
         }
         if failure.exit == Exit::Usage {
-            text.push_str("\nFor more, try --help.\n");
+            text.push_str("\nFor more information, try --help.\n");
         }
         self.note(&text);
     }
@@ -193,7 +195,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// The choice as it stands on the command line, before that is parsed: help and usage errors heed it too.
+    /// The choice on the command line, before that is parsed: help and usage errors follow it too.
     pub(crate) fn from_arguments(arguments: &[OsString]) -> Self {
         let mut arguments = arguments.iter().map(OsString::as_os_str).take_while(|word| *word != OsStr::new("--"));
         let mut choice = Color::Auto;

@@ -80,7 +80,7 @@ pub(crate) fn hint(registry: &Registry) -> Option<String> {
     let untrusted = of(Path::new(".")).is_ok_and(|permissions| permissions.trusted() != Some(true));
     let names = waiting(registry);
     (untrusted && !names.is_empty())
-        .then(|| format!("The .env here sets {}; `ikigai trust` lets it be used.", names.join(", ")))
+        .then(|| format!("The .env here sets {}; run `ikigai trust` to use it.", names.join(", ")))
 }
 
 /// The variables of ours that the `.env` of the working folder sets.

@@ -24,14 +24,14 @@ use crate::tools::Decision;
 use crate::watch::{Note, Paid};
 use crate::{conversations, redact, settings, tools};
 
-/// Ask once, and print the answer
+/// Ask one question and print the answer
 ///
 /// The question comes from the command line, from a pipe, or from both. The answer, and nothing else, goes to standard
 /// output; everything else goes to standard error. In a pipe it is the plain text of the model.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct Ask {
-    /// The question; `-` stands for what is piped in
+    /// The question; `-` stands for standard input
     #[arg(value_name = "WORDS")]
     words: Vec<String>,
     /// The model: [PROVIDER:]MODEL[/LEVEL]
@@ -40,37 +40,37 @@ pub(crate) struct Ask {
     /// The system prompt
     #[arg(short, long, value_name = "TEXT")]
     system: Option<String>,
-    /// A file to go with it, an address, or - for what is piped in
+    /// Attach a file, a URL, or - for standard input
     #[arg(short, long = "attach", value_name = "FILE")]
     attach: Vec<String>,
-    /// JSON that matches a JSON Schema
+    /// Answer with JSON that matches this JSON Schema
     #[arg(long, value_name = "FILE", conflicts_with_all = ["extract", "tools"])]
     schema: Option<PathBuf>,
-    /// The form of the answer
+    /// The output format
     #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
     format: Option<Format>,
-    /// The whole response in the canonical form, as --format json
+    /// The whole response in the canonical form; same as --format json
     #[arg(long)]
     json: bool,
-    /// Print the answer as it is written; so it is unless --no-stream is given
+    /// Print the answer as it is written; this is the default
     #[arg(long, overrides_with = "no_stream")]
     stream: bool,
-    /// Print the answer when it is whole
+    /// Print the answer when it is complete
     #[arg(long)]
     no_stream: bool,
-    /// Show the thinking, on standard error
+    /// Show the thinking on standard error
     #[arg(long)]
     thinking: bool,
-    /// Go on with the last conversation
+    /// Continue the last conversation
     #[arg(short, long = "continue", conflicts_with = "cid")]
     continue_last: bool,
-    /// Go on with a conversation, by the beginning or the end of its id
+    /// Continue a conversation, by the beginning or the end of its id
     #[arg(long, value_name = "ID")]
     cid: Option<String>,
-    /// Keep nothing of it
+    /// Do not save this conversation
     #[arg(long)]
     no_save: bool,
-    /// Let the model use tools: those that only read run, others need --allow
+    /// Let the model use tools: read-only ones run, others need --allow
     #[arg(long)]
     tools: bool,
     /// A tool that may run, or `all`
@@ -82,16 +82,16 @@ pub(crate) struct Ask {
     /// Print the request that would be sent, without its key, and send nothing
     #[arg(long)]
     dry_run: bool,
-    /// Say what it took, on standard error
+    /// Print tokens, cost and time on standard error
     #[arg(short, long)]
     usage: bool,
     /// Print only the first code block of the answer
     #[arg(short = 'x', long)]
     extract: bool,
-    /// An answer that is cut off by its length is an error
+    /// Fail if the answer hits the length limit
     #[arg(long)]
     fail_on_length: bool,
-    /// Give up after so many seconds
+    /// Give up after this many seconds
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
     /// temperature, top_p, seed, max_output_tokens, thinking_budget or stop, and its value
@@ -106,27 +106,27 @@ Examples:
   ikigai ask -m gemini-2.5-pro/high -a chart.png \"What does it show?\"
   ikigai ask --schema invoice.json \"Invoice 4711 of 3 May, 120 euros\" | jq .amount
   ikigai ask -c \"And in French?\"
-      Goes on with the last conversation.
+      Continues the last conversation.
   ikigai ask --json hi | jq .usage
   ikigai ask --dry-run -m o3/high hi
       The request as it would be sent.
 
 Exit codes:
-  0 it worked · 1 an error · 2 the command line makes no sense · 3 no key, or not accepted
-  4 rate limit, quota or overload after all tries · 5 refused by a filter
-  6 cut off by its length (with --fail-on-length) · 7 no match for the schema
-  130 Ctrl-C · 141 the reader went away";
+  0 success · 1 an error · 2 invalid arguments · 3 no API key, or the key was rejected
+  4 rate-limited, out of quota or overloaded, after all retries · 5 refused by a content filter
+  6 hit the length limit (with --fail-on-length) · 7 does not match the schema
+  130 Ctrl-C · 141 the output pipe was closed";
 
 /// The form of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// The text of the model as it is
+    /// The model's text as it is
     Text,
-    /// The text drawn for a terminal; so it is on a terminal
+    /// The text drawn for a terminal; the default on a terminal
     Markdown,
     /// The whole response in the canonical form
     Json,
-    /// The events of the stream in the canonical form, one a line
+    /// The stream's events in the canonical form, one per line
     Jsonl,
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn run(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
             None => asking.await,
             Some(limit) => tokio::time::timeout(limit, asking)
                 .await
-                .unwrap_or_else(|_| Err(Failure::new(format!("there is no answer after {} s", limit.as_secs())))),
+                .unwrap_or_else(|_| Err(Failure::new(format!("no answer after {} s", limit.as_secs())))),
         }
     });
     runtime.shutdown_timeout(ENDING);
@@ -170,7 +170,7 @@ async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     // A dry run writes nothing, but may go on with what was kept.
     let store = conversations::open_or_hint(&settings, ask.no_save || (ask.dry_run && fresh)).await?;
     let folder =
-        std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
+        std::env::current_dir().map_err(|error| Failure::new(format!("cannot use the working folder: {error}")))?;
     let mut tooling = Tooling::new(&folder, &[], ask.tools)?;
     if ask.tools {
         let servers = Servers::begin(settings.mcp.clone(), |_| ());
@@ -209,7 +209,7 @@ async fn choose(session: &mut Session, ask: &Ask) -> Result<(), Failure> {
         (Some(part), _) => Some(conversations::find(&*session.store, part).await?),
         (None, true) => {
             let last = session.store.latest().await?;
-            Some(last.ok_or_else(|| Failure::new("there is no conversation to go on with"))?.id)
+            Some(last.ok_or_else(|| Failure::new("there is no conversation to continue"))?.id)
         }
         (None, false) => None,
     };
@@ -423,7 +423,9 @@ impl Asked<'_, '_> {
                     Decision::Run => Approval::Allow,
                     Decision::Refuse(why) => Approval::Deny(why),
                     Decision::Ask(_) if named => Approval::Allow,
-                    Decision::Ask(_) => Approval::Deny(format!("nobody allowed it; --allow {} would", call.name)),
+                    Decision::Ask(_) => {
+                        Approval::Deny(format!("not allowed; the user can allow it with --allow {}", call.name))
+                    }
                 };
                 self.emit.call(&told.line, approval == Approval::Allow)?;
                 let _ = answer.send(approval);
@@ -444,14 +446,12 @@ impl Asked<'_, '_> {
         match response.finish_reason {
             FinishReason::ContentFilter => Err(Failure::new("the provider refused to answer")
                 .exit(Exit::Refused)
-                .hint("Sending it again will not help; other words may.")),
-            FinishReason::Length if self.ask.fail_on_length => {
-                Err(Failure::new("the answer was cut off by its length")
-                    .exit(Exit::CutOff)
-                    .hint("Allow more: -o max_output_tokens 16000"))
-            }
+                .hint("Sending it again will not help; try rephrasing it.")),
+            FinishReason::Length if self.ask.fail_on_length => Err(Failure::new("the answer hit the length limit")
+                .exit(Exit::CutOff)
+                .hint("Raise the limit: -o max_output_tokens 16000")),
             FinishReason::Length => {
-                self.emit.warning("the answer was cut off by its length; -o max_output_tokens N allows more");
+                self.emit.warning("the answer hit the length limit; raise it with -o max_output_tokens N");
                 Ok(Exit::Ok)
             }
             _ => Ok(Exit::Ok),

@@ -34,7 +34,8 @@ pub(super) fn compose(words: &[String], piped: Option<Vec<u8>>, files: &[String]
     let mut piped = piped;
     for file in files {
         if file == STDIN {
-            let bytes = piped.take().ok_or_else(|| Failure::usage("-a - attaches what is piped in, and nothing is"))?;
+            let bytes =
+                piped.take().ok_or_else(|| Failure::usage("-a - attaches standard input, but nothing is piped in"))?;
             message.content.push(Block::file(&bytes, "stdin"));
         } else {
             message = message.attach(file)?;
@@ -81,7 +82,7 @@ pub(super) fn readable(message: &Message, facts: Option<&Facts>, registry: &Regi
             .collect();
         others.sort_by_key(|name| (!name.starts_with("claude") && !name.starts_with("gpt"), name.len()));
         others.truncate(3);
-        return Err(Failure::usage(format!("{} reads no {what}", facts.id))
+        return Err(Failure::usage(format!("{} cannot read {what}", facts.id))
             .hint(format!("Models that do: {}", others.join(", "))));
     }
     Ok(())
@@ -146,7 +147,7 @@ mod tests {
         let name = registry.parse("o3-mini").unwrap();
         let facts = registry.route(&name).unwrap().facts;
         let failure = readable(&message, facts, &registry).unwrap_err();
-        assert_eq!(failure.what, "o3-mini reads no pictures");
+        assert_eq!(failure.what, "o3-mini cannot read pictures");
         assert!(failure.hint.is_some_and(|hint| hint.contains("gpt-4o")));
         let name = registry.parse("claude-sonnet-4-5").unwrap();
         readable(&message, registry.route(&name).unwrap().facts, &registry).unwrap();

@@ -51,14 +51,16 @@ impl Session {
     pub(crate) async fn unanswered(&mut self, why: &str) -> Result<(), Failure> {
         let id = self.conversation().await?;
         self.thread = self.store.thread(id).await?;
-        self.failed(why).await
+        self.failed(why).await.map(drop)
     }
 
     /// The last question failed: it stays, and is not sent again unless it is asked again.
-    pub(crate) async fn failed(&mut self, why: &str) -> Result<(), Failure> {
-        if let Some(last) = self.thread.last_mut().filter(|last| last.entry.message.role == Role::User) {
-            *last = self.store.finish(last.id, record::unanswered(last.entry.clone(), why)).await?;
-        }
-        Ok(())
+    /// False when something had come: then it did not fail.
+    pub(crate) async fn failed(&mut self, why: &str) -> Result<bool, Failure> {
+        let Some(last) = self.thread.last_mut().filter(|last| last.entry.message.role == Role::User) else {
+            return Ok(false);
+        };
+        *last = self.store.finish(last.id, record::unanswered(last.entry.clone(), why)).await?;
+        Ok(true)
     }
 }

@@ -183,7 +183,7 @@ impl std::fmt::Debug for Editor {
 }
 
 fn failed(error: reedline::ReedlineError) -> Failure {
-    Failure::new(format!("the line editor does not start: {error}"))
+    Failure::new(format!("cannot start the line editor: {error}"))
 }
 
 fn edit_mode(keys: EditKeys) -> Box<dyn EditMode> {

@@ -113,7 +113,7 @@ async fn connect(name: &str, configured: McpServer) -> Result<(Connection, Vec<C
     let mut server = match (command.split_first(), url) {
         (Some((program, arguments)), None) => Server::command(program, arguments),
         (None, Some(url)) => Server::url(url),
-        (Some(_), Some(_)) => return Err("it has a command and a url; one of them is enough".to_owned()),
+        (Some(_), Some(_)) => return Err("it has both a command and a url; remove one".to_owned()),
         (None, None) => return Err("it has neither a command nor a url".to_owned()),
     };
     for (variable, value) in env {

@@ -51,38 +51,38 @@ use crate::project::Project;
 use crate::screen::{Look, Region, Size, notice};
 use crate::{conversations, settings, tools, trust};
 
-/// Talk with a model
+/// Chat with a model
 ///
-/// Any model, and another one in the middle of the conversation: /model NAME/LEVEL. Conversations are kept, and can be
-/// taken up again. `/help` lists what can be done.
+/// Any model, and another one in the middle of the conversation: /model NAME/LEVEL. Conversations are saved and can be
+/// continued later. `/help` lists the commands.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct Chat {
     /// The first question
     #[arg(value_name = "QUESTION")]
     question: Vec<String>,
-    /// The model to begin with: [PROVIDER:]MODEL[/LEVEL]
+    /// The model to start with: [PROVIDER:]MODEL[/LEVEL]
     #[arg(short, long, value_name = "MODEL")]
     model: Option<String>,
     /// The system prompt
     #[arg(short, long, value_name = "TEXT")]
     system: Option<String>,
-    /// Go on with the last conversation
+    /// Continue the last conversation
     #[arg(short, long = "continue", conflicts_with = "resume")]
     continue_last: bool,
-    /// Go on with a conversation, by the beginning or the end of its id
+    /// Continue a conversation, by the beginning or the end of its id
     #[arg(short, long, value_name = "ID")]
     resume: Option<String>,
-    /// Keep nothing of this conversation
+    /// Do not save this conversation
     #[arg(long)]
     no_save: bool,
     /// Talk to the built-in simulator, not to a model; `-m sim` does the same
     #[arg(long)]
     sim: bool,
-    /// No tools
+    /// Turn tools off
     #[arg(long)]
     no_tools: bool,
-    /// A further folder or file that tools may reach
+    /// Another folder or file that tools may use
     #[arg(long = "allow-path", value_name = "PATH")]
     allowed: Vec<std::path::PathBuf>,
 }
@@ -98,9 +98,9 @@ Examples:
   ikigai --no-save --no-tools
 
 Keys:
-  Enter sends; Alt-Enter, Ctrl-J or a \\ at the end of the line begins a new line, and so does \"\"\".
-  Tab completes commands, models, levels, and files after @. Ctrl-R searches what was typed before.
-  Esc or Ctrl-C stops the answer and keeps what came. Ctrl-C twice on an empty line leaves, and so does Ctrl-D.
+  Enter sends. Alt-Enter, Ctrl-J or a \\ at the end of the line starts a new line, and so does \"\"\".
+  Tab completes commands, models, levels, and files after @. Ctrl-R searches your earlier lines.
+  Esc or Ctrl-C stops the answer and keeps what has arrived. Ctrl-D leaves, and so does Ctrl-C twice on an empty line.
   Ctrl-Z suspends.
   Ctrl-T opens the last thinking. Ctrl-G opens your editor.";
 
@@ -159,7 +159,7 @@ async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Ou
     let access = Access::open(simulate, out).await?;
     let store = conversations::open_or_hint(&settings, chat.no_save).await?;
     let folder =
-        std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
+        std::env::current_dir().map_err(|error| Failure::new(format!("cannot use the working folder: {error}")))?;
     let tooling = Tooling::new(&folder, &chat.allowed, settings.tools && !chat.no_tools)?;
     let configured = if tooling.is_on() { settings.mcp.clone() } else { Default::default() };
     let mut session = Session::new(access, settings, Arc::clone(&store), tooling, folder.clone())?;
@@ -206,7 +206,7 @@ async fn begin(session: &mut Session, chat: &Chat) -> Result<bool, Failure> {
         (Some(part), _) => Some(conversations::find(&*session.store, part).await?),
         (None, true) => {
             let last = session.store.latest().await?;
-            Some(last.ok_or_else(|| Failure::new("there is no conversation yet"))?.id)
+            Some(last.ok_or_else(|| Failure::new("there are no conversations yet"))?.id)
         }
         (None, false) => None,
     };
@@ -328,7 +328,11 @@ impl Talk {
         match ended {
             Ended::Whole => {}
             Ended::Stopped => {
-                self.print(&notice::warning("Stopped. The partial answer is saved; /retry to ask again.", self.look))?;
+                let words = match self.session.failed("stopped").await? {
+                    true => "Stopped before an answer came; /retry to ask again.",
+                    false => "Stopped. The partial answer is saved; /retry to ask again.",
+                };
+                self.print(&notice::warning(words, self.look))?;
             }
             Ended::Failed(error) => {
                 let (what, hint) = turn::told(&error);
@@ -377,7 +381,7 @@ impl Talk {
         };
         self.print(&notice::info(&format!("ikigai {version} · {model} · /help lists the commands"), self.look))?;
         if !brought.is_empty() {
-            self.print(&notice::info(&format!("Used here: {}", brought.join(", ")), self.look))?;
+            self.print(&notice::info(&format!("Loaded from this folder: {}", brought.join(", ")), self.look))?;
         }
         if let Some(notice) = self.session.access.notice() {
             self.print(&notice::info(&notice, self.look))?;
@@ -392,11 +396,11 @@ impl Talk {
         self.print("\n")
     }
 
-    /// The way back to the conversation, for whoever leaves it.
+    /// The way back to the conversation, for anyone who leaves it.
     fn part(&self) -> Result<(), Failure> {
         match &self.session.conversation {
             Some(conversation) if !self.session.thread.is_empty() && self.session.store.place() != "memory" => {
-                let words = format!("Go on with: ikigai --resume {}", conversations::short(conversation.id));
+                let words = format!("Continue with: ikigai --resume {}", conversations::short(conversation.id));
                 self.print(&notice::info(&words, self.look))
             }
             _ => Ok(()),

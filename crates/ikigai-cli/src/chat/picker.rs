@@ -148,7 +148,7 @@ impl Picker {
             });
         }
         if self.fitting.is_empty() {
-            lines.push(dim("  nothing fits", look));
+            lines.push(dim("  no matches", look));
         }
         for line in detail.iter().take(DETAIL) {
             lines.push(match line.strip_prefix('⚠') {

@@ -58,7 +58,7 @@ fn a_level_is_no_part_of_what_is_searched() {
 fn nothing_is_chosen_where_nothing_fits_or_it_is_cancelled() {
     let mut none = picker("zzz");
     assert_eq!(press(&mut none, &[Key::Enter]), None);
-    assert!(none.lines(&[], 3, LOOK).join("\n").contains("nothing fits"));
+    assert!(none.lines(&[], 3, LOOK).join("\n").contains("no matches"));
     assert_eq!(press(&mut none, &[Key::Stop]), Some(None));
     // Other words than those on the screen are found, too.
     assert_eq!(picker("anthropic").marked(), Some(0));

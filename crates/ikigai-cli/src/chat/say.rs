@@ -36,10 +36,7 @@ impl Talk {
             self.print(&notice::info(&format!("attached {file} ({})", notice::size(size)), self.look))?;
         }
         for word in missing(text, &self.session.folder) {
-            self.print(&notice::warning(
-                &format!("There is no file `{word}`; nothing is attached for it."),
-                self.look,
-            ))?;
+            self.print(&notice::warning(&format!("There is no file `{word}`; nothing was attached."), self.look))?;
         }
         let mut pictures = std::mem::take(&mut self.session.pictures);
         pictures.extend(files.iter().filter(|file| is_picture(&self.session.folder.join(file))).cloned());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ikigai::{Block, BlockKind, Client, Message, Modality, Model, ModelName, Response, Role, Thinking};
 use ikigai_store::{Conversation, ConversationId, Details, Entry, ModelChoice, Point, Spent, Store, Stored};
 
-use super::meter::{Meter, tokens_of};
+use super::meter::{BYTES_A_TOKEN, Meter, tokens_of};
 use super::tooling::Tooling;
 use crate::access::Access;
 use crate::exit::Failure;
@@ -221,7 +221,7 @@ impl Session {
     /// What is said when no model was chosen.
     pub(crate) fn no_model(&self) -> Failure {
         match self.access.default_model(|name| format!("/model {name}")) {
-            Ok(_) => Failure::new("no model is chosen"),
+            Ok(_) => Failure::new("no model selected"),
             Err(failure) => failure,
         }
     }
@@ -340,7 +340,12 @@ impl Session {
         let Some(choice) = &self.choice else { return Meter::default() };
         let route = self.access.registry().route(&choice.name).ok();
         let facts = route.and_then(|route| route.facts.cloned()).filter(|_| !self.access.is_simulated());
-        Meter::new(choice.short(), facts, history.iter().map(tokens_of).sum(), stops)
+        let system = self.system.as_deref().map_or(0, str::len) as u64;
+        let tools = self.tooling.callables();
+        let tools = tools.iter().filter_map(|tool| serde_json::to_string(tool.definition()).ok());
+        let tools: u64 = tools.map(|definition| definition.len() as u64).sum();
+        let said: u64 = history.iter().map(tokens_of).sum();
+        Meter::new(choice.short(), facts, said + (system + tools) / BYTES_A_TOKEN, stops)
     }
 
     /// The models that were used, the last one first.

@@ -141,8 +141,8 @@ impl Tooling {
     /// A tool runs without a question from now on in this folder.
     pub(crate) fn always_tool(&mut self, name: &str) -> Result<(), Failure> {
         if name == "shell" {
-            let failure = Failure::new("the shell as a whole cannot be allowed");
-            return Err(failure.hint("When a command asks, [a] allows commands that begin like it."));
+            let failure = Failure::new("the shell cannot be allowed as a whole");
+            return Err(failure.hint("When a command asks, [a] allows commands that start the same way."));
         }
         match self.definition(name) {
             Some(definition) => self.always(Rule::Tool { name: name.to_owned(), definition }),

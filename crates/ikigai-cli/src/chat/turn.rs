@@ -309,7 +309,7 @@ impl Turn {
             Some(FinishReason::ContentFilter) => {
                 view.refuse(
                     "The provider's filter stopped this answer.",
-                    "The same again will not help; other words may.",
+                    "Asking again will not help; try rephrasing it.",
                 )?;
                 view.end()?;
             }

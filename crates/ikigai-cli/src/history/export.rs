@@ -25,8 +25,8 @@ Examples:
   ikigai history export 6c2a1b3d 91d4b0f6 --format markdown
   ikigai history export --all | gzip > conversations.jsonl.gz
 
-A conversation that is exported alone has what it shares with others as its own. Settings, keys and typed lines are not
-exported. A new file can be read by its owner alone."
+A fork that is exported alone includes the messages that it shares with others. Settings, keys and typed lines are not
+exported. A new file can be read by its owner only."
 )]
 pub(crate) struct Export {
     /// Which conversations: the beginnings or the ends of their ids, or `last`
@@ -35,13 +35,13 @@ pub(crate) struct Export {
     /// Every conversation, with all forks as they are
     #[arg(long)]
     all: bool,
-    /// Write to this file; it must not be there yet
+    /// Write to this file, which must not exist yet
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Replace the file when it is there
+    /// Replace the file if it exists
     #[arg(long, requires = "output")]
     force: bool,
-    /// In which form; without this, Markdown for a file that ends in .md, and else JSON Lines
+    /// The format; by default Markdown for a file that ends in .md, otherwise JSON Lines
     #[arg(long, value_enum, value_name = "FORM")]
     format: Option<Format>,
 }
@@ -95,7 +95,7 @@ pub(crate) async fn run(export: &Export, store: &dyn Store, out: &mut Out) -> Re
     }
     let (conversations, messages) =
         (count(exported.conversations, "conversation"), count(exported.messages, "message"));
-    out.text(&format!("{conversations} with {messages} in {}\n", path.display()))?;
+    out.text(&format!("Exported {conversations} with {messages} to {}\n", path.display()))?;
     complete(&exported, out)
 }
 
@@ -112,7 +112,7 @@ fn complete(exported: &Exported, out: &mut Out) -> Result<(), Failure> {
 }
 
 fn there(path: &Path) -> Failure {
-    Failure::new(format!("{} is there already", path.display())).hint("Give another name, or replace it with --force.")
+    Failure::new(format!("{} already exists", path.display())).hint("Choose another name, or replace it with --force.")
 }
 
 async fn write(

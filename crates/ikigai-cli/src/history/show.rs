@@ -39,10 +39,10 @@ pub(crate) struct Show {
     /// Show the thinking in full
     #[arg(long)]
     thinking: bool,
-    /// In which form
+    /// The format
     #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
     format: Option<Format>,
-    /// The same as --format json
+    /// Same as --format json
     #[arg(long)]
     json: bool,
 }

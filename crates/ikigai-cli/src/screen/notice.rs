@@ -163,7 +163,9 @@ pub(crate) fn money(amount: ikigai::Money) -> String {
 
 /// The same for an amount that may be an estimate: `~$0.0123`.
 pub(crate) fn about(amount: ikigai::Money, is_estimate: bool) -> String {
-    format!("{}{}", if is_estimate { "~" } else { "" }, money(amount))
+    let text = money(amount);
+    let sign = if is_estimate && text.starts_with('$') { "~" } else { "" };
+    format!("{sign}{text}")
 }
 
 /// What an answer took, piece by piece: `1,020 in`, `11 out`, `13 thinking`.

@@ -12,7 +12,7 @@ use crate::places::{self, Places};
 
 /// What a new file holds.
 const TEMPLATE: &str = "\
-# Settings of ikigai. Take the # away from a line to make it count.
+# Settings of ikigai. Remove the # from a line to make it take effect.
 
 # model = \"claude-sonnet-4-5/med\"   # the model to begin with: [PROVIDER:]MODEL[/LEVEL]
 # system = \"Be brief.\"              # the system prompt
@@ -38,7 +38,7 @@ const TEMPLATE: &str = "\
 pub(super) fn key(text: &str) -> Result<Vec<&str>, Failure> {
     let parts: Vec<&str> = text.split('.').collect();
     let unknown = |word: &str, known: &[&'static str]| {
-        let failure = Failure::usage(format!("`{word}` is no setting"));
+        let failure = Failure::usage(format!("`{word}` is not a setting"));
         match near::close(word, known.iter().copied()) {
             Some(close) => failure.hint(format!("Did you mean `{close}`?")),
             None => failure.hint(format!("The settings are {}.", known.join(", "))),
@@ -46,17 +46,17 @@ pub(super) fn key(text: &str) -> Result<Vec<&str>, Failure> {
     };
     match parts.as_slice() {
         parts if parts.iter().any(|part| part.trim().is_empty()) => {
-            Err(Failure::usage(format!("`{text}` is no setting")))
+            Err(Failure::usage(format!("`{text}` is not a setting")))
         }
         ["mcp"] | ["mcp", _] | ["aliases", _] => Ok(parts),
         ["mcp", _, field, rest @ ..] => match (SERVER_KEYS.contains(field), *field, rest) {
             (false, ..) => Err(unknown(field, &SERVER_KEYS)),
             (true, "env" | "headers", [] | [_]) | (true, _, []) => Ok(parts),
-            (true, ..) => Err(Failure::usage(format!("`{text}` is no setting"))),
+            (true, ..) => Err(Failure::usage(format!("`{text}` is not a setting"))),
         },
         [word] if KEYS.contains(word) => Ok(parts),
         [word, ..] if !KEYS.contains(word) => Err(unknown(word, &KEYS)),
-        _ => Err(Failure::usage(format!("`{text}` is no setting"))),
+        _ => Err(Failure::usage(format!("`{text}` is not a setting"))),
     }
 }
 
@@ -95,7 +95,7 @@ fn read_value(parts: &[&str], text: &str) -> Result<Value, Failure> {
             _ => Err(Failure::usage(format!("{key} is true or false, not `{text}`"))),
         },
         ["mcp", _, "command"] if text.trim_start().starts_with('[') => text.trim().parse().map_err(|_| {
-            Failure::usage(format!("`{text}` is no list of words"))
+            Failure::usage(format!("`{text}` is not a list of words"))
                 .hint("Such as: '[\"npx\", \"server-files\", \".\"]'")
         }),
         ["mcp", _, "command"] => Ok(Value::from(text.split_whitespace().collect::<Array>())),

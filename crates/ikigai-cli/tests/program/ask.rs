@@ -34,8 +34,8 @@ fn answered(text: &str) -> Said {
 
 #[test]
 fn a_script_without_a_key_gets_no_simulated_answer() {
-    let stderr = "error: there is no key: set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another provider's\n  \
-                  Or store one with `ikigai keys set PROVIDER`. `--sim` asks the built-in simulator.\n";
+    let stderr = "error: no API key found: set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another provider's\n  \
+                  Or store one with `ikigai keys set PROVIDER`. Use `--sim` to ask the built-in simulator.\n";
     let none = |stderr: &str| Said { code: Some(3), stdout: String::new(), stderr: stderr.to_owned() };
     let home = Home::new();
     assert_eq!(home.piped(&["ask", "Why", "is the sky blue?"], ""), none(stderr));
@@ -141,7 +141,7 @@ fn the_last_conversation_goes_on() {
     assert!(!fresh.stdout.contains('7'), "{}", fresh.stdout);
     let nothing = Home::new().piped(&["ask", "--sim", "-c", "hi"], "");
     assert_eq!(nothing.code, Some(1));
-    assert!(nothing.stderr.ends_with("error: there is no conversation to go on with\n"), "{}", nothing.stderr);
+    assert!(nothing.stderr.ends_with("error: there is no conversation to continue\n"), "{}", nothing.stderr);
 }
 
 #[test]
@@ -264,7 +264,7 @@ fn every_exit_code_is_what_help_says() {
     assert_eq!(ask(&home, &["--fail-on-length", "hi"]).code, Some(6));
     let said = ask(&home, &["hi"]);
     assert_eq!((said.code, said.stdout.as_str()), (Some(0), "Once\n"));
-    assert!(said.stderr.contains("cut off by its length"), "{}", said.stderr);
+    assert!(said.stderr.contains("hit the length limit"), "{}", said.stderr);
     // 7: no match for the schema, not even when told.
     let (_simulator, home) = scripted("[[reply]]\ntimes = 0\ntext = \"[]\"\n");
     let home = home.file("schema.json", r#"{"type":"object","properties":{},"additionalProperties":false}"#);
@@ -317,5 +317,5 @@ fn it_gives_up_when_told_to() {
     let (_simulator, home) = scripted("[[reply]]\ntimes = 0\nfault = \"stall\"\ntext = \"one two\"\n");
     let said = ask(&home, &["--timeout", "1", "hi"]);
     assert_eq!(said.code, Some(1));
-    assert!(said.stderr.contains("there is no answer after 1 s"), "{}", said.stderr);
+    assert!(said.stderr.contains("no answer after 1 s"), "{}", said.stderr);
 }

@@ -12,6 +12,11 @@ times = 0
 fault = "status=400"
 
 [[reply]]
+when = { text = "late" }
+times = 0
+fault = "slow_first_byte,ms=30000"
+
+[[reply]]
 when = { text = "slowly" }
 times = 0
 text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
@@ -61,6 +66,19 @@ fn a_question_that_failed_stays_marked_and_is_not_sent_again() {
     terminal.clear();
     terminal.line("/raw");
     assert_eq!(document(&terminal.settled("\"answer\"")), sent);
+    terminal.press("C-d");
+}
+
+#[test]
+fn a_question_that_was_stopped_before_anything_came_is_marked_too() {
+    let house = House::new(SCRIPT);
+    let terminal = house.open(100, 20, "-m claude-sonnet-4-5 --no-tools");
+    terminal.line("late, please");
+    terminal.wait("waiting");
+    terminal.key("Escape");
+    terminal.settled("Stopped before an answer came; /retry to ask again.");
+    terminal.line("/history");
+    terminal.settled("⚠ Not answered: stopped");
     terminal.press("C-d");
 }
 

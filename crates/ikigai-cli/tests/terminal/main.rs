@@ -4,7 +4,9 @@
 #![cfg(unix)]
 
 mod approval;
+mod draft;
 mod everyday;
+mod first_minutes;
 mod mcp;
 mod models;
 mod project;

@@ -55,6 +55,12 @@ impl House {
         self.run(columns, rows, &format!("{variables} {program} {arguments}; echo \"ended with $?\"; sleep 600"))
     }
 
+    /// The same in a home without any key.
+    pub(crate) fn open_without_key(&self, columns: u16, rows: u16, arguments: &str) -> Terminal {
+        let unset = "env -u ANTHROPIC_API_KEY -u OPENAI_API_KEY -u GEMINI_API_KEY";
+        self.open_with(columns, rows, unset, arguments)
+    }
+
     /// A shell, in which the program is to be found.
     pub(crate) fn shell(&self, columns: u16, rows: u16) -> Terminal {
         self.run(columns, rows, "bash --norc --noprofile -i")

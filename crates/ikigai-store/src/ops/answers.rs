@@ -40,6 +40,7 @@ async fn hold<S: Session>(session: &mut S, id: MessageId) -> Result<(i64, String
 
 impl Operation for Grow {
     type Output = ();
+    const GROWS: bool = true;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<()> {
         let (n, state) = hold(session, self.id).await?;

@@ -94,7 +94,7 @@ pub(crate) async fn a_good_database_is_well(store: Arc<dyn Store>) {
     store.append_all(chat, vec![user("a"), rich()]).await.unwrap();
     let health = store.check().await.unwrap();
     assert!(health.is_well(), "{health:?}");
-    assert_eq!((health.schema, health.place.as_str()), (2, store.place()));
+    assert_eq!((health.schema, health.place.as_str()), (3, store.place()));
     assert!(health.engine.starts_with("SQLite 3.") || health.engine.starts_with("PostgreSQL "), "{}", health.engine);
 }
 

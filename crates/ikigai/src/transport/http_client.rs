@@ -49,7 +49,7 @@ impl Http {
         Http::builder().build()
     }
 
-    /// Another set-up.
+    /// Configures a client.
     pub fn builder() -> HttpBuilder {
         HttpBuilder {
             connect: Duration::from_secs(10),
@@ -116,7 +116,7 @@ impl HttpBuilder {
     /// The transport.
     ///
     /// # Errors
-    /// When a certificate or the proxy's address is none, or TLS cannot be set up.
+    /// If a certificate or the proxy's URL is invalid, or TLS cannot be set up.
     pub fn build(self) -> Result<Http, TransportError> {
         Ok(Http { client: self.client(reqwest::redirect::Policy::none())? })
     }

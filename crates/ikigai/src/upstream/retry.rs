@@ -87,7 +87,7 @@ impl Retry {
         self.attempts
     }
 
-    /// The wait before the next try; none when there is none.
+    /// The wait before the next try; `None` after the last one.
     ///
     /// `made` is how many tries were made, `elapsed` the time since the first one began, `chance` a number in 0..1.
     pub(crate) fn wait(&self, error: &Error, made: u32, elapsed: Duration, chance: f64) -> Option<Duration> {

@@ -41,14 +41,14 @@ impl Talk {
     /// Takes back the last question and all that came of it. Its text is on the line again.
     pub(super) async fn undo(&mut self) -> Result<(), Failure> {
         let Some(question) = self.session.last(Role::User).cloned() else {
-            return Err(Failure::new("there is nothing to take back"));
+            return Err(Failure::new("there is nothing to undo"));
         };
         let id = self.session.conversation().await?;
         let gone = self.session.store.truncate(id, Point::Before(question.id)).await?;
         self.session.thread = self.session.store.thread(id).await?;
         self.session.refresh().await?;
         self.session.prefill = Some(question.entry.message.text());
-        self.print(&notice::success(&format!("{} taken back.", notice::several(gone, "message")), &[], self.look))
+        self.print(&notice::success(&format!("{} removed.", notice::several(gone, "message")), &[], self.look))
     }
 
     /// Puts a question on the line again, the last one or one that is chosen; when it is sent, it begins a branch.
@@ -87,9 +87,9 @@ impl Talk {
         };
         let Some(prompt) = prompt else {
             self.session.branch(Point::End, Some(&choice)).await?;
-            let lines = [format!("{} answers. /branch goes back.", choice.short())];
+            let lines = [format!("{} answers from here on. /branch switches back.", choice.short())];
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-            return self.print(&notice::success("A branch from here.", &lines, self.look));
+            return self.print(&notice::success("New branch.", &lines, self.look));
         };
         let parent = self.session.conversation().await?;
         let title = format!("Agent: {}", prompt.lines().next().unwrap_or_default());
@@ -106,7 +106,7 @@ impl Talk {
             tooling: self.session.tooling.clone(),
         };
         let number = self.agents.begin(task)?;
-        let words = format!("Agent {number} works with {}. /agents shows how it goes.", choice.short());
+        let words = format!("Agent {number} started with {}. /agents shows its progress.", choice.short());
         self.print(&notice::success(&words, &[], self.look))
     }
 
@@ -131,7 +131,7 @@ impl Talk {
                     format!("{}. {title} · {model} · {}{mark}", place + 1, notice::several(branch.messages, "message"));
                 text.push_str(&notice::info(&words, self.look));
             }
-            text.push_str(&notice::info("/branch NUMBER goes there.", self.look));
+            text.push_str(&notice::info("/branch NUMBER switches to it.", self.look));
             return self.print(&text);
         }
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
@@ -146,7 +146,7 @@ impl Talk {
     /// Goes on with a summary in place of the whole conversation, in a branch of its own.
     pub(super) async fn compact(&mut self) -> Result<(), Failure> {
         if self.session.thread.len() < 2 {
-            return Err(Failure::new("there is nothing to make shorter yet"));
+            return Err(Failure::new("there is nothing to summarise yet"));
         }
         let model = self.session.plain_model()?;
         let mut history = self.session.history();
@@ -154,19 +154,19 @@ impl Talk {
         self.print(&notice::info("Summarising …", self.look))?;
         let answer = tokio::select! {
             answer = model.ask(history) => answer?,
-            _ = tokio::signal::ctrl_c() => return Err(Failure::new("stopped; the conversation is as it was")),
+            _ = tokio::signal::ctrl_c() => return Err(Failure::new("stopped; the conversation is unchanged")),
         };
         let summary = answer.text();
         let cost = answer.cost().map(|cost| cost.total()).filter(|_| !self.session.access.is_simulated());
         if summary.trim().is_empty() {
-            return Err(Failure::new("the model gave no summary; the conversation is as it was"));
+            return Err(Failure::new("the model gave no summary; the conversation is unchanged"));
         }
         let before = self.session.thread.len();
         self.session.branch(Point::Start, None).await?;
         let id = self.session.conversation().await?;
-        let said = format!("This is what we said so far, in short:\n\n{summary}");
+        let said = format!("This is a summary of our conversation so far:\n\n{summary}");
         // The summary was paid for, and the sum knows it from this message. It takes no room as the summary did.
-        let mut reply = Entry::new(Message::new(Role::Assistant, "I have it. Let us go on."));
+        let mut reply = Entry::new(Message::new(Role::Assistant, "Understood. Let us continue."));
         reply.cost = cost;
         if let Some(choice) = &self.session.choice {
             reply.message.provider = Some(choice.name.provider.clone());

@@ -66,7 +66,7 @@ fn found(hit: &Hit) -> picker::Choice {
 impl Talk {
     pub(super) fn fresh(&mut self) -> Result<(), Failure> {
         self.session.fresh();
-        self.print(&notice::success("A new conversation.", &[], self.look))
+        self.print(&notice::success("New conversation.", &[], self.look))
     }
 
     pub(super) fn clear(&mut self) -> Result<(), Failure> {
@@ -78,20 +78,22 @@ impl Talk {
     /// A conversation that is gone when the program is.
     pub(super) async fn incognito(&mut self) -> Result<(), Failure> {
         self.session.go_incognito().await?;
-        let more = ["/new leaves it, and starts one that is kept."];
-        self.print(&notice::success("A new conversation that is not kept.", &more, self.look))
+        let more = ["/new ends it and starts one that is saved."];
+        self.print(&notice::success("New conversation. It is not saved.", &more, self.look))
     }
 
     /// Goes on with an earlier conversation; without a word, lists them.
     pub(super) async fn resume(&mut self, which: &str) -> Result<(), Failure> {
         if self.session.is_incognito() {
-            return Err(Failure::new("this conversation is not kept, and would be lost").hint("/new leaves it first."));
+            return Err(
+                Failure::new("this conversation is not saved and would be lost").hint("Leave it first with /new.")
+            );
         }
         if which.is_empty() {
             let most = if self.region == Region::Live { PICKED } else { LISTED };
             let page = self.session.store.list(Listing::newest(most)).await?;
             if page.conversations.is_empty() {
-                return Err(Failure::new("there is no conversation yet"));
+                return Err(Failure::new("there are no conversations yet"));
             }
             if self.region == Region::Live {
                 let ids = page.conversations.iter().map(|conversation| conversation.id).collect();
@@ -137,12 +139,12 @@ impl Talk {
     /// Finds words in all conversations.
     pub(super) async fn search(&mut self, words: &str) -> Result<(), Failure> {
         if words.is_empty() {
-            return Err(Failure::new("what shall be searched for?").hint("/search WORDS"));
+            return Err(Failure::new("nothing to search for").hint("/search WORDS"));
         }
         let most = if self.region == Region::Live { PICKED } else { LISTED };
         let hits = self.session.store.search(Search::new(words).limit(most)).await?;
         if hits.is_empty() {
-            return self.print(&notice::info("Nothing was found.", self.look));
+            return self.print(&notice::info("No matches.", self.look));
         }
         if self.region == Region::Live {
             let ids = hits.iter().map(|hit| hit.conversation).collect();
@@ -162,7 +164,7 @@ impl Talk {
     /// All messages of this conversation; of long ones the beginning.
     pub(super) fn messages(&mut self) -> Result<(), Failure> {
         if self.session.thread.is_empty() {
-            return Err(Failure::new("nothing was said yet"));
+            return Err(Failure::new("there are no messages yet"));
         }
         let mut text = String::new();
         let thread = &self.session.thread;
@@ -208,13 +210,13 @@ impl Talk {
     /// Writes the conversation to a file: Markdown to read, JSON Lines to be imported again.
     pub(super) async fn export(&mut self, words: &[String]) -> Result<(), Failure> {
         let Some(conversation) = self.session.conversation.clone() else {
-            return Err(Failure::new("nothing was said yet"));
+            return Err(Failure::new("there are no messages yet"));
         };
         let short = conversations::short(conversation.id);
         let name = words.first().cloned().unwrap_or_else(|| format!("ikigai-{short}.md"));
         let path = self.session.folder.join(&name);
         if path.exists() {
-            return Err(Failure::new(format!("{name} is there already")).hint("Give another name: /export FILE"));
+            return Err(Failure::new(format!("{name} already exists")).hint("Choose another name: /export FILE"));
         }
         let text = if name.ends_with(".jsonl") {
             let mut lines = Vec::new();
@@ -230,10 +232,11 @@ impl Talk {
     /// Deletes this conversation for good, once the user has said so twice.
     pub(super) async fn delete(&mut self, word: &str) -> Result<(), Failure> {
         let Some(conversation) = &self.session.conversation else {
-            return Err(Failure::new("nothing was said yet"));
+            return Err(Failure::new("there are no messages yet"));
         };
         if word != "yes" {
-            let words = format!("Delete “{}” for good? /delete yes deletes it.", conversations::line(conversation));
+            let words =
+                format!("Delete “{}” permanently? Type /delete yes to confirm.", conversations::line(conversation));
             self.session.prefill = Some("/delete ".to_owned());
             return self.print(&notice::warning(&words, self.look));
         }

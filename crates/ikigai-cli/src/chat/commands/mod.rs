@@ -103,7 +103,7 @@ fn find(name: &str) -> Option<&'static Known> {
 /// The words of a command. Quotes hold words together.
 fn words(text: &str) -> Result<Vec<String>, Failure> {
     shlex::split(text)
-        .ok_or_else(|| Failure::new("a quote is not closed").hint("Close it, or put a \\ before it: \\\" or \\'"))
+        .ok_or_else(|| Failure::new("unclosed quote").hint("Close it, or escape it with a backslash: \\\" or \\'"))
 }
 
 impl Talk {
@@ -156,8 +156,8 @@ impl Talk {
 fn unknown(name: &str) -> Failure {
     let names = COMMANDS.iter().flat_map(|known| std::iter::once(known.name).chain(known.aliases.iter().copied()));
     let nearest = ikigai_core::near::nearest(name, names, 1).first().map(|name| format!("Did you mean /{name}? "));
-    Failure::new(format!("there is no command /{name}")).hint(format!(
-        "{}/help lists them. To say it to the model, put a blank before it.",
+    Failure::new(format!("unknown command /{name}")).hint(format!(
+        "{}/help lists the commands. To send it to the model, start the line with a space.",
         nearest.unwrap_or_default()
     ))
 }
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn an_unknown_command_suggests_the_nearest() {
         let failure = unknown("modle");
-        assert_eq!(failure.what, "there is no command /modle");
+        assert_eq!(failure.what, "unknown command /modle");
         assert!(failure.hint.is_some_and(|hint| hint.starts_with("Did you mean /model?")));
     }
 

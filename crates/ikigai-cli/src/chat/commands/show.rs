@@ -135,7 +135,7 @@ impl Talk {
                 let title = conversation.title.as_deref().unwrap_or("untitled");
                 lines.push(format!("conversation: {title} ({})", crate::conversations::short(conversation.id)));
             }
-            None => lines.push("conversation: nothing was said yet".to_owned()),
+            None => lines.push("conversation: there are no messages yet".to_owned()),
         }
         lines.push(format!("kept in: {}", session.store.place()));
         lines.push(format!("tools: {}", if session.tooling.is_on() { "on" } else { "off" }));

@@ -26,7 +26,7 @@ impl Talk {
                     _ => self.session.tooling.ask_again(name)?,
                 }
             }
-            _ => return Err(Failure::new("/tools takes on, off, or allow, ask, never with a tool's name")),
+            _ => return Err(Failure::new("/tools takes on, off, or one of allow, ask and never with a tool's name")),
         }
         if !self.session.tooling.is_on() {
             return self.print(&notice::info("Tools are off. /tools on", self.look));
@@ -37,7 +37,7 @@ impl Talk {
             text.push_str(&notice::info(&format!("{name} · {words}"), self.look));
         }
         let root = self.session.tooling.scope().root().display().to_string();
-        text.push_str(&notice::info(&format!("They work in {root}."), self.look));
+        text.push_str(&notice::info(&format!("Working folder: {root}"), self.look));
         self.print(&text)
     }
 
@@ -45,7 +45,8 @@ impl Talk {
     pub(super) fn mcp(&mut self) -> Result<(), Failure> {
         let servers = self.servers.list();
         if servers.is_empty() {
-            let words = "No MCP server is set up. In config.toml: [mcp.NAME] command = [\"program\", \"argument\"]";
+            let words =
+                "No MCP servers are configured. In config.toml: [mcp.NAME] command = [\"program\", \"argument\"]";
             return self.print(&notice::info(words, self.look));
         }
         let mut text = String::new();
