@@ -57,7 +57,7 @@ impl Access {
     /// Looks for keys. Where the simulator is to answer, it is started in this process.
     pub(crate) async fn open(simulate: Simulate, out: &mut Out) -> Result<Self, Failure> {
         let registry = places::registry(out);
-        let client = trust::client()?.registry(registry.clone()).build()?;
+        let client = trust::lookup(registry.clone())?;
         let mut simulator = None;
         let wanted = match simulate {
             Simulate::Always => true,
@@ -73,7 +73,7 @@ impl Access {
         Ok(Access { registry, simulator })
     }
 
-    /// The way to the providers themselves, for whoever sends nothing.
+    /// The way to the providers themselves, for commands that send nothing.
     pub(crate) fn unsent(out: &mut Out) -> Self {
         Access { registry: places::registry(out), simulator: None }
     }
@@ -115,7 +115,7 @@ impl Access {
 
     /// The providers that answer: those whose key is there, or all when the simulator plays them.
     pub(crate) fn providers_with_key(&self) -> Result<Vec<String>, Failure> {
-        let client = trust::client()?.registry(self.registry.clone()).build()?;
+        let client = trust::lookup(self.registry.clone())?;
         let mut ids = Vec::new();
         for provider in self.registry.providers.iter().filter(|provider| provider.needs_key()) {
             if self.is_simulated() || client.key_of(&provider.id)?.is_some() {
@@ -143,7 +143,7 @@ impl Access {
         if self.is_simulated() || signs || !provider.needs_key() {
             return Ok(());
         }
-        let client = trust::client()?.registry(self.registry.clone()).build()?;
+        let client = trust::lookup(self.registry.clone())?;
         if client.key_of(&provider.id)?.is_some() {
             return Ok(());
         }

@@ -75,7 +75,7 @@ impl Failure {
         Failure { exit: Exit::Usage, ..Failure::new(what) }
     }
 
-    /// Ctrl-C. There is nothing to say about it: whoever pressed it knows.
+    /// Ctrl-C. There is nothing to say about it: the user who pressed it knows.
     pub(crate) fn interrupted() -> Self {
         Failure { exit: Exit::Interrupted, ..Failure::new("stopped by Ctrl-C") }
     }

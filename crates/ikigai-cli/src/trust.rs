@@ -5,9 +5,11 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
 use clap::Args;
 use ikigai::config::Environment;
-use ikigai::{ClientBuilder, Registry};
+use ikigai::transport::{self, Sending, Transport, TransportError};
+use ikigai::{Client, ClientBuilder, Registry};
 
 use crate::exit::Failure;
 use crate::output::Out;
@@ -46,6 +48,23 @@ pub(crate) fn client() -> Result<ClientBuilder, Failure> {
     let environment = Environment::process();
     let trusted = of(Path::new("."))?.trusted() == Some(true);
     Ok(ikigai::Client::builder().environment(if trusted { environment } else { environment.without_dotenv() }))
+}
+
+/// The same for looking up keys. It sends nothing: to set HTTP up, with all certificates of the system, takes longer than
+/// everything else at the start.
+pub(crate) fn lookup(registry: Registry) -> Result<Client, Failure> {
+    Ok(client()?.registry(registry).transport(Unsent).build()?)
+}
+
+/// The transport of a client that sends nothing.
+#[derive(Debug)]
+struct Unsent;
+
+impl Transport for Unsent {
+    fn send(&self, _: http::Request<Bytes>) -> Sending<'_> {
+        let error = TransportError::new(transport::Failure::Request, "this client looks up keys, and sends nothing");
+        Box::pin(std::future::ready(Err(error)))
+    }
 }
 
 /// Asks on a terminal whether the working folder is trusted, where that matters and was not decided. What the folder brings

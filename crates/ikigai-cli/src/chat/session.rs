@@ -327,7 +327,7 @@ impl Session {
         self.sendable(&self.thread)
     }
 
-    /// A thread as whoever answers can be sent it.
+    /// A thread in the form in which it can be sent.
     pub(crate) fn sendable(&self, thread: &[Stored]) -> Vec<Message> {
         match self.access.is_simulated() {
             true => record::sendable(&record::for_simulator(thread)),

@@ -176,7 +176,7 @@ fn keys(client: &Client) -> Vec<Finding> {
     let (keys, _) = keys::found(client);
     if keys.is_empty() {
         let hint = "The simulator answers in their place. To store one: ikigai keys set PROVIDER";
-        return vec![Finding::new("keys", Health::Warning, "there is none").hint(hint)];
+        return vec![Finding::new("keys", Health::Warning, "no keys found").hint(hint)];
     }
     let of = |(provider, found): &(&ikigai::Provider, ikigai::config::Found)| {
         let what = format!("{}: {} from {}", provider.id, found.key.hint(), keys::source(&found.from));

@@ -29,7 +29,7 @@ pub(crate) struct List {
 }
 
 pub(crate) fn run(list: &List, registry: Registry, out: &mut Out) -> Result<(), Failure> {
-    let client = trust::client()?.registry(registry).build()?;
+    let client = trust::lookup(registry)?;
     let (keys, broken) = found(&client);
     let mut rows: Vec<(&str, String, String)> =
         keys.iter().map(|(provider, found)| (provider.id.as_ref(), found.key.hint(), source(&found.from))).collect();

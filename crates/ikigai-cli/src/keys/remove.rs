@@ -23,7 +23,7 @@ pub(crate) struct Remove {
 }
 
 pub(crate) fn run(remove: &Remove, registry: Registry, out: &mut Out) -> Result<(), Failure> {
-    let client = trust::client()?.registry(registry).build()?;
+    let client = trust::lookup(registry)?;
     let provider = provider(client.registry(), &remove.provider)?;
     let file = Places::required()?.credentials();
     let mut document = store::read(&file)?;

@@ -45,7 +45,7 @@ pub(crate) fn run(set: &Set, registry: &Registry, out: &mut Out) -> Result<(), F
     store::write(&file, &document)?;
     out.text(&format!("Stored the key for {} ({NAME}{}{NAME:#}) in {}\n", provider.name, key.hint(), file.display()))?;
     // What was written may not be what is used.
-    let client = trust::client()?.registry(registry.clone()).build()?;
+    let client = trust::lookup(registry.clone())?;
     match client.key_of(&provider.id)? {
         Some(found) if found.key.expose() != key.expose() => {
             out.warning(&format!(

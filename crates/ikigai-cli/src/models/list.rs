@@ -87,7 +87,7 @@ enum Sort {
 }
 
 fn with_key(registry: &Registry) -> Result<Vec<String>, Failure> {
-    let client = trust::client()?.registry(registry.clone()).build()?;
+    let client = trust::lookup(registry.clone())?;
     let (keys, broken) = keys::found(&client);
     match broken {
         Some(failure) => Err(failure),

@@ -16,7 +16,7 @@ pub(crate) struct Scope {
     root: PathBuf,
     allowed: Vec<PathBuf>,
     own: Own,
-    /// Changes that the user agreed to and that are not made yet. Whoever changes a file holds the lock: calls run side by
+    /// Changes that the user agreed to and that are not made yet. Every change of a file holds the lock: calls run side by
     /// side, and two edits of one file must both be there in the end.
     pub(super) promises: Mutex<Vec<Promise>>,
 }

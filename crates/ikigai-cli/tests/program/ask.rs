@@ -319,3 +319,20 @@ fn it_gives_up_when_told_to() {
     assert_eq!(said.code, Some(1));
     assert!(said.stderr.contains("no answer after 1 s"), "{}", said.stderr);
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_mcp_server_that_never_answers_ends_with_the_question() {
+    let mute = "echo $$ > mute.pid; trap '' TERM HUP; while :; do sleep 1; done";
+    let home = Home::new().file("config.toml", &format!("[mcp.mute]\ncommand = [\"sh\", \"-c\", \"{mute}\"]\n"));
+    let home = home.variable("PATH", std::env::var("PATH").unwrap());
+    let said = home.piped(&["ask", "--sim", "--tools", "--timeout", "1", "hi"], "");
+    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""));
+    assert!(said.stderr.contains("no answer after 1 s"), "{}", said.stderr);
+    let process = std::path::Path::new("/proc").join(home.text("work/mute.pid").trim());
+    let began = std::time::Instant::now();
+    while process.exists() {
+        assert!(began.elapsed() < std::time::Duration::from_secs(5), "the server still runs");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}

@@ -87,7 +87,7 @@ fn record(line: ConversationLine, from: &mut (dyn BufRead + Send), number: &mut 
         let text = next(from, number)?.ok_or_else(|| short(*number))?;
         let kind: Kind = read(&text, *number)?;
         if kind.kind != "message" {
-            let said = format!("conversation {} has {count} messages, and this is none", conversation.id);
+            let said = format!("conversation {} has {count} messages, but this line is not one", conversation.id);
             return Err(wrong(*number, said));
         }
         let line: MessageLine = read(&text, *number)?;

@@ -83,7 +83,7 @@ fn a_line_that_cannot_be_read_is_named() {
         ),
         (
             &format!("{HEADER}\n{one}\n{one}"),
-            "line 3 of the import: conversation 019a8b5e-7c3f-7e21-9d4b-0f6c2a1b3d58 has 1 messages, and this is none",
+            "line 3 of the import: conversation 019a8b5e-7c3f-7e21-9d4b-0f6c2a1b3d58 has 1 messages, but this line is not one",
         ),
         (
             &format!("{HEADER}\n{one}\n{}", MESSAGE.replace("user", "nobody")),

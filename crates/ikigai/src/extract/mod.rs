@@ -159,7 +159,7 @@ impl Extraction {
         Extraction { model, context, shape, way }
     }
 
-    /// The value in an answer; one that does not match is mended once.
+    /// The value in an answer; the model is asked once to fix one that does not match.
     pub(crate) async fn settle<T>(
         self,
         answer: Answer,

@@ -138,7 +138,7 @@ impl HttpBuilder {
         let mut certificates = Vec::new();
         for pem in &self.certificates {
             let bundle =
-                reqwest::Certificate::from_pem_bundle(pem).map_err(|error| broken("a certificate is none", error))?;
+                reqwest::Certificate::from_pem_bundle(pem).map_err(|error| broken("a certificate is invalid", error))?;
             if bundle.is_empty() {
                 return Err(TransportError::new(Failure::Request, "there is no certificate in the PEM text"));
             }
@@ -164,7 +164,7 @@ impl HttpBuilder {
             Proxy::Environment => builder,
             Proxy::Never => builder.no_proxy(),
             Proxy::At(url) => {
-                builder.proxy(reqwest::Proxy::all(url).map_err(|error| broken("the proxy's address is none", error))?)
+                builder.proxy(reqwest::Proxy::all(url).map_err(|error| broken("the proxy's URL is invalid", error))?)
             }
         };
         builder = if self.bundled {
