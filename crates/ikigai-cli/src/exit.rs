@@ -11,7 +11,7 @@ pub(crate) enum Exit {
     Ok,
     /// Something went wrong.
     Error,
-    /// The command line makes no sense.
+    /// The command-line arguments are invalid.
     Usage,
     /// There is no key, or the provider does not accept it.
     NoKey,
@@ -70,7 +70,7 @@ impl Failure {
         Failure { exit: Exit::Error, what: what.into(), hint: None }
     }
 
-    /// The command line makes no sense.
+    /// The command-line arguments are invalid.
     pub(crate) fn usage(what: impl Into<String>) -> Self {
         Failure { exit: Exit::Usage, ..Failure::new(what) }
     }

@@ -137,8 +137,8 @@ impl HttpBuilder {
         };
         let mut certificates = Vec::new();
         for pem in &self.certificates {
-            let bundle =
-                reqwest::Certificate::from_pem_bundle(pem).map_err(|error| broken("a certificate is invalid", error))?;
+            let bundle = reqwest::Certificate::from_pem_bundle(pem)
+                .map_err(|error| broken("a certificate is invalid", error))?;
             if bundle.is_empty() {
                 return Err(TransportError::new(Failure::Request, "there is no certificate in the PEM text"));
             }

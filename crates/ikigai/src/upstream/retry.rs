@@ -8,9 +8,9 @@ use crate::Error;
 
 /// Whether a request that failed is tried again, and when.
 ///
-/// By what failed: rate limits, overload, broken servers and broken connections are tried again; a timeout and an answer
-/// that makes no sense once; what is wrong with the key, the request or the account never. The provider's own wish goes
-/// before all that. A stream is tried again only until its first event has reached the caller.
+/// It depends on the failure: rate limits, overload, broken servers and broken connections are tried again; a timeout and an
+/// unreadable answer once; problems with the key, the request or the account never. What the provider asks for takes
+/// precedence. A stream is tried again only until its first event has reached the caller.
 ///
 /// ```
 /// use std::time::Duration;
