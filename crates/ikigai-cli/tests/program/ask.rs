@@ -336,3 +336,25 @@ fn an_mcp_server_that_never_answers_ends_with_the_question() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
 }
+
+#[test]
+fn json_has_the_time_to_the_first_token_and_no_cost_that_nobody_knows() {
+    let said = Home::new().piped(&["ask", "--sim", "--json"], "hi");
+    let answer: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert!(answer["time_to_first_token_ms"].is_u64(), "{answer}");
+    assert_eq!(answer.get("cost"), None);
+    // An answer that comes whole has no first token.
+    let whole = Home::new().piped(&["ask", "--sim", "--json", "--no-stream"], "hi");
+    let whole: Value = serde_json::from_str(&whole.stdout).unwrap();
+    assert_eq!(whole.get("time_to_first_token_ms"), None);
+}
+
+#[test]
+fn a_broken_database_says_how_to_ask_without_it() {
+    let home =
+        Home::new().file("ikigai.db", "this is not a database, whatever it is called; it is long enough to be one");
+    let said = home.piped(&["ask", "--sim", "hi"], "");
+    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""));
+    assert!(said.stderr.contains("Use --no-save to go on without the database."), "{}", said.stderr);
+    assert_eq!(home.piped(&["ask", "--sim", "--no-save", "hi"], "").stdout, "You said: “hi” (1 word).\n");
+}

@@ -163,3 +163,27 @@ fn without_colours_there_is_still_bold_type() {
     assert_eq!(colours.filter(|colour| screen.contains(colour.as_str())).collect::<Vec<_>>(), Vec::<String>::new());
     terminal.press("C-d");
 }
+
+#[test]
+fn every_branch_counts_and_the_simulator_is_free() {
+    let house = House::new(SCRIPT);
+    let terminal = house.open(100, 40, "-m claude-sonnet-4-5 --no-tools");
+    terminal.line("good morning");
+    terminal.settled("first text after");
+    terminal.line("/retry");
+    terminal.settled("first text after");
+    terminal.line("/compact");
+    terminal.settled("became a summary");
+    // The answer, the one that was asked for again, and the summary.
+    terminal.line("/cost");
+    let screen = terminal.settled("In all, with every branch: ");
+    assert!(screen.contains("claude-sonnet-4-5 · 3 answers · $0.0"), "{screen}");
+    terminal.press("C-d");
+    let terminal = house.open_without_key(100, 40, "--no-tools");
+    terminal.line("good morning");
+    terminal.settled("first text after");
+    terminal.line("/cost");
+    let screen = terminal.settled("claude-sonnet-4-5 · 1 answer · simulated, free");
+    assert!(!screen.contains('$'), "{screen}");
+    terminal.press("C-d");
+}
