@@ -4,7 +4,7 @@ use clap::builder::Styles;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::output::{Color, HEADING, NAME};
-use crate::{ask, chat, completions, doctor, history, keys, licenses, man, models, settings, sim, trust, wire};
+use crate::{ask, chat, completions, doctor, history, keys, licenses, man, models, serve, settings, sim, trust, wire};
 
 const STYLES: Styles = Styles::styled().header(HEADING).usage(HEADING).literal(NAME).placeholder(NAME);
 
@@ -59,6 +59,8 @@ Examples:
       Stores a key, read without showing it.
   ikigai doctor
       What works, what does not, and what to do about it.
+  ikigai serve
+      A gateway: programs that speak any of the four dialects reach any provider.
   ikigai sim
       An offline provider in all four dialects, for tests and first steps.
 
@@ -88,6 +90,7 @@ pub(crate) enum Command {
     Ask(Box<ask::Ask>),
     Models(models::Models),
     Wire(wire::Wire),
+    Serve(serve::Serve),
     Sim(sim::Sim),
     History(history::History),
     Keys(keys::Keys),

@@ -6,6 +6,7 @@ mod access;
 mod ask;
 mod chat;
 mod cli;
+mod compare;
 mod completions;
 mod conversations;
 mod doctor;
@@ -25,6 +26,7 @@ mod project;
 mod record;
 mod redact;
 mod screen;
+mod serve;
 mod settings;
 mod sim;
 mod table;
@@ -45,7 +47,8 @@ use crate::output::{Color, Out};
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     let mut out = Out::new(Color::from_arguments(&arguments));
-    match run(arguments, &mut out).and_then(|exit| out.flush().map(|()| exit)) {
+    let run = |out: &mut Out| if completions::answered()? { Ok(Exit::Ok) } else { run(arguments, out) };
+    match run(&mut out).and_then(|exit| out.flush().map(|()| exit)) {
         Ok(exit) => exit.into(),
         Err(failure) => {
             // What was written before the failure belongs to the reader, and before our words about it.
@@ -76,6 +79,7 @@ fn run(arguments: Vec<OsString>, out: &mut Out) -> Result<Exit, Failure> {
         Some(Command::Ask(ask)) => return ask::run(*ask, out),
         Some(Command::Models(models)) => models::run(models, out)?,
         Some(Command::Wire(wire)) => wire::run(wire, out)?,
+        Some(Command::Serve(serve)) => serve::run(serve, out)?,
         Some(Command::Sim(sim)) => sim::run(sim, out)?,
         Some(Command::History(history)) => history::run(history, out)?,
         Some(Command::Trust(trust)) => trust::run(&trust, out)?,

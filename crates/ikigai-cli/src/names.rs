@@ -37,11 +37,18 @@ pub(crate) struct Names<'a> {
     registry: &'a Registry,
     /// The user's own.
     aliases: &'a BTreeMap<String, String>,
+    /// What says which models there are.
+    listing: &'static str,
 }
 
 impl<'a> Names<'a> {
     pub(crate) fn new(registry: &'a Registry, aliases: &'a BTreeMap<String, String>) -> Self {
-        Names { registry, aliases }
+        Names { registry, aliases, listing: "`ikigai models list` lists the models." }
+    }
+
+    /// For a chat, which has a list of its own.
+    pub(crate) fn in_chat(self) -> Self {
+        Names { listing: "`/model` and `ikigai models list` show all of them.", ..self }
     }
 
     /// The model that a name means.
@@ -142,8 +149,7 @@ impl<'a> Names<'a> {
         }
         let meant = if names.is_empty() { String::new() } else { format!("; did you mean {}?", names.join(", ")) };
         let anyway = if provider.is_some() { format!(" If it is new: {text}{SURE}") } else { String::new() };
-        Failure::usage(format!("unknown model `{text}`{meant}"))
-            .hint(format!("`/model` and `ikigai models list` show all of them.{anyway}"))
+        Failure::usage(format!("unknown model `{text}`{meant}")).hint(format!("{}{anyway}", self.listing))
     }
 
     /// A good model of one of these providers, the best known first.

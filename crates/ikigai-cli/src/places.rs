@@ -83,6 +83,11 @@ impl Places {
         self.state.join("approvals.toml")
     }
 
+    /// The fingerprints of the keys that the gateway's clients have.
+    pub(crate) fn client_keys(&self) -> PathBuf {
+        self.config.join("gateway_keys.toml")
+    }
+
     /// The conversations, unless the settings say otherwise.
     pub(crate) fn database(&self) -> PathBuf {
         self.data.join("ikigai.db")

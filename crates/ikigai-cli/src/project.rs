@@ -24,6 +24,11 @@ pub(crate) struct Project {
     settings: Option<(String, Settings)>,
 }
 
+/// The names of the files that a folder has.
+pub(crate) fn present(folder: &Path) -> Vec<&'static str> {
+    [INSTRUCTIONS, SETTINGS].into_iter().filter(|name| folder.join(name).is_file()).collect()
+}
+
 impl Project {
     /// Reads them. What is broken is an error that names the place.
     pub(crate) fn read(folder: &Path) -> Result<Self, Failure> {
@@ -54,6 +59,9 @@ impl Project {
             parts.extend(settings.system.as_ref().map(|_| "a system prompt".to_owned()));
             parts.extend((!settings.tools).then(|| "no tools".to_owned()));
             parts.extend(settings.aliases.keys().map(|name| format!("alias {name}")));
+            parts.extend(settings.roles.keys().map(|name| format!("role {name}")));
+            parts.extend(settings.templates.keys().map(|name| format!("template {name}")));
+            parts.extend(settings.models.keys().map(|name| format!("options of {name}")));
             for (name, server) in &settings.mcp {
                 let what = match &server.url {
                     Some(url) => redact::address(url),
@@ -79,6 +87,9 @@ impl Project {
             settings.system = own.system.or(settings.system);
             settings.tools &= own.tools;
             settings.aliases.extend(own.aliases);
+            settings.roles.extend(own.roles);
+            settings.templates.extend(own.templates);
+            settings.models.extend(own.models);
             settings.mcp.extend(own.mcp);
         }
         if let Some(text) = self.instructions {

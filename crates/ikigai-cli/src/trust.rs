@@ -14,7 +14,7 @@ use ikigai::{Client, ClientBuilder, Registry};
 use crate::exit::Failure;
 use crate::output::Out;
 use crate::places::{self, Places};
-use crate::project::Project;
+use crate::project::{self, Project};
 use crate::tools::Permissions;
 
 /// Trust a folder: use its AGENTS.md, .ikigai.toml and .env
@@ -92,6 +92,33 @@ pub(crate) fn settle(out: &mut Out) -> Result<Option<Project>, Failure> {
     let trusted = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
     permissions.trust(trusted, digest)?;
     Ok(trusted.then_some(project))
+}
+
+/// What a trusted working folder brings along for models. If the user has not decided, one line says how to trust it: a
+/// script is never asked. Nothing in an untrusted folder is read.
+pub(crate) fn followed(out: &mut Out) -> Result<Option<Project>, Failure> {
+    let (here, permissions) = (Path::new("."), of(Path::new("."))?);
+    match permissions.trusted() {
+        Some(false) => {}
+        Some(true) => {
+            let project = Project::read(here)?;
+            if permissions.knows(project.digest().as_deref()) {
+                return Ok(Some(project));
+            }
+            out.note("The .ikigai.toml here has changed and is not used. Run `ikigai trust` to use it.\n");
+        }
+        None => {
+            let names = project::present(here);
+            if !names.is_empty() {
+                let (is, it) = if names.len() == 1 { ("is", "it") } else { ("are", "them") };
+                let names = names.join(" and ");
+                out.note(&format!(
+                    "{names} {is} not used: this folder is not trusted. Run `ikigai trust` to use {it}.\n"
+                ));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// What to do about a `.env` that would have a key and is not read; nothing where there is none.

@@ -110,6 +110,11 @@ impl Error {
         Error::new(ErrorKind::InvalidRequest, message)
     }
 
+    /// A request that cannot be what it says, because of what stands in one place.
+    pub(crate) fn invalid_param(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Error { param: Some(place.into()), ..Error::invalid_request(message) }
+    }
+
     /// Is it worth trying again? Quota, auth and refusals are not; rate limits and broken servers are.
     pub fn is_retryable(&self) -> bool {
         self.retryable.unwrap_or(match self.kind {

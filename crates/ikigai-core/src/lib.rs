@@ -74,8 +74,8 @@ pub use usage::Usage;
 /// [`StreamEncoder`](wire::StreamEncoder).
 pub mod wire {
     pub use crate::dialect::{
-        Framing, Ids, Incoming, ListedModel, Reply, StreamDecoder, StreamEncoder, Target, Vectors, WireError,
-        WireRequest, WireResponse, duration_ms,
+        EmbedRequest, Framing, Ids, Incoming, ListedModel, Reply, StreamDecoder, StreamEncoder, Target, VectorForm,
+        Vectors, WireError, WireRequest, WireResponse, duration_ms,
     };
     pub use crate::fit::ToolNames;
     pub use crate::sse::{Frame, Sse, SseError};

@@ -1,3 +1,45 @@
-//! The server: any client dialect in, any provider out.
+//! The gateway: any client dialect in, any provider out.
+//!
+//! A client that speaks OpenAI Chat Completions, OpenAI Responses, Anthropic Messages or Gemini, unchanged but for its
+//! base URL, reaches every provider and model. Where both sides speak the same dialect the bytes pass through; elsewhere
+//! they go through the canonical form, and what cannot be carried is named.
+//!
+//! ```no_run
+//! use ikigai::config::Environment;
+//! use ikigai_gateway::{Config, Gateway, Setup};
+//!
+//! # async fn f() -> Result<(), Box<dyn std::error::Error>> {
+//! let text = std::fs::read_to_string("gateway.toml")?;
+//! let setup = Setup::new(Environment::process())?;
+//! let config = Config::read("gateway.toml", &text, setup.environment())?;
+//! let gateway = Gateway::start(config, setup).await?;
+//! println!("{}", gateway.url());
+//! gateway.stop().await;
+//! # Ok(())
+//! # }
+//! ```
 
 #![forbid(unsafe_code)]
+
+mod access;
+mod body;
+mod config;
+mod connection;
+mod generate;
+mod live;
+mod log;
+mod memory;
+mod pass;
+mod plan;
+mod reply;
+mod server;
+mod service;
+mod state;
+mod translate;
+mod verbs;
+
+pub use config::{
+    Access, ClientKey, Config, ModelSetup, ProviderSetup, ServerLimits, ServerTimeouts, TargetSetup, TlsFiles, example,
+};
+pub use server::{Gateway, StartError};
+pub use state::Setup;

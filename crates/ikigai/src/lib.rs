@@ -92,7 +92,7 @@ pub use stream::Stream;
 pub use tools::tool;
 pub use tools::{Approval, Callable, ExecuteError, Hints, tool_call};
 pub use upstream::{Exchange, RateLimit, RateLimits, Retry, Upstream, Wanted};
-pub use verbs::{Embeddings, Preview, TokenCount};
+pub use verbs::{Embeddings, Preview, TokenCount, estimate_tokens};
 
 /// The format itself, and its translations: everything of it, also what is not named here.
 pub use ikigai_core as core;

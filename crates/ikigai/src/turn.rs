@@ -140,7 +140,7 @@ impl Turn {
         if settings.dynamic_budget
             && let Some(thinking) = &self.request.thinking
         {
-            let tokens = crate::verbs::estimate(&self.request);
+            let tokens = crate::verbs::estimate_tokens(&self.request);
             let rule = &ikigai_core::catalog::rules_for(&name.id).thinking;
             if let Some((reduced, loss)) = thinking.reduced_for_context(tokens, rule) {
                 self.request.thinking = Some(reduced);

@@ -35,17 +35,13 @@ pub(super) struct Emit<'o> {
 
 impl<'o> Emit<'o> {
     pub(super) fn new(ask: &Ask, out: &'o mut Out) -> Self {
-        let format = match (ask.format, ask.json) {
-            (Some(format), _) => format,
-            (None, true) => Format::Json,
-            (None, false) if on_terminal() => Format::Markdown,
-            (None, false) => Format::Text,
-        };
+        let format = format(ask);
         let size = crate::chat::size();
         let look = Look::of_stdout(size.columns);
         let draws = format == Format::Markdown && !ask.no_stream && !ask.extract && ask.schema.is_none();
         let region = Region::detect(on_terminal(), |name| std::env::var(name).ok());
-        let view = draws.then(|| View::new(look, size, region, ask.thinking));
+        let drawn = if region == Region::Live { look.with_links(|name| std::env::var(name).ok()) } else { look };
+        let view = draws.then(|| View::new(drawn, size, region, ask.thinking));
         Emit {
             out,
             format,
@@ -243,6 +239,16 @@ impl<'o> Emit<'o> {
         if std::mem::take(&mut self.in_thinking) {
             self.out.note("\n");
         }
+    }
+}
+
+/// The form of the answer, as asked for or as fits the output.
+pub(super) fn format(ask: &Ask) -> Format {
+    match (ask.format, ask.json) {
+        (Some(format), _) => format,
+        (None, true) => Format::Json,
+        (None, false) if on_terminal() => Format::Markdown,
+        (None, false) => Format::Text,
     }
 }
 

@@ -1,28 +1,26 @@
 //! `ikigai ask`: one question, one answer, in pipes and scripts.
 
+mod compare;
 mod emit;
 mod options;
 mod prompt;
+mod schema;
+mod turn;
 
 use std::io::IsTerminal as _;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use ikigai::{Answer, Approval, ErrorKind, Event, FinishReason, Message, Model, Response};
+use ikigai::{Message, Model};
 use serde_json::Value;
 
-use self::emit::Emit;
-use crate::access::{Access, SIMULATOR, Simulate};
-use crate::chat::{ENDING, Servers, Session, Tooling, sum};
+use self::turn::{Asked, verdict};
+use crate::access::{Access, Simulate};
+use crate::chat::{ENDING, Servers, Session, Tooling};
 use crate::exit::{Exit, Failure};
-use crate::flow::Flow;
 use crate::output::Out;
-use crate::record::{Recorder, as_simulated};
-use crate::tools::Decision;
-use crate::watch::{Note, Paid};
-use crate::{conversations, redact, settings, tools};
+use crate::{conversations, redact, settings, tools, trust};
 
 /// Ask one question and print the answer
 ///
@@ -34,18 +32,24 @@ pub(crate) struct Ask {
     /// The question; `-` stands for standard input
     #[arg(value_name = "WORDS")]
     words: Vec<String>,
-    /// The model: [PROVIDER:]MODEL[/LEVEL]
+    /// The model: [PROVIDER:]MODEL[/LEVEL]; repeat it to compare up to four models
     #[arg(short, long, value_name = "MODEL")]
-    model: Option<String>,
+    model: Vec<String>,
     /// The system prompt
     #[arg(short, long, value_name = "TEXT")]
     system: Option<String>,
+    /// A role from the settings: its prompt and model
+    #[arg(long, value_name = "NAME")]
+    role: Option<String>,
+    /// A template from the settings; WORDS are its values (KEY=VALUE) and its input
+    #[arg(long, value_name = "NAME")]
+    template: Option<String>,
     /// Attach a file, a URL, or - for standard input
     #[arg(short, long = "attach", value_name = "FILE")]
     attach: Vec<String>,
-    /// Answer with JSON that matches this JSON Schema
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["extract", "tools"])]
-    schema: Option<PathBuf>,
+    /// Answer with JSON that matches a schema: a file with a JSON Schema, its text, or fields like `name, age int?, tags string[]`
+    #[arg(long, value_name = "SCHEMA", conflicts_with_all = ["extract", "tools"])]
+    schema: Option<String>,
     /// The output format
     #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
     format: Option<Format>,
@@ -76,6 +80,12 @@ pub(crate) struct Ask {
     /// A tool that may run, or `all`
     #[arg(long, value_name = "TOOL", requires = "tools")]
     allow: Vec<String>,
+    /// The most that the conversation may cost, in dollars
+    #[arg(long, value_name = "DOLLARS")]
+    max_cost: Option<ikigai::Money>,
+    /// Do not use AGENTS.md and .ikigai.toml of the working folder
+    #[arg(long)]
+    no_project: bool,
     /// Ask the built-in simulator, not a model; `-m sim` and `-m sim:MODEL` do the same
     #[arg(long)]
     sim: bool,
@@ -105,9 +115,13 @@ Examples:
   git diff | ikigai ask \"review this\"
   ikigai ask -m gemini-2.5-pro/high -a chart.png \"What does it show?\"
   ikigai ask --schema invoice.json \"Invoice 4711 of 3 May, 120 euros\" | jq .amount
+  ikigai ask --schema \"number int, date: ISO 8601, amount number\" \"Invoice 4711 of 3 May, 120 euros\"
+  ikigai ask --template translate language=French \"Good morning\"
   ikigai ask -c \"And in French?\"
       Continues the last conversation.
   ikigai ask --json hi | jq .usage
+  ikigai ask -m sonnet -m gpt -m flash \"Why is the sky blue?\"
+      The answers of three models, one after the other; with --json as an array.
   ikigai ask --dry-run -m o3/high hi
       The request as it would be sent.
 
@@ -153,15 +167,34 @@ pub(crate) fn run(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
 
 async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     // First what needs no network and no database: a question that makes no sense fails at once.
-    let schema = ask.schema.as_deref().map(read_schema).transpose()?;
-    let message = prompt::compose(&ask.words, prompt::piped()?, &ask.attach)?;
+    compare::check(&ask)?;
+    let schema = ask.schema.as_deref().map(schema::read).transpose()?;
     let (settings, warnings) = settings::load()?;
     for warning in warnings {
         out.warning(&warning.to_string());
     }
+    let project = if ask.no_project { None } else { trust::followed(out)? };
+    let settings = project.unwrap_or_default().over(settings);
+    let mut piped = prompt::piped()?;
+    if let Some(name) = &ask.template {
+        ask.words = vec![prompt::filled(&settings, name, &ask.words, &mut piped)?];
+    }
+    let message = prompt::compose(&ask.words, piped, &ask.attach)?;
+    let role = ask.role.as_deref().map(|name| settings.role(name).cloned()).transpose()?.unwrap_or_default();
+    if ask.model.is_empty() {
+        ask.model.extend(role.model());
+    }
+    ask.system = ask.system.take().or_else(|| ask.role.as_ref().map(|_| role.prompt.clone()));
+    ask.tools &= role.tools.unwrap_or(true);
     let seen = if on_terminal() { Simulate::WithoutKey } else { Simulate::Never };
-    let (simulate, model) = Simulate::asked(ask.sim, ask.model.as_deref(), seen);
-    ask.model = model;
+    let simulate = match ask.model.as_slice() {
+        [_, _, ..] => Simulate::asked(ask.sim, None, seen).0,
+        one => {
+            let (simulate, model) = Simulate::asked(ask.sim, one.first().map(String::as_str), seen);
+            ask.model = model.into_iter().collect();
+            simulate
+        }
+    };
     let access = if ask.dry_run { Access::unsent(out) } else { Access::open(simulate, out).await? };
     if let Some(notice) = access.notice() {
         out.note(&format!("{notice}\n"));
@@ -183,17 +216,23 @@ async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
         tooling.borrow(servers.tools());
     }
     let mut session = Session::new(access, settings, Arc::clone(&store), tooling, folder)?;
+    session.max_cost = ask.max_cost;
     choose(&mut session, &ask).await?;
+    session.think(role.thinking.filter(|_| role.model.is_none() && ask.model.is_empty()));
+    if ask.model.len() > 1 {
+        let outcome = compare::run(&ask, message, &mut session, out).await;
+        let closed = store.close().await;
+        return outcome.and_then(|exit| closed.map(|()| exit).map_err(Failure::from));
+    }
     let model = options::set(session.model()?, &ask.options)?;
     prompt::readable(&message, model.facts(), session.access.registry())?;
+    let history = session.history_with(message.clone());
     if ask.dry_run {
-        let mut history = session.history();
-        history.push(message);
         return dry_run(&model, history, out);
     }
+    session.check_cost(&history)?;
     session.say(message).await?;
-    let mut asked = Asked { emit: Emit::new(&ask, out), paid: Paid::default(), ask: &ask };
-    let outcome = asked.run(model, schema, &mut session).await;
+    let outcome = Asked::new(&ask, out).run(model, schema, &mut session).await;
     if let Err(failure) = &outcome {
         session.unanswered(&failure.what).await?;
     }
@@ -215,8 +254,9 @@ async fn choose(session: &mut Session, ask: &Ask) -> Result<(), Failure> {
     };
     if let Some(id) = id {
         session.open(id).await?;
+        session.reckon().await?;
     }
-    match &ask.model {
+    match ask.model.first() {
         Some(name) => {
             let choice = session.parse(name)?;
             if let (Some(conversation), false) = (&session.conversation, ask.dry_run) {
@@ -257,224 +297,6 @@ fn dry_run(model: &Model, history: Vec<Message>, out: &mut Out) -> Result<Exit, 
         "body": preview.body,
     }))?;
     Ok(Exit::Ok)
-}
-
-fn read_schema(file: &Path) -> Result<Value, Failure> {
-    let text = std::fs::read_to_string(file).map_err(|error| Failure::file("read", file, &error))?;
-    serde_json::from_str(&text).map_err(|error| Failure::new(format!("{}: {error}", file.display())))
-}
-
-/// A question on its way.
-struct Asked<'a, 'o> {
-    emit: Emit<'o>,
-    paid: Paid,
-    ask: &'a Ask,
-}
-
-impl Asked<'_, '_> {
-    async fn run(&mut self, model: Model, schema: Option<Value>, session: &mut Session) -> Result<Exit, Failure> {
-        match schema {
-            Some(schema) => self.extract(model, schema, session).await,
-            None if self.ask.no_stream => self.whole(model, session).await,
-            None => self.streamed(model, session).await,
-        }
-    }
-
-    /// The answer as it is written, kept as it grows.
-    async fn streamed(&mut self, model: Model, session: &mut Session) -> Result<Exit, Failure> {
-        let conversation = session.conversation().await?;
-        let recorder = Recorder::new(Arc::clone(&session.store), conversation, model.name().clone());
-        let history = session.history();
-        let meter = session.meter(&history, "Ctrl-C");
-        let mut recorder = recorder.simulated(session.access.is_simulated()).metered(&meter);
-        self.emit.begin(meter)?;
-        let mut flow = Flow::open(model, history);
-        let mut last = None;
-        let mut cost = None;
-        let mut frames = tokio::time::interval(Duration::from_millis(33));
-        // One for the whole answer: between two of them a Ctrl-C would be lost.
-        let interrupt = tokio::signal::ctrl_c();
-        tokio::pin!(interrupt);
-        let outcome = loop {
-            let next = tokio::select! {
-                biased;
-                Some(note) = session.notes.recv() => {
-                    self.note(note, session, Some(&mut recorder)).await?;
-                    continue;
-                }
-                _ = &mut interrupt => break Err(Stop::Interrupted),
-                next = flow.next() => next,
-                _ = frames.tick() => {
-                    self.emit.draw()?;
-                    continue;
-                }
-            };
-            while let Ok(note) = session.notes.try_recv() {
-                self.note(note, session, Some(&mut recorder)).await?;
-            }
-            match next {
-                Ok(Some(event)) => {
-                    if let Err(failure) = self.emit.event(&event) {
-                        break Err(Stop::Output(failure));
-                    }
-                    if !matches!(event, Event::Done { .. }) {
-                        recorder.event(&event).await?;
-                    } else if let Some(response) = flow.so_far() {
-                        let paid = std::mem::take(&mut self.paid);
-                        cost = sum(cost, paid.cost);
-                        self.emit.paid(response.usage.as_ref(), paid.cost);
-                        recorder.answer(response.clone(), paid).await?;
-                        last = Some(response);
-                    }
-                }
-                Ok(None) => break Ok(()),
-                Err(error) => break Err(Stop::Failed(Box::new(error))),
-            }
-        };
-        let partial = match &outcome {
-            Ok(()) => None,
-            Err(Stop::Failed(error)) => error.partial().cloned(),
-            Err(Stop::Interrupted | Stop::Output(_)) => flow.so_far(),
-        };
-        drop(flow);
-        recorder.end(partial).await?;
-        match outcome {
-            Ok(()) => self.finish(last.unwrap_or_default(), cost, session),
-            Err(stop) => {
-                self.emit.broken()?;
-                Err(stop.into())
-            }
-        }
-    }
-
-    /// The answer when it is whole.
-    async fn whole(&mut self, model: Model, session: &mut Session) -> Result<Exit, Failure> {
-        let history = session.history();
-        let asking = async { model.ask(history).await };
-        let answer = self.wait(asking, session).await?;
-        self.keep(&answer, session).await?;
-        let cost = answer.cost().map(|cost| cost.total());
-        self.emit.whole(&answer)?;
-        self.finish(answer.into_response(), cost, session)
-    }
-
-    /// JSON that matches a schema.
-    async fn extract(&mut self, model: Model, schema: Value, session: &mut Session) -> Result<Exit, Failure> {
-        let history = session.history();
-        let asking = async { model.extract_json_stream(schema, history).await?.finish_with_answer::<Value>().await };
-        let (value, answer) = self.wait(asking, session).await?;
-        self.keep(&answer, session).await?;
-        let cost = answer.cost().map(|cost| cost.total());
-        self.emit.value(&value, &answer)?;
-        self.finish(answer.into_response(), cost, session)
-    }
-
-    /// Waits for an answer, hears Ctrl-C, and tells what happens meanwhile.
-    async fn wait<T>(
-        &mut self,
-        asking: impl Future<Output = Result<T, ikigai::Error>>,
-        session: &mut Session,
-    ) -> Result<T, Failure> {
-        tokio::pin!(asking);
-        let interrupt = tokio::signal::ctrl_c();
-        tokio::pin!(interrupt);
-        loop {
-            tokio::select! {
-                biased;
-                Some(note) = session.notes.recv() => self.note(note, session, None).await?,
-                _ = &mut interrupt => return Err(Failure::interrupted()),
-                outcome = &mut asking => return Ok(outcome?),
-            }
-        }
-    }
-
-    /// Keeps a whole turn.
-    async fn keep(&mut self, answer: &Answer, session: &mut Session) -> Result<(), Failure> {
-        let conversation = session.conversation().await?;
-        let count = answer.messages().len();
-        let simulated = session.access.is_simulated();
-        let entries = answer.messages().iter().enumerate().map(|(place, message)| {
-            let mut entry = ikigai_store::Entry::new(message.clone());
-            if place + 1 == count {
-                entry.usage = answer.usage();
-                entry.cost = answer.cost().map(|cost| cost.total());
-                entry.finish_reason = Some(answer.finish_reason());
-            }
-            if simulated && entry.message.provider.is_some() { as_simulated(entry) } else { entry }
-        });
-        session.store.append_all(conversation, entries.collect()).await?;
-        Ok(())
-    }
-
-    async fn note(&mut self, note: Note, session: &Session, recorder: Option<&mut Recorder>) -> Result<(), Failure> {
-        match note {
-            Note::Retry { attempt, wait, made, most } => self.emit.retry(&attempt, wait, made, most),
-            Note::Step(paid) => self.paid = session.access.paid(paid),
-            Note::Result(call, result) => {
-                if let Some(recorder) = recorder {
-                    recorder.result(&result);
-                }
-                self.emit.result(&call, &result)?;
-            }
-            Note::Approve(call, answer) => {
-                let told = session.tooling.describe(&call).await;
-                let named = self.ask.allow.iter().any(|name| *name == call.name || name == "all");
-                let approval = match session.tooling.decide(&call, &told) {
-                    Decision::Run => Approval::Allow,
-                    Decision::Refuse(why) => Approval::Deny(why),
-                    Decision::Ask(_) if named => Approval::Allow,
-                    Decision::Ask(_) => {
-                        Approval::Deny(format!("not allowed; the user can allow it with --allow {}", call.name))
-                    }
-                };
-                self.emit.call(&told.line, approval == Approval::Allow)?;
-                let _ = answer.send(approval);
-            }
-        }
-        Ok(())
-    }
-
-    /// What remains to be said, and how the program ends.
-    fn finish(&mut self, response: Response, cost: Option<ikigai::Money>, session: &Session) -> Result<Exit, Failure> {
-        let provider = session.choice.as_ref().map(|choice| choice.name.provider.as_str());
-        let simulated = session.access.is_simulated();
-        let (provider, cost) = if simulated { (Some(SIMULATOR), None) } else { (provider, cost) };
-        self.emit.end(&response, cost, provider.unwrap_or_default())?;
-        for words in crate::flow::lost(&response.warnings) {
-            self.emit.warning(&words);
-        }
-        match response.finish_reason {
-            FinishReason::ContentFilter => Err(Failure::new("the provider refused to answer")
-                .exit(Exit::Refused)
-                .hint("Sending it again will not help; try rephrasing it.")),
-            FinishReason::Length if self.ask.fail_on_length => Err(Failure::new("the answer hit the length limit")
-                .exit(Exit::CutOff)
-                .hint("Raise the limit: -o max_output_tokens 16000")),
-            FinishReason::Length => {
-                self.emit.warning("the answer hit the length limit; raise it with -o max_output_tokens N");
-                Ok(Exit::Ok)
-            }
-            _ => Ok(Exit::Ok),
-        }
-    }
-}
-
-/// Why an answer did not come to its end.
-enum Stop {
-    Interrupted,
-    Output(Failure),
-    Failed(Box<ikigai::Error>),
-}
-
-impl From<Stop> for Failure {
-    fn from(stop: Stop) -> Self {
-        match stop {
-            Stop::Interrupted => Failure::interrupted(),
-            Stop::Output(failure) => failure,
-            Stop::Failed(error) if error.kind() == ErrorKind::Cancelled => Failure::interrupted(),
-            Stop::Failed(error) => Failure::from(*error),
-        }
-    }
 }
 
 /// Is standard output a terminal?

@@ -5,6 +5,7 @@ use std::io::{IsTerminal as _, Read as _};
 use ikigai::{Attach as _, Block, BlockKind, Facts, Message, Modality, Registry, Role, Source};
 
 use crate::exit::Failure;
+use crate::settings::Settings;
 
 /// More than any provider takes.
 const LARGEST: u64 = 100 << 20;
@@ -24,6 +25,24 @@ pub(super) fn piped() -> Result<Option<Vec<u8>>, Failure> {
         return Err(Failure::new(format!("standard input is longer than {LARGEST} bytes")));
     }
     Ok((!bytes.is_empty()).then_some(bytes))
+}
+
+/// The question that a template makes of the words. If it needs an input and no words are left for it, standard input is
+/// used.
+pub(super) fn filled(
+    settings: &Settings,
+    name: &str,
+    words: &[String],
+    piped: &mut Option<Vec<u8>>,
+) -> Result<String, Failure> {
+    let template = settings.template(name)?;
+    let mut words: Vec<String> = words.iter().filter(|word| *word != STDIN).cloned().collect();
+    let lacks_input = template.lacks_input(&words);
+    if let Some(text) = piped.as_ref().filter(|_| lacks_input).and_then(|bytes| String::from_utf8(bytes.clone()).ok()) {
+        words.push(text.trim_end().to_owned());
+        *piped = None;
+    }
+    template.fill(name, &words)
 }
 
 /// The message: the words, then what was piped in, then the files.

@@ -1,6 +1,6 @@
 //! What a conversation takes of the model's window, what it cost, and what failed in it.
 
-use ikigai::Role;
+use ikigai::{Money, Role};
 use ikigai_store::{Spent, State};
 
 use super::meter::tokens_of;
@@ -32,10 +32,14 @@ impl Session {
         (!self.thread.is_empty()).then_some((used, window))
     }
 
-    /// What the conversation cost so far with all its branches, in words; none when nothing is known.
-    pub(crate) fn cost(&self) -> Option<String> {
-        let is_known = self.spent.answers() > self.spent.unpriced();
-        is_known.then(|| notice::about(self.spent.cost(), self.spent.estimated() > 0))
+    /// What the conversation cost so far with all its branches, as last added up; none when nothing is known.
+    pub(crate) fn cost(&self) -> Option<Money> {
+        (self.spent.answers() > self.spent.unpriced()).then(|| self.spent.cost())
+    }
+
+    /// The same in words.
+    pub(crate) fn cost_in_words(&self) -> Option<String> {
+        self.cost().map(|cost| notice::about(cost, self.spent.estimated() > 0))
     }
 
     /// Adds up again what the conversation cost: agents spend meanwhile.

@@ -14,6 +14,7 @@ use crate::access::Access;
 use crate::exit::Failure;
 use crate::record::{self, Recorder};
 use crate::screen::{clean, notice};
+use crate::settings::ModelOptions;
 use crate::tools::Decision;
 use crate::watch::{Note, Notes, Paid, Watch};
 
@@ -56,6 +57,8 @@ pub(crate) struct Task {
     pub(crate) thread: Vec<Stored>,
     pub(crate) system: Option<String>,
     pub(crate) tooling: Tooling,
+    /// What requests to its model say.
+    pub(crate) options: ModelOptions,
 }
 
 impl Agents {
@@ -156,7 +159,7 @@ impl Worker {
     }
 
     async fn turn(&mut self, task: Task) -> Result<(), String> {
-        let model = task.choice.model(&self.client, task.system.as_deref());
+        let model = task.choice.model(&self.client, task.system.as_deref(), &task.options);
         let model = self.watch.with_tools(model, task.tooling.callables());
         let simulated = self.access.is_simulated();
         let thread = if simulated { record::for_simulator(&task.thread) } else { task.thread };

@@ -1,31 +1,31 @@
 //! What Tab offers: commands, models with their levels, files.
 
-use std::cell::OnceCell;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ikigai::{Level, Registry, Thinking};
+use ikigai::Registry;
 use reedline::{Completer, CompletionResult, Span, Suggestion};
 
 use super::commands::COMMANDS;
-use crate::levels;
+use super::typed_names::ModelNames;
+use crate::settings::Settings;
 
 /// So much is offered at once.
 const MOST: usize = 40;
 /// Commands that open the picker.
 const PICK_MODEL: [&str; 2] = ["/model", "/m"];
 /// Commands whose word is a model.
-const TAKE_MODEL: [&str; 3] = ["/model", "/retry", "/fork"];
+const TAKE_MODEL: [&str; 4] = ["/model", "/retry", "/r", "/fork"];
 /// Commands whose words are files.
 const TAKE_FILE: [&str; 2] = ["/attach", "/export"];
 
 /// What can be offered.
 #[derive(Debug, Clone)]
 pub(crate) struct Completion {
-    registry: Registry,
-    /// Names of models, put together when they are first asked for.
-    models: OnceCell<Vec<String>>,
+    models: ModelNames,
+    /// The names of roles and templates, by the command that takes them.
+    names: Vec<(&'static str, Vec<String>)>,
     /// The working folder.
     folder: PathBuf,
     /// Set where a model is to be chosen: the picker is better at that.
@@ -33,11 +33,19 @@ pub(crate) struct Completion {
 }
 
 /// Something that is offered: what it is, and a word about it.
-type Offer = (String, Option<String>);
+pub(super) type Offer = (String, Option<String>);
 
 impl Completion {
-    pub(crate) fn new(registry: Registry, folder: PathBuf, pick: Arc<AtomicBool>) -> Self {
-        Completion { registry, models: OnceCell::new(), folder, pick }
+    pub(crate) fn new(registry: Registry, settings: &Settings, folder: PathBuf, pick: Arc<AtomicBool>) -> Self {
+        let roles = settings.roles.keys().cloned().collect();
+        let templates: Vec<String> = settings.templates.keys().cloned().collect();
+        let names = vec![("/role", roles), ("/template", templates.clone()), ("/t", templates)];
+        Completion { models: ModelNames::new(registry), names, folder, pick }
+    }
+
+    /// The working folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// What fits the word at the end of a line; and where that word begins.
@@ -48,54 +56,25 @@ impl Completion {
         let command = line.split_whitespace().next().unwrap_or_default();
         let offers = if start == 0 && word.starts_with('/') {
             commands(word)
-        } else if PICK_MODEL.contains(&command) && start > 0 && !word.starts_with('-') && !self.is_level(word) {
+        } else if PICK_MODEL.contains(&command) && start > 0 && !word.starts_with('-') && !self.models.is_level(word) {
             self.pick.store(true, Ordering::Relaxed);
             // The word itself: a single offer is taken at once, and no list stays open.
             vec![(word.to_owned(), None)]
         } else if TAKE_MODEL.contains(&command) && !word.starts_with('-') && start > 0 {
-            self.models(word)
+            self.models.offers(word, MOST)
         } else if let Some(path) = word.strip_prefix('@') {
             let quoted = |path: String| if path.contains(' ') { format!("@\"{path}\"") } else { format!("@{path}") };
             self.files(path).into_iter().map(|(path, about)| (quoted(path), about)).collect()
+        } else if let Some((_, names)) = self.names.iter().find(|(taker, _)| *taker == command)
+            && line.get(..start).is_some_and(|before| before.trim() == command)
+        {
+            names.iter().filter(|name| name.starts_with(word)).map(|name| (name.clone(), None)).collect()
         } else if TAKE_FILE.contains(&command) && start > 0 {
             self.files(word)
         } else {
             Vec::new()
         };
         (start, offers)
-    }
-
-    /// Is a level of a known model being typed?
-    fn is_level(&self, word: &str) -> bool {
-        let models = self.models.get_or_init(|| models(&self.registry));
-        word.rsplit_once('/').is_some_and(|(model, _)| models.iter().any(|known| known == model))
-    }
-
-    /// The levels of a model that mean what they say.
-    fn levels(&self, model: &str, begin: &str) -> Vec<Offer> {
-        let Ok(name) = self.registry.parse(model) else { return Vec::new() };
-        let Ok(route) = self.registry.route(&name) else { return Vec::new() };
-        let own = levels::rules(&route).thinking.levels.clone();
-        let usual = [Level::None, Level::Low, Level::Med, Level::High];
-        let levels = Level::ALL.iter().filter(|level| usual.contains(level) || own.contains(level));
-        let levels = levels.filter(|level| level.as_str().starts_with(begin));
-        let fitting = levels.filter_map(|level| {
-            let words = levels::words(&route, Some(&Thinking::from(*level)));
-            words.warnings.is_empty().then(|| (format!("{model}/{}", level.as_str()), words.lines.first().cloned()))
-        });
-        fitting.collect()
-    }
-
-    fn models(&self, word: &str) -> Vec<Offer> {
-        let models = self.models.get_or_init(|| models(&self.registry));
-        if let Some((model, level)) = word.rsplit_once('/')
-            && self.is_level(word)
-        {
-            return self.levels(model, level);
-        }
-        let begins = models.iter().filter(|name| name.starts_with(word));
-        let holds = models.iter().filter(|name| !name.starts_with(word) && name.contains(word));
-        begins.chain(holds).take(MOST).map(|name| (name.clone(), None)).collect()
     }
 
     /// Files and folders whose path begins so. Hidden ones only when asked for.
@@ -124,18 +103,6 @@ impl Completion {
 fn commands(word: &str) -> Vec<Offer> {
     let known = COMMANDS.iter().filter(|known| format!("/{}", known.name).starts_with(word));
     known.map(|known| (format!("/{}", known.name), Some(known.help.to_owned()))).collect()
-}
-
-/// Models by the names that they can be typed by, short ones first: the bare name where it means this model.
-pub(crate) fn models(registry: &Registry) -> Vec<String> {
-    let names = registry.catalog.models().map(|facts| match registry.parse(&facts.id) {
-        Ok(name) if name.provider == facts.provider => facts.id.to_string(),
-        _ => format!("{}:{}", facts.provider, facts.id),
-    });
-    let mut names: Vec<String> = names.collect();
-    names.sort_by_key(|name| (name.contains([':', '/']), name.len()));
-    names.dedup();
-    names
 }
 
 impl Completer for Completion {
@@ -170,7 +137,9 @@ mod tests {
         let registry = Registry::default();
         let pick = Arc::new(AtomicBool::new(false));
         let folder = folder.path().to_owned();
-        let completion = Completion { registry, models: OnceCell::from(models), folder, pick: Arc::clone(&pick) };
+        let names = vec![("/role", vec!["critic".to_owned(), "reviewer".to_owned()])];
+        let models = ModelNames::known(registry, models);
+        let completion = Completion { models, names, folder, pick: Arc::clone(&pick) };
         let offers = completion.offers(line).1.into_iter().map(|(value, _)| value);
         let picks = pick.load(Ordering::Relaxed).then(|| "(picker)".to_owned());
         offers.chain(picks).collect()
@@ -188,6 +157,8 @@ mod tests {
         assert_eq!(offers("look at @s"), ["@setup.md", "@src/"]);
         assert_eq!(offers("look at @src/"), ["@src/main.rs"]);
         assert_eq!(offers("/attach .s"), [".secret"]);
+        assert_eq!(offers("/role rev"), ["reviewer"]);
+        assert_eq!(offers("/role reviewer c"), Vec::<String>::new());
         assert_eq!(offers("hello wor"), Vec::<String>::new());
         assert_eq!(offers("ü /mo"), Vec::<String>::new());
     }

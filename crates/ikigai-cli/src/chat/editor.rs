@@ -18,6 +18,7 @@ use reedline::{
 };
 
 use super::complete::Completion;
+use super::paste::{DROP, ERASE, ERASE_WORD, Pasted, Pasting, UNFOLD};
 use crate::exit::Failure;
 use crate::screen::{Look, Region, clean, one_line, shorten};
 use crate::settings::EditKeys;
@@ -28,6 +29,8 @@ const MENU: &str = "completions";
 /// What the line editor gives for Ctrl-C and Ctrl-Z.
 const INTERRUPT: &str = "\u{3}";
 const SUSPEND: &str = "\u{1a}";
+/// And for Ctrl-V.
+const PICTURE: &str = "\u{16}";
 /// Several lines may stand between two of these.
 const FENCE: &str = "\"\"\"";
 
@@ -46,6 +49,8 @@ pub(crate) enum Typed {
     Pick(String),
     /// Ctrl-Z. What was begun stays on the line.
     Suspend,
+    /// Ctrl-V. What was begun stays on the line.
+    Picture,
     /// Ctrl-D on an empty line.
     End,
 }
@@ -58,6 +63,8 @@ pub(crate) struct Editor {
     region: Region,
     /// What was on the line was for choosing, and is not to stay there.
     picked: Cell<bool>,
+    /// The long texts that were pasted.
+    pasted: Pasted,
     /// What the user's own editor is handed. It goes with this.
     draft: Option<Draft>,
 }
@@ -72,6 +79,9 @@ impl Editor {
         completion: Completion,
         pick: Arc<AtomicBool>,
     ) -> Result<Self, Failure> {
+        let pasted = Pasted::default();
+        let folder = completion.folder().to_owned();
+        let keys = Pasting { keys: edit_mode(keys), pasted: pasted.clone(), folder };
         let history = FileBackedHistory::new(REMEMBERED as usize).map_err(failed)?;
         let printer = ExternalPrinter::default();
         let sender = printer.sender();
@@ -86,7 +96,7 @@ impl Editor {
             .with_partial_completions(true)
             .with_validator(Box::new(Several))
             .with_ansi_colors(look.colour)
-            .with_edit_mode(edit_mode(keys))
+            .with_edit_mode(Box::new(keys))
             // Once a line is sent, only the line stays on the screen.
             .with_transient_prompt(Box::new(Line { status: String::new(), look }))
             .use_bracketed_paste(true)
@@ -98,7 +108,7 @@ impl Editor {
             reedline = reedline.with_buffer_editor(command, kept.file.clone());
             draft = Some(kept);
         }
-        let mut editor = Editor { reedline, printer: sender, look, region, picked: Cell::new(false), draft };
+        let mut editor = Editor { reedline, printer: sender, look, region, picked: Cell::new(false), pasted, draft };
         editor.remember(remembered)?;
         Ok(editor)
     }
@@ -124,17 +134,25 @@ impl Editor {
             return self.plain_line(status, prefill);
         }
         if let Some(text) = prefill.or(self.picked.take().then_some("")) {
-            self.reedline.run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(text.to_owned())]);
+            let text = self.pasted.folded(text);
+            self.reedline.run_edit_commands(&[EditCommand::Clear, EditCommand::InsertString(text)]);
         }
+        self.pasted.begin(self.reedline.current_buffer_contents());
         let prompt = Line { status: shorten(status, self.look.width, self.look), look: self.look };
-        let line = self.reedline.read_line(&prompt);
+        let line = loop {
+            match self.reedline.read_line(&prompt) {
+                Ok(Signal::HostCommand(line)) if self.pasting(&line) => {}
+                line => break line,
+            }
+        };
         if let Some(draft) = &self.draft {
             draft.clear();
         }
         match line {
-            Ok(Signal::Success(line)) => Ok(Typed::Line(unfenced(&line))),
+            Ok(Signal::Success(line)) => Ok(Typed::Line(self.pasted.unfolded(&unfenced(&line)))),
             Ok(Signal::HostCommand(line)) if line == INTERRUPT => self.interrupt(),
             Ok(Signal::HostCommand(line)) if line == SUSPEND => Ok(Typed::Suspend),
+            Ok(Signal::HostCommand(line)) if line == PICTURE => Ok(Typed::Picture),
             Ok(Signal::HostCommand(line)) => Ok(Typed::Shortcut(line)),
             Ok(Signal::ExternalBreak(line)) => {
                 self.picked.set(true);
@@ -150,6 +168,47 @@ impl Editor {
 }
 
 impl Editor {
+    /// Handles what concerns pasted texts. Returns false for anything else.
+    fn pasting(&mut self, line: &str) -> bool {
+        let text = self.reedline.current_buffer_contents().to_owned();
+        let cursor = self.reedline.current_insertion_point();
+        let (before, after) = text.split_at_checked(cursor).unwrap_or((&text, ""));
+        let edits = match line {
+            UNFOLD => {
+                let text = self.pasted.unfolded(&text);
+                self.pasted.begin("");
+                vec![EditCommand::Clear, EditCommand::InsertString(text)]
+            }
+            ERASE | ERASE_WORD => match self.pasted.ends_with_fold(before) {
+                // It is deleted as a whole.
+                Some(length) => {
+                    let position = before.len().saturating_sub(length);
+                    let rest = format!("{}{after}", before.get(..position).unwrap_or_default());
+                    vec![
+                        EditCommand::Clear,
+                        EditCommand::InsertString(rest),
+                        EditCommand::MoveToPosition { position, select: false },
+                    ]
+                }
+                None if line == ERASE => vec![EditCommand::Backspace],
+                None => vec![EditCommand::CutWordLeft],
+            },
+            _ => match line.strip_prefix(DROP).and_then(|line| line.split_once(DROP)) {
+                // For a command the path is what was meant.
+                Some((_, path)) if text.trim_start().starts_with(['!', '/']) => {
+                    vec![EditCommand::InsertString(path.to_owned())]
+                }
+                Some((mentions, _)) => {
+                    let gap = if before.is_empty() || before.ends_with(char::is_whitespace) { "" } else { " " };
+                    vec![EditCommand::InsertString(format!("{gap}{mentions} "))]
+                }
+                None => return false,
+            },
+        };
+        self.reedline.run_edit_commands(&edits);
+        true
+    }
+
     /// Ctrl-C: a line that was begun is put aside, where Up finds it.
     fn interrupt(&mut self) -> Result<Typed, Failure> {
         let draft = self.reedline.current_buffer_contents().to_owned();
@@ -207,6 +266,7 @@ fn bind_signals(bindings: &mut Keybindings) {
     let host = |line: &str| ReedlineEvent::ExecuteHostCommand(line.to_owned());
     bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('c'), host(INTERRUPT));
     bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('z'), host(SUSPEND));
+    bindings.add_binding(KeyModifiers::CONTROL, KeyCode::Char('v'), host(PICTURE));
 }
 
 fn bind(bindings: &mut Keybindings) {

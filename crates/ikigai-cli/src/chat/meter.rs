@@ -29,26 +29,32 @@ impl Meter {
         Meter { model, facts, prompt_tokens, stops, ..Meter::default() }
     }
 
-    pub(super) fn model(&self) -> &str {
+    pub(crate) fn model(&self) -> &str {
         &self.model
     }
 
-    pub(super) fn stops(&self) -> &'static str {
+    pub(crate) fn stops(&self) -> &'static str {
         self.stops
     }
 
+    /// Roughly what sending the request costs. `None` if the prices are unknown.
+    pub(crate) fn prompt_cost(&self) -> Option<Money> {
+        let usage = Usage { input_tokens: self.prompt_tokens, ..Usage::default() };
+        Some(self.facts.as_ref()?.cost(&usage)?.total())
+    }
+
     /// An answer begins.
-    pub(super) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.is_running = true;
     }
 
     /// So much of it has come.
-    pub(super) fn wrote(&mut self, text: &str) {
+    pub(crate) fn wrote(&mut self, text: &str) {
         self.bytes += text.len() as u64;
     }
 
     /// It is whole, and it is known what it took.
-    pub(super) fn paid(&mut self, usage: Option<&Usage>, cost: Option<Money>) {
+    pub(crate) fn paid(&mut self, usage: Option<&Usage>, cost: Option<Money>) {
         let written = usage.map(|usage| usage.output_tokens + usage.thinking_tokens);
         self.tokens += written.unwrap_or(self.bytes / BYTES_A_TOKEN);
         self.cost = sum(self.cost, cost);
@@ -67,12 +73,12 @@ impl Meter {
     }
 
     /// About so many tokens were written.
-    pub(super) fn tokens(&self) -> u64 {
+    pub(crate) fn tokens(&self) -> u64 {
         self.tokens + self.bytes / BYTES_A_TOKEN
     }
 
     /// About so much was spent.
-    pub(super) fn cost(&self) -> Option<Money> {
+    pub(crate) fn cost(&self) -> Option<Money> {
         if !self.is_running {
             return self.cost;
         }

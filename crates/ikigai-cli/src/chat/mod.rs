@@ -2,14 +2,18 @@
 
 mod account;
 mod agents;
+mod ceiling;
+mod clipboard;
 mod commands;
 mod complete;
+mod dropped;
 mod editor;
 mod family;
 mod keys;
 mod mcp;
 mod meter;
 mod models;
+mod paste;
 mod picker;
 mod question;
 mod quiet;
@@ -19,6 +23,7 @@ mod shell;
 mod tooling;
 mod transcript;
 mod turn;
+mod typed_names;
 mod view;
 
 use std::io::IsTerminal as _;
@@ -26,7 +31,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::SyncSender;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use ikigai_store::ConversationId;
@@ -39,10 +44,11 @@ use self::keys::Keys;
 pub(crate) use self::mcp::Servers;
 pub(crate) use self::meter::{Meter, sum};
 use self::quiet::Quiet;
-use self::session::Choice;
-pub(crate) use self::session::Session;
+
+pub(crate) use self::session::{Choice, Session};
 pub(crate) use self::tooling::Tooling;
 use self::turn::{Ended, Outcome};
+pub(crate) use self::typed_names::ModelNames;
 pub(crate) use self::view::View;
 use crate::access::{Access, SIMULATOR, Simulate};
 use crate::exit::Failure;
@@ -67,6 +73,9 @@ pub(crate) struct Chat {
     /// The system prompt
     #[arg(short, long, value_name = "TEXT")]
     system: Option<String>,
+    /// A role from the settings: its prompt, model and tools
+    #[arg(long, value_name = "NAME")]
+    role: Option<String>,
     /// Continue the last conversation
     #[arg(short, long = "continue", conflicts_with = "resume")]
     continue_last: bool,
@@ -82,6 +91,12 @@ pub(crate) struct Chat {
     /// Turn tools off
     #[arg(long)]
     no_tools: bool,
+    /// The most that the conversation may cost, in dollars
+    #[arg(long, value_name = "DOLLARS")]
+    max_cost: Option<ikigai::Money>,
+    /// Do not use AGENTS.md and .ikigai.toml of the working folder
+    #[arg(long)]
+    no_project: bool,
     /// Another folder or file that tools may use
     #[arg(long = "allow-path", value_name = "PATH")]
     allowed: Vec<std::path::PathBuf>,
@@ -102,7 +117,10 @@ Keys:
   Tab completes commands, models, levels, and files after @. Ctrl-R searches your earlier lines.
   Esc or Ctrl-C stops the answer and keeps what has arrived. Ctrl-D leaves, and so does Ctrl-C twice on an empty line.
   Ctrl-Z suspends.
-  Ctrl-T opens the last thinking. Ctrl-G opens your editor.";
+  Ctrl-T opens the last thinking. Ctrl-G opens your editor. Ctrl-V attaches the picture in the clipboard.";
+
+/// After an answer that took this long, the user may be looking elsewhere.
+const LONG: Duration = Duration::from_secs(10);
 
 /// The chat, while it runs.
 pub(crate) struct Talk {
@@ -136,7 +154,7 @@ pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::new(format!("cannot start: {error}")))?;
-    let project = trust::settle(out)?;
+    let project = if chat.no_project { None } else { trust::settle(out)? };
     let region = Region::detect(true, |name| std::env::var(name).ok());
     // A terminal that only prints is left as it is, and works line by line.
     let quiet = (region == Region::Live).then(Quiet::begin);
@@ -154,22 +172,28 @@ async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Ou
     }
     let brought = project.found();
     let settings = project.over(settings);
+    let role = chat.role.as_deref().map(|name| settings.role(name).cloned()).transpose()?.unwrap_or_default();
+    chat.model = chat.model.take().or_else(|| role.model());
+    chat.system = chat.system.take().or_else(|| chat.role.as_ref().map(|_| role.prompt.clone()));
     let (simulate, model) = Simulate::asked(chat.sim, chat.model.as_deref(), Simulate::WithoutKey);
     chat.model = model;
     let access = Access::open(simulate, out).await?;
     let store = conversations::open_or_hint(&settings, chat.no_save).await?;
     let folder =
         std::env::current_dir().map_err(|error| Failure::new(format!("cannot use the working folder: {error}")))?;
-    let tooling = Tooling::new(&folder, &chat.allowed, settings.tools && !chat.no_tools)?;
+    let tooling = Tooling::new(&folder, &chat.allowed, role.tools.unwrap_or(settings.tools) && !chat.no_tools)?;
     let configured = if tooling.is_on() { settings.mcp.clone() } else { Default::default() };
     let mut session = Session::new(access, settings, Arc::clone(&store), tooling, folder.clone())?;
+    (session.is_chat, session.max_cost) = (true, chat.max_cost);
     let resumed = begin(&mut session, &chat).await?;
+    session.think(role.thinking.filter(|_| role.model.is_none()));
 
     let size = size();
     let look = Look::of_stdout(size.columns);
+    let look = if region == Region::Live { look.with_links(|name| std::env::var(name).ok()) } else { look };
     let remembered = store.prompts(REMEMBERED).await?;
     let pick = Arc::new(AtomicBool::new(false));
-    let completion = Completion::new(session.access.registry().clone(), folder, Arc::clone(&pick));
+    let completion = Completion::new(session.access.registry().clone(), &session.settings, folder, Arc::clone(&pick));
     let editor = Editor::new(look, region, session.settings.keys, remembered, completion, pick)?;
     let agents = Agents::new(session.access.clone(), editor.printer());
     let printer = editor.printer();
@@ -233,21 +257,19 @@ impl Talk {
         // Ctrl-C on an empty line leaves when it is pressed twice in a row.
         let mut interrupted = false;
         loop {
+            self.session.reckon().await?;
             let line = match self.queued.pop_front() {
                 Some(line) => {
                     self.print(&notice::info(&format!("› {line}"), self.look))?;
                     Typed::Line(line)
                 }
-                None => {
-                    self.session.reckon().await?;
-                    self.read()?
-                }
+                None => self.read()?,
             };
             match &line {
                 Typed::Line(line) => self.session.store.remember_prompt(line).await?,
                 // The cursor still stands on the line.
                 Typed::Shortcut(_) | Typed::Interrupt | Typed::Pick(_) => self.print("\n")?,
-                Typed::Cleared | Typed::Suspend | Typed::End => {}
+                Typed::Cleared | Typed::Suspend | Typed::Picture | Typed::End => {}
             }
             match line {
                 Typed::End => return Ok(()),
@@ -271,6 +293,12 @@ impl Talk {
                 Typed::Suspend => {
                     self.print("\n")?;
                     quiet::suspend();
+                }
+                Typed::Picture => {
+                    self.print("\n")?;
+                    if let Err(failure) = self.paste_picture().await {
+                        self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look))?;
+                    }
                 }
                 Typed::Line(line) | Typed::Shortcut(line) => {
                     interrupted = false;
@@ -312,11 +340,16 @@ impl Talk {
     /// Asks the model about the conversation as it stands, and tells how that went.
     pub(crate) async fn ask(&mut self) -> Result<(), Failure> {
         self.warn_when_long()?;
+        if let Err(failure) = self.session.check_cost(&self.session.history()) {
+            return self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look));
+        }
         self.session.tooling.borrow(self.servers.tools());
         let mut view = View::new(self.look, size(), self.region, self.session.show_thinking);
         let mut keys = Keys::open(self.region)?;
+        let began = Instant::now();
         let outcome = turn::run(&mut self.session, &mut view, &mut keys).await;
         let late = keys.close();
+        self.ring(began.elapsed())?;
         let Outcome { ended, lines, typed, show_thinking } = match outcome {
             Ok(outcome) => outcome.with(late),
             Err(failure) => {
@@ -334,6 +367,9 @@ impl Talk {
                 };
                 self.print(&notice::warning(words, self.look))?;
             }
+            Ended::TooDear(failure) => {
+                self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look))?;
+            }
             Ended::Failed(error) => {
                 let (what, hint) = turn::told(&error);
                 self.session.failed(&what).await?;
@@ -348,6 +384,12 @@ impl Talk {
             self.session.prefill = Some(typed);
         }
         self.print("\n")
+    }
+
+    /// Rings the bell after something that took long, unless it is turned off.
+    fn ring(&self, took: Duration) -> Result<(), Failure> {
+        let wanted = self.session.settings.bell && self.region == Region::Live && took >= LONG;
+        if wanted { self.print("\x07") } else { Ok(()) }
     }
 
     fn read(&mut self) -> Result<Typed, Failure> {
@@ -368,7 +410,7 @@ impl Talk {
         if let Some((used, window)) = self.session.context_used() {
             parts.push(format!("{}%", used.saturating_mul(100).div_ceil(window.max(1))));
         }
-        parts.extend(self.session.cost());
+        parts.extend(self.session.cost_in_words());
         parts.extend(self.agents.status());
         parts.join(" · ")
     }

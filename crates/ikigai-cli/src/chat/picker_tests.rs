@@ -3,7 +3,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-const LOOK: Look = Look { width: 60, colour: false, styles: false, unicode: true, motion: true };
+const LOOK: Look = Look { width: 60, colour: false, styles: false, unicode: true, links: false, motion: true };
 
 fn picker(query: &str) -> Picker {
     let names = ["claude-sonnet-4-5", "claude-opus-4-8", "gpt-5.5", "gemini-2.5-pro", "gemini-3.5-flash"];

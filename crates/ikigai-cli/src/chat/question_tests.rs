@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 use super::*;
 use crate::tools::Prefix;
 
-const LOOK: Look = Look { width: 60, colour: false, styles: false, unicode: true, motion: true };
+const LOOK: Look = Look { width: 60, colour: false, styles: false, unicode: true, links: false, motion: true };
 
 fn command(text: &str) -> Described {
     Described {

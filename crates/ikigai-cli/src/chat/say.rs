@@ -28,6 +28,10 @@ impl Talk {
                 return Err(failure);
             }
         };
+        if let Err(failure) = self.session.check_cost(&self.session.history_with(message.clone())) {
+            self.session.prefill = Some(text.to_owned());
+            return Err(failure);
+        }
         if !self.fits(text, &message)? {
             return Ok(Next::Prompt);
         }

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ikigai::{Block, BlockKind, Client, Message, Modality, Model, ModelName, Response, Role, Thinking};
+use ikigai::{
+    Block, BlockKind, Callable, Client, Level, Message, Modality, Model, ModelName, Response, Role, Thinking,
+};
 use ikigai_store::{Conversation, ConversationId, Details, Entry, ModelChoice, Point, Spent, Store, Stored};
 
 use super::meter::{BYTES_A_TOKEN, Meter, tokens_of};
@@ -15,7 +17,7 @@ use crate::flow;
 use crate::names::Names;
 use crate::record;
 use crate::screen::notice;
-use crate::settings::{Settings, ThinkingDisplay};
+use crate::settings::{ModelOptions, Settings, ThinkingDisplay};
 use crate::watch::{Notes, Watch};
 
 /// The setting that remembers which models were used, the last one first.
@@ -55,10 +57,12 @@ impl Choice {
         })
     }
 
-    /// The model of a client, thinking as chosen, with a system prompt.
-    pub(crate) fn model(&self, client: &Client, system: Option<&str>) -> Model {
-        let mut model = client.model_named(self.name.clone()).dynamic_budget();
-        if let Some(budget) = self.budget {
+    /// The model of a client, thinking as chosen, with a system prompt and what the settings say for it.
+    pub(crate) fn model(&self, client: &Client, system: Option<&str>, options: &ModelOptions) -> Model {
+        let mut model = options.set(client.model_named(self.name.clone()).dynamic_budget());
+        // A level that was asked for goes before the budget of the settings.
+        let usual = options.thinking_budget.filter(|_| self.name.level == options.thinking);
+        if let Some(budget) = self.budget.or(usual) {
             model = model.thinking_budget(budget);
         }
         match system {
@@ -128,6 +132,10 @@ pub(crate) struct Session {
     pub(crate) prefill: Option<String>,
     pub(crate) tooling: Tooling,
     pub(crate) show_thinking: bool,
+    /// Whether a person sits at a prompt, where commands can be typed.
+    pub(crate) is_chat: bool,
+    /// What the conversation may cost.
+    pub(crate) max_cost: Option<ikigai::Money>,
     /// The working folder.
     pub(crate) folder: PathBuf,
 }
@@ -160,6 +168,8 @@ impl Session {
             prefill: None,
             tooling,
             show_thinking: settings.thinking_display == ThinkingDisplay::Show,
+            is_chat: false,
+            max_cost: None,
             access,
             settings,
             kept: Arc::clone(&store),
@@ -168,9 +178,12 @@ impl Session {
         })
     }
 
-    /// A model by its name, as a person writes it.
+    /// A model by its name, as a person writes it. Without a level it thinks as the settings say.
     pub(crate) fn parse(&self, name: &str) -> Result<Choice, Failure> {
-        Ok(Choice::from(Names::new(self.access.registry(), &self.settings.aliases).resolve(name)?))
+        let names = Names::new(self.access.registry(), &self.settings.aliases);
+        let mut name = if self.is_chat { names.in_chat() } else { names }.resolve(name)?;
+        name.level = name.level.or_else(|| self.settings.options(&name).thinking);
+        Ok(Choice::from(name))
     }
 
     /// The model for the first message: as asked for, else as the settings say, else a good one of a provider whose key is
@@ -184,6 +197,13 @@ impl Session {
             self.choice = Some(self.parse(&name)?);
         }
         Ok(())
+    }
+
+    /// Thinks at a level where the chosen model has none.
+    pub(crate) fn think(&mut self, level: Option<Level>) {
+        if let Some(choice) = &mut self.choice {
+            choice.name.level = choice.name.level.or(level);
+        }
     }
 
     /// Goes on with another model, in this conversation.
@@ -205,7 +225,7 @@ impl Session {
     /// The same model without tools.
     pub(crate) fn plain_model(&self) -> Result<Model, Failure> {
         let Some(choice) = &self.choice else { return Err(self.no_model()) };
-        Ok(choice.model(&self.client, self.system.as_deref()))
+        Ok(choice.model(&self.client, self.system.as_deref(), &self.settings.options(&choice.name)))
     }
 
     /// Another system prompt, from the next message on.
@@ -327,6 +347,16 @@ impl Session {
         self.sendable(&self.thread)
     }
 
+    /// What the model would be sent with another message. Questions that failed just before it are left out, as they are
+    /// once it is said.
+    pub(crate) fn history_with(&self, message: Message) -> Vec<Message> {
+        let end =
+            self.thread.iter().rposition(|stored| record::failure(stored, None).is_none()).map_or(0, |last| last + 1);
+        let mut history = self.sendable(self.thread.get(..end).unwrap_or_default());
+        history.push(message);
+        history
+    }
+
     /// A thread in the form in which it can be sent.
     pub(crate) fn sendable(&self, thread: &[Stored]) -> Vec<Message> {
         match self.access.is_simulated() {
@@ -337,11 +367,21 @@ impl Session {
 
     /// What a turn with this history, which a key stops, is measured by.
     pub(crate) fn meter(&self, history: &[Message], stops: &'static str) -> Meter {
-        let Some(choice) = &self.choice else { return Meter::default() };
+        let tools = self.tooling.callables();
+        self.choice.as_ref().map_or_else(Meter::default, |choice| self.meter_of(choice, history, &tools, stops))
+    }
+
+    /// The same for another model, with these tools.
+    pub(crate) fn meter_of(
+        &self,
+        choice: &Choice,
+        history: &[Message],
+        tools: &[Callable],
+        stops: &'static str,
+    ) -> Meter {
         let route = self.access.registry().route(&choice.name).ok();
         let facts = route.and_then(|route| route.facts.cloned()).filter(|_| !self.access.is_simulated());
         let system = self.system.as_deref().map_or(0, str::len) as u64;
-        let tools = self.tooling.callables();
         let tools = tools.iter().filter_map(|tool| serde_json::to_string(tool.definition()).ok());
         let tools: u64 = tools.map(|definition| definition.len() as u64).sum();
         let said: u64 = history.iter().map(tokens_of).sum();
@@ -402,7 +442,8 @@ impl Session {
             add(format!("{} cannot see {which} in this conversation.", choice.name.id));
         }
         // As it would be sent; that needs no key.
-        let model = choice.model(&self.client, self.system.as_deref());
+        let options = self.settings.options(&choice.name);
+        let model = choice.model(&self.client, self.system.as_deref(), &options);
         let losses = model.preview(history.clone()).map(|preview| flow::losses(&preview.losses)).unwrap_or_default();
         for (words, count) in losses {
             let shown = if count == 1 { words.clone() } else { format!("{words} ({count} times)") };

@@ -34,6 +34,8 @@ pub(crate) enum Ended {
     Stopped,
     /// It broke off, or did not even begin.
     Failed(ikigai::Error),
+    /// It has cost what it may.
+    TooDear(Failure),
 }
 
 /// What a turn was, when it is over.
@@ -113,7 +115,12 @@ impl Turn {
                     self.outcome.ended = Ended::Stopped;
                     return Ok(());
                 }
-                Some(note) = session.notes.recv() => self.note(note, session, view).await?,
+                Some(note) = session.notes.recv() => {
+                    self.note(note, session, view).await?;
+                    if matches!(self.outcome.ended, Ended::TooDear(_)) {
+                        return Ok(());
+                    }
+                }
                 key = keys.next() => {
                     if self.key(key, session, view, keys)? {
                         self.outcome.ended = Ended::Stopped;
@@ -182,6 +189,11 @@ impl Turn {
         session: &mut Session,
         view: &mut View,
     ) -> Result<(), Failure> {
+        // What follows a call is another request.
+        if let Some(failure) = session.spent_up(sum(self.cost, self.paid.cost)) {
+            self.outcome.ended = Ended::TooDear(failure);
+            return Ok(());
+        }
         let told = session.tooling.describe(&call).await;
         match session.tooling.decide(&call, &told) {
             Decision::Run => {
@@ -284,7 +296,7 @@ impl Turn {
     async fn finish(mut self, session: &mut Session, view: &mut View) -> Result<Outcome, Failure> {
         let partial = match &self.outcome.ended {
             Ended::Whole => None,
-            Ended::Stopped => self.flow.so_far(),
+            Ended::Stopped | Ended::TooDear(_) => self.flow.so_far(),
             Ended::Failed(error) => error.partial().cloned(),
         };
         let answer = partial.clone().or_else(|| self.flow.so_far());

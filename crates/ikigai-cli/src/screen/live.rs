@@ -166,7 +166,7 @@ fn up(rows: usize) -> String {
 }
 
 /// How many columns a line with colours takes.
-fn visible_width(line: &str) -> usize {
+pub(super) fn visible_width(line: &str) -> usize {
     parts(line).map(|part| if part.starts_with('\x1b') { 0 } else { width(part) }).sum()
 }
 
@@ -194,15 +194,19 @@ fn clip(line: &str, columns: usize) -> String {
 }
 
 /// The line in pieces of text and single sequences that begin with an escape.
-fn parts(line: &str) -> impl Iterator<Item = &str> {
+pub(super) fn parts(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        let end = match rest.strip_prefix("\x1b[") {
-            Some(sequence) => sequence.find(|end: char| ('@'..='~').contains(&end)).map_or(rest.len(), |end| end + 3),
-            None => {
+        let link = if rest.starts_with("\x1b]8;") { rest.find("\x1b\\") } else { None };
+        let end = match (link, rest.strip_prefix("\x1b[")) {
+            (Some(end), _) => end + 2,
+            (None, Some(sequence)) => {
+                sequence.find(|end: char| ('@'..='~').contains(&end)).map_or(rest.len(), |end| end + 3)
+            }
+            (None, None) => {
                 rest.char_indices().skip(1).find(|(_, start)| *start == '\x1b').map_or(rest.len(), |(place, _)| place)
             }
         };

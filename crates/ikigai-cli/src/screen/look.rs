@@ -32,6 +32,8 @@ pub(crate) struct Look {
     pub(crate) styles: bool,
     /// Whether the terminal shows more than ASCII. Only our own signs depend on it, not the text.
     pub(crate) unicode: bool,
+    /// Whether the terminal opens links.
+    pub(crate) links: bool,
     /// Whether anything may move.
     pub(crate) motion: bool,
 }
@@ -57,7 +59,12 @@ impl Look {
             // Nothing set says nothing on macOS and Windows, where terminals show UTF-8; elsewhere it means plain C.
             None => cfg!(any(target_os = "macos", windows)),
         };
-        Look { width: width.max(NARROWEST), colour, styles: false, unicode, motion: !dumb }
+        Look { width: width.max(NARROWEST), colour, styles: false, unicode, links: false, motion: !dumb }
+    }
+
+    /// The same look with links, where the terminal opens them.
+    pub(crate) fn with_links(self, variable: impl Fn(&str) -> Option<String>) -> Self {
+        Look { links: super::links::are_known(variable), ..self }
     }
 
     /// The same look at another width.
@@ -96,7 +103,7 @@ mod tests {
     fn the_environment_decides_on_signs_and_motion() {
         assert_eq!(
             look(&[("LANG", "en_GB.UTF-8")]),
-            Look { width: 80, colour: true, styles: false, unicode: true, motion: true }
+            Look { width: 80, colour: true, styles: false, unicode: true, links: false, motion: true }
         );
         assert!(look(&[("LC_ALL", "C.utf8"), ("LANG", "C")]).unicode);
         assert!(!look(&[("LC_ALL", "C"), ("LANG", "en_GB.UTF-8")]).unicode);

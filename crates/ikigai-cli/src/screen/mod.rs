@@ -5,8 +5,10 @@
 //! characters in it: every piece passes through [`clean`].
 
 mod clean;
+mod columns;
 mod diff;
 mod fences;
+mod links;
 mod live;
 mod look;
 mod markdown;
@@ -18,6 +20,7 @@ mod text;
 pub(crate) mod thinking;
 
 pub(crate) use clean::{clean, clean_styled};
+pub(crate) use columns::{beside, column_width};
 pub(crate) use fences::blocks;
 pub(crate) use live::{Live, Region, Size};
 pub(crate) use look::Look;

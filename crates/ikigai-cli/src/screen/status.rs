@@ -30,7 +30,7 @@ pub(crate) struct Status<'a> {
     pub(crate) tokens: u64,
     /// About so much was spent, in dollars.
     pub(crate) cost: Option<ikigai::Money>,
-    /// The key that ends it.
+    /// The key that ends it; empty if that is shown elsewhere.
     pub(crate) stops: &'a str,
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn row(status: &Status<'_>, look: Look) -> String {
     let time = notice::duration(status.elapsed);
     let tokens = (status.tokens > 0).then(|| format!("~{}", notice::tokens(status.tokens)));
     let cost = status.cost.map(|cost| notice::about(cost, true));
-    let stops = format!("{} stops", status.stops);
+    let stops = (!status.stops.is_empty()).then(|| format!("{} stops", status.stops));
     // What matters least goes first where the row is too long.
     let rows =
         [(about, tokens.clone(), cost.clone()), (None, tokens.clone(), cost), (None, tokens, None), (None, None, None)];
@@ -57,7 +57,7 @@ pub(crate) fn row(status: &Status<'_>, look: Look) -> String {
             Some(time.clone()),
             tokens,
             cost,
-            Some(stops.clone()),
+            stops.clone(),
         ];
         parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(dot)
     });

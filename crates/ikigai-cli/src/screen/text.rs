@@ -1,24 +1,38 @@
 //! Styled text in lines: how wide it is, where it may break, how it is written.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use anstyle::Style;
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::clean::clean;
+use super::links;
 use super::look::Look;
 
-/// A run of text in one style. It never holds control characters.
+/// How text looks, and where it leads.
+#[derive(Debug, Clone, PartialEq)]
+struct Ink {
+    style: Style,
+    link: Option<Arc<str>>,
+}
+
+/// A run of text that looks the same. It never holds control characters.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Span {
     text: String,
-    style: Style,
+    ink: Ink,
 }
 
 impl Span {
     pub(super) fn new(text: &str, style: Style) -> Self {
-        Span { text: clean(text).into_owned(), style }
+        Span::linked(text, style, None)
+    }
+
+    /// One that leads to an address, as [`links::target`] gives it.
+    pub(super) fn linked(text: &str, style: Style, link: Option<Arc<str>>) -> Self {
+        Span { text: clean(text).into_owned(), ink: Ink { style, link } }
     }
 
     pub(super) fn plain(text: &str) -> Self {
@@ -73,12 +87,20 @@ pub(super) fn paint(row: &[Span], look: Look) -> String {
     let mut spans = row.iter().peekable();
     while let Some(span) = spans.next() {
         let mut text = span.text.clone();
-        while let Some(next) = spans.next_if(|next| next.style == span.style) {
+        let is_same = |next: &&Span| match look.links {
+            true => next.ink == span.ink,
+            false => next.ink.style == span.ink.style,
+        };
+        while let Some(next) = spans.next_if(is_same) {
             text.push_str(&next.text);
         }
         text.truncate(left);
         left -= text.len();
-        line.push_str(&look.paint(span.style, &text));
+        let shown = look.paint(span.ink.style, &text);
+        match span.ink.link.as_ref().filter(|_| look.links && !text.is_empty()) {
+            Some(link) => line.push_str(&format!("\x1b]8;;{link}\x1b\\{shown}{}", links::END)),
+            None => line.push_str(&shown),
+        }
     }
     line
 }
@@ -102,7 +124,7 @@ pub(super) fn chop(text: &[Span], width: usize) -> Vec<Row> {
     let mut taken = 0;
     for span in text {
         if span.text.is_ascii() && taken + span.text.len() <= width {
-            append(&mut row, &span.text, span.style);
+            append(&mut row, &span.text, &span.ink);
             taken += span.text.len();
             continue;
         }
@@ -112,7 +134,7 @@ pub(super) fn chop(text: &[Span], width: usize) -> Vec<Row> {
                 rows.push(std::mem::take(&mut row));
                 taken = 0;
             }
-            append(&mut row, part, span.style);
+            append(&mut row, part, &span.ink);
             taken += part_width;
         }
     }
@@ -175,10 +197,10 @@ fn pieces(text: &str, width: usize) -> impl Iterator<Item = &str> {
     })
 }
 
-fn append(row: &mut Row, text: &str, style: Style) {
+fn append(row: &mut Row, text: &str, ink: &Ink) {
     match row.last_mut() {
-        Some(last) if last.style == style => last.text.push_str(text),
-        Some(_) | None => row.push(Span { text: text.to_owned(), style }),
+        Some(last) if last.ink == *ink => last.text.push_str(text),
+        Some(_) | None => row.push(Span { text: text.to_owned(), ink: ink.clone() }),
     }
 }
 
@@ -191,7 +213,7 @@ struct Filler {
     word: Row,
     word_width: usize,
     /// A space that is waiting for the word after it.
-    space: Option<Style>,
+    space: Option<Ink>,
     /// Whether a line may end after what came last, without a space.
     wide: bool,
 }
@@ -215,13 +237,13 @@ impl Filler {
             return self.ascii(span);
         }
         for part in pieces(&span.text, self.width) {
-            self.part(part, span.style);
+            self.part(part, &span.ink);
         }
     }
 
-    fn part(&mut self, part: &str, style: Style) {
+    fn part(&mut self, part: &str, ink: &Ink) {
         if matches!(part, " " | "\n" | "\t" | "\r\n") {
-            return self.set_space(style);
+            return self.set_space(ink);
         }
         let part_width = part.width();
         let wide = part_width > 1;
@@ -231,14 +253,14 @@ impl Filler {
         if self.word_width + part_width > self.width {
             self.break_word();
         }
-        append(&mut self.word, part, style);
+        append(&mut self.word, part, ink);
         self.word_width += part_width;
         self.wide = wide;
     }
 
-    fn set_space(&mut self, style: Style) {
+    fn set_space(&mut self, ink: &Ink) {
         self.end_word();
-        self.space = Some(style);
+        self.space = Some(ink.clone());
         self.wide = false;
     }
 
@@ -246,7 +268,7 @@ impl Filler {
     fn ascii(&mut self, span: &Span) {
         for (place, word) in span.text.split([' ', '\n', '\t']).enumerate() {
             if place > 0 {
-                self.set_space(span.style);
+                self.set_space(&span.ink);
             }
             if std::mem::take(&mut self.wide) && !word.is_empty() && !clings(word) {
                 self.end_word();
@@ -254,7 +276,7 @@ impl Filler {
             let mut rest = word;
             while !rest.is_empty() {
                 let (part, after) = rest.split_at_checked(self.width - self.word_width).unwrap_or((rest, ""));
-                append(&mut self.word, part, span.style);
+                append(&mut self.word, part, &span.ink);
                 self.word_width += part.len();
                 rest = after;
                 if !rest.is_empty() {
@@ -273,12 +295,12 @@ impl Filler {
             self.rows.push(std::mem::take(&mut self.row));
             self.row_width = 0;
         }
-        if let Some(style) = self.space.take().filter(|_| !self.row.is_empty()) {
-            append(&mut self.row, " ", style);
+        if let Some(ink) = self.space.take().filter(|_| !self.row.is_empty()) {
+            append(&mut self.row, " ", &ink);
             self.row_width += 1;
         }
         for span in std::mem::take(&mut self.word) {
-            append(&mut self.row, &span.text, span.style);
+            append(&mut self.row, &span.text, &span.ink);
         }
         self.row_width += std::mem::take(&mut self.word_width);
     }

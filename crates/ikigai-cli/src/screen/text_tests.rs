@@ -76,8 +76,19 @@ proptest::proptest! {
         let parts = [Inline::new(&text, Style::new())];
         let mut long = Filler::new(width);
         for part in text.graphemes(true) {
-            long.part(part, Style::new());
+            long.part(part, &Ink { style: Style::new(), link: None });
         }
         proptest::prop_assert_eq!(fill(&parts, width), long.finish());
     }
+}
+
+#[test]
+fn a_link_is_whole_in_every_row_and_only_where_links_are_wanted() {
+    let link = super::links::target("https://a.b/c");
+    let text = [Inline::new("see", Style::new()), Inline::Text(Span::linked(" the docs", Style::new(), link))];
+    let rows = fill(&text, 7);
+    let drawn = |links| rows.iter().map(|row| paint(row, Look { links, ..plain(7) })).collect::<Vec<_>>();
+    assert_eq!(drawn(false), ["see the", "docs"]);
+    let (begin, end) = ("\x1b]8;;https://a.b/c\x1b\\", "\x1b]8;;\x1b\\");
+    assert_eq!(drawn(true), [format!("see{begin} the{end}"), format!("{begin}docs{end}")]);
 }

@@ -32,6 +32,12 @@ The settings, in config.toml:
   tools             whether the model may use tools; true unless set
   database          where conversations are kept: a file or postgres://…, unless IKIGAI_DATABASE says
   save              whether conversations are kept; true unless set
+  bell              whether the bell rings after an answer that took long; true unless set
+  [aliases]         your own names of models: fast = \"gemini-2.5-flash/none\"
+  [roles.NAME]      a system prompt under a name: prompt, and perhaps model, thinking, tools
+  [templates.NAME]  a question under a name: text, with {{input}} and other {{names}} in it
+  [models.\"PATTERN\"]  what requests to some models say: temperature, top_p, seed,
+                    max_output_tokens, thinking, thinking_budget, stop
   [mcp.NAME]        an MCP server: command = [\"program\", \"argument\"] with env = { NAME = \"value\" },
                     or url = \"https://…\" with headers = { name = \"value\" }";
 

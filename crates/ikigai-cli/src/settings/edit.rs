@@ -5,7 +5,7 @@ use std::process::Command;
 use ikigai_core::near;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
-use super::read::{self, KEYS, SERVER_KEYS};
+use super::read::{self, KEYS, TABLES};
 use crate::exit::Failure;
 use crate::files::Mode;
 use crate::places::{self, Places};
@@ -21,9 +21,23 @@ const TEMPLATE: &str = "\
 # tools = true                      # whether the model may use tools
 # save = true                       # whether conversations are kept
 # database = \"~/chats.db\"           # or \"postgres://…\"
+# bell = true                       # ring after an answer that took long
 
 # [aliases]                         # your own names of models
 # fast = \"gemini-2.5-flash/none\"
+
+# [roles.reviewer]                  # /role reviewer, --role reviewer
+# prompt = \"You review code. Be strict.\"
+# model = \"opus\"
+# thinking = \"high\"
+# tools = false
+
+# [templates.translate]             # /template translate language=French …
+# text = \"Translate into {{language}}:\\n\\n{{input}}\"
+
+# [models.\"claude-*\"]              # what requests to some models say
+# temperature = 0.2
+# max_output_tokens = 8000
 
 # [mcp.files]
 # command = [\"npx\", \"-y\", \"@modelcontextprotocol/server-filesystem\", \".\"]
@@ -34,9 +48,13 @@ const TEMPLATE: &str = "\
 # headers = { authorization = \"Bearer …\" }
 ";
 
-/// The parts of a key; an unknown one is a usage error.
+/// The parts of a key; an unknown one is a usage error. The pattern of a model may contain dots.
 pub(super) fn key(text: &str) -> Result<Vec<&str>, Failure> {
-    let parts: Vec<&str> = text.split('.').collect();
+    let parts: Vec<&str> = match text.strip_prefix("models.").map(|rest| (rest, rest.rsplit_once('.'))) {
+        Some((_, Some((pattern, field)))) if models_field(field) => vec!["models", pattern, field],
+        Some((pattern, _)) => vec!["models", pattern],
+        None => text.split('.').collect(),
+    };
     let unknown = |word: &str, known: &[&'static str]| {
         let failure = Failure::usage(format!("`{word}` is not a setting"));
         match near::close(word, known.iter().copied()) {
@@ -44,20 +62,25 @@ pub(super) fn key(text: &str) -> Result<Vec<&str>, Failure> {
             None => failure.hint(format!("The settings are {}.", known.join(", "))),
         }
     };
-    match parts.as_slice() {
-        parts if parts.iter().any(|part| part.trim().is_empty()) => {
-            Err(Failure::usage(format!("`{text}` is not a setting")))
-        }
-        ["mcp"] | ["mcp", _] | ["aliases", _] => Ok(parts),
-        ["mcp", _, field, rest @ ..] => match (SERVER_KEYS.contains(field), *field, rest) {
-            (false, ..) => Err(unknown(field, &SERVER_KEYS)),
+    if parts.iter().any(|part| part.trim().is_empty()) {
+        return Err(Failure::usage(format!("`{text}` is not a setting")));
+    }
+    let fields = parts.first().and_then(|first| TABLES.iter().find(|(key, _)| key == first)).map(|(_, fields)| *fields);
+    match (parts.as_slice(), fields) {
+        ([_] | [_, _], Some(_)) | (["aliases", _], None) => Ok(parts),
+        ([_, _, field, rest @ ..], Some(fields)) => match (fields.contains(field), *field, rest) {
+            (false, ..) => Err(unknown(field, fields)),
             (true, "env" | "headers", [] | [_]) | (true, _, []) => Ok(parts),
             (true, ..) => Err(Failure::usage(format!("`{text}` is not a setting"))),
         },
-        [word] if KEYS.contains(word) => Ok(parts),
-        [word, ..] if !KEYS.contains(word) => Err(unknown(word, &KEYS)),
+        ([word], None) if KEYS.contains(word) => Ok(parts),
+        ([word, ..], None) if !KEYS.contains(word) => Err(unknown(word, &KEYS)),
         _ => Err(Failure::usage(format!("`{text}` is not a setting"))),
     }
+}
+
+fn models_field(word: &str) -> bool {
+    TABLES.iter().any(|(key, fields)| *key == "models" && fields.contains(&word))
 }
 
 /// Changes one setting.
@@ -89,7 +112,7 @@ pub(super) fn unset(places: &Places, text: &str) -> Result<(), Failure> {
 fn read_value(parts: &[&str], text: &str) -> Result<Value, Failure> {
     let key = parts.join(".");
     match parts {
-        ["tools" | "save"] => match text.trim().to_lowercase().as_str() {
+        ["tools" | "save" | "bell"] | ["roles", _, "tools"] => match text.trim().to_lowercase().as_str() {
             "true" | "yes" | "on" => Ok(Value::from(true)),
             "false" | "no" | "off" => Ok(Value::from(false)),
             _ => Err(Failure::usage(format!("{key} is true or false, not `{text}`"))),
@@ -99,7 +122,18 @@ fn read_value(parts: &[&str], text: &str) -> Result<Value, Failure> {
                 .hint("Such as: '[\"npx\", \"server-files\", \".\"]'")
         }),
         ["mcp", _, "command"] => Ok(Value::from(text.split_whitespace().collect::<Array>())),
-        ["mcp"] | ["mcp", _] | ["mcp", _, "env" | "headers"] => {
+        ["models", _, "stop"] => Ok(Value::from([text].into_iter().collect::<Array>())),
+        ["models", _, "temperature" | "top_p"] => match text.trim().parse::<f64>() {
+            Ok(number) => Ok(Value::from(number)),
+            Err(_) => Err(Failure::usage(format!("{key} must be a number, not `{text}`"))),
+        },
+        ["models", _, "seed" | "max_output_tokens" | "thinking_budget"] => match text.trim().parse::<i64>() {
+            Ok(number) => Ok(Value::from(number)),
+            Err(_) => Err(Failure::usage(format!("{key} must be a whole number, not `{text}`"))),
+        },
+        ["mcp" | "roles" | "templates" | "models"]
+        | ["mcp" | "roles" | "templates" | "models", _]
+        | ["mcp", _, "env" | "headers"] => {
             Err(Failure::usage(format!("{key} is a table")).hint(format!("Set what is in it, such as {key}.…")))
         }
         ["model"] => {
@@ -125,7 +159,7 @@ fn put(table: &mut dyn TableLike, parts: &[&str], value: Value) -> Option<()> {
             if !table.contains_key(name) {
                 let mut fresh = Table::new();
                 // `[mcp.files]` needs no `[mcp]` before it.
-                fresh.set_implicit(*name == "mcp");
+                fresh.set_implicit(TABLES.iter().any(|(key, _)| key == name));
                 let is_inline = matches!(*name, "env" | "headers");
                 let fresh = if is_inline { Item::Value(InlineTable::new().into()) } else { Item::Table(fresh) };
                 table.insert(name, fresh);
@@ -207,6 +241,7 @@ mod tests {
             TEMPLATE.lines().skip(2).map(|line| format!("{}\n", line.trim_start_matches("# "))).collect();
         let (settings, warnings) = read::read("config.toml", &bare).unwrap();
         assert_eq!((settings.mcp.len(), settings.model.is_some(), warnings), (2, true, Vec::new()));
+        assert_eq!((settings.roles.len(), settings.templates.len(), settings.models.len()), (1, 1, 1));
     }
 
     fn changed(text: &str, key: &str, value: &str) -> String {
@@ -224,6 +259,8 @@ mod tests {
         assert_eq!(changed(text, "mcp.a.command", "y z"), text.replace("[\"x\"]", "[\"y\", \"z\"]"));
         assert_eq!(changed(text, "mcp.a.env.B", "1"), format!("{text}env = {{ B = \"1\" }}\n"));
         assert_eq!(changed("", "mcp.b.url", "https://b"), "[mcp.b]\nurl = \"https://b\"\n");
+        assert_eq!(changed("", "models.gpt-5.4*.seed", "7"), "[models.\"gpt-5.4*\"]\nseed = 7\n");
+        assert_eq!(changed("", "roles.a.prompt", "Be b."), "[roles.a]\nprompt = \"Be b.\"\n");
     }
 
     #[test]
@@ -231,6 +268,8 @@ mod tests {
         let told = |text: &'static str| key(text).map_err(|failure| failure.hint.unwrap_or_default());
         assert_eq!(told("modle"), Err("Did you mean `model`?".to_owned()));
         assert_eq!(told("mcp.a.comand"), Err("Did you mean `command`?".to_owned()));
+        assert_eq!(told("roles.a.promt"), Err("Did you mean `prompt`?".to_owned()));
+        assert_eq!(told("models.a.b.top_p"), Ok(vec!["models", "a.b", "top_p"]));
         assert_eq!(told("mcp.a.env.X"), Ok(vec!["mcp", "a", "env", "X"]));
         for text in ["", "model.x", "mcp.", "mcp.a.url.x", "mcp.a.env.x.y", "."] {
             assert!(key(text).is_err(), "{text}");

@@ -3,7 +3,9 @@
 mod check;
 mod command;
 mod edit;
+mod options;
 mod read;
+mod roles;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +15,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) use self::check::{Checked, State, all as check_files};
 pub(crate) use self::command::{Config, run};
 pub(crate) use self::edit::{replace, set};
+pub(crate) use self::options::ModelOptions;
 pub(crate) use self::read::Warning;
+pub(crate) use self::roles::{Role, Template};
 use crate::exit::Failure;
 use crate::places::{self, Places};
 use crate::redact;
@@ -39,9 +43,20 @@ pub(crate) struct Settings {
     pub(crate) database: Option<String>,
     /// Whether conversations are kept.
     pub(crate) save: bool,
+    /// Whether the terminal's bell rings after a long answer.
+    pub(crate) bell: bool,
     /// The user's own names of models.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) aliases: BTreeMap<String, String>,
+    /// Named system prompts.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) roles: BTreeMap<String, Role>,
+    /// Named questions.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) templates: BTreeMap<String, Template>,
+    /// Options for requests, by patterns of models.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) models: BTreeMap<String, ModelOptions>,
     /// MCP servers, by their names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) mcp: BTreeMap<String, McpServer>,
@@ -57,7 +72,11 @@ impl Default for Settings {
             tools: true,
             database: None,
             save: true,
+            bell: true,
             aliases: BTreeMap::new(),
+            roles: BTreeMap::new(),
+            templates: BTreeMap::new(),
+            models: BTreeMap::new(),
             mcp: BTreeMap::new(),
         }
     }
@@ -111,6 +130,11 @@ pub(crate) enum Database {
 }
 
 impl Settings {
+    /// Options for requests to a model, unless overridden.
+    pub(crate) fn options(&self, name: &ikigai::ModelName) -> ModelOptions {
+        ModelOptions::of(&self.models, name)
+    }
+
     /// Where conversations are kept: as `IKIGAI_DATABASE` says, or the settings, or else in the data folder. A path is taken from the settings
     /// folder; `~` is the home.
     pub(crate) fn database(&self, places: &Places) -> Database {

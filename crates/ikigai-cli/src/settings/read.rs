@@ -6,11 +6,29 @@ use ikigai_core::near;
 use toml::de::{DeTable, DeValue};
 
 use super::Settings;
+use super::options::MODEL_KEYS;
+use super::roles::{ROLE_KEYS, TEMPLATE_KEYS};
 use crate::exit::Failure;
 
 /// The keys of the file, as `config set` and `config get` take them too.
-pub(super) const KEYS: [&str; 9] =
-    ["model", "system", "thinking_display", "keys", "tools", "database", "save", "aliases", "mcp"];
+pub(super) const KEYS: [&str; 13] = [
+    "model",
+    "system",
+    "thinking_display",
+    "keys",
+    "tools",
+    "database",
+    "save",
+    "bell",
+    "aliases",
+    "roles",
+    "templates",
+    "models",
+    "mcp",
+];
+/// The tables of tables, and the keys of each of those.
+pub(super) const TABLES: [(&str, &[&str]); 4] =
+    [("roles", &ROLE_KEYS), ("templates", &TEMPLATE_KEYS), ("models", &MODEL_KEYS), ("mcp", &SERVER_KEYS)];
 /// The keys of an MCP server.
 pub(super) const SERVER_KEYS: [&str; 4] = ["command", "env", "url", "headers"];
 
@@ -71,8 +89,14 @@ pub(super) fn read(file: &str, text: &str) -> Result<(Settings, Vec<Warning>), F
     })?;
     let table = DeTable::parse(text).map_err(|error| broken(start(&error), error.message().to_owned()))?;
     let warnings = unknown_keys(file, text, table.get_ref());
+    for pattern in settings.models.keys() {
+        if let Err(error) = globset::Glob::new(pattern) {
+            let at = place_of(table.get_ref(), "models", pattern);
+            return Err(broken(at, format!("models: invalid pattern `{pattern}`: {}", error.kind())));
+        }
+    }
     for (name, server) in &settings.mcp {
-        let at = place_of_server(table.get_ref(), name);
+        let at = place_of(table.get_ref(), "mcp", name);
         match (server.command.is_empty(), &server.url) {
             (true, None) => {
                 return Err(broken(at, format!("mcp.{name}: it needs a `command`, as a list of words, or a `url`")));
@@ -100,10 +124,11 @@ fn unknown_keys(file: &str, text: &str, table: &DeTable<'_>) -> Vec<Warning> {
         }
     };
     check("", table, &KEYS);
-    if let Some(DeValue::Table(servers)) = table.get("mcp").map(|servers| servers.get_ref()) {
-        for (name, server) in servers {
-            if let DeValue::Table(fields) = server.get_ref() {
-                check(&format!("mcp.{}.", name.get_ref()), fields, &SERVER_KEYS);
+    for (key, known) in TABLES {
+        let Some(DeValue::Table(rows)) = table.get(key).map(|rows| rows.get_ref()) else { continue };
+        for (name, row) in rows {
+            if let DeValue::Table(fields) = row.get_ref() {
+                check(&format!("{key}.{}.", name.get_ref()), fields, known);
             }
         }
     }
@@ -112,9 +137,9 @@ fn unknown_keys(file: &str, text: &str, table: &DeTable<'_>) -> Vec<Warning> {
     warnings
 }
 
-fn place_of_server(table: &DeTable<'_>, name: &str) -> usize {
-    let Some(DeValue::Table(servers)) = table.get("mcp").map(|servers| servers.get_ref()) else { return 0 };
-    servers.keys().find(|key| key.get_ref() == name).map_or(0, |key| key.span().start)
+fn place_of(table: &DeTable<'_>, key: &str, name: &str) -> usize {
+    let Some(DeValue::Table(rows)) = table.get(key).map(|rows| rows.get_ref()) else { return 0 };
+    rows.keys().find(|key| key.get_ref() == name).map_or(0, |key| key.span().start)
 }
 
 /// The parser's words, with the nearest of the words that it knows.

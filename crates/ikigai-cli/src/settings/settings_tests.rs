@@ -26,6 +26,23 @@ keys = "vi"
 tools = false
 database = "postgres://me@localhost/ikigai"
 save = false
+bell = false
+
+[aliases]
+fast = "flash"
+
+[roles.reviewer]
+prompt = "Review."
+model = "opus"
+thinking = "high"
+tools = false
+
+[templates.translate]
+text = "Into {{language}}: {{input}}"
+
+[models."claude-*"]
+temperature = 0.5
+stop = ["END"]
 
 [mcp.files]
 command = ["npx", "server-files", "."]
@@ -37,7 +54,25 @@ headers = { authorization = "Bearer x" }
 "#;
     let table = |name: &str, value: &str| BTreeMap::from([(name.to_owned(), value.to_owned())]);
     let expected = Settings {
-        aliases: BTreeMap::new(),
+        aliases: table("fast", "flash"),
+        bell: false,
+        roles: BTreeMap::from([(
+            "reviewer".to_owned(),
+            Role {
+                prompt: "Review.".to_owned(),
+                model: Some("opus".to_owned()),
+                thinking: Some(ikigai::Level::High),
+                tools: Some(false),
+            },
+        )]),
+        templates: BTreeMap::from([(
+            "translate".to_owned(),
+            Template { text: "Into {{language}}: {{input}}".to_owned() },
+        )]),
+        models: BTreeMap::from([(
+            "claude-*".to_owned(),
+            ModelOptions { temperature: Some(0.5), stop: vec!["END".to_owned()], ..ModelOptions::default() },
+        )]),
         model: Some("claude-sonnet-4-5/high".to_owned()),
         system: Some("Be brief.".to_owned()),
         thinking_display: ThinkingDisplay::Show,
@@ -71,14 +106,17 @@ headers = { authorization = "Bearer x" }
 
 #[test]
 fn unknown_keys_are_warnings_with_their_place_and_the_nearest_key() {
-    let text = "# mine\nmodle = \"x\"\nweather = 1\n\n[mcp.a]\ncommand = [\"a\"]\n  enw = {}\n";
+    let text = "# mine\nmodle = \"x\"\nweather = 1\n\n[mcp.a]\ncommand = [\"a\"]\n  enw = {}\n\
+                [roles.b]\nprompt = \"c\"\ntemprature = 1\n[models.\"d-*\"]\ntemprature = 1\n";
     assert_eq!(
         read(text).unwrap().1,
         [
             "config.toml:2:1: modle: unknown key `modle`; did you mean `model`?",
             "config.toml:3:1: weather: unknown key `weather`; known keys: model, system, thinking_display, keys, tools, \
-             database, save, aliases, mcp",
+             database, save, bell, aliases, roles, templates, models, mcp",
             "config.toml:7:3: mcp.a.enw: unknown key `enw`; did you mean `env`?",
+            "config.toml:10:1: roles.b.temprature: unknown key `temprature`; known keys: prompt, model, thinking, tools",
+            "config.toml:12:1: models.d-*.temprature: unknown key `temprature`; did you mean `temperature`?",
         ]
     );
 }
@@ -89,6 +127,12 @@ fn what_cannot_be_read_is_an_error_with_its_place() {
         ("a = 1\ntools = \"yes\"", "config.toml:2:9: tools: invalid type: string \"yes\", expected a boolean"),
         ("keys = \"nano\"", "config.toml:1:8: keys: unknown value `nano`; use emacs or vi"),
         ("[mcp.a]\nenv = { A = 1 }", "config.toml:2:13: mcp.a.env.A: invalid type: integer `1`, expected a string"),
+        ("\n[roles.a]\n", "config.toml:2:1: roles.a: missing field `prompt`"),
+        (
+            "[roles.a]\nprompt = \"b\"\nthinking = \"hihg\"",
+            "config.toml:3:12: roles.a.thinking: unknown value `hihg`; use none or minimal or low or med or medium or high or xhigh or max",
+        ),
+        ("[models.\"[\"]\n", "config.toml:1:9: models: invalid pattern `[`: unclosed character class; missing ']'"),
         ("\n[mcp.a]\n", "config.toml:2:6: mcp.a: it needs a `command`, as a list of words, or a `url`"),
         (
             "[mcp.a]\ncommand = [\"a\"]\nurl = \"b\"",

@@ -86,6 +86,7 @@ fn settings_are_changed_and_comments_stay() {
     keys = "emacs"
     tools = false
     save = true
+    bell = true
 
     [mcp.files]
     command = ["npx", "files"]

@@ -91,13 +91,69 @@ fn the_version_names_the_release_and_in_a_checkout_the_commit() {
 
 #[test]
 fn completions_for_every_shell_know_the_commands() {
-    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+    for shell in ["powershell", "elvish"] {
         let script = printed(&["completions", shell]);
         for word in ["models", "thinking", "wire", "schema", "--color"] {
-            let word = if shell == "fish" { word.trim_start_matches('-') } else { word };
             assert!(script.contains(word), "{shell} does not know {word}");
         }
     }
+    // These ask the program.
+    for shell in ["bash", "zsh", "fish"] {
+        let script = printed(&["completions", shell]);
+        assert!(script.replace('"', "").contains(&format!("IKIGAI_COMPLETE={shell}")), "{script}");
+        for (words, known) in [
+            (&["ikigai", "mod"][..], "models"),
+            (&["ikigai", "models", "th"], "thinking"),
+            (&["ikigai", "wire", "sch"], "schema"),
+            (&["ikigai", "ask", "--col"], "--color"),
+        ] {
+            let offered = offered(&crate::support::Home::new(), shell, words);
+            assert!(offered.lines().any(|line| line.starts_with(known)), "{shell} does not know {known}: {offered}");
+        }
+    }
+}
+
+/// What the program offers a shell for the last of these words.
+fn offered(home: &crate::support::Home, shell: &str, words: &[&str]) -> String {
+    let arguments = [&["--"], words].concat();
+    let mut command = home.command(&arguments);
+    command
+        .env("IKIGAI_COMPLETE", shell)
+        .env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string())
+        .env("_CLAP_IFS", "\n");
+    let said = said(&mut command);
+    assert_eq!((said.code, said.stderr.as_str()), (Some(0), ""), "{words:?}");
+    said.stdout
+}
+
+#[test]
+fn models_conversations_roles_and_providers_are_completed() {
+    let settings =
+        "[aliases]\nclaudine = \"haiku\"\n[roles.reviewer]\nprompt = \"x\"\n[templates.translate]\ntext = \"y\"\n";
+    let home = crate::support::Home::new().file("config.toml", settings);
+    // Nothing is kept yet, and a database is not made for this.
+    assert_eq!(offered(&home, "bash", &["ikigai", "--resume", ""]), "");
+    assert!(!home.path("ikigai.db").exists());
+    assert_eq!(home.piped(&["ask", "--sim", "Why?"], "").code, Some(0));
+    let list = home.said(&["history", "list"]).stdout;
+    let id = list.lines().nth(1).and_then(|line| line.split_whitespace().next()).unwrap();
+    for words in [&["ikigai", "--resume", ""][..], &["ikigai", "ask", "--cid", ""], &["ikigai", "history", "show", ""]]
+    {
+        let offered = offered(&home, "fish", words);
+        assert_eq!(offered.lines().next(), Some(format!("{id}\tWhy?").as_str()), "{offered}");
+    }
+    let models = offered(&home, "bash", &["ikigai", "ask", "-m", "claud"]);
+    let models: Vec<&str> = models.lines().collect();
+    assert!(models.contains(&"claudine") && models.contains(&"claude-haiku-4-5"), "{models:?}");
+    assert!(models.iter().all(|model| model.starts_with("claud")), "{models:?}");
+    let levels = offered(&home, "bash", &["ikigai", "-m", "claude-haiku-4-5/"]);
+    assert_eq!(
+        levels.lines().collect::<Vec<_>>(),
+        ["none", "low", "med", "high"].map(|level| format!("claude-haiku-4-5/{level}"))
+    );
+    assert_eq!(offered(&home, "bash", &["ikigai", "ask", "--role", "r"]), "reviewer");
+    assert_eq!(offered(&home, "bash", &["ikigai", "ask", "--template", ""]), "translate");
+    assert_eq!(offered(&home, "bash", &["ikigai", "keys", "set", "anth"]), "anthropic");
 }
 
 #[test]

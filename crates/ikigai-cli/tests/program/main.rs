@@ -5,6 +5,7 @@
 mod ask;
 mod batch;
 mod color;
+mod compare;
 mod config;
 mod doctor;
 mod exit;
@@ -13,7 +14,9 @@ mod history;
 mod keys;
 mod models;
 mod pages;
+mod roles;
 mod safety;
+mod serve;
 mod sim;
 mod support;
 mod upgrade;

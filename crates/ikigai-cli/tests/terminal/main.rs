@@ -4,12 +4,15 @@
 #![cfg(unix)]
 
 mod approval;
+mod compare;
 mod draft;
 mod everyday;
 mod first_minutes;
 mod mcp;
 mod models;
+mod paste;
 mod project;
+mod roles;
 mod session;
 mod status;
 mod support;

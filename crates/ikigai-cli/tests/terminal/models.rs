@@ -30,6 +30,7 @@ fn picker(columns: u16) {
     terminal.wait("gpt-5.4-mini/high");
     terminal.settled("› /model gemi");
     terminal.key("C-c");
+    terminal.empty_prompt();
     terminal.press("C-d");
     terminal.wait("ended with 0");
     // The one used last is on top, and the default is what it was.
@@ -58,6 +59,7 @@ fn names_are_forgiving_and_nothing_unknown_is_switched_to() {
     for (line, told) in [
         ("/model sonet", "did you mean"),
         ("/model claude-sonet-4-5", "did you mean claude-sonnet-4-5"),
+        ("/model claude-sonet-4-5", "`/model` and `ikigai models list` show all of them."),
         ("/model groq:llama-3.1-8b-instant", "there is no key for Groq"),
         ("/model opus/high", "Switched to Anthropic claude-opus-4-8"),
         ("/model fast", "Switched to Google gemini-3.5-flash"),

@@ -107,6 +107,15 @@ impl Terminal {
         self.key("Enter");
     }
 
+    /// Waits for a prompt with nothing typed behind it.
+    pub(crate) fn empty_prompt(&self) {
+        let began = Instant::now();
+        while self.screen().lines().last() != Some("›") {
+            assert!(began.elapsed() < PATIENCE, "the line is not cleared:\n{}", self.screen());
+            std::thread::sleep(Duration::from_millis(30));
+        }
+    }
+
     /// Waits for the prompt.
     fn prompt(&self) {
         let began = Instant::now();
@@ -119,6 +128,18 @@ impl Terminal {
     /// Types letters.
     pub(crate) fn text(&self, text: &str) {
         self.tmux(&["send-keys", "-l", text]).unwrap();
+    }
+
+    /// Pastes a text, as a terminal does that brackets what is pasted.
+    pub(crate) fn paste(&self, text: &str) {
+        self.prompt();
+        self.tmux(&["set-buffer", "--", text]).unwrap();
+        self.tmux(&["paste-buffer", "-p"]).unwrap();
+    }
+
+    /// Writes everything that the program sends to the terminal into a file from now on.
+    pub(crate) fn record(&self, file: &std::path::Path) {
+        self.tmux(&["pipe-pane", "-o", &format!("cat > {}", file.display())]).unwrap();
     }
 
     /// Clears the screen but for the prompt.

@@ -18,7 +18,7 @@ pub use families::rules_for;
 pub(crate) use lookup::Bare;
 pub use lookup::Catalog;
 pub use money::{Money, NotMoney};
-pub use rows::FileError;
+pub use rows::{FileError, from_toml};
 pub use rules::{
     ConverseFields, ForcedTools, Rules, Sampling, StateScope, ThinkingDetail, ThinkingDisplay, ThinkingKind,
     ThinkingOff, ThinkingRule, ToolsInChat,

@@ -48,13 +48,7 @@ impl fmt::Display for Prefix<'_> {
 
 impl FileError {
     /// An error at a byte of the text.
-    pub(crate) fn at(
-        file: &str,
-        text: &str,
-        offset: usize,
-        key: impl Into<String>,
-        message: impl Into<String>,
-    ) -> Self {
+    pub fn at(file: &str, text: &str, offset: usize, key: impl Into<String>, message: impl Into<String>) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
         FileError {
@@ -67,13 +61,20 @@ impl FileError {
     }
 }
 
-/// Reads a TOML text into rows.
-pub(crate) fn from_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, FileError> {
+/// How the reader of places names the value that it wraps.
+const SPANNED: &str = ".$__serde_spanned_private_value";
+
+/// Reads a TOML text. An error says where it is, and names the nearest of the known keys for an unknown one.
+///
+/// # Errors
+/// If the text is not TOML, or not what `T` is made from.
+pub fn from_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, FileError> {
     let place = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
     let document = toml::Deserializer::parse(text)
         .map_err(|error| FileError::at(file, text, place(&error), "", plain(error.message())))?;
     serde_path_to_error::deserialize(document).map_err(|error| {
-        let mut key = error.path().to_string();
+        // Values with their places are wrapped on the way.
+        let mut key = error.path().to_string().replace(SPANNED, "");
         let error = error.into_inner();
         // A key that is itself wrong is not part of the path yet.
         if let (Some(above), Some((word, _))) = (key.strip_suffix('?'), unknown(error.message())) {

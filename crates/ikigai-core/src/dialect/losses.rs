@@ -56,22 +56,28 @@ fn note_failure(error: &Error, own: Dialect, losses: &mut Vec<Loss>) {
 }
 
 /// Notes what of an event a stream of `own` does not carry. Gives whether that is all of it: an event that only another
-/// dialect has. Many alike are one loss.
+/// dialect has.
+#[inline]
 pub(super) fn note_event(event: &Event, own: Dialect, losses: &mut Vec<Loss>) -> bool {
     match event {
         Event::Error { error } => note_failure(error, own, losses),
         Event::Other { index, dialect, data } if *dialect != own => {
-            let place = index.map_or_else(|| "events".to_owned(), |index| format!("content[{index}]"));
-            let why = format!("only {dialect} knows {}; left out", name_of(data));
-            let loss = Loss::new(LossCode::ForeignContent, "event", place, why);
-            if losses.last() != Some(&loss) {
-                losses.push(loss);
-            }
+            note_foreign_event(*index, *dialect, data, losses);
             return true;
         }
         _ => {}
     }
     false
+}
+
+/// Notes an event that only another dialect has. Many alike are one loss.
+fn note_foreign_event(index: Option<usize>, dialect: Dialect, data: &Json, losses: &mut Vec<Loss>) {
+    let place = index.map_or_else(|| "events".to_owned(), |index| format!("content[{index}]"));
+    let why = format!("only {dialect} knows {}; left out", name_of(data));
+    let loss = Loss::new(LossCode::ForeignContent, "event", place, why);
+    if losses.last() != Some(&loss) {
+        losses.push(loss);
+    }
 }
 
 /// The loss of a block that only another dialect has, named by its type, or else by its fields.

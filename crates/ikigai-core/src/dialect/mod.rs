@@ -8,10 +8,12 @@ mod anthropic;
 mod bedrock_converse;
 mod dispatch;
 mod driver;
+mod failure;
 mod gemini;
 mod ids;
 mod lanes;
 mod losses;
+mod media;
 mod openai_chat;
 mod openai_error;
 mod openai_responses;
@@ -19,7 +21,7 @@ mod seal;
 mod surrogates;
 #[cfg(test)]
 mod testing;
-mod verbs;
+pub(crate) mod verbs;
 pub(crate) mod watch;
 
 use serde::{Deserialize, Serialize};
@@ -30,9 +32,9 @@ use crate::wire::ToolNames;
 use crate::{Error, Event, Loss};
 
 pub use driver::{StreamDecoder, StreamEncoder};
+pub use failure::duration_ms;
 pub use ids::Ids;
-pub use openai_error::duration_ms;
-pub use verbs::{ListedModel, Vectors};
+pub use verbs::{EmbedRequest, ListedModel, VectorForm, Vectors};
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -212,9 +212,7 @@ pub(crate) fn fit<'a>(
     limits: &'a Limits,
 ) -> Result<Fitted<'a>, Error> {
     if request.model.trim().is_empty() {
-        let mut error = Error::invalid_request("the request names no model; set `model`");
-        error.param = Some("model".to_owned());
-        return Err(error);
+        return Err(Error::invalid_param("model", "the request names no model; set `model`"));
     }
     let blocks =
         request.messages.iter().map(|message| message.content.len()).fold(request.system.len(), usize::saturating_add);

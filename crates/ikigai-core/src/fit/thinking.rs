@@ -112,12 +112,11 @@ impl Fitting<'_> {
             return Ok(Some("this model takes no tools in Chat Completions while it thinks"));
         }
         let model = &self.request.model;
-        let mut error = Error::invalid_request(format!(
+        let why = format!(
             "{model} takes no tools in Chat Completions, because it always thinks; use the Responses API for it, or \
              leave out the tools"
-        ));
-        error.param = Some("tools".to_owned());
-        Err(error)
+        );
+        Err(Error::invalid_param("tools", why))
     }
 
     /// Why the conversation costs the thinking.

@@ -12,9 +12,9 @@ use serde_json::value::RawValue;
 use super::loose::{Item, Loose, Odd, raw};
 use super::wire::{Rest, Text};
 
-/// A field that the struct does not know, or whose form it did not expect.
+/// A field that the struct does not know, or whose form it did not expect; the last one if there are several.
 pub(crate) fn find<'r>(rest: &'r Rest<'_>, name: &str) -> Option<&'r RawValue> {
-    rest.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_ref())
+    rest.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_ref())
 }
 
 /// Sets a field that the struct does not know.

@@ -11,6 +11,7 @@ pub(crate) mod many;
 mod reader;
 mod scan;
 pub(crate) mod text;
+pub(crate) mod text_or_raw;
 pub(crate) mod variants;
 #[macro_use]
 pub(crate) mod wire;
@@ -46,7 +47,8 @@ const RAW: &str = "$serde_json::private::RawValue";
 /// assert_eq!(Json::from(json!({"a": 1})).text(), r#"{"a":1}"#);
 /// ```
 pub struct Json {
-    raw: Box<RawValue>,
+    /// Borrowed where it is a word of JSON.
+    raw: Cow<'static, RawValue>,
     /// The parsed value, made when it is first asked for.
     value: OnceLock<Box<Value>>,
 }
@@ -79,12 +81,17 @@ impl Json {
             Some(one_line) => RawValue::from_string(one_line).unwrap_or(raw),
             None => raw,
         };
+        Json::known(Cow::Owned(raw))
+    }
+
+    /// A value that is known to stand on one line.
+    fn known(raw: Cow<'static, RawValue>) -> Self {
         Json { raw, value: OnceLock::new() }
     }
 
     /// The `null` value.
     pub fn null() -> Self {
-        Json::new(RawValue::NULL.to_owned())
+        Json::known(Cow::Borrowed(RawValue::NULL))
     }
 
     /// The text of this value.
@@ -144,7 +151,7 @@ impl Default for Json {
 
 impl Clone for Json {
     fn clone(&self) -> Self {
-        Json { raw: self.raw.clone(), value: OnceLock::new() }
+        Json::known(self.raw.clone())
     }
 }
 
@@ -194,7 +201,7 @@ impl From<Map<String, Value>> for Json {
 impl From<&str> for Json {
     /// A JSON string with this text.
     fn from(text: &str) -> Self {
-        Json { raw: reader::known(text::escape(text)), value: OnceLock::new() }
+        Json::known(Cow::Owned(reader::known(text::escape(text))))
     }
 }
 
@@ -207,8 +214,7 @@ impl From<String> for Json {
 
 impl From<bool> for Json {
     fn from(flag: bool) -> Self {
-        let raw = if flag { RawValue::TRUE } else { RawValue::FALSE };
-        Json { raw: raw.to_owned(), value: OnceLock::new() }
+        Json::known(Cow::Borrowed(if flag { RawValue::TRUE } else { RawValue::FALSE }))
     }
 }
 
@@ -221,7 +227,7 @@ impl From<Json> for Value {
 impl From<Fields> for Json {
     fn from(fields: Fields) -> Self {
         if fields.is_empty() {
-            return Json { raw: reader::known("{}".to_owned()), value: OnceLock::new() };
+            return Json::known(Cow::Owned(reader::known("{}".to_owned())));
         }
         Json::of(&fields).unwrap_or_default()
     }

@@ -122,9 +122,10 @@ pub(super) fn next_special(bytes: &[u8], mut at: usize) -> usize {
         // high bit that is set marks the first byte that is meant; those above it may be wrong.
         let below = (word ^ (ONES * 2)).wrapping_sub(QUOTE_BELOW);
         let backslashes = (word ^ BACKSLASHES).wrapping_sub(ONES);
-        let found = (below | backslashes) & !word & (ONES << 7);
-        if found != 0 {
-            return at + found.trailing_zeros() as usize / 8;
+        let found = (below | backslashes) & (ONES << 7);
+        // Bytes that are not ASCII are found as well, and only then looked at again.
+        if found != 0 && found & !word != 0 {
+            return at + (found & !word).trailing_zeros() as usize / 8;
         }
         at += 8;
     }

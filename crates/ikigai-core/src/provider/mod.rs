@@ -127,6 +127,22 @@ impl Provider {
         self.speaks(dialect) && (dialect != Dialect::Anthropic || !self.quirks.anthropic.leaves_out(model))
     }
 
+    /// Does it take the requests of this dialect byte for byte as its inventor does? Clouds want the model in the address and
+    /// not in the body.
+    ///
+    /// ```
+    /// use ikigai_core::Dialect;
+    /// use ikigai_core::provider::Providers;
+    ///
+    /// let takes = |name: &str| Providers::shared().find(name).unwrap().takes_bytes_of(Dialect::Anthropic);
+    /// assert!(takes("anthropic") && !takes("bedrock") && !takes("openai"));
+    /// ```
+    pub fn takes_bytes_of(&self, dialect: Dialect) -> bool {
+        self.speaks(dialect)
+            && dialect.serves_clients()
+            && (dialect != Dialect::Anthropic || self.quirks.anthropic.version.is_none())
+    }
+
     /// The dialects that it speaks, its own first.
     pub fn dialects(&self) -> impl Iterator<Item = Dialect> {
         std::iter::once(self.dialect).chain(self.also.iter().map(|(dialect, _)| *dialect))

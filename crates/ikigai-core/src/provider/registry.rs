@@ -100,18 +100,40 @@ impl Registry {
     /// provider follows it, or else the first of the provider's that it speaks for the model.
     pub fn dialect_for(&self, provider: &Provider, model: &str) -> Dialect {
         let maker = || {
-            let facts = match self.catalog.bare(model, &self.providers) {
-                Bare::One(facts) => Some(facts),
-                Bare::Several(_) | Bare::Unknown => None,
-            };
-            let maker =
-                facts.map_or_else(|| self.providers.claimant(model), |facts| self.providers.find(&facts.provider));
+            let (facts, maker) = self.maker(model);
             facts.and_then(|facts| facts.dialect).or(maker.map(|maker| maker.dialect))
         };
         let own = self.catalog.find(Some(&provider.id), model).and_then(|facts| facts.dialect);
         let wanted = own.or_else(|| provider.maker_dialect.then(maker).flatten());
         let speaks = |dialect: &Dialect| provider.speaks_for(*dialect, model);
         wanted.filter(speaks).or_else(|| provider.dialects().find(speaks)).unwrap_or(provider.dialect)
+    }
+
+    /// Whether a model answers in this dialect: its provider speaks it, and its maker does where the provider serves models
+    /// as their makers do.
+    ///
+    /// ```
+    /// use ikigai_core::{Dialect, ModelName};
+    /// use ikigai_core::provider::Registry;
+    ///
+    /// let answers = |name, dialect| Registry::shared().answers_in(&ModelName::parse(name).unwrap(), dialect);
+    /// assert!(answers("openai:gpt-5.4", Dialect::OpenaiChat) && !answers("openai:gpt-5.4", Dialect::Gemini));
+    /// assert!(answers("sim:gemini-2.5-pro", Dialect::Gemini) && !answers("sim:gemini-2.5-pro", Dialect::Anthropic));
+    /// ```
+    pub fn answers_in(&self, name: &ModelName, dialect: Dialect) -> bool {
+        let Ok(provider) = self.provider(name) else { return false };
+        let as_made = || self.maker(&name.id).1.is_none_or(|maker| maker.speaks(dialect));
+        provider.speaks_for(dialect, &name.id) && (!provider.maker_dialect || as_made())
+    }
+
+    /// What is known about a model by its name alone, and who made it.
+    fn maker(&self, model: &str) -> (Option<&Facts>, Option<&Provider>) {
+        let facts = match self.catalog.bare(model, &self.providers) {
+            Bare::One(facts) => Some(facts),
+            Bare::Several(_) | Bare::Unknown => None,
+        };
+        let maker = facts.map_or_else(|| self.providers.claimant(model), |facts| self.providers.find(&facts.provider));
+        (facts, maker)
     }
 
     /// The provider of a name, if it can be used.

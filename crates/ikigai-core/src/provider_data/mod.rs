@@ -170,7 +170,7 @@ impl ProviderData {
             return;
         }
         for entry in other.entries {
-            let own = self.own(&entry.dialect);
+            let own = self.own(entry.dialect);
             own.part_mut(Part::State).merge(entry.state);
             own.part_mut(Part::Extra).merge(entry.extra);
             own.part_mut(Part::Answer).merge(entry.answer);
@@ -183,11 +183,9 @@ impl ProviderData {
     }
 
     /// What one dialect left, made if there is nothing yet.
-    fn own(&mut self, name: &str) -> &mut Entry {
-        let entries = &mut self.entries;
-        let place = entries.iter().position(|entry| entry.dialect == name).unwrap_or_else(|| {
-            let known = Dialect::PROVIDERS.into_iter().map(Dialect::as_str).find(|known| *known == name);
-            let dialect = known.map_or_else(|| Cow::Owned(name.to_owned()), Cow::Borrowed);
+    fn own(&mut self, dialect: impl Into<Cow<'static, str>>) -> &mut Entry {
+        let (entries, dialect) = (&mut self.entries, dialect.into());
+        let place = entries.iter().position(|entry| entry.dialect == dialect).unwrap_or_else(|| {
             entries.push(Entry { dialect, ..Entry::default() });
             entries.len() - 1
         });
@@ -241,7 +239,8 @@ impl<'de> Deserialize<'de> for ProviderData {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ProviderData, A::Error> {
                 let mut data = ProviderData::default();
                 while let Some((name, fields)) = map.next_entry::<String, Fields>()? {
-                    let entry = data.own(&name);
+                    let known = name.parse().map(Dialect::as_str);
+                    let entry = data.own(known.map_or(Cow::Owned(name), Cow::Borrowed));
                     for (name, value) in fields {
                         legacy::read(entry, name, value);
                     }

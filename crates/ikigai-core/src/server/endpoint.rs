@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::Dialect;
+use crate::dialect::verbs::segment;
 
 /// One operation of a provider's API, as a client asks for it.
 ///
@@ -120,6 +121,53 @@ impl Endpoint {
     }
 }
 
+impl Endpoint {
+    /// The path of the same operation for a model that may have another name at its provider, to pass a request on. The
+    /// query is the client's own, with what it says about keys.
+    ///
+    /// ```
+    /// use ikigai_core::server::Endpoint;
+    ///
+    /// let target = "/gemini/v1/models/fast:streamGenerateContent?alt=sse";
+    /// let endpoint = Endpoint::of("POST", target, |_| false).unwrap();
+    /// assert_eq!(endpoint.path("gemini-2.5-pro", target), "/models/gemini-2.5-pro:streamGenerateContent?alt=sse");
+    /// ```
+    pub fn path(&self, model: &str, target: &str) -> String {
+        let target = target.split('#').next().unwrap_or(target);
+        let path = match (&self.verb, self.dialect) {
+            (verb, Dialect::Gemini) => gemini_path(verb, model),
+            (Verb::CountTokens, Dialect::Anthropic) => "/v1/messages/count_tokens".to_owned(),
+            (_, Dialect::Anthropic) => "/v1/messages".to_owned(),
+            (Verb::Embed | Verb::EmbedBatch, _) => "/embeddings".to_owned(),
+            (Verb::CountTokens, _) => "/responses/input_tokens".to_owned(),
+            (_, Dialect::OpenaiResponses) => "/responses".to_owned(),
+            (_, Dialect::OpenaiChat | Dialect::BedrockConverse) => "/chat/completions".to_owned(),
+        };
+        match target.split_once('?') {
+            Some((_, query)) if !query.is_empty() => format!("{path}?{query}"),
+            _ => path,
+        }
+    }
+}
+
+fn gemini_path(verb: &Verb, model: &str) -> String {
+    let method = match verb {
+        Verb::Stream(_) => "streamGenerateContent",
+        Verb::CountTokens => "countTokens",
+        Verb::Embed => "embedContent",
+        Verb::EmbedBatch => "batchEmbedContents",
+        Verb::Generate
+        | Verb::ListModels
+        | Verb::GetModel
+        | Verb::RetrieveResponse { .. }
+        | Verb::DeleteResponse { .. } => "generateContent",
+    };
+    match model.strip_prefix("tunedModels/") {
+        Some(tuned) => format!("/tunedModels/{}:{method}", segment(tuned)),
+        None => format!("/models/{}:{method}", segment(model)),
+    }
+}
+
 /// Takes a provider's name off the front of a path.
 fn base(path: &str) -> (Base, &str) {
     let (first, rest) = path.split_once('/').unwrap_or((path, ""));
@@ -156,7 +204,7 @@ fn openai(method: &str, rest: &str) -> Option<Endpoint> {
 /// The id in `responses/{id}`; what lies below it, such as its input items, is another operation.
 fn stored(rest: &str) -> Option<String> {
     let id = resource(rest, "responses").filter(|id| !id.is_empty() && !id.contains('/'))?;
-    Some(decoded(id)?.into_owned())
+    Some(unescape(id)?.into_owned())
 }
 
 /// `models/{model}:{method}`. The name may contain colons and slashes itself; either may be escaped, and so may the
@@ -165,7 +213,7 @@ fn gemini(method: &str, rest: &str, query: &str) -> Option<Endpoint> {
     if method != "POST" {
         return None;
     }
-    let rest = decoded(rest)?;
+    let rest = unescape(rest)?;
     let (name, verb) = rest.rsplit_once(':')?;
     let verb = match verb {
         "generateContent" => Verb::Generate,
@@ -210,7 +258,7 @@ fn models(dialect: Dialect, model: &str) -> Option<Endpoint> {
     if model.is_empty() {
         return Some(Endpoint { dialect, verb: Verb::ListModels, model: None });
     }
-    let model = decoded(model)?;
+    let model = unescape(model)?;
     let model = match dialect {
         Dialect::Gemini => model.trim_start_matches("models/"),
         Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => &model,
@@ -231,7 +279,7 @@ fn list_dialect(base: Base, query: &str, has_header: impl Fn(&str) -> bool) -> D
 }
 
 /// Percent-decoded text; `None` if it is not UTF-8. A lone `%` is text.
-pub(crate) fn decoded(text: &str) -> Option<Cow<'_, str>> {
+pub fn unescape(text: &str) -> Option<Cow<'_, str>> {
     if !text.contains('%') {
         return Some(Cow::Borrowed(text));
     }

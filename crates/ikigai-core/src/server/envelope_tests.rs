@@ -63,6 +63,8 @@ fn errors_name_the_place() {
     }
     let not_utf8 = Envelope::read(b"{\"a\":\"\xff\"}").unwrap_err();
     assert_eq!(not_utf8, EnvelopeError::NotUtf8 { at: 6 });
+    let far_behind = [b"{\"a\":\"".as_slice(), &[b'a'; 5000], "é".as_bytes(), b"\xff\"}"].concat();
+    assert_eq!(Envelope::read(&far_behind).unwrap_err(), EnvelopeError::NotUtf8 { at: 5008 });
 }
 
 #[test]

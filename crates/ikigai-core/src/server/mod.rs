@@ -13,9 +13,10 @@ mod follow;
 mod pick;
 pub(crate) mod picks;
 pub(crate) mod skip;
+mod stateless;
 mod watch;
 
-pub(crate) use endpoint::decoded;
-pub use endpoint::{Endpoint, Framing, Verb};
+pub use endpoint::{Endpoint, Framing, Verb, unescape};
 pub use envelope::{Clash, Edit, Envelope, EnvelopeError};
+pub use stateless::may_hold_seals;
 pub use watch::{Delivery, Seen, Watch};

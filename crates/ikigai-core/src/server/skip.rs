@@ -27,6 +27,7 @@ pub(crate) fn blanks(bytes: &[u8], at: usize) -> usize {
 }
 
 /// The place behind a string whose opening quotation mark is just before `from`.
+#[inline]
 pub(crate) fn string(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -59,12 +60,12 @@ fn find_quote(bytes: &[u8]) -> Option<usize> {
 
 /// Is the byte at `at` behind an odd number of backslashes, of those that are not before `from`?
 fn is_escaped(bytes: &[u8], from: usize, at: usize) -> bool {
-    let before = bytes.get(from..at).unwrap_or_default();
-    if before.last() != Some(&b'\\') {
-        return false;
+    match bytes.get(from..at).unwrap_or_default() {
+        // A run of backslashes is looked at only by the one quotation mark behind it, so this stays linear.
+        before @ [.., b'\\', b'\\'] => before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1,
+        [.., b'\\'] => true,
+        _ => false,
     }
-    // A run of backslashes is looked at only by the one quotation mark behind it, so this stays linear.
-    before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
 /// The place behind the value that begins at `at`.
@@ -92,7 +93,16 @@ fn nested(bytes: &[u8], start: usize, deepest: u32) -> Result<usize, Fault> {
         let byte = *bytes.get(at).ok_or(Fault::Cut)?;
         at += 1;
         match byte {
-            b'"' => at = string(bytes, at).ok_or(Fault::Cut)?,
+            b'"' => loop {
+                at = string(bytes, at).ok_or(Fault::Cut)?;
+                // Mostly the next one begins right behind a colon or a comma.
+                match bytes.get(at..at + 2) {
+                    Some([b':' | b',', b'"']) => at += 2,
+                    _ => break,
+                }
+            },
+            // Commas, colons and digits are most of the rest, and all brackets are behind them.
+            ..b'[' => {}
             b'{' | b'[' => {
                 if depth == deepest {
                     return Err(Fault::TooDeep(at - 1));

@@ -17,9 +17,15 @@ use etcetera::BaseStrategy as _;
 #[derive(Debug, Clone)]
 pub struct Environment {
     variables: Variables,
+    /// These go before the others.
+    added: Added,
     settings: Option<PathBuf>,
     dotenv: Option<PathBuf>,
 }
+
+/// Variables that were added.
+#[derive(Clone, Default)]
+struct Added(BTreeMap<String, String>);
 
 #[derive(Clone)]
 enum Variables {
@@ -30,13 +36,25 @@ enum Variables {
 impl Environment {
     /// This process: its variables, the user's settings folder, `.env` in the working directory.
     pub fn process() -> Self {
-        Environment { variables: Variables::Process, settings: settings(), dotenv: Some(PathBuf::from(".env")) }
+        Environment {
+            variables: Variables::Process,
+            added: Added::default(),
+            settings: settings(),
+            dotenv: Some(PathBuf::from(".env")),
+        }
     }
 
     /// These variables and no files.
     pub fn of<N: Into<String>, V: Into<String>>(variables: impl IntoIterator<Item = (N, V)>) -> Self {
         let given = variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Environment { variables: Variables::Given(given), settings: None, dotenv: None }
+        Environment { variables: Variables::Given(given), added: Added::default(), settings: None, dotenv: None }
+    }
+
+    /// With one more variable, or another value for one.
+    #[must_use]
+    pub fn with_variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.added.0.insert(name.into(), value.into());
+        self
     }
 
     /// With another settings folder.
@@ -62,10 +80,10 @@ impl Environment {
 
     /// A variable; an empty one counts as unset.
     pub fn variable(&self, name: &str) -> Option<String> {
-        let value = match &self.variables {
+        let value = self.added.0.get(name).cloned().or_else(|| match &self.variables {
             Variables::Process => std::env::var(name).ok(),
             Variables::Given(given) => given.get(name).cloned(),
-        };
+        });
         value.filter(|value| !value.trim().is_empty())
     }
 
@@ -101,6 +119,12 @@ fn settings() -> Option<PathBuf> {
 }
 
 /// Names without values: some of them are keys.
+impl std::fmt::Debug for Added {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
 impl std::fmt::Debug for Variables {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -5,7 +5,7 @@ use std::fmt;
 use http::Method;
 use ikigai_core::{Context, ErrorKind};
 
-use super::estimate;
+use super::estimate_tokens;
 use crate::codec::Codec;
 use crate::error::Error;
 use crate::model::Model;
@@ -36,7 +36,7 @@ impl Model {
     /// When the prompt is not valid, or the provider that counts cannot be reached.
     pub async fn count_tokens(&self, prompt: impl Into<Context>) -> Result<TokenCount, Error> {
         let request = self.request(prompt.into())?;
-        let estimated = TokenCount { tokens: estimate(&request), exact: false };
+        let estimated = TokenCount { tokens: estimate_tokens(&request), exact: false };
         let route = route(&self.client, &self.plan.name, &self.plan.settings)?;
         let codec = Codec::new(&route);
         let encoded = codec.encode_request(&request, &route)?;

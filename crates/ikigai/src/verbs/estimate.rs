@@ -4,7 +4,7 @@ use ikigai_core::{Block, Request, Source};
 
 /// About how many tokens a request has, from its size alone: four bytes of text a token, and a flat price for pictures
 /// and other files, as providers have it. Real counts differ by a third and more, most for languages other than English.
-pub(crate) fn estimate(request: &Request) -> u64 {
+pub fn estimate_tokens(request: &Request) -> u64 {
     let tools: usize = request.tools.iter().map(|tool| serde_json::to_string(tool).map_or(0, |text| text.len())).sum();
     let system: u64 = request.system.iter().map(block).sum();
     let messages: u64 = request.messages.iter().map(|message| 4 + message.content.iter().map(block).sum::<u64>()).sum();

@@ -8,7 +8,7 @@ mod preview;
 
 pub use count::TokenCount;
 pub use embed::Embeddings;
-pub(crate) use estimate::estimate;
+pub use estimate::estimate_tokens;
 pub use preview::Preview;
 
 #[cfg(test)]

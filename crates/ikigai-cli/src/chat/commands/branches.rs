@@ -22,8 +22,13 @@ const SUMMARISE: &str = "Summarise our conversation so far, so that it can be co
                          only the summary.";
 
 impl Talk {
-    /// Asks the last question again.
-    pub(super) async fn retry(&mut self, name: &str) -> Result<Next, Failure> {
+    /// Asks the last question again; several models at the same time.
+    pub(super) async fn retry(&mut self, names: &[String]) -> Result<Next, Failure> {
+        let name = match names {
+            [] => "",
+            [name] => name,
+            several => return self.compare(several).await.map(|()| Next::Prompt),
+        };
         let Some(question) = self.session.last(Role::User).cloned() else {
             return Err(Failure::new("there is no question yet"));
         };
@@ -91,6 +96,8 @@ impl Talk {
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
             return self.print(&notice::success("New branch.", &lines, self.look));
         };
+        let history = self.session.history_with(Message::new(Role::User, prompt.as_str()));
+        self.session.check_cost_of(std::slice::from_ref(&choice), &history, &self.session.tooling.callables())?;
         let parent = self.session.conversation().await?;
         let title = format!("Agent: {}", prompt.lines().next().unwrap_or_default());
         let details = Details::default().model(choice.kept()).title(title);
@@ -104,6 +111,7 @@ impl Talk {
             thread: self.session.store.thread(child.id).await?,
             system: self.session.system.clone(),
             tooling: self.session.tooling.clone(),
+            options: self.session.settings.options(&choice.name),
         };
         let number = self.agents.begin(task)?;
         let words = format!("Agent {number} started with {}. /agents shows its progress.", choice.short());
@@ -149,8 +157,8 @@ impl Talk {
             return Err(Failure::new("there is nothing to summarise yet"));
         }
         let model = self.session.plain_model()?;
-        let mut history = self.session.history();
-        history.push(Message::new(Role::User, SUMMARISE));
+        let history = self.session.history_with(Message::new(Role::User, SUMMARISE));
+        self.session.check_cost_of(self.session.choice.as_slice(), &history, &[])?;
         self.print(&notice::info("Summarising …", self.look))?;
         let answer = tokio::select! {
             answer = model.ask(history) => answer?,

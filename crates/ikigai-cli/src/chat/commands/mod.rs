@@ -2,8 +2,10 @@
 
 mod agents;
 mod branches;
+mod compare;
 mod history;
 mod model;
+mod roles;
 mod show;
 mod tools;
 
@@ -24,7 +26,7 @@ const fn known(name: &'static str, aliases: &'static [&'static str], takes: &'st
 }
 
 /// All commands, most used first.
-pub(crate) const COMMANDS: [Known; 35] = [
+pub(crate) const COMMANDS: [Known; 37] = [
     known("help", &["?"], "[COMMAND]", "list the commands"),
     known(
         "model",
@@ -33,12 +35,14 @@ pub(crate) const COMMANDS: [Known; 35] = [
         "choose another model for this conversation",
     ),
     known("thinking", &[], "show|hide|last", "show thinking in full, fold it, or show the last one"),
-    known("retry", &["r"], "[MODEL]", "ask again; the old answer stays as a branch"),
+    known("retry", &["r"], "[MODEL …]", "ask again; the old answer stays as a branch; 2 to 4 models are compared"),
     known("new", &[], "", "start a new conversation"),
     known("resume", &[], "[ID]", "choose an earlier conversation"),
     known("search", &[], "WORDS", "find words in all conversations"),
     known("attach", &[], "FILE…", "send files with the next message, as @FILE does"),
     known("system", &[], "[TEXT|clear]", "the system prompt"),
+    known("role", &[], "[NAME]", "use a role from the settings: its prompt, model and tools"),
+    known("template", &["t"], "[NAME [KEY=VALUE …] [TEXT]]", "ask a question from a template in the settings"),
     known("undo", &[], "", "remove the last question and its answer"),
     known("edit", &["e"], "", "edit an earlier question and ask it in a new branch"),
     known("fork", &[], "[--model MODEL/LEVEL] [\"prompt\"]", "start a branch; with a prompt, a sub-agent"),
@@ -69,8 +73,8 @@ pub(crate) const COMMANDS: [Known; 35] = [
 
 /// The commands as help shows them.
 pub(crate) const GROUPS: [(&str, &[&str]); 5] = [
-    ("Model", &["model", "thinking", "system", "models"]),
-    ("Answer", &["retry", "edit", "undo", "copy", "fork", "agents", "compact"]),
+    ("Model", &["model", "thinking", "role", "system", "models"]),
+    ("Answer", &["retry", "edit", "undo", "template", "copy", "fork", "agents", "compact"]),
     (
         "Conversation",
         &["new", "resume", "search", "branch", "history", "title", "export", "delete", "clear", "incognito"],
@@ -117,7 +121,7 @@ impl Talk {
             "model" => self.model(&words(rest)?).await?,
             "models" => self.models(rest)?,
             "thinking" => self.thinking(rest)?,
-            "retry" => return self.retry(rest).await,
+            "retry" => return self.retry(&words(rest)?).await,
             "new" => self.fresh()?,
             "clear" => self.clear()?,
             "incognito" => self.incognito().await?,
@@ -126,6 +130,8 @@ impl Talk {
             "history" => self.messages()?,
             "attach" => self.attach(&words(rest)?)?,
             "system" => self.system(rest).await?,
+            "role" => self.role(rest).await?,
+            "template" => return self.template(&words(rest)?).await,
             "undo" => self.undo().await?,
             "edit" => self.edit().await?,
             "fork" => self.fork(&words(rest)?).await?,

@@ -3,10 +3,10 @@
 use anstyle::AnsiColor;
 use ikigai::{Message, Role};
 
-use super::super::complete;
 use super::super::models;
 use super::super::picker::Picker;
 use super::super::session::{Choice, Session};
+use super::super::typed_names;
 use super::super::{Talk, painted};
 use crate::exit::Failure;
 use crate::levels::switch_banner;
@@ -36,10 +36,11 @@ impl Talk {
     }
 
     /// Goes on with another model, and says what that means for this conversation.
-    async fn switch(&mut self, choice: Choice) -> Result<(), Failure> {
+    pub(super) async fn switch(&mut self, choice: Choice) -> Result<(), Failure> {
         self.session.access.check(&choice.name)?;
         // A request that cannot be made is refused here, before anything is promised. No key is needed for this.
-        choice.model(&self.session.client, None).preview(Message::new(Role::User, "Hello"))?;
+        let options = self.session.settings.options(&choice.name);
+        choice.model(&self.session.client, None, &options).preview(Message::new(Role::User, "Hello"))?;
         let banner = self.banner(&choice)?;
         let costs = self.session.switch_costs(&choice);
         self.session.switch(choice).await?;
@@ -101,7 +102,7 @@ impl Talk {
     /// Models whose names hold a word.
     pub(super) fn models(&mut self, word: &str) -> Result<(), Failure> {
         let registry = self.session.access.registry();
-        let names = complete::models(registry).into_iter().filter(|name| name.contains(word));
+        let names = typed_names::models(registry).into_iter().filter(|name| name.contains(word));
         let names: Vec<String> = names.take(MOST_MODELS).collect();
         if names.is_empty() {
             return Err(

@@ -17,13 +17,14 @@ use crate::screen::{notice, width};
 /// Where the second column of help begins.
 const ALIGNED: usize = 32;
 
-const KEYS: [(&str, &str); 8] = [
+const KEYS: [(&str, &str); 9] = [
     ("Enter", "send"),
     ("Alt-Enter, Ctrl-J", "new line"),
     ("Tab", "complete commands, models and files after @"),
     ("Up, Ctrl-R", "earlier lines"),
     ("Ctrl-T", "the last thinking"),
     ("Ctrl-G", "your own editor"),
+    ("Ctrl-V", "attach the picture in the clipboard"),
     ("Esc", "stop the answer"),
     ("Ctrl-D", "leave"),
 ];
@@ -129,7 +130,7 @@ impl Talk {
         if let Some((used, window)) = session.context_used() {
             lines.push(format!("window: {} of {} tokens", notice::count(used), notice::count(window)));
         }
-        lines.extend(session.cost().map(|cost| format!("cost: {cost}")));
+        lines.extend(session.cost_in_words().map(|cost| format!("cost: {cost}")));
         match &session.conversation {
             Some(conversation) => {
                 let title = conversation.title.as_deref().unwrap_or("untitled");

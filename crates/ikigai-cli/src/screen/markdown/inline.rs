@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use anstyle::{Effects, Style};
 use pulldown_cmark::{BrokenLink, CowStr, Event, Options, Parser, Tag, TagEnd};
 
+use crate::screen::links;
 use crate::screen::look::{CODE, DIM};
 use crate::screen::text::{Inline, Span};
 
@@ -183,12 +184,19 @@ impl Parts {
         if !same && !target.is_empty() {
             let style = self.with(DIM);
             let space = if shown.is_empty() { "" } else { " " };
-            self.text(&format!("{space}({target})"), style);
+            self.text(&format!("{space}("), style);
+            self.found.push(Inline::Text(Span::linked(target, style, links::target(target))));
+            self.text(")", style);
         }
     }
 
+    /// A text in a style. It leads where the link around it does, or where it says itself.
     fn text(&mut self, text: &str, style: Style) {
-        self.found.push(Inline::Text(Span::new(text, style)));
+        let span = |text, link| Inline::Text(Span::linked(text, style, link));
+        match self.links.last() {
+            Some((target, _)) => self.found.push(span(text, links::target(target))),
+            None => self.found.extend(links::pieces(text).into_iter().map(|(text, link)| span(text, link))),
+        }
     }
 
     fn style(&self) -> Style {

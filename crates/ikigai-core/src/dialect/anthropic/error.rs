@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::dialect::{WireError, duration_ms};
+use crate::dialect::WireError;
+use crate::dialect::failure::{by_status, by_words, header, plain_message, request_id, retry_after};
 use crate::json::tagged::Object;
 use crate::json::wire::write;
 use crate::{Error, ErrorKind, Fields, Json, Part};
@@ -16,13 +17,11 @@ const LIMIT: usize = 2048;
 pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
     let mut error = match serde_json::from_str::<Object<'_>>(body.trim()) {
         Ok(fields) => read(&fields, body, status, headers),
-        Err(_) => Error::new(by_status(status), plain_message(status, body)),
+        Err(_) => Error::new(by_status(status), plain_message(status, body, LIMIT)),
     };
     error.status = status;
-    error.request_id = error.request_id.or_else(|| {
-        let names = ["request-id", "x-request-id", "x-amzn-requestid"];
-        names.iter().find_map(|name| header(headers, name)).map(str::to_owned)
-    });
+    let names = ["request-id", "x-request-id", "x-amzn-requestid"];
+    error.request_id = error.request_id.or_else(|| request_id(headers, &names));
     error.retry_after_ms = retry_after(headers);
     error.retryable = header(headers, "x-should-retry").and_then(|word| word.parse().ok());
     error
@@ -33,7 +32,7 @@ pub(super) fn from_body(body: &[u8]) -> Error {
     let body = String::from_utf8_lossy(body);
     match serde_json::from_str(&body) {
         Ok(fields) => read(&fields, &body, None, &[]),
-        Err(_) => Error::new(ErrorKind::Server, plain_message(None, &body)),
+        Err(_) => Error::new(ErrorKind::Server, plain_message(None, &body, LIMIT)),
     }
 }
 
@@ -45,7 +44,7 @@ fn read(fields: &Object<'_>, body: &str, status: Option<u16>, headers: &[(String
         Some(inner) => text(inner, "message"),
         None => text(fields, "error").or_else(|| text(fields, "message")),
     };
-    let said = said.unwrap_or_else(|| plain_message(status, body));
+    let said = said.unwrap_or_else(|| plain_message(status, body, LIMIT));
     // Amazon names the type in a header, with an address behind it.
     let amazon = header(headers, "x-amzn-errortype").and_then(|kind| kind.split(':').next());
     let error_type = inner.as_ref().and_then(|inner| text(inner, "type")).or_else(|| amazon.map(str::to_owned));
@@ -81,61 +80,6 @@ fn classify(error_type: Option<&str>, code: Option<&str>, message: &str, status:
         Some("overloaded_error" | "ModelNotReadyException" | "ServiceUnavailableException") => ErrorKind::Overloaded,
         _ => by_words(message).unwrap_or_else(|| by_status(status)),
     }
-}
-
-/// What the message alone tells.
-fn by_words(message: &str) -> Option<ErrorKind> {
-    let message = message.to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    if says(&["prompt is too long", "exceed context limit", "input is too long", "exceeds the context window"]) {
-        Some(ErrorKind::ContextTooLong)
-    } else if says(&["reached your specified api usage limits", "credit balance is too low"]) {
-        Some(ErrorKind::Quota)
-    } else if says(&["blocked by content filtering policy"]) {
-        Some(ErrorKind::ContentFiltered)
-    } else {
-        None
-    }
-}
-
-fn by_status(status: Option<u16>) -> ErrorKind {
-    match status {
-        Some(401) => ErrorKind::Auth,
-        Some(402) => ErrorKind::Quota,
-        Some(403) => ErrorKind::Permission,
-        Some(404) => ErrorKind::NotFound,
-        Some(408 | 504) => ErrorKind::Timeout,
-        Some(409) => ErrorKind::Server,
-        Some(429) => ErrorKind::RateLimit,
-        Some(503 | 529) => ErrorKind::Overloaded,
-        Some(400..=499) => ErrorKind::InvalidRequest,
-        // A failure that says nothing at all is the provider's.
-        _ => ErrorKind::Server,
-    }
-}
-
-/// The beginning of a body that is no error object, or the status when there is no body.
-fn plain_message(status: Option<u16>, body: &str) -> String {
-    let body = body.trim();
-    if body.is_empty() {
-        return match status {
-            Some(status) => format!("the provider answered with status {status} and no message"),
-            None => "the provider failed without a message".to_owned(),
-        };
-    }
-    let ends = body.char_indices().map(|(at, c)| at + c.len_utf8());
-    let end = ends.take_while(|end| *end <= LIMIT).last().unwrap_or_default();
-    body.get(..end).unwrap_or(body).to_owned()
-}
-
-fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
-}
-
-/// The wait that the provider asks for. A date is left to the caller, who has a clock.
-fn retry_after(headers: &[(String, String)]) -> Option<u64> {
-    let exact = header(headers, "retry-after-ms").and_then(|wait| duration_ms(&format!("{wait}ms")));
-    exact.or_else(|| duration_ms(header(headers, "retry-after")?))
 }
 
 /// Writes a failure for a client: status, headers and body as this API would give them.

@@ -1,6 +1,7 @@
 //! Failures: the wire's error bodies and exceptions to the canonical error.
 
 use crate::dialect::WireError;
+use crate::dialect::failure::{by_status, by_words, header, plain_message, request_id, retry_after};
 use crate::json::wire::write;
 use crate::{Error, ErrorKind, Fields, Json, Part};
 
@@ -16,12 +17,11 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
     let named = header(headers, "x-amzn-errortype").and_then(|kind| kind.split(':').next());
     let mut error = match serde_json::from_str::<Fields>(body.trim()) {
         Ok(fields) => read(&fields, body, named, status),
-        Err(_) => Error::new(classify(named, body, status), plain_message(status, body)),
+        Err(_) => Error::new(classify(named, body, status), plain_message(status, body, LIMIT)),
     };
     error.error_type = error.error_type.or_else(|| named.map(str::to_owned));
     error.status = status;
-    error.request_id =
-        ["x-amzn-requestid", "x-request-id"].iter().find_map(|name| header(headers, name)).map(str::to_owned);
+    error.request_id = request_id(headers, &["x-amzn-requestid", "x-request-id"]);
     error.retry_after_ms = retry_after(headers);
     error
 }
@@ -50,7 +50,7 @@ pub(super) fn from_event(name: &str, payload: &Json) -> Error {
 }
 
 fn read(fields: &Fields, body: &str, named: Option<&str>, status: Option<u16>) -> Error {
-    let said = message(fields).unwrap_or_else(|| plain_message(status, body));
+    let said = message(fields).unwrap_or_else(|| plain_message(status, body, LIMIT));
     let in_body = fields.str("__type").map(|kind| kind.rsplit('#').next().unwrap_or_default().to_owned());
     let error_type = named.map(str::to_owned).or(in_body).filter(|kind| !kind.is_empty());
     let mut error = Error::new(classify(error_type.as_deref(), &said, status), said);
@@ -80,57 +80,6 @@ fn classify(error_type: Option<&str>, message: &str, status: Option<u16>) -> Err
         Some("InternalServerException" | "ModelErrorException" | "ModelStreamErrorException") => ErrorKind::Server,
         _ => by_words(message).unwrap_or_else(|| by_status(status)),
     }
-}
-
-/// What the message alone tells.
-fn by_words(message: &str) -> Option<ErrorKind> {
-    let message = message.to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    if says(&["input is too long", "prompt is too long", "exceed context limit", "exceeds the context window"]) {
-        Some(ErrorKind::ContextTooLong)
-    } else if says(&["blocked by content filtering policy"]) {
-        Some(ErrorKind::ContentFiltered)
-    } else {
-        None
-    }
-}
-
-fn by_status(status: Option<u16>) -> ErrorKind {
-    match status {
-        Some(401) => ErrorKind::Auth,
-        Some(402) => ErrorKind::Quota,
-        Some(403) => ErrorKind::Permission,
-        Some(404) => ErrorKind::NotFound,
-        Some(408 | 504) => ErrorKind::Timeout,
-        Some(429) => ErrorKind::RateLimit,
-        Some(503) => ErrorKind::Overloaded,
-        Some(400..=499) => ErrorKind::InvalidRequest,
-        // A failure that says nothing at all is the provider's.
-        _ => ErrorKind::Server,
-    }
-}
-
-/// The beginning of a body that is no error object, or the status when there is no body.
-fn plain_message(status: Option<u16>, body: &str) -> String {
-    let body = body.trim();
-    match status {
-        _ if !body.is_empty() => {
-            let fits = |end: &usize| body.is_char_boundary(*end);
-            let end = (0..=body.len().min(LIMIT)).rev().find(fits).unwrap_or_default();
-            body.get(..end).unwrap_or_default().to_owned()
-        }
-        Some(status) => format!("the provider answered with status {status} and no message"),
-        None => "the provider failed without a message".to_owned(),
-    }
-}
-
-fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<&'a str> {
-    headers.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim())
-}
-
-/// The wait that the provider asks for, in whole seconds. A date is left to the caller, who has a clock.
-fn retry_after(headers: &[(String, String)]) -> Option<u64> {
-    header(headers, "retry-after")?.parse::<u64>().ok()?.checked_mul(1000)
 }
 
 /// Writes a failure as this API would give it. Nobody is served in this dialect; it is what the wire command shows.

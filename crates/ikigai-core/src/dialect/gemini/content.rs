@@ -14,6 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::leftovers::{Kept, Leftovers};
 use super::wire::{FunctionCall, Media, Part};
 use super::{DIALECT, result};
+use crate::dialect::media::data_url;
 use crate::fit::Spelling;
 use crate::json::tagged::Object;
 use crate::json::wire::{Leftovers as _, Raw, Text};
@@ -310,11 +311,6 @@ pub(super) fn media<'a>(block: &'a Block, spelling: Spelling) -> Result<Part<'a>
 
 fn guess(uri: &str) -> Option<&'static str> {
     mime_guess::from_path(uri.split(['?', '#']).next().unwrap_or(uri)).first_raw()
-}
-
-/// `data:image/png;base64,…`
-fn data_url(url: &str) -> Option<(&str, &str)> {
-    url.strip_prefix("data:")?.split_once(";base64,")
 }
 
 /// A part that was kept whole; `None` if it is not an object.

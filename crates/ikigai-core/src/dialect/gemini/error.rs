@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::DIALECT;
-use crate::dialect::duration_ms;
+use crate::dialect::failure::{duration_ms, excerpt, request_id, retry_after, wait_in};
 use crate::json::wire::write;
 use crate::wire::WireError;
 use crate::{Error, ErrorKind, Fields, Part};
@@ -24,12 +24,8 @@ pub(crate) fn decode_error(status: Option<u16>, headers: &[(String, String)], bo
         Some(object) => from_object(status, object),
         None => from_text(status, body),
     };
-    let header =
-        |name: &str| headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim());
-    let millis = header("retry-after-ms").and_then(|text| text.parse().ok());
-    let seconds = || Some(header("retry-after")?.parse::<u64>().ok()?.saturating_mul(1000));
-    error.retry_after_ms = millis.or_else(seconds).or(error.retry_after_ms);
-    error.request_id = header("x-goog-request-id").or_else(|| header("x-request-id")).map(str::to_owned);
+    error.retry_after_ms = retry_after(headers).or(error.retry_after_ms);
+    error.request_id = request_id(headers, &["x-goog-request-id", "x-request-id"]);
     error
 }
 
@@ -89,15 +85,6 @@ fn from_text(status: Option<u16>, body: &str) -> Error {
     error
 }
 
-/// The beginning of a text, cut between characters.
-pub(super) fn excerpt(text: &str, most: usize) -> &str {
-    let mut end = text.len().min(most);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
-}
-
 /// What the details tell.
 #[derive(Debug, Default)]
 struct Details {
@@ -110,7 +97,7 @@ struct Details {
 
 impl Details {
     fn of(object: &Map<String, Value>, message: &str) -> Self {
-        let mut details = Details { retry_after_ms: retry_in_text(message), ..Details::default() };
+        let mut details = Details { retry_after_ms: wait_in(message), ..Details::default() };
         details.exhausted = message.contains("limit: 0");
         for detail in object.get("details").and_then(Value::as_array).into_iter().flatten() {
             let text = |key: &str| detail.get(key).and_then(Value::as_str);
@@ -143,15 +130,6 @@ fn is_exhausted(violation: &Value) -> bool {
         None => false,
     };
     daily || none
-}
-
-/// `Please retry in 20.22s.`, `… in 10h17m5.7s.`
-fn retry_in_text(message: &str) -> Option<u64> {
-    let (_, rest) = message.split_once("retry in ")?;
-    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '.').unwrap_or(rest.len());
-    let span = rest.get(..end)?.trim_end_matches('.');
-    // A bare number could be anything: "retry in 5 minutes".
-    if span.ends_with(|c: char| c.is_ascii_digit()) { None } else { duration_ms(span) }
 }
 
 fn kind(word: &str, http: Option<u16>, message: &str, details: &Details) -> ErrorKind {

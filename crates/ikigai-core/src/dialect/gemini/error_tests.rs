@@ -183,8 +183,8 @@ fn waiting_times_are_read_from_everywhere() {
     ] {
         assert_eq!(duration_ms(text), millis, "{text}");
     }
-    assert_eq!(retry_in_text("Quota. Please retry in 20.223932614s."), Some(20_224));
-    assert_eq!(retry_in_text("nothing of that kind"), None);
+    assert_eq!(wait_in("Quota. Please retry in 20.223932614s."), Some(20_224));
+    assert_eq!(wait_in("nothing of that kind"), None);
     let headers = [("Retry-After".to_owned(), "7".to_owned())];
     assert_eq!(decode_error(Some(429), &headers, "").retry_after_ms, Some(7000));
     let headers = [("retry-after-ms".to_owned(), "1500".to_owned()), ("retry-after".to_owned(), "7".to_owned())];

@@ -27,6 +27,9 @@ pub(super) struct Leftovers {
 impl Leftovers {
     /// Takes over what is left of the object itself.
     pub(super) fn take(&mut self, fields: Fields) {
+        if fields.is_empty() {
+            return;
+        }
         let (extra, defaults) = split(fields);
         self.extra.merge(extra);
         self.defaults.merge(defaults);
@@ -34,6 +37,9 @@ impl Leftovers {
 
     /// Takes over what is left of an object inside it.
     pub(super) fn take_inner(&mut self, member: &str, fields: Fields) {
+        if fields.is_empty() {
+            return;
+        }
         let (extra, defaults) = split(fields);
         if !extra.is_empty() {
             self.extra.push(member, extra);
@@ -62,9 +68,6 @@ impl Leftovers {
 
 /// The fields that say something, and those that do not.
 fn split(fields: Fields) -> (Fields, Fields) {
-    if fields.is_empty() {
-        return (Fields::default(), Fields::default());
-    }
     let (defaults, extra): (Vec<_>, Vec<_>) =
         fields.into_iter().partition(|(name, value)| says_nothing(name, value.text()));
     (extra.into_iter().collect(), defaults.into_iter().collect())

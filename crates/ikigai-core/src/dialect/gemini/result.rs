@@ -4,15 +4,19 @@
 //! The format's answer is text, so a payload that is not a text becomes JSON text, with a mark to turn it back.
 
 use std::borrow::Cow;
+use std::fmt;
 
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::ser::Serializer;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::leftovers::Leftovers;
 use super::wire::{FunctionResponse, Part};
 use super::{DIALECT, content};
 use crate::json::tagged::Object;
-use crate::json::text::unescape;
-use crate::json::wire::{Leftovers as _, Raw, Text};
+use crate::json::text_or_raw::TextOrRaw;
+use crate::json::wire::{Leftovers as _, Raw, Text, read_str};
 use crate::{Block, Part as DataPart, ProviderData, ToolResult};
 
 /// In the shape: the tool's name, as the result gave it.
@@ -25,22 +29,68 @@ const JSON: &str = "json";
 /// The keys that may hold the payload alone.
 const KEYS: [&str; 4] = ["output", "error", "content", "result"];
 
+/// The `response`: a text alone below one of those keys, or any other object.
+#[derive(Debug, Clone)]
+pub(super) enum Payload<'a> {
+    Text(Cow<'a, str>, Text<'a>),
+    Object(Object<'a>),
+}
+
+impl Serialize for Payload<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Payload::Text(key, text) => serializer.collect_map([(key, text)]),
+            Payload::Object(object) => object.serialize(serializer),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Payload<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Payload<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Payload<'de>, A::Error> {
+                let mut object = Object::default();
+                let mut next = map.next_key::<Text<'de>>()?;
+                if let Some(key) = next.take_if(|key| KEYS.contains(&key.as_str())) {
+                    let value: TextOrRaw<'de> = map.next_value()?;
+                    next = map.next_key()?;
+                    match value {
+                        TextOrRaw::Text(text) if next.is_none() => return Ok(Payload::Text(key.0, text)),
+                        value => object.0.push((key.0, value.into_raw().0)),
+                    }
+                }
+                while let Some(key) = next {
+                    object.0.push((key.0, map.next_value::<Raw<'de>>()?.0));
+                    next = map.next_key()?;
+                }
+                Ok(Payload::Object(object))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
+
 /// Reads the `functionResponse` of a part.
 pub(super) fn decode(mut response: FunctionResponse<'_>, data: &mut ProviderData, left: &mut Leftovers) -> Block {
     let tool_call_id = content::take_id(&mut response.id);
     if let Some(name) = response.name.take() {
-        data.set_part(DIALECT, DataPart::Shape, NAME, name.into_string());
+        data.set_part(DIALECT, DataPart::Shape, NAME, name.as_str());
     }
     let said = match response.response.take() {
         Some(object) => Said::read(object),
         None => Said { shape: "absent".into(), ..Said::default() },
     };
     said.mark(data);
-    let mut blocks = Vec::new();
-    if !said.text.is_empty() {
-        blocks.push(Block::text(said.text.into_owned()));
-    }
-    blocks.extend(response.parts.take().into_iter().flatten().map(content::decode));
+    let text = Some(said.text).filter(|text| !text.is_empty()).map(|text| Block::text(text.into_owned()));
+    let parts = response.parts.take().unwrap_or_default();
+    let blocks = text.into_iter().chain(parts.into_iter().map(content::decode)).collect();
     left.take_inner("functionResponse", response.leftovers());
     let is_error = said.is_error;
     Block::ToolResult(ToolResult { tool_call_id, content: blocks, is_error, ..ToolResult::default() })
@@ -81,18 +131,21 @@ struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    fn read(object: Object<'a>) -> Self {
+    fn read(payload: Payload<'a>) -> Self {
+        let shape_of = |key: Cow<'a, str>| if key == "error" || key == "output" { Cow::default() } else { key };
+        let object = match payload {
+            Payload::Text(key, Text(text)) => {
+                return Said { text, is_error: key == "error", shape: shape_of(key), json: false };
+            }
+            Payload::Object(object) => object,
+        };
         let is_null = |raw: &RawValue| raw.get() == "null";
         match object.0.as_slice() {
             [] => Said { shape: "empty".into(), ..Said::default() },
             // `{"error": null}` says that there was none.
             [(key, value)] if KEYS.contains(&key.as_ref()) && !(key == "error" && is_null(value)) => {
-                let is_error = key == "error";
-                let shape = if is_error || key == "output" { Cow::default() } else { key.clone() };
-                match unescape(value.get()) {
-                    Some(text) => Said { text: text.into_owned().into(), is_error, shape, json: false },
-                    None => Said { text: value.get().to_owned().into(), is_error, shape, json: true },
-                }
+                let text = value.get().to_owned().into();
+                Said { text, is_error: key == "error", shape: shape_of(key.clone()), json: true }
             }
             fields => {
                 let has = |name: &str| fields.iter().any(|(key, value)| key == name && !is_null(value));
@@ -123,15 +176,15 @@ impl<'a> Said<'a> {
     }
 
     /// The object; `None` where there was none. A shape that no longer fits the result is passed over.
-    fn write(self) -> Option<Object<'a>> {
+    fn write(self) -> Option<Payload<'a>> {
         match (self.shape.as_ref(), &self.text) {
             ("absent", text) if text.is_empty() && !self.is_error => return None,
-            ("empty", text) if text.is_empty() && !self.is_error => return Some(Object::default()),
+            ("empty", text) if text.is_empty() && !self.is_error => return Some(Payload::Object(Object::default())),
             ("whole", Cow::Borrowed(text)) => {
-                if let Ok(object) = serde_json::from_str::<Object<'a>>(text)
-                    && Said::read(object.clone()).is_built_like(&self)
+                if let Ok(payload) = read_str::<Payload<'a>>(text)
+                    && Said::read(payload.clone()).is_built_like(&self)
                 {
-                    return Some(object);
+                    return Some(payload);
                 }
             }
             _ => {}
@@ -143,8 +196,10 @@ impl<'a> Said<'a> {
             _ => "output",
         };
         let json = self.json.then(|| RawValue::from_string(self.text.clone().into_owned()).ok()).flatten();
-        let value = json.map_or_else(|| Raw::string(&self.text).0, Cow::Owned);
-        Some(Object(vec![(Cow::Borrowed(key), value)]))
+        Some(match json {
+            Some(json) => Payload::Object(Object(vec![(key.into(), Cow::Owned(json))])),
+            None => Payload::Text(key.into(), Text(self.text)),
+        })
     }
 
     /// Whether the objects are built in the same way; their texts may differ in blanks.

@@ -10,8 +10,8 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::Serializer;
 use serde::{Deserialize, Serialize};
 
+use super::result::Payload;
 use super::usage::UsageMetadata;
-use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Text};
 
 wire! {
@@ -74,7 +74,7 @@ wire! {
     pub(super) struct FunctionResponse<'a> {
         id "id": Text<'a>,
         name "name": Text<'a>,
-        response "response": Object<'a>,
+        response "response": Payload<'a>,
         parts "parts": Vec<Part<'a>>,
     }
 

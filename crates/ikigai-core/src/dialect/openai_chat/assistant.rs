@@ -98,7 +98,7 @@ pub(super) fn read_content(message: &mut Message<'_>, side: Side, blocks: &mut V
             blocks.push(Block::text(text.into_string()));
             None
         }
-        Content::Parts(parts) => {
+        Content::List(parts) => {
             blocks.extend(parts.into_iter().map(|part| content::decode(part, side)));
             Some(ContentShape::Parts)
         }
@@ -262,7 +262,7 @@ impl<'a> Saying<'a> {
 
     fn parts(&self) -> Content<'a> {
         let parts = self.inside.iter().filter_map(|(block, state)| content::encode(block, self.side, *state));
-        Content::Parts(parts.collect())
+        Content::List(parts.collect())
     }
 
     /// All texts as one. In an answer they are one; in a request an empty line stands between them, except where a

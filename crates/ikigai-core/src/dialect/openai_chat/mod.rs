@@ -34,8 +34,6 @@ mod wire;
 use crate::Dialect;
 
 #[cfg(test)]
-mod any_json;
-#[cfg(test)]
 mod testing;
 
 pub(crate) use abilities::ABILITIES;

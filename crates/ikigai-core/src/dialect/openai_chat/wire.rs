@@ -5,13 +5,13 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-use serde::de::SeqAccess;
-use serde::ser::Serializer;
 use serde_json::value::RawValue;
 
-use crate::json::loose::{Item, Loose, Odd, Words, raw};
+use crate::json::loose::{Item, Words};
+use crate::json::many::Many;
 use crate::json::wire::{Raw, Rest, Text};
+
+pub(super) use crate::json::many::{find, put};
 
 loose! {
     /// The body of a request. Its other fields are read by name.
@@ -129,46 +129,7 @@ loose! {
 }
 
 /// What a message says: a text, or a list of parts.
-#[derive(Debug, Clone, Default)]
-pub(super) enum Content<'a> {
-    #[default]
-    Absent,
-    Text(Text<'a>),
-    Parts(Vec<Item<'a, Part<'a>>>),
-}
-
-impl<'a> Loose<'a> for Content<'a> {
-    fn string(&mut self, text: Cow<'a, str>) -> Odd<'a> {
-        *self = Content::Text(Text(text));
-        None
-    }
-
-    fn list<A: SeqAccess<'a>>(&mut self, list: A) -> Result<Odd<'a>, A::Error> {
-        let mut parts = Vec::new();
-        parts.list(list)?;
-        *self = Content::Parts(parts);
-        Ok(None)
-    }
-
-    fn is_absent(&self) -> bool {
-        matches!(self, Content::Absent)
-    }
-}
-
-impl Serialize for Content<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Content::Absent => serializer.serialize_unit(),
-            Content::Text(text) => text.serialize(serializer),
-            Content::Parts(parts) => parts.serialize(serializer),
-        }
-    }
-}
-
-/// The value of a name in `rest`, the last one if there are several.
-pub(super) fn find<'r>(rest: &'r Rest<'_>, name: &str) -> Option<&'r RawValue> {
-    rest.iter().rev().find(|(own, _)| own == name).map(|(_, value)| value.as_ref())
-}
+pub(super) type Content<'a> = Many<'a, Part<'a>>;
 
 /// Adds fields to a message. A `content` of a form that nobody knows takes the place of ours.
 pub(super) fn add<'a>(message: &mut Message<'a>, extra: Rest<'a>) {
@@ -188,9 +149,4 @@ pub(super) fn is_empty_list(rest: &Rest<'_>, name: &str) -> bool {
 pub(super) fn take<'a>(rest: &mut Rest<'a>, name: &str) -> Option<Cow<'a, RawValue>> {
     let place = rest.iter().rposition(|(own, _)| own == name)?;
     Some(rest.remove(place).1)
-}
-
-/// Adds a field to `rest`.
-pub(super) fn put<T: Serialize + ?Sized>(rest: &mut Rest<'_>, name: &'static str, value: &T) {
-    rest.push((Cow::Borrowed(name), raw(value)));
 }

@@ -9,14 +9,17 @@ mod retry;
 use serde_json::{Map, Value, json};
 
 use crate::dialect::WireError;
+use crate::dialect::failure::{excerpt, header, request_id};
 use crate::{Dialect, Error, ErrorKind, Part};
 
 use classify::{Clues, Verdict};
 
-pub use retry::duration_ms;
-
 /// The longest message and the largest error object that are kept, in bytes.
 const LIMIT: usize = 4096;
+
+/// The headers with the provider's id of the request, by the names that the family uses.
+const REQUEST_IDS: [&str; 5] =
+    ["x-request-id", "apim-request-id", "request-id", "mistral-correlation-id", "x-amzn-requestid"];
 
 /// Reads a failed HTTP answer. The body may be JSON of any shape, HTML, cut off or empty.
 pub(crate) fn decode_error(dialect: Dialect, status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
@@ -25,7 +28,7 @@ pub(crate) fn decode_error(dialect: Dialect, status: Option<u16>, headers: &[(St
         None => plain(dialect, status, headers, body),
     };
     error.status = status;
-    error.request_id = error.request_id.or_else(|| retry::request_id(headers));
+    error.request_id = error.request_id.or_else(|| request_id(headers, &REQUEST_IDS));
     error.retry_after_ms = retry::after_ms(headers, &error);
     error.retryable = retry::wish(headers).or(error.retryable);
     error
@@ -140,7 +143,7 @@ impl Said {
     /// The error that this is, with the status and the headers that it came with.
     fn into_error(mut self, status: Option<u16>, headers: &[(String, String)]) -> Error {
         // Amazon names the type in a header, with an address behind it.
-        let named = || retry::header(headers, "x-amzn-errortype")?.split(':').next().map(str::to_owned);
+        let named = || header(headers, "x-amzn-errortype")?.split(':').next().map(str::to_owned);
         self.error_type = self.error_type.take().or_else(named);
         let cause = self.cause.take().map(|cause| *cause);
         let mut verdict = self.verdict(status);
@@ -338,12 +341,6 @@ fn title(text: &str) -> Option<String> {
     let end = lower.get(start..)?.find("</title>")?.checked_add(start)?;
     let title = text.get(start..end)?.trim();
     (!title.is_empty()).then(|| title.to_owned())
-}
-
-/// The beginning of a text, cut between characters.
-fn excerpt(text: &str, limit: usize) -> &str {
-    let end = (0..=limit.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-    text.get(..end).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,9 +1,12 @@
 //! How many tokens a prompt has, by the provider's own count.
 
-use serde_json::Value;
+use std::borrow::Cow;
 
-use crate::wire::WireRequest;
-use crate::{Dialect, Error, Fields, Json};
+use serde_json::{Value, json};
+
+use crate::server::Envelope;
+use crate::wire::{Incoming, WireRequest};
+use crate::{Dialect, Error, Fields, Json, Limits, Request};
 
 /// What Anthropic's count accepts of a request.
 const ANTHROPIC: [&str; 9] = [
@@ -71,4 +74,46 @@ impl Dialect {
         };
         Ok(count.and_then(Value::as_u64))
     }
+
+    /// Decodes what a client of this dialect sends to have its tokens counted.
+    ///
+    /// # Errors
+    /// As [`decode_request`](Dialect::decode_request).
+    pub fn decode_count_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<Request, Error> {
+        let body = match self {
+            // Gemini's count takes the contents bare, or a whole request under its own name.
+            Dialect::Gemini => inner_request(incoming.body),
+            Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => {
+                Cow::Borrowed(incoming.body)
+            }
+        };
+        Ok(self.decode_request(Incoming { body: &body, ..incoming }, limits)?.0)
+    }
+
+    /// Writes a count for a client of this dialect.
+    ///
+    /// ```
+    /// use ikigai_core::Dialect;
+    ///
+    /// assert_eq!(Dialect::Anthropic.encode_count(7), br#"{"input_tokens":7}"#);
+    /// ```
+    pub fn encode_count(self, tokens: u64) -> Vec<u8> {
+        let answer = match self {
+            Dialect::Anthropic | Dialect::BedrockConverse => json!({"input_tokens": tokens}),
+            Dialect::OpenaiChat | Dialect::OpenaiResponses => {
+                json!({"object": "response.input_tokens", "input_tokens": tokens})
+            }
+            Dialect::Gemini => json!({
+                "totalTokens": tokens,
+                "promptTokensDetails": [{"modality": "TEXT", "tokenCount": tokens}]
+            }),
+        };
+        super::written(&answer)
+    }
+}
+
+fn inner_request(body: &[u8]) -> Cow<'_, [u8]> {
+    let Ok(envelope) = Envelope::read(body) else { return Cow::Borrowed(body) };
+    let inner = envelope.get("generateContentRequest").or_else(|| envelope.get("generate_content_request"));
+    Cow::Borrowed(inner.unwrap_or(body))
 }

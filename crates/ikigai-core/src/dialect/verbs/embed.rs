@@ -18,7 +18,81 @@ pub struct Vectors {
     pub input_tokens: Option<u64>,
 }
 
+/// What a client asks for when it wants vectors.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct EmbedRequest {
+    /// The model, where the body names it.
+    pub model: Option<String>,
+    /// The texts, in their order.
+    pub texts: Vec<String>,
+    /// How long the vectors shall be.
+    pub dimensions: Option<u32>,
+    /// How the vectors are written in the answer.
+    pub form: VectorForm,
+    /// Wishes that have no counterpart elsewhere, by their names: `taskType`, `user`.
+    pub others: Vec<String>,
+}
+
+/// How vectors are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VectorForm {
+    /// As lists of numbers.
+    Numbers,
+    /// As the base64 of their bytes, little-endian.
+    Base64,
+    /// As lists of numbers, in the answer to a request for one text alone.
+    Single,
+}
+
 impl Dialect {
+    /// Decodes what a client of this dialect sends to get vectors.
+    ///
+    /// # Errors
+    /// If the body is not such a request, if its texts come as numbers of tokens or with other parts than text, or if the
+    /// API has no vectors.
+    pub fn decode_embed_request(self, body: &[u8]) -> Result<EmbedRequest, Error> {
+        let body: Value = serde_json::from_slice(body)
+            .map_err(|fault| Error::invalid_request(format!("the body is not valid JSON: {fault}")))?;
+        match self {
+            Dialect::OpenaiChat | Dialect::OpenaiResponses => openai_request(&body),
+            Dialect::Gemini => gemini_request(&body),
+            Dialect::Anthropic | Dialect::BedrockConverse => {
+                Err(Error::invalid_request(format!("{self} has no embeddings")))
+            }
+        }
+    }
+
+    /// Writes vectors for a client of this dialect, which asked for them from `model`.
+    pub fn encode_embeddings(self, vectors: &Vectors, model: &str, form: VectorForm) -> Vec<u8> {
+        let answer = match (self, form) {
+            (Dialect::Gemini, VectorForm::Single) => {
+                json!({"embedding": {"values": vectors.vectors.first().cloned().unwrap_or_default()}})
+            }
+            (Dialect::Gemini, _) => {
+                let list: Vec<Value> = vectors.vectors.iter().map(|vector| json!({"values": vector})).collect();
+                json!({"embeddings": list})
+            }
+            (_, form) => {
+                let one = |(index, vector): (usize, &Vec<f32>)| {
+                    let embedding = match form {
+                        VectorForm::Base64 => {
+                            let bytes: Vec<u8> = vector.iter().flat_map(|value| value.to_le_bytes()).collect();
+                            json!(STANDARD.encode(bytes))
+                        }
+                        VectorForm::Numbers | VectorForm::Single => json!(vector),
+                    };
+                    json!({"object": "embedding", "index": index, "embedding": embedding})
+                };
+                let data: Vec<Value> = vectors.vectors.iter().enumerate().map(one).collect();
+                let tokens = vectors.input_tokens.unwrap_or_default();
+                let usage = json!({"prompt_tokens": tokens, "total_tokens": tokens});
+                json!({"object": "list", "data": data, "model": model, "usage": usage})
+            }
+        };
+        super::written(&answer)
+    }
+
     /// How many texts one request for vectors may hold; `None` if the API has none.
     pub fn most_embeddings(self) -> Option<usize> {
         match self {
@@ -75,6 +149,75 @@ impl Dialect {
             answer.pointer("/usage/prompt_tokens").or_else(|| answer.pointer("/usageMetadata/promptTokenCount"));
         Ok(Vectors { vectors: vectors.unwrap_or_default(), input_tokens: tokens.and_then(Value::as_u64) })
     }
+}
+
+fn openai_request(body: &Value) -> Result<EmbedRequest, Error> {
+    let texts = match body.get("input") {
+        Some(Value::String(text)) => Some(vec![text.clone()]),
+        Some(Value::Array(items)) => items.iter().map(|item| item.as_str().map(str::to_owned)).collect(),
+        _ => None,
+    };
+    let base64 = body.get("encoding_format").is_some_and(|format| format == "base64");
+    Ok(EmbedRequest {
+        model: body.get("model").and_then(Value::as_str).map(str::to_owned),
+        texts: some_texts(texts, "input", "a text or a list of texts")?,
+        dimensions: dimensions(body.get("dimensions"), "dimensions")?,
+        form: if base64 { VectorForm::Base64 } else { VectorForm::Numbers },
+        others: others(body, &["model", "input", "dimensions", "encoding_format"]),
+    })
+}
+
+/// One text, or a list of requests with one text each; they have to agree in how long the vectors are.
+fn gemini_request(body: &Value) -> Result<EmbedRequest, Error> {
+    let (requests, form) = match body.get("requests") {
+        Some(Value::Array(requests)) => (requests.as_slice(), VectorForm::Numbers),
+        _ => (std::slice::from_ref(body), VectorForm::Single),
+    };
+    let (mut texts, mut sizes, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+    for request in requests {
+        let parts = request.pointer("/content/parts").and_then(Value::as_array);
+        let text = |part: &Value| part.get("text").and_then(Value::as_str).map(str::to_owned);
+        let joined: Option<String> = parts.and_then(|parts| parts.iter().map(text).collect());
+        texts.push(joined);
+        let size = request.get("outputDimensionality").or_else(|| request.get("output_dimensionality"));
+        sizes.push(dimensions(size, "outputDimensionality")?);
+        unknown.extend(others(request, &["model", "content", "outputDimensionality", "output_dimensionality"]));
+    }
+    sizes.dedup();
+    unknown.sort();
+    unknown.dedup();
+    if sizes.len() > 1 {
+        return Err(named("outputDimensionality", "must be the same in all requests"));
+    }
+    let texts = some_texts(texts.into_iter().collect(), "content", "made of text parts")?;
+    let dimensions = sizes.first().copied().flatten();
+    Ok(EmbedRequest { model: None, texts, dimensions, form, others: unknown })
+}
+
+fn some_texts(texts: Option<Vec<String>>, field: &str, what: &str) -> Result<Vec<String>, Error> {
+    texts.filter(|texts| !texts.is_empty()).ok_or_else(|| named(field, &format!("must be {what}")))
+}
+
+fn dimensions(value: Option<&Value>, field: &str) -> Result<Option<u32>, Error> {
+    match value {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => {
+            let count = value.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0);
+            count.map(Some).ok_or_else(|| named(field, "must be a whole number above 0"))
+        }
+    }
+}
+
+/// The error of one field.
+fn named(field: &str, what: &str) -> Error {
+    let mut error = Error::invalid_request(format!("`{field}` {what}"));
+    error.param = Some(field.to_owned());
+    error
+}
+
+fn others(body: &Value, known: &[&str]) -> Vec<String> {
+    let keys = body.as_object().into_iter().flat_map(|body| body.keys());
+    keys.filter(|key| !known.contains(&key.as_str())).cloned().collect()
 }
 
 fn listed(answer: &Value) -> Option<Vec<Vec<f32>>> {

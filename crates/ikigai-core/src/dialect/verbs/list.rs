@@ -1,6 +1,6 @@
 //! Which models a provider has, by its own word.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::segment;
 use crate::wire::WireRequest;
@@ -18,6 +18,10 @@ pub struct ListedModel {
     pub context: Option<u64>,
     /// The longest answer, where the provider says.
     pub max_output: Option<u64>,
+    /// Who made it or serves it, where the provider says.
+    pub owner: Option<String>,
+    /// The day it came out, as `2025-09-29`, where the provider says.
+    pub released: Option<String>,
 }
 
 impl Dialect {
@@ -57,6 +61,55 @@ impl Dialect {
         let next = text("nextPageToken").or_else(|| has_more.then(|| text("last_id")).flatten());
         Ok((models, next))
     }
+
+    /// Writes a list of models, all of it on one page, for a client of this dialect.
+    pub fn encode_models(self, models: &[ListedModel]) -> Vec<u8> {
+        let list: Vec<Value> = models.iter().map(|model| self.entry(model)).collect();
+        let id = |model: Option<&ListedModel>| model.map(|model| model.id.clone());
+        let answer = match self {
+            Dialect::Anthropic | Dialect::BedrockConverse => {
+                json!({"data": list, "has_more": false, "first_id": id(models.first()), "last_id": id(models.last())})
+            }
+            Dialect::OpenaiChat | Dialect::OpenaiResponses => json!({"object": "list", "data": list}),
+            Dialect::Gemini => json!({"models": list}),
+        };
+        super::written(&answer)
+    }
+
+    /// Writes one model for a client of this dialect.
+    pub fn encode_model(self, model: &ListedModel) -> Vec<u8> {
+        super::written(&self.entry(model))
+    }
+
+    fn entry(self, model: &ListedModel) -> Value {
+        let ListedModel { id, name, context, max_output, owner, released } = model;
+        let name = name.as_deref().unwrap_or(id);
+        match self {
+            Dialect::Anthropic | Dialect::BedrockConverse => {
+                let day = released.as_deref().unwrap_or("1970-01-01");
+                json!({
+                    "type": "model", "id": id, "display_name": name, "created_at": format!("{day}T00:00:00Z"),
+                    "max_input_tokens": context, "max_tokens": max_output
+                })
+            }
+            Dialect::OpenaiChat | Dialect::OpenaiResponses => {
+                let owner = owner.as_deref().unwrap_or("system");
+                json!({"id": id, "object": "model", "created": 0, "owned_by": owner})
+            }
+            Dialect::Gemini => json!({
+                "name": format!("models/{id}"), "baseModelId": id, "version": "001", "displayName": name,
+                "inputTokenLimit": context, "outputTokenLimit": max_output,
+                "supportedGenerationMethods": ["generateContent", "streamGenerateContent", "countTokens"]
+            }),
+        }
+    }
+}
+
+impl ListedModel {
+    /// A model of which nothing but its id is known.
+    pub fn new(id: impl Into<String>) -> Self {
+        ListedModel { id: id.into(), name: None, context: None, max_output: None, owner: None, released: None }
+    }
 }
 
 fn model(entry: &Value) -> Option<ListedModel> {
@@ -67,6 +120,8 @@ fn model(entry: &Value) -> Option<ListedModel> {
         name: text(&["display_name", "displayName", "name"]).filter(|name| *name != id && !name.starts_with("models/")),
         context: number(&["max_input_tokens", "inputTokenLimit", "context_length", "context_window", "max_model_len"]),
         max_output: number(&["max_tokens", "outputTokenLimit", "max_completion_tokens"]),
+        owner: text(&["owned_by"]),
+        released: text(&["created_at"]).and_then(|time| time.get(..10).map(str::to_owned)),
         id,
     })
 }

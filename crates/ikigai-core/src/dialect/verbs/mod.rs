@@ -10,12 +10,18 @@ use serde_json::Value;
 
 use crate::Error;
 
-pub use embed::Vectors;
+pub use embed::{EmbedRequest, VectorForm, Vectors};
 pub use list::ListedModel;
 
 /// A small answer as JSON.
 fn read(body: &[u8]) -> Result<Value, Error> {
     crate::json::wire::read_answer(body)
+}
+
+/// A small answer as bytes.
+fn written(answer: &Value) -> Vec<u8> {
+    // A value always has a JSON form.
+    serde_json::to_vec(answer).unwrap_or_default()
 }
 
 /// JSON that is not the answer that was asked for; it would be no other the next time.
@@ -26,7 +32,7 @@ fn unexpected(message: impl Into<String>) -> Error {
 }
 
 /// A name as a part of a path or a query: what would end it or mean something else there is escaped.
-pub(super) fn segment(name: &str) -> String {
+pub(crate) fn segment(name: &str) -> String {
     let mut escaped = String::with_capacity(name.len());
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~@:".contains(&byte) {

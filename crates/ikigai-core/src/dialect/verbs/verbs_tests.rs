@@ -51,9 +51,101 @@ fn lists_of_models_are_read_page_by_page() {
     assert_eq!(Dialect::Gemini.models_request(Some("a b")).path, "/models?pageSize=1000&pageToken=a%20b");
     let page = br#"{"models":[{"name":"models/g","displayName":"G","inputTokenLimit":9}],"nextPageToken":"t"}"#;
     let (models, next) = Dialect::Gemini.decode_models(page).unwrap();
-    let model = ListedModel { id: "g".into(), name: Some("G".into()), context: Some(9), max_output: None };
+    let model = ListedModel { name: Some("G".into()), context: Some(9), ..ListedModel::new("g") };
     assert_eq!((models, next.as_deref()), (vec![model], Some("t")));
     let page = br#"{"data":[{"id":"c"}],"has_more":true,"last_id":"c"}"#;
     assert_eq!(Dialect::Anthropic.decode_models(page).unwrap().1.as_deref(), Some("c"));
     assert_eq!(Dialect::OpenaiChat.decode_models(b"{}").unwrap_err().message, "the answer is not a list of models");
+}
+
+#[test]
+fn a_count_is_read_and_written_for_clients() {
+    let wrapped = br#"{"generateContentRequest": {"model": "models/g", "contents": [{"parts": [{"text": "Hi"}]}]}}"#;
+    let bare = br#"{"contents": [{"parts": [{"text": "Hi"}]}]}"#;
+    let path = Some("/v1beta/models/g:countTokens");
+    for body in [&wrapped[..], bare] {
+        let incoming = crate::wire::Incoming { path, body };
+        let request = Dialect::Gemini.decode_count_request(incoming, &crate::Limits::server()).unwrap();
+        assert_eq!((request.model.as_str(), request.messages[0].text().as_str()), ("g", "Hi"));
+    }
+    for dialect in Dialect::ALL {
+        assert_eq!(dialect.decode_count(&dialect.encode_count(7)), Ok(Some(7)), "{dialect}");
+    }
+}
+
+#[test]
+fn vectors_are_asked_for_and_written_in_each_dialect() {
+    let request = |dialect: Dialect, body: Value| dialect.decode_embed_request(body.to_string().as_bytes());
+    let texts = vec!["a".to_owned(), "b".to_owned()];
+    assert_eq!(
+        request(
+            Dialect::OpenaiChat,
+            json!({"model": "e", "input": ["a", "b"], "encoding_format": "base64", "user": "u"})
+        ),
+        Ok(EmbedRequest {
+            model: Some("e".into()),
+            texts: texts.clone(),
+            dimensions: None,
+            form: VectorForm::Base64,
+            others: vec!["user".into()],
+        })
+    );
+    let one =
+        |text: &str| json!({"model": "models/e", "content": {"parts": [{"text": text}]}, "outputDimensionality": 3});
+    let wanted = EmbedRequest {
+        model: None,
+        texts: texts.clone(),
+        dimensions: Some(3),
+        form: VectorForm::Numbers,
+        others: Vec::new(),
+    };
+    assert_eq!(request(Dialect::Gemini, json!({"requests": [one("a"), one("b")]})), Ok(wanted.clone()));
+    let single = EmbedRequest { texts: vec!["a".into()], form: VectorForm::Single, ..wanted };
+    assert_eq!(request(Dialect::Gemini, one("a")), Ok(single));
+    for (dialect, body, message) in [
+        (Dialect::OpenaiChat, json!({"model": "e", "input": [1, 2]}), "`input` must be a text or a list of texts"),
+        (Dialect::OpenaiChat, json!({"model": "e", "input": []}), "`input` must be a text or a list of texts"),
+        (Dialect::OpenaiChat, json!({"input": "a", "dimensions": 0}), "`dimensions` must be a whole number above 0"),
+        (Dialect::Gemini, json!({"content": {"parts": [{"inlineData": {}}]}}), "`content` must be made of text parts"),
+        (Dialect::Anthropic, json!({}), "anthropic has no embeddings"),
+    ] {
+        assert_eq!(request(dialect, body).unwrap_err().message, message);
+    }
+    let vectors = Vectors { vectors: vec![vec![1.0, 0.5], vec![2.0, 0.25]], input_tokens: Some(4) };
+    for (dialect, form) in [
+        (Dialect::OpenaiChat, VectorForm::Numbers),
+        (Dialect::OpenaiChat, VectorForm::Base64),
+        (Dialect::Gemini, VectorForm::Numbers),
+    ] {
+        let written = dialect.encode_embeddings(&vectors, "e", form);
+        assert_eq!(dialect.decode_embeddings(&written, 2).unwrap().vectors, vectors.vectors, "{dialect} {form:?}");
+    }
+    let single = Dialect::Gemini.encode_embeddings(&vectors, "e", VectorForm::Single);
+    assert_eq!(serde_json::from_slice::<Value>(&single).unwrap(), json!({"embedding": {"values": [1.0, 0.5]}}));
+}
+
+#[test]
+fn models_are_listed_for_clients_as_they_are_read() {
+    let model = ListedModel {
+        name: Some("G".into()),
+        context: Some(9),
+        max_output: Some(3),
+        owner: Some("google".into()),
+        released: Some("2025-01-02".into()),
+        ..ListedModel::new("g")
+    };
+    let known = |dialect: Dialect| match dialect {
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => {
+            ListedModel { owner: model.owner.clone(), ..ListedModel::new("g") }
+        }
+        Dialect::Gemini => ListedModel { owner: None, released: None, ..model.clone() },
+        Dialect::Anthropic | Dialect::BedrockConverse => ListedModel { owner: None, ..model.clone() },
+    };
+    for dialect in Dialect::ALL {
+        let list = dialect.encode_models(std::slice::from_ref(&model));
+        assert_eq!(dialect.decode_models(&list), Ok((vec![known(dialect)], None)), "{dialect}");
+        let one: Value = serde_json::from_slice(&dialect.encode_model(&model)).unwrap();
+        let list: Value = serde_json::from_slice(&list).unwrap();
+        assert_eq!(list.get("data").or(list.get("models")).unwrap()[0], one);
+    }
 }

@@ -17,6 +17,7 @@ use serde::forward_to_deserialize_any;
 use serde_json::value::RawValue;
 
 use super::RAW;
+use super::text_or_raw::TEXT_OR_RAW;
 use walk::Reader;
 
 /// How deep structs and values may be nested, as in serde_json: reading those takes stack. Raw text takes none.
@@ -115,7 +116,8 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Refused> {
         match name {
-            RAW => visitor.visit_map(RawText(self.raw()?)),
+            TEXT_OR_RAW if self.peek()? == b'"' => self.deserialize_any(visitor),
+            TEXT_OR_RAW | RAW => visitor.visit_map(RawText(self.raw()?)),
             _ => visitor.visit_newtype_struct(self),
         }
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::*;
+use crate::json::text_or_raw::TextOrRaw;
 
 const UNBOUNDED: usize = usize::MAX;
 
@@ -24,6 +25,8 @@ fn compare(text: &str) {
     let raw = |raw: Option<&RawValue>| raw.map(|raw| raw.get().to_owned());
     assert_eq!(raw(found(text)), raw(expected(text)), "as raw text: {text}");
     assert_eq!(found::<String>(text), expected::<String>(text), "as a string: {text}");
+    let either = |read: Option<TextOrRaw<'_>>| format!("{read:?}");
+    assert_eq!(either(found(text)), either(expected(text)), "as a text or anything else: {text}");
     assert_eq!(found::<Option<u64>>(text), expected::<Option<u64>>(text), "as a number or null: {text}");
     assert_eq!(found::<f64>(text).map(f64::to_bits), expected::<f64>(text).map(f64::to_bits), "as a float: {text}");
     let fields = |fields: Option<BTreeMap<String, &RawValue>>| {

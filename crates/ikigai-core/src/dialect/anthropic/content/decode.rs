@@ -77,9 +77,8 @@ pub(in super::super) fn read(block: Object<'_>, reading: Reading<'_>) -> Result<
     let Reading::Request(list, index) = reading else { return Ok(block.whole()) };
     let place = format!("{list}[{index}]");
     let needs = twice.as_deref().unwrap_or(needs);
-    let mut error = Error::invalid_request(format!("{place}: {needs}"));
-    error.param = Some(place);
-    Err(error)
+    let what = format!("{place}: {needs}");
+    Err(Error::invalid_param(place, what))
 }
 
 /// An object out of which the fields that mean something are taken.

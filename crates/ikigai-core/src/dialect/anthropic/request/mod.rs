@@ -10,9 +10,7 @@ pub(crate) use encode::encode_request;
 
 /// The error of a field that is not what it must be.
 pub(super) fn refusal(place: &str, wanted: &str) -> crate::Error {
-    let mut error = crate::Error::invalid_request(format!("{place} must be {wanted}"));
-    error.param = Some(place.to_owned());
-    error
+    crate::Error::invalid_param(place, format!("{place} must be {wanted}"))
 }
 
 #[cfg(test)]

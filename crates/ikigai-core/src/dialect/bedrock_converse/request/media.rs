@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::Source;
+use crate::dialect::media::{data_url, plain_base64};
 use crate::json::wire::Text;
 
 use super::super::wire::{self, Location, Media};
@@ -99,26 +100,6 @@ fn stored(url: &str) -> Result<(String, wire::Source<'_>), String> {
     };
     let place = Location { uri: Some(url.into()), rest: Vec::new() };
     Ok((end.to_ascii_lowercase(), wire::Source { stored: Some(place), ..wire::Source::default() }))
-}
-
-/// The media type and the base64 inside a `data:` URL.
-fn data_url(url: &str) -> Option<(&str, &str)> {
-    let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
-    Some((head.strip_suffix(";base64")?, data))
-}
-
-/// Standard base64 without line breaks, whichever alphabet it came in.
-fn plain_base64(data: &str) -> Cow<'_, str> {
-    let is_odd = |byte: u8| matches!(byte, b'-' | b'_') || byte.is_ascii_whitespace();
-    if !data.bytes().any(is_odd) {
-        return Cow::Borrowed(data);
-    }
-    let plain = data.chars().filter(|c| !c.is_ascii_whitespace()).map(|c| match c {
-        '-' => '+',
-        '_' => '/',
-        other => other,
-    });
-    Cow::Owned(plain.collect())
 }
 
 /// The names of a request's documents: of few kinds of characters, and no two alike.

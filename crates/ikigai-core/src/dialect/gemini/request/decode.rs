@@ -5,7 +5,7 @@ use super::super::wire::{Body, OneOrMany, System, ToolConfig};
 use super::super::{DIALECT, state};
 use super::{config, messages, pairing, tools};
 use crate::json::wire::{Leftovers as _, Text, read_request};
-use crate::server::decoded;
+use crate::server::unescape;
 use crate::wire::Incoming;
 use crate::{Block, Error, Fields, Json, Limits, Part, Request};
 
@@ -71,7 +71,7 @@ fn model(path: Option<&str>, named: Option<Text<'_>>, request: &mut Request, sha
 /// The model and the method of `…/models/{model}:{method}?…`. Names may hold colons and slashes themselves, and any of it
 /// may be escaped.
 fn split_path(path: &str) -> Option<(String, String)> {
-    let path = decoded(path.split(['?', '#']).next()?)?;
+    let path = unescape(path.split(['?', '#']).next()?)?;
     let (resource, method) = path.rsplit_once(':')?;
     let name = match resource.split_once("/models/").or_else(|| Some(("", resource.strip_prefix("models/")?))) {
         Some((_, model)) => model,

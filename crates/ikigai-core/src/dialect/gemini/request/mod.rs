@@ -21,9 +21,7 @@ pub(crate) use encode::encode_request;
 
 /// A request that cannot be what it says, with the place.
 fn refuse(place: impl Display, fault: &str) -> Error {
-    let mut error = Error::invalid_request(format!("{place}: {fault}"));
-    error.param = Some(place.to_string());
-    error
+    Error::invalid_param(place.to_string(), format!("{place}: {fault}"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Ids for calls and results that came without.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 
 use super::super::DIALECT;
 use super::super::content::GENERATED;
@@ -20,7 +21,7 @@ pub(super) fn name_calls(messages: &mut [Message]) {
     for message in messages {
         // The model's contents in a row are one turn.
         if message.role == Role::Assistant && last_role != Some(Role::Assistant) {
-            turn = Turn::default();
+            turn.clear();
         }
         last_role = Some(message.role);
         for block in &mut message.content {
@@ -69,36 +70,59 @@ impl FreshIds {
 #[derive(Default)]
 struct Turn<'m> {
     calls: Vec<Call<'m>>,
+    /// Those with an id from the wire: no result names one of ours.
     by_id: BTreeMap<String, usize>,
-    by_name: BTreeMap<String, Named>,
+    by_name: BTreeMap<&'m str, Named>,
     /// All calls before this one are answered.
     open_from: usize,
 }
 
-/// The calls of one name, in order. A queue gives up those that are answered when it comes to them.
-#[derive(Default)]
+/// The calls of one name: each knows the next one.
 struct Named {
-    all: VecDeque<usize>,
-    without_id: VecDeque<usize>,
+    /// All before this one are answered.
+    open_from: usize,
+    /// All before this one are answered or came with an id.
+    without_id_from: usize,
+    last: usize,
 }
 
 struct Call<'m> {
-    call: &'m mut ToolCall,
+    id: &'m mut String,
+    came_with_id: bool,
     answered: bool,
+    next_of_name: Option<usize>,
 }
 
 impl<'m> Turn<'m> {
+    /// Forgets the calls, but keeps the room for them: turns are many and short.
+    fn clear(&mut self) {
+        self.calls.clear();
+        self.by_id.clear();
+        self.by_name.clear();
+        self.open_from = 0;
+    }
+
     fn add(&mut self, call: &'m mut ToolCall, ids: &mut FreshIds) {
         let place = self.calls.len();
-        let named = self.by_name.entry(call.name.clone()).or_default();
-        named.all.push_back(place);
-        if call.id.is_empty() {
+        let came_with_id = !call.id.is_empty();
+        if came_with_id {
+            self.by_id.entry(call.id.clone()).or_insert(place);
+        } else {
             call.id = ids.next();
             mark(&mut call.provider_data);
-            named.without_id.push_back(place);
         }
-        self.by_id.entry(call.id.clone()).or_insert(place);
-        self.calls.push(Call { call, answered: false });
+        match self.by_name.entry(&call.name) {
+            Entry::Occupied(mut named) => {
+                let before = std::mem::replace(&mut named.get_mut().last, place);
+                if let Some(before) = self.calls.get_mut(before) {
+                    before.next_of_name = Some(place);
+                }
+            }
+            Entry::Vacant(named) => {
+                named.insert(Named { open_from: place, without_id_from: place, last: place });
+            }
+        }
+        self.calls.push(Call { id: &mut call.id, came_with_id, answered: false, next_of_name: None });
     }
 
     /// Pairs a result with the call that has its id; else with the first open one of its name; else, for a result without
@@ -110,18 +134,17 @@ impl<'m> Turn<'m> {
             let name = result.provider_data.part_str(DIALECT, Part::Shape, NAME).unwrap_or_default();
             let named = self.by_name.get_mut(name.as_ref());
             if has_id {
-                return first_open(&self.calls, &mut named?.without_id);
+                return named?.first_without_id(&self.calls);
             }
-            named.and_then(|named| first_open(&self.calls, &mut named.all)).or_else(|| {
-                let answered = self.calls.iter().skip(self.open_from).take_while(|call| call.answered).count();
-                self.open_from += answered;
+            named.and_then(|named| named.first_open(&self.calls)).or_else(|| {
+                self.open_from += self.calls.iter().skip(self.open_from).take_while(|call| call.answered).count();
                 (self.open_from < self.calls.len()).then_some(self.open_from)
             })
         });
         match place.and_then(|place| Some((place, self.calls.get_mut(place)?))) {
             Some((place, call)) if has_id => {
                 call.answered = true;
-                call.call.id.clone_from(&result.tool_call_id);
+                call.id.clone_from(&result.tool_call_id);
                 self.by_id.entry(result.tool_call_id.clone()).or_insert(place);
             }
             None if has_id => {}
@@ -129,7 +152,7 @@ impl<'m> Turn<'m> {
                 result.tool_call_id = match found {
                     Some((_, call)) => {
                         call.answered = true;
-                        call.call.id.clone()
+                        call.id.clone()
                     }
                     None => ids.next(),
                 };
@@ -139,15 +162,27 @@ impl<'m> Turn<'m> {
     }
 }
 
-/// The first call of a queue that is not answered yet; those that are leave it.
-fn first_open(calls: &[Call<'_>], queue: &mut VecDeque<usize>) -> Option<usize> {
-    while let Some(place) = queue.front() {
-        if calls.get(*place).is_some_and(|call| !call.answered) {
-            return Some(*place);
-        }
-        queue.pop_front();
+impl Named {
+    /// The first call that is not answered yet.
+    fn first_open(&mut self, calls: &[Call<'_>]) -> Option<usize> {
+        go_on(&mut self.open_from, calls, |call| !call.answered)
     }
-    None
+
+    /// The first call that is not answered yet, of those that came without an id.
+    fn first_without_id(&mut self, calls: &[Call<'_>]) -> Option<usize> {
+        go_on(&mut self.without_id_from, calls, |call| !call.answered && !call.came_with_id)
+    }
+}
+
+/// Goes on to the first call of the name that is meant. Those before it are not looked at again.
+fn go_on(from: &mut usize, calls: &[Call<'_>], is_meant: impl Fn(&Call<'_>) -> bool) -> Option<usize> {
+    loop {
+        let call = calls.get(*from)?;
+        if is_meant(call) {
+            return Some(*from);
+        }
+        *from = call.next_of_name?;
+    }
 }
 
 #[cfg(test)]

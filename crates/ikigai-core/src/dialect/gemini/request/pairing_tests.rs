@@ -5,7 +5,7 @@ use super::super::decode_tests::round;
 use super::*;
 use crate::Request;
 
-/// Each step of a queue takes a call out of it or finds one, so that N results look at no more than N answered calls.
+/// Each step goes past a call or finds one, so that N results look at no more than N answered calls.
 #[test]
 fn the_work_grows_with_the_calls_and_not_with_their_square() {
     let count = 10_000;
@@ -15,8 +15,8 @@ fn the_work_grows_with_the_calls_and_not_with_their_square() {
     let mut turn = Turn::default();
     calls.iter_mut().for_each(|call| turn.add(call, &mut ids));
     let left = |turn: &Turn<'_>| {
-        turn.calls.len() - turn.open_from
-            + turn.by_name.values().map(|named| named.all.len() + named.without_id.len()).sum::<usize>()
+        let of_name = |named: &Named| 2 * count - named.open_from - named.without_id_from;
+        count - turn.open_from + turn.by_name.values().map(of_name).sum::<usize>()
     };
     let mut own = Ids::default();
     for answered in 0..count {
@@ -24,7 +24,7 @@ fn the_work_grows_with_the_calls_and_not_with_their_square() {
         result.provider_data.set_part(DIALECT, Part::Shape, NAME, "f");
         turn.answer(&mut result, &mut ids);
         assert_eq!(result.tool_call_id, own.next_id());
-        // Only the answered calls before this one have left the queue of their name.
+        // Only the answered calls before this one are passed among those of their name.
         assert_eq!(left(&turn), 3 * count - answered, "after {answered}");
     }
 }

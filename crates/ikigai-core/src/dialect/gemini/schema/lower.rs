@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use serde_json::{Map, Value, json};
 
-use super::super::error::excerpt;
+use crate::dialect::failure::excerpt;
 use crate::json::wire::Raw;
 use crate::{Error, Json, Limits, Loss, LossCode};
 

@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::super::error::excerpt;
 use super::super::wire::{PartialArg, whole};
+use crate::dialect::failure::excerpt;
 
 /// So many steps a path may have: nothing reads JSON that is nested deeper.
 const MOST_STEPS: usize = 120;

@@ -54,9 +54,7 @@ fn model(named: &mut Words<'_>, path: Option<&str>, notes: &mut Notes) -> Result
         Some(model) => model.into_owned(),
         None => {
             let Some(model) = path.and_then(deployment) else {
-                let mut error = Error::invalid_request("`model` is missing; name the model that shall answer");
-                error.param = Some("model".to_owned());
-                return Err(error);
+                return Err(at("model", "is missing; name the model that shall answer"));
             };
             notes.mark(shape::MODEL_IN_PATH);
             model
@@ -76,9 +74,8 @@ fn deployment(path: &str) -> Option<String> {
 /// A complaint about one place in the request.
 pub(super) fn at(place: impl Into<String>, what: &str) -> Error {
     let place = place.into();
-    let mut error = Error::invalid_request(format!("`{place}` {what}"));
-    error.param = Some(place);
-    error
+    let why = format!("`{place}` {what}");
+    Error::invalid_param(place, why)
 }
 
 /// Takes a field out if it can be read as a type; what cannot stays for the provider to refuse.

@@ -89,7 +89,7 @@ impl<'f> History<'f> {
             Item::Odd(_) => None,
         };
         let texts: Option<Vec<String>> = parts.iter().map(text).collect();
-        let content = texts.map_or_else(|| Content::Parts(parts), |texts| Content::Text(texts.join(GAP).into()));
+        let content = texts.map_or_else(|| Content::List(parts), |texts| Content::Text(texts.join(GAP).into()));
         self.push(self.system_role(), Message { content, ..Message::default() });
     }
 
@@ -232,7 +232,7 @@ impl<'f> History<'f> {
 
     fn flush_moved(&mut self) {
         if !self.moved.is_empty() {
-            let content = Content::Parts(std::mem::take(&mut self.moved));
+            let content = Content::List(std::mem::take(&mut self.moved));
             self.push_user(Message { content, ..Message::default() });
         }
     }
@@ -329,13 +329,13 @@ fn shaped<'a>(mut parts: Vec<Item<'a, Part<'a>>>, shape: &Fields) -> Message<'a>
             wire::put(&mut message.rest, "content", &());
             Content::Absent
         }
-        (Some(ContentShape::Parts), _) => Content::Parts(parts),
+        (Some(ContentShape::Parts), _) => Content::List(parts),
         (_, []) => Content::Text("".into()),
         // The text alone where there is nothing else to say.
         (_, [Item::Fits(Part { text: Some(text), rest, .. })]) if rest.is_empty() => {
             Content::Text(std::mem::take(text))
         }
-        (_, _) => Content::Parts(parts),
+        (_, _) => Content::List(parts),
     };
     message
 }

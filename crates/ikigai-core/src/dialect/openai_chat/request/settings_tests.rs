@@ -153,7 +153,7 @@ mod any_request {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::dialect::openai_chat::any_json::{config, object, value};
+    use crate::dialect::openai_chat::testing::{config, object, value};
 
     fn message() -> impl Strategy<Value = Value> {
         let role = prop::sample::select(vec!["system", "developer", "user", "assistant", "tool", "function"]);

@@ -37,6 +37,8 @@ pub(crate) struct Encoder {
     model: String,
     /// The beginning of every chunk, up to and with `"choices":[`.
     head: Vec<u8>,
+    /// The same of a chunk with a delta, up to and with `"delta":{`.
+    delta_head: Vec<u8>,
     /// What is known of each block that is still open.
     open: BTreeMap<usize, Open>,
     calls: u64,
@@ -144,6 +146,7 @@ impl Encoder {
     fn set_head(&mut self, id: Json) {
         let mut head = b"data: ".to_vec();
         write_head(&id, &Json::of(&self.reply.created).unwrap_or_default(), &self.model, &mut head);
+        self.delta_head = [&head, b"{\"index\":0,\"delta\":{".as_slice()].concat();
         (self.id, self.head) = (id, head);
     }
 
@@ -157,8 +160,7 @@ impl Encoder {
 
     /// A chunk whose delta has the given fields.
     fn delta(&self, out: &mut Vec<u8>, fields: &[u8], value: impl FnOnce(&mut Vec<u8>)) {
-        out.extend_from_slice(&self.head);
-        out.extend_from_slice(b"{\"index\":0,\"delta\":{");
+        out.extend_from_slice(&self.delta_head);
         out.extend_from_slice(fields);
         value(out);
         out.extend_from_slice(b"},\"finish_reason\":null}]}\n\n");

@@ -152,7 +152,7 @@ mod any_frames {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::dialect::openai_chat::any_json::{config, value};
+    use crate::dialect::openai_chat::testing::{config, value};
 
     proptest! {
         #![proptest_config(config())]

@@ -40,11 +40,7 @@ pub(super) fn decode(list: Items<'_>) -> Result<Input, Error> {
             Entry::Fits(item) => input.take(item),
             Entry::Odd(_) => Err("must be an object".to_owned()),
         };
-        read.map_err(|what| {
-            let mut error = Error::invalid_request(format!("`input[{index}]` {what}"));
-            error.param = Some(format!("input[{index}]"));
-            error
-        })?;
+        read.map_err(|what| Error::invalid_param(format!("input[{index}]"), format!("`input[{index}]` {what}")))?;
     }
     input.give_state_to_calls();
     Ok(input)

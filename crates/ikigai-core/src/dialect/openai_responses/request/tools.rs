@@ -25,9 +25,8 @@ pub(super) fn decode(tools: Vec<Entry<'_, wire::Tool<'_>>>) -> Result<Vec<Tool>,
             return Ok(Tool::other(other(&tool)));
         }
         decode_function(tool).map(Tool::Function).ok_or_else(|| {
-            let mut error = Error::invalid_request(format!("`tools[{index}]` is a function and needs a `name`"));
-            error.param = Some(format!("tools[{index}].name"));
-            error
+            let what = format!("`tools[{index}]` is a function and needs a `name`");
+            Error::invalid_param(format!("tools[{index}].name"), what)
         })
     };
     tools.into_iter().enumerate().map(decode).collect()

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::super::super::content::write_bytes;
 use super::super::super::wire::Written;
 use crate::Source;
+use crate::dialect::media::{data_url, plain_base64};
 
 /// A source in a form that the API takes, `None` where it is in one; or why it cannot be taken.
 type Fitting<'a> = Result<Option<Written<'a>>, String>;
@@ -58,8 +59,7 @@ fn inline(source: &Source) -> Option<(&str, &str)> {
     match source {
         Source::Base64 { media_type, data } => Some((media_type, data)),
         Source::Url { url, .. } => {
-            let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
-            let media_type = head.strip_suffix(";base64")?;
+            let (media_type, data) = data_url(url)?;
             Some((media_type.split(';').next().unwrap_or(media_type), data))
         }
         Source::File { .. } | Source::Text { .. } => None,
@@ -71,18 +71,4 @@ fn as_bytes<'a>(source: &Source, media_type: &'a str, data: &'a str) -> Option<W
         (Source::Base64 { .. }, Cow::Borrowed(_)) => None,
         (_, plain) => Some(write_bytes("base64", media_type, plain)),
     }
-}
-
-/// Standard base64 without line breaks, whichever alphabet it came in.
-fn plain_base64(data: &str) -> Cow<'_, str> {
-    let is_odd = |byte: u8| matches!(byte, b'-' | b'_') || byte.is_ascii_whitespace();
-    if !data.bytes().any(is_odd) {
-        return Cow::Borrowed(data);
-    }
-    let plain = data.chars().filter(|c| !c.is_ascii_whitespace()).map(|c| match c {
-        '-' => '+',
-        '_' => '/',
-        other => other,
-    });
-    Cow::Owned(plain.collect())
 }

@@ -60,7 +60,7 @@ fn said<'c>(delta: &'c Message<'_>) -> Option<Part<'c, Slot>> {
         Content::Absent => None,
         Content::Text(text) if text.as_str().is_empty() => None,
         Content::Text(text) => Some((text, Field::Content)),
-        Content::Parts(_) => return None,
+        Content::List(_) => return None,
     };
     let thought =
         |words: &'c Words<'_>, name: &'static str| words.0.as_ref().map(|text| (text, Field::Reasoning(name)));

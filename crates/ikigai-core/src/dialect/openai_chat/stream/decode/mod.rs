@@ -189,7 +189,7 @@ impl Decoder {
         match std::mem::take(&mut delta.content) {
             Content::Absent => {}
             Content::Text(text) => self.blocks.text(text.into_string(), out),
-            Content::Parts(parts) => {
+            Content::List(parts) => {
                 self.in_parts = true;
                 parts.into_iter().for_each(|part| self.blocks.part(part, out));
             }

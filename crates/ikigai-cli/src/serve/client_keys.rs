@@ -1,0 +1,71 @@
+//! The client keys created at the first start. Only their fingerprints are stored: nobody needs the keys themselves.
+
+use ikigai_gateway::ClientKey;
+use serde::{Deserialize, Serialize};
+
+use crate::exit::Failure;
+use crate::files::{self, Mode};
+use crate::places::Places;
+
+/// The keys created here.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ClientKeys {
+    /// The SHA-256 of each, in hexadecimal.
+    keys: Vec<String>,
+}
+
+impl ClientKeys {
+    /// Those created before.
+    pub(super) fn read() -> Result<Self, Failure> {
+        let file = Places::required()?.client_keys();
+        match std::fs::read_to_string(&file) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(ClientKeys::default()),
+            Err(error) => Err(Failure::new(format!("cannot read {}: {error}", file.display()))),
+            Ok(text) => toml::from_str(&text).map_err(|error| {
+                Failure::new(format!("{}: {}", file.display(), error.message()))
+                    .hint("Delete the file and run `ikigai serve --new-key`.")
+            }),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// For the gateway.
+    pub(super) fn fingerprints(&self) -> Vec<ClientKey> {
+        let known = self.keys.iter().filter_map(|key| from_hex(key));
+        known.map(|fingerprint| ClientKey { fingerprint, name: "local".to_owned() }).collect()
+    }
+
+    /// Creates a key that replaces the others, and returns it to be shown once.
+    pub(super) fn make(&mut self) -> Result<String, Failure> {
+        let random = [uuid(), uuid()].concat();
+        let key = format!("ik-{random}");
+        self.keys = vec![hex(&ClientKey::new(&key, "").fingerprint)];
+        let file = Places::required()?.client_keys();
+        let failed = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", file.display()));
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let text = toml::to_string(self).map_err(|error| Failure::new(error.to_string()))?;
+        files::replace(&file, text.as_bytes(), Mode::Private).map_err(failed)?;
+        Ok(key)
+    }
+}
+
+/// A random text, from the system's randomness.
+fn uuid() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn from_hex(text: &str) -> Option<[u8; 32]> {
+    let bytes: Option<Vec<u8>> =
+        (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect();
+    bytes?.try_into().ok()
+}

@@ -1,0 +1,108 @@
+//! What the gateway watches while it runs: its configuration file, and the signals to reload it or to stop.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use ikigai_gateway::Gateway;
+
+use super::Source;
+
+/// How often the file is checked. Polling works everywhere, even if the file is replaced through a link.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Applies new configurations until the gateway is stopped.
+pub(super) async fn until_stopped(gateway: &Gateway, source: &Source) {
+    let mut signals = Signals::new();
+    let mut seen = source.file().map(stamp);
+    let mut ticks = tokio::time::interval(LOOK);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        let asked = tokio::select! {
+            signal = signals.next() => match signal {
+                Signal::Stop => return,
+                Signal::Reload => true,
+            },
+            _ = ticks.tick() => false,
+        };
+        let Some(file) = source.file() else { continue };
+        let now = stamp(file);
+        if asked || seen.as_ref() != Some(&now) {
+            seen = Some(now);
+            reload(gateway, source);
+        }
+    }
+}
+
+/// Reads the configuration again. A bad one changes nothing.
+fn reload(gateway: &Gateway, source: &Source) {
+    let outcome = match source.read() {
+        Ok(config) => {
+            for warning in &config.warnings {
+                tracing::warn!(target: "ikigai::gateway", "{warning}");
+            }
+            gateway.reload(config).map_err(|error| error.to_string())
+        }
+        Err(failure) => Err(failure.what),
+    };
+    match outcome {
+        Ok(()) => tracing::info!(target: "ikigai::gateway", "configuration reloaded"),
+        Err(error) => {
+            tracing::error!(target: "ikigai::gateway", error, "the new configuration is invalid; keeping the old one")
+        }
+    }
+}
+
+/// What tells one state of a file from another.
+fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
+    let metadata = std::fs::metadata(file).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// What a signal asks for.
+enum Signal {
+    Stop,
+    Reload,
+}
+
+#[cfg(unix)]
+struct Signals {
+    terminate: Option<tokio::signal::unix::Signal>,
+    hang_up: Option<tokio::signal::unix::Signal>,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn new() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        Signals { terminate: signal(SignalKind::terminate()).ok(), hang_up: signal(SignalKind::hangup()).ok() }
+    }
+
+    async fn next(&mut self) -> Signal {
+        async fn one(signal: &mut Option<tokio::signal::unix::Signal>) {
+            match signal {
+                Some(signal) => _ = signal.recv().await,
+                None => std::future::pending().await,
+            }
+        }
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => Signal::Stop,
+            () = one(&mut self.terminate) => Signal::Stop,
+            () = one(&mut self.hang_up) => Signal::Reload,
+        }
+    }
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn new() -> Self {
+        Signals
+    }
+
+    async fn next(&mut self) -> Signal {
+        let _ = tokio::signal::ctrl_c().await;
+        Signal::Stop
+    }
+}

@@ -1,0 +1,116 @@
+//! Reading requests: within their limits, and no more of them at once than there is room for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt as _;
+use hyper::body::{Body as _, Incoming};
+use ikigai::ErrorKind;
+use ikigai_core::Error;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+/// Room is given out in pieces of this many bytes.
+const PIECE: usize = 1024;
+/// What a body that does not say how long it is gets at first.
+const FIRST: usize = 64 << 10;
+/// How long a request waits for room.
+const WAIT: Duration = Duration::from_secs(60);
+
+/// Room in memory for the requests that are held at once.
+#[derive(Debug, Clone)]
+pub(crate) struct Room(Arc<Semaphore>);
+
+/// A request's body, with the room that it takes.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) bytes: Bytes,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+/// Why a body was not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    TooLarge(usize),
+    TooSlow,
+    NoRoom,
+    Broken,
+}
+
+impl Room {
+    pub(crate) fn new(bytes: usize) -> Self {
+        Room(Arc::new(Semaphore::new((bytes / PIECE).clamp(1, Semaphore::MAX_PERMITS))))
+    }
+
+    /// Reads a body of at most `most` bytes, whose pieces are at most `pause` apart.
+    pub(crate) async fn read(&self, mut body: Incoming, most: usize, pause: Duration) -> Result<Held, Refused> {
+        let told = body.size_hint();
+        if told.lower() > most as u64 {
+            return Err(Refused::TooLarge(most));
+        }
+        if body.is_end_stream() {
+            return Ok(Held { bytes: Bytes::new(), _room: None });
+        }
+        let expected = told.exact().map_or(FIRST, |exact| usize::try_from(exact).unwrap_or(most)).min(most);
+        let mut room = match timeout(WAIT, Arc::clone(&self.0).acquire_many_owned(pieces(expected))).await {
+            Ok(Ok(room)) => room,
+            Ok(Err(_)) | Err(_) => return Err(Refused::NoRoom),
+        };
+        let mut read = BytesMut::new();
+        let mut first: Option<Bytes> = None;
+        loop {
+            let piece = match timeout(pause, body.frame()).await {
+                Err(_) => return Err(Refused::TooSlow),
+                Ok(None) => break,
+                Ok(Some(Err(_))) => return Err(Refused::Broken),
+                Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
+            };
+            let length = read.len() + first.as_ref().map_or(0, Bytes::len) + piece.len();
+            if length > most {
+                return Err(Refused::TooLarge(most));
+            }
+            let taken = room.num_permits() * PIECE;
+            if length > taken {
+                // Whoever waits here holds room that others wait for, so nobody does.
+                let more = pieces((length - taken).max(taken).min(most - taken + PIECE));
+                let more = Arc::clone(&self.0).try_acquire_many_owned(more).map_err(|_| Refused::NoRoom)?;
+                room.merge(more);
+            }
+            // One piece is the usual case, and needs no copy.
+            match first.take() {
+                None if read.is_empty() => first = Some(piece),
+                before => {
+                    read.reserve(expected.saturating_sub(read.len()).max(piece.len()));
+                    read.extend_from_slice(&before.unwrap_or_default());
+                    read.extend_from_slice(&piece);
+                }
+            }
+        }
+        let bytes = first.unwrap_or_else(|| read.freeze());
+        Ok(Held { bytes, _room: Some(room) })
+    }
+}
+
+fn pieces(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(PIECE).max(1)).unwrap_or(u32::MAX)
+}
+
+impl Refused {
+    /// The status and the error for the client.
+    pub(crate) fn error(self) -> (u16, Error) {
+        let (status, kind, message) = match self {
+            Refused::TooLarge(most) => {
+                (413, ErrorKind::InvalidRequest, format!("the request is larger than {most} bytes, which is the limit"))
+            }
+            Refused::TooSlow => {
+                (408, ErrorKind::InvalidRequest, "the rest of the request did not come in time".to_owned())
+            }
+            Refused::NoRoom => {
+                (503, ErrorKind::Overloaded, "the gateway holds too many requests; try again".to_owned())
+            }
+            Refused::Broken => (400, ErrorKind::InvalidRequest, "the request broke off".to_owned()),
+        };
+        (status, Error::new(kind, message))
+    }
+}

@@ -1,0 +1,309 @@
+//! Requests for an answer: who is asked, in which order, and what the client gets.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{HeaderMap, Response, StatusCode};
+use ikigai::{Dialect, ErrorKind, Request};
+use ikigai_core::server::{Endpoint, Envelope, Framing, Seen, Verb, may_hold_seals};
+use ikigai_core::wire::Incoming;
+use ikigai_core::{Error, Limits, Loss};
+
+use crate::body::Held;
+use crate::live::{Begun, Live};
+use crate::log::{Entry, Outcome};
+use crate::memory::Memory;
+use crate::pass::pass;
+use crate::plan::{Plan, Way};
+use crate::reply::{self, Out, wrong_field};
+use crate::state::State;
+use crate::translate::{Decoded, translate};
+
+/// Decoding more bytes than this would keep others waiting.
+const LARGE: usize = 256 << 10;
+
+/// A request of a client.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) endpoint: Endpoint,
+    /// The path with its query.
+    pub(crate) target: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Held,
+    /// Who asks, by the name of the key.
+    pub(crate) client: String,
+    pub(crate) memory: Memory,
+    /// Losses are errors for this request, whatever the configuration says.
+    pub(crate) strict: bool,
+}
+
+/// What a request asks for, as far as routing has to know.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) model: String,
+    /// The body names the model, and not the path.
+    pub(crate) in_body: bool,
+    pub(crate) streams: bool,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The request is wrong, or cannot be answered by anybody.
+    Own(Box<Error>),
+    /// The provider said so, or could not be reached.
+    Upstream(ikigai::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure::Own(Box::new(error))
+    }
+}
+
+impl From<ikigai::Error> for Failure {
+    fn from(error: ikigai::Error) -> Self {
+        Failure::Upstream(error)
+    }
+}
+
+impl From<ikigai::transport::TransportError> for Failure {
+    fn from(error: ikigai::transport::TransportError) -> Self {
+        Failure::Upstream(error.into())
+    }
+}
+
+impl Failure {
+    /// In the canonical form.
+    pub(crate) fn canonical(&self) -> Error {
+        match self {
+            Failure::Own(error) => (**error).clone(),
+            Failure::Upstream(error) => error.canonical(),
+        }
+    }
+
+    /// May another model be asked? Not for what is wrong with the request itself.
+    fn may_fall_back(&self) -> bool {
+        !matches!(
+            self.canonical().kind,
+            ErrorKind::InvalidRequest | ErrorKind::ContentFiltered | ErrorKind::ContextTooLong | ErrorKind::Cancelled
+        )
+    }
+
+    fn tries(&self) -> usize {
+        match self {
+            Failure::Own(_) => 0,
+            Failure::Upstream(error) => error.attempts().len(),
+        }
+    }
+}
+
+impl Asked {
+    /// Reads the top level of a body.
+    pub(crate) fn of(endpoint: &Endpoint, body: &[u8]) -> Result<Self, Error> {
+        let envelope = Envelope::read(body).map_err(|error| Error::invalid_request(error.to_string()))?;
+        let streams = match envelope.get("stream") {
+            _ if matches!(endpoint.verb, Verb::Stream(_)) => true,
+            None | Some(b"null") => false,
+            Some(_) => envelope.stream().ok_or_else(|| wrong_field("stream", "`stream` must be true or false"))?,
+        };
+        let named = match &endpoint.model {
+            Some(model) => Some(Cow::Borrowed(model.as_str())),
+            None => envelope.model(),
+        };
+        match named {
+            Some(model) if !model.is_empty() => {
+                Ok(Asked { model: model.into_owned(), in_body: endpoint.model.is_none(), streams })
+            }
+            Some(_) => Err(wrong_field("model", "`model` is empty")),
+            None if envelope.get("model").is_some() => Err(wrong_field("model", "`model` must be a text")),
+            None => Err(wrong_field("model", "`model` is missing")),
+        }
+    }
+}
+
+/// An answer that has begun.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) rest: Rest,
+    pub(crate) noted: Noted,
+}
+
+/// What follows the head of an answer.
+pub(crate) enum Rest {
+    /// All of it.
+    Whole(Bytes),
+    /// It is still being written.
+    Live(Begun),
+}
+
+/// What is known about an answer when it begins.
+#[derive(Debug, Default)]
+pub(crate) struct Noted {
+    pub(crate) seen: Seen,
+    pub(crate) failed_tries: usize,
+    pub(crate) upstream_id: Option<String>,
+    pub(crate) losses: Vec<Loss>,
+}
+
+/// Answers a request for an answer.
+pub(crate) async fn generate(call: Call, mut entry: Entry, state: &Arc<State>) -> Response<Out> {
+    let dialect = call.endpoint.dialect;
+    let failure = match attempt(call, &mut entry, state).await {
+        Ok(answer) => return begin(answer, entry, state),
+        Err(failure) => failure,
+    };
+    let error = failure.canonical();
+    reply::note_refusal(&mut entry, &error);
+    entry.failed_tries += failure.tries();
+    let response = match &failure {
+        // A provider's own words, where it speaks the client's dialect.
+        Failure::Upstream(error) if entry.mode == Some("pass") => match error.response() {
+            Some(failed) => reply::whole(failed.status, failed.headers.clone(), failed.body.clone()),
+            None => reply::refuse(dialect, &error.canonical(), None),
+        },
+        _ => reply::refuse(dialect, &error, None),
+    };
+    reply::finish(response, entry)
+}
+
+fn begin(answer: Answer, mut entry: Entry, state: &State) -> Response<Out> {
+    let Answer { status, mut headers, rest, noted } = answer;
+    note(&mut entry, noted);
+    entry.status = status.as_u16();
+    reply::tell_losses(&mut headers, &entry.losses);
+    match rest {
+        Rest::Whole(body) => {
+            entry.outcome = Outcome::Complete;
+            reply::finish(reply::whole(status, headers, body), entry)
+        }
+        Rest::Live(begun) => {
+            reply::sign(&mut headers, &entry);
+            reply::live(status, headers, Live::new(begun, entry, state.config.timeouts.keep_alive))
+        }
+    }
+}
+
+fn note(entry: &mut Entry, noted: Noted) {
+    entry.failed_tries += noted.failed_tries;
+    entry.upstream_id = noted.upstream_id;
+    entry.losses = noted.losses;
+    entry.saw(noted.seen);
+}
+
+/// Asks the models in their order, until one answers.
+async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Result<Answer, Failure> {
+    let asked = Asked::of(&call.endpoint, &call.body.bytes)?;
+    entry.asked = Some(asked.model.clone());
+    let plan = state.plan(&asked.model, call.endpoint.dialect)?;
+    // State of another provider inside has to be taken out before anybody gets it.
+    let sealed = may_hold_seals(&call.body.bytes);
+    let passes = |way: &Way| way.passes && !sealed && !plan.as_asked && way.upstream.model().level.is_none();
+    let mut decoded: Option<Decoded> = None;
+    let mut order: Vec<&Way> = plan.ways().collect();
+    let mut place = 0;
+    loop {
+        let Some(way) = order.get(place).copied() else {
+            return Err(Error::protocol("there is nobody to ask").into());
+        };
+        place += 1;
+        let passes_through = passes(way);
+        if !passes_through && decoded.is_none() {
+            let read = decode(&mut call, order.iter().skip(place).any(|way| passes(way))).await?;
+            if place == 1 && prefer_issuer(&mut order, &read.request) {
+                decoded = Some(read);
+                place = 0;
+                continue;
+            }
+            decoded = Some(read);
+        }
+        entry.target = Some(way.upstream.model().to_string());
+        entry.upstream_dialect = Some(way.upstream.dialect());
+        entry.mode = Some(if passes_through { "pass" } else { "translate" });
+        let outcome = match &decoded {
+            Some(decoded) if !passes_through => translate(&call, decoded, &asked, way, &plan).await,
+            _ => pass(&call, &asked, way).await,
+        };
+        match outcome {
+            Err(failure) if place < order.len() && failure.may_fall_back() => {
+                entry.failed_tries += failure.tries().max(1);
+                tracing::warn!(
+                    target: "ikigai::gateway",
+                    id = entry.id,
+                    target_model = entry.target,
+                    error = failure.canonical().to_string(),
+                    "another model is asked"
+                );
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Puts the model first whose provider holds the state of the conversation's last turn. Says whether that changed anything.
+fn prefer_issuer(order: &mut [&Way], request: &Request) -> bool {
+    let issuer = request.messages.iter().rev().find_map(|message| message.provider.as_deref());
+    let Some(issuer) = issuer else { return false };
+    match order.iter().position(|way| way.upstream.provider().id == issuer) {
+        Some(place) if place > 0 => {
+            if let Some(part) = order.get_mut(..=place) {
+                part.rotate_right(1);
+            }
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Decodes a request, apart from the others if that takes long. The bytes are let go unless somebody may still need them.
+async fn decode(call: &mut Call, keep: bool) -> Result<Decoded, Error> {
+    let length = call.body.bytes.len();
+    let (dialect, target, limits) = (call.endpoint.dialect, call.target.clone(), limits(length));
+    let body = if keep { call.body.bytes.clone() } else { std::mem::take(&mut call.body.bytes) };
+    let is_array = call.endpoint.verb == Verb::Stream(Framing::JsonArray);
+    let work = move || -> Result<Decoded, Error> {
+        let incoming = Incoming { path: Some(&target), body: &body };
+        let (request, mut reply) = dialect.decode_request(incoming, &limits)?;
+        dialect.check_self_contained(&request)?;
+        reply.json_array = is_array;
+        Ok(Decoded { request, reply })
+    };
+    let mut decoded = apart(length, work).await?;
+    if !dialect.carries_state() {
+        call.memory.restore(&call.client, &mut decoded.request);
+    }
+    Ok(decoded)
+}
+
+/// Does some work: here if it is little, and where it keeps nobody waiting if it is much.
+pub(crate) async fn apart<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    if bytes <= LARGE {
+        return work();
+    }
+    match tokio::task::spawn_blocking(work).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(Error::new(ErrorKind::Server, "the gateway could not read the request")),
+    }
+}
+
+/// The limits of a request: a server's, with room for what was let in.
+fn limits(bytes: usize) -> Limits {
+    let mut limits = Limits::server();
+    limits.body = limits.body.max(bytes);
+    limits
+}
+
+/// Whether losses are errors: the request or the configuration says so.
+pub(crate) fn is_strict(call: &Call, plan: &Plan) -> bool {
+    call.strict || plan.strict
+}
+
+/// The dialect of a client, for errors before its request is understood.
+pub(crate) fn dialect_of(endpoint: Option<&Endpoint>, otherwise: Dialect) -> Dialect {
+    endpoint.map_or(otherwise, |endpoint| endpoint.dialect)
+}

@@ -1,0 +1,162 @@
+//! Answers that are still being written: bytes go to the client as they come from the provider.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body::Frame;
+use ikigai::transport::{Body, TransportError};
+use tokio::time::{Instant, Sleep};
+
+use crate::log::{Entry, Outcome};
+
+/// What is made of the provider's bytes.
+pub(crate) trait Flow: Send {
+    /// The next bytes from the provider; the client's are returned.
+    fn bytes(&mut self, bytes: Bytes) -> Bytes;
+
+    /// The provider's bytes have ended, or broken off. The last bytes for the client, and how it ended.
+    fn end(&mut self, broken: Option<TransportError>, entry: &mut Entry) -> End;
+
+    /// Has the answer ended, so that nothing more needs to be read?
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    /// Bytes that may be sent now as a sign of life.
+    fn sign_of_life(&self) -> &'static [u8];
+}
+
+/// How the provider's bytes ended.
+#[derive(Debug)]
+pub(crate) enum End {
+    /// The answer is complete, or ends with an error that the client understands.
+    Told(Outcome, Bytes),
+    /// The client can only be told by breaking off.
+    BreakOff,
+}
+
+/// A stream that has begun.
+pub(crate) struct Begun {
+    /// The first bytes for the client.
+    pub(crate) first: Bytes,
+    /// The rest of the provider's bytes, and what is made of them.
+    pub(crate) provider: Body,
+    pub(crate) flow: Box<dyn Flow>,
+}
+
+/// The body of an answer that is still being written.
+pub(crate) struct Live {
+    /// Bytes for the client that are there already.
+    first: Option<Bytes>,
+    provider: Option<Body>,
+    flow: Box<dyn Flow>,
+    entry: Entry,
+    keep_alive: KeepAlive,
+}
+
+/// Signs of life after silence. One wait is made for many pieces.
+struct KeepAlive {
+    after: Duration,
+    last: Instant,
+    sleep: Option<Pin<Box<Sleep>>>,
+}
+
+/// The answer broke off, which closes the connection.
+#[derive(Debug, thiserror::Error)]
+#[error("the provider's answer broke off")]
+pub(crate) struct BrokenOff;
+
+impl Live {
+    /// With signs of life after so much silence.
+    pub(crate) fn new(begun: Begun, entry: Entry, after: Duration) -> Self {
+        let Begun { first, provider, flow } = begun;
+        let keep_alive = KeepAlive { after, last: Instant::now(), sleep: None };
+        Live { first: Some(first).filter(|first| !first.is_empty()), provider: Some(provider), flow, entry, keep_alive }
+    }
+
+    fn send(&mut self, bytes: Bytes) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        self.entry.sent(bytes.len());
+        self.keep_alive.last = Instant::now();
+        Poll::Ready(Some(Ok(Frame::data(bytes))))
+    }
+
+    fn end(&mut self, broken: Option<TransportError>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        // The connection goes with it.
+        self.provider = None;
+        match self.flow.end(broken, &mut self.entry) {
+            End::Told(outcome, bytes) => {
+                self.entry.outcome = outcome;
+                if bytes.is_empty() { Poll::Ready(None) } else { self.send(bytes) }
+            }
+            End::BreakOff => {
+                self.entry.outcome = Outcome::Broken;
+                Poll::Ready(Some(Err(BrokenOff)))
+            }
+        }
+    }
+}
+
+impl http_body::Body for Live {
+    type Data = Bytes;
+    type Error = BrokenOff;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        let live = self.get_mut();
+        if let Some(first) = live.first.take() {
+            return live.send(first);
+        }
+        loop {
+            if live.provider.is_some() && live.flow.is_over() {
+                return live.end(None);
+            }
+            let Some(provider) = &mut live.provider else { return Poll::Ready(None) };
+            match provider.poll_next(cx) {
+                Poll::Ready(Some(Ok(bytes))) => {
+                    let bytes = live.flow.bytes(bytes);
+                    if !bytes.is_empty() {
+                        return live.send(bytes);
+                    }
+                }
+                Poll::Ready(Some(Err(error))) => return live.end(Some(error)),
+                Poll::Ready(None) => return live.end(None),
+                Poll::Pending => break,
+            }
+        }
+        match live.keep_alive.poll(cx) {
+            Poll::Ready(()) => match live.flow.sign_of_life() {
+                [] => Poll::Pending,
+                sign => live.send(Bytes::from_static(sign)),
+            },
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl KeepAlive {
+    /// Ready when it is time for a sign of life.
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let until = self.last + self.after;
+            let sleep = self.sleep.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(until)));
+            if sleep.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            if Instant::now() >= until {
+                self.last = Instant::now();
+                sleep.as_mut().reset(self.last + self.after);
+                // So that the next wait wakes this task.
+                let _ = sleep.as_mut().poll(cx);
+                return Poll::Ready(());
+            }
+            sleep.as_mut().reset(until);
+        }
+    }
+}
+
+impl std::fmt::Debug for Live {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Live").field("entry", &self.entry).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,168 @@
+//! Reasoning state for clients that have no place for it.
+//!
+//! A Chat client sends back what a model said and called, and nothing of what it thought. Where the model's provider wants
+//! its thinking back, signed as it was, the gateway keeps it for a while: found by the calls of the message, or by its
+//! text where it called nothing, and only for the client that it was for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ikigai::{Block, Dialect, Message, ModelName, Request, Response, Role};
+use ikigai_core::Part;
+use moka::sync::Cache;
+use sha2::{Digest as _, Sha256};
+
+/// How many bytes of messages are kept at most.
+const MOST: u64 = 64 << 20;
+
+/// The messages that are kept.
+#[derive(Debug, Clone)]
+pub(crate) struct Memory {
+    messages: Cache<[u8; 32], Arc<Message>>,
+}
+
+impl Memory {
+    /// Keeps a message for so long.
+    pub(crate) fn new(time: Duration) -> Self {
+        let weigh = |_: &[u8; 32], message: &Arc<Message>| u32::try_from(weight(message)).unwrap_or(u32::MAX);
+        Memory { messages: Cache::builder().max_capacity(MOST).weigher(weigh).time_to_live(time).build() }
+    }
+
+    /// Keeps an answer, if there is state in it.
+    pub(crate) fn keep(&self, client: &str, response: &Response, from: &ModelName) {
+        if !response.content.iter().any(has_state) {
+            return;
+        }
+        let mut message = Message::new(Role::Assistant, response.content.clone());
+        message.provider = Some(from.provider.clone());
+        message.model = Some(from.id.clone());
+        let message = Arc::new(message);
+        for key in keys(client, &message) {
+            self.messages.insert(key, Arc::clone(&message));
+        }
+    }
+
+    /// Gives the messages of a request their state back, where the client sent back what they said and nothing more.
+    pub(crate) fn restore(&self, client: &str, request: &mut Request) {
+        for message in request.messages.iter_mut().filter(|message| message.role == Role::Assistant) {
+            if message.provider.is_some() || message.content.iter().any(has_state) {
+                continue;
+            }
+            let kept = keys(client, message).find_map(|key| self.messages.get(&key));
+            if let Some(kept) = kept.filter(|kept| says_the_same(kept, message)) {
+                message.content = kept.content.clone();
+                message.provider.clone_from(&kept.provider);
+                message.model.clone_from(&kept.model);
+            }
+        }
+    }
+}
+
+fn has_state(block: &Block) -> bool {
+    let data = block.provider_data();
+    data.is_some_and(|data| Dialect::PROVIDERS.iter().any(|dialect| !data.part(*dialect, Part::State).is_empty()))
+}
+
+/// What a message is found by: each of its calls, or its text.
+fn keys(client: &str, message: &Message) -> impl Iterator<Item = [u8; 32]> {
+    let mut keys: Vec<[u8; 32]> = calls(message).map(|(id, ..)| key(client, "call", id)).collect();
+    if keys.is_empty() {
+        keys.push(key(client, "text", &said(message)));
+    }
+    keys.into_iter()
+}
+
+fn key(client: &str, kind: &str, value: &str) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in [client, kind, value] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    hash.finalize().into()
+}
+
+/// Does a message say and call what another one does?
+fn says_the_same(kept: &Message, sent: &Message) -> bool {
+    let visible = |block: &Block| matches!(block, Block::Text(_) | Block::ToolCall(_) | Block::Thinking(_));
+    sent.content.iter().all(visible) && said(kept) == said(sent) && calls(kept).eq(calls(sent))
+}
+
+fn said(message: &Message) -> String {
+    message.content.iter().filter_map(Block::as_text).collect()
+}
+
+fn calls(message: &Message) -> impl Iterator<Item = (&str, &str, &serde_json::Map<String, serde_json::Value>)> {
+    let calls = message.content.iter().filter_map(Block::as_tool_call);
+    calls.map(|call| (call.id.as_str(), call.name.as_str(), call.arguments.object()))
+}
+
+/// About how many bytes a message takes.
+fn weight(message: &Message) -> usize {
+    message.content.iter().map(|block| serde_json::to_vec(block).map_or(1024, |json| json.len()) + 128).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use ikigai::{ProviderData, Text, ThinkingBlock, ToolCall};
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn thought() -> Block {
+        let mut provider_data = ProviderData::default();
+        provider_data.set_part(Dialect::ALL[0], Part::State, "signature", "sealed");
+        Block::Thinking(ThinkingBlock { text: "Hm.".into(), provider_data })
+    }
+
+    fn call(id: &str, arguments: serde_json::Value) -> Block {
+        Block::ToolCall(ToolCall {
+            id: id.to_owned(),
+            name: "add".to_owned(),
+            arguments: ikigai_core::Arguments::from_text(arguments.to_string()),
+            cache: None,
+            provider_data: ProviderData::default(),
+        })
+    }
+
+    fn sent(content: Vec<Block>) -> Request {
+        Request { messages: vec![Message::new(Role::Assistant, content)], ..Request::default() }
+    }
+
+    fn restored(memory: &Memory, client: &str, content: Vec<Block>) -> Vec<Block> {
+        let mut request = sent(content);
+        memory.restore(client, &mut request);
+        request.messages.remove(0).content.into_iter().collect()
+    }
+
+    #[test]
+    fn state_comes_back_to_the_client_that_it_was_for() {
+        let memory = Memory::new(Duration::from_secs(60));
+        let arguments = serde_json::json!({"a": 1, "b": 2});
+        let whole = vec![thought(), call("c1", arguments.clone()), call("c2", arguments.clone())];
+        let response = Response { content: whole.clone().into_iter().collect(), ..Response::default() };
+        memory.keep("one", &response, &ModelName::new("anthropic", "m"));
+        let calls = || vec![call("c1", arguments.clone()), call("c2", arguments.clone())];
+        assert_eq!(restored(&memory, "one", calls()), whole);
+        // Another client, another order, other arguments, one call more: it is not that message.
+        assert_eq!(restored(&memory, "two", calls()), calls());
+        let mut turned = calls();
+        turned.reverse();
+        assert_eq!(restored(&memory, "one", turned.clone()), turned);
+        let changed = vec![call("c1", serde_json::json!({"a": 3})), call("c2", arguments.clone())];
+        assert_eq!(restored(&memory, "one", changed.clone()), changed);
+    }
+
+    #[test]
+    fn a_message_without_calls_is_found_by_its_text() {
+        let memory = Memory::new(Duration::from_secs(60));
+        let text = || Block::Text(Text { text: "Hello.".into(), ..Text::default() });
+        let response = Response { content: vec![thought(), text()].into_iter().collect(), ..Response::default() };
+        memory.keep("one", &response, &ModelName::new("anthropic", "m"));
+        assert_eq!(restored(&memory, "one", vec![text()]), vec![thought(), text()]);
+        // What carries no state is not kept.
+        let plain = Response { content: vec![text()].into_iter().collect(), ..Response::default() };
+        let empty = Memory::new(Duration::from_secs(60));
+        empty.keep("one", &plain, &ModelName::new("anthropic", "m"));
+        assert_eq!(restored(&empty, "one", vec![text()]), vec![text()]);
+    }
+}

@@ -1,0 +1,225 @@
+//! Same dialect on both sides: bytes pass through, and are only watched.
+
+use bytes::{Bytes, BytesMut};
+use http::header::CONTENT_TYPE;
+use ikigai::transport::TransportError;
+use ikigai::{Dialect, Event, Exchange, Wanted};
+use ikigai_core::Error;
+use ikigai_core::server::{Delivery, Edit, Envelope, Framing, Verb, Watch};
+use ikigai_core::wire::{Reply, StreamEncoder};
+
+use crate::generate::{Answer, Asked, Call, Failure, Noted, Rest};
+use crate::live::{Begun, End, Flow};
+use crate::log::{Entry, Outcome};
+use crate::plan::Way;
+
+/// The longest event that is held until it is whole.
+const LONGEST_EVENT: usize = 8 << 20;
+
+/// Sends a request on as it is, but for the model's name.
+pub(crate) async fn pass(call: &Call, asked: &Asked, way: &Way) -> Result<Answer, Failure> {
+    let model = &way.upstream.model().id;
+    let body = renamed(&call.body.bytes, asked, model)?;
+    let path = call.endpoint.path(model, &call.target);
+    let wanted = if asked.streams { Wanted::Stream } else { Wanted::Whole };
+    let exchange = way.upstream.send(&path, &call.headers, body, wanted).await?;
+    let dialect = call.endpoint.dialect;
+    if asked.streams { stream(exchange, call, dialect).await } else { whole(exchange, dialect).await }
+}
+
+/// The body with the model's name as its provider knows it. Everything else stays byte for byte.
+pub(crate) fn renamed(body: &Bytes, asked: &Asked, model: &str) -> Result<Bytes, Error> {
+    if !asked.in_body || asked.model == *model {
+        return Ok(body.clone());
+    }
+    let envelope = Envelope::read(body).map_err(|error| Error::invalid_request(error.to_string()))?;
+    Ok(envelope.with(&[("model", Edit::Text(model))]).into())
+}
+
+async fn whole(exchange: Exchange, dialect: Dialect) -> Result<Answer, Failure> {
+    let noted =
+        Noted { failed_tries: exchange.attempts.len(), upstream_id: exchange.request_id.clone(), ..Noted::default() };
+    let (status, headers) = (exchange.status, exchange.headers.clone());
+    // Read to its end before anything goes out: an answer that breaks off can still be asked for elsewhere.
+    let body = exchange.bytes().await?;
+    let mut watch = Watch::new(dialect, Delivery::Whole);
+    watch.feed(&body);
+    let seen = watch.finish();
+    if !seen.ended && seen.error.is_none() {
+        return Err(Error::protocol("the provider's answer cannot be read, or is cut off").into());
+    }
+    Ok(Answer { status, headers, rest: Rest::Whole(body), noted: Noted { seen, ..noted } })
+}
+
+async fn stream(mut exchange: Exchange, call: &Call, dialect: Dialect) -> Result<Answer, Failure> {
+    let media_type = exchange.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let is_array = call.endpoint.verb == Verb::Stream(Framing::JsonArray);
+    // Some servers answer in one piece all the same.
+    let has_events = !is_array && !media_type.starts_with("application/json");
+    if has_events && !media_type.starts_with("text/event-stream") {
+        exchange.headers.insert(CONTENT_TYPE, http::HeaderValue::from_static("text/event-stream; charset=utf-8"));
+    }
+    let mut flow =
+        Passing { watch: Watch::new(dialect, Delivery::Stream), dialect, events: has_events.then(Events::default) };
+    let first = match exchange.body.next().await {
+        Some(bytes) => flow.bytes(bytes?),
+        None => Bytes::new(),
+    };
+    let noted =
+        Noted { failed_tries: exchange.attempts.len(), upstream_id: exchange.request_id.clone(), ..Noted::default() };
+    let begun = Begun { first, provider: exchange.body, flow: Box::new(flow) };
+    Ok(Answer { status: exchange.status, headers: exchange.headers, rest: Rest::Live(begun), noted })
+}
+
+/// A stream that passes through.
+struct Passing {
+    watch: Watch,
+    dialect: Dialect,
+    /// For streams of events, which are passed on whole.
+    events: Option<Events>,
+}
+
+impl Flow for Passing {
+    fn bytes(&mut self, bytes: Bytes) -> Bytes {
+        self.watch.feed(&bytes);
+        match &mut self.events {
+            Some(events) => events.whole(bytes),
+            None => bytes,
+        }
+    }
+
+    fn end(&mut self, broken: Option<TransportError>, entry: &mut Entry) -> End {
+        let watch = std::mem::replace(&mut self.watch, Watch::new(self.dialect, Delivery::Whole));
+        let seen = watch.finish();
+        let is_told = (seen.ended && broken.is_none()) || seen.error.is_some();
+        let outcome = if seen.error.is_some() { Outcome::Broken } else { Outcome::Complete };
+        entry.saw(seen);
+        if is_told {
+            let rest = self.events.take().map(|events| events.held.freeze()).unwrap_or_default();
+            return End::Told(outcome, rest);
+        }
+        let error = cut_off(broken);
+        entry.error = Some(error.to_string());
+        match self.events {
+            // The event that was cut off is not passed on; what follows stands by itself.
+            Some(_) => End::Told(Outcome::Broken, error_event(self.dialect, error)),
+            None => End::BreakOff,
+        }
+    }
+
+    fn sign_of_life(&self) -> &'static [u8] {
+        // Between two events only.
+        let between = self.events.as_ref().is_some_and(|events| events.held.is_empty());
+        if between { self.dialect.keep_alive() } else { b"" }
+    }
+}
+
+/// The error of an answer that broke off.
+pub(crate) fn cut_off(broken: Option<TransportError>) -> Error {
+    match broken {
+        Some(error) => ikigai::Error::from(error).canonical(),
+        None => {
+            let mut error = Error::protocol("the provider's stream ended before the answer did: it is cut off");
+            error.code = Some("truncated".to_owned());
+            error
+        }
+    }
+}
+
+/// The event by which a stream of this dialect says that it failed.
+fn error_event(dialect: Dialect, error: Error) -> Bytes {
+    let mut encoder = StreamEncoder::new(dialect, Reply::default());
+    let start = Event::Start { id: None, model: None, provider_data: Default::default() };
+    encoder.push(&start, &mut Vec::new());
+    let mut event = Vec::new();
+    encoder.push(&Event::Error { error: Box::new(error) }, &mut event);
+    event.into()
+}
+
+/// Events that are passed on whole, so that something of our own can follow one that was cut off.
+#[derive(Debug, Default)]
+struct Events {
+    /// The beginning of the next one.
+    held: BytesMut,
+}
+
+impl Events {
+    /// The events that are whole with these bytes.
+    fn whole(&mut self, mut bytes: Bytes) -> Bytes {
+        if self.held.is_empty() {
+            let end = end_of_last(&bytes);
+            if end < bytes.len() {
+                let rest = bytes.split_off(end);
+                self.held.extend_from_slice(&rest);
+                return self.unless_too_long(bytes);
+            }
+            return bytes;
+        }
+        // The end of an event may be cut in two as well.
+        let before = self.held.len().saturating_sub(3);
+        self.held.extend_from_slice(&bytes);
+        let end = end_of_last(self.held.get(before..).unwrap_or_default());
+        if end == 0 {
+            return self.unless_too_long(Bytes::new());
+        }
+        self.held.split_to(before + end).freeze()
+    }
+
+    fn unless_too_long(&mut self, whole: Bytes) -> Bytes {
+        if self.held.len() <= LONGEST_EVENT {
+            return whole;
+        }
+        let mut all = BytesMut::from(whole);
+        all.unsplit(self.held.split());
+        all.freeze()
+    }
+}
+
+/// The place behind the last blank line; 0 if there is none.
+fn end_of_last(bytes: &[u8]) -> usize {
+    if bytes.ends_with(b"\n\n") {
+        return bytes.len();
+    }
+    for end in (1..=bytes.len()).rev() {
+        let head = bytes.get(..end).unwrap_or_default();
+        if head.ends_with(b"\n\n") || head.ends_with(b"\r\n\r\n") || head.ends_with(b"\r\r") {
+            return end;
+        }
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn passed(pieces: &[&str]) -> Vec<String> {
+        let mut events = Events::default();
+        let mut passed: Vec<String> = Vec::new();
+        for piece in pieces {
+            passed.push(String::from_utf8(events.whole(Bytes::copy_from_slice(piece.as_bytes())).to_vec()).unwrap());
+        }
+        passed.push(String::from_utf8(events.held.to_vec()).unwrap());
+        passed
+    }
+
+    #[test]
+    fn events_are_passed_on_whole() {
+        assert_eq!(passed(&["data: 1\n\n", "data: 2\n\ndata: 3\n\n"]), ["data: 1\n\n", "data: 2\n\ndata: 3\n\n", ""]);
+        assert_eq!(passed(&["data: 1\n\nda", "ta: 2\n", "\ndata"]), ["data: 1\n\n", "", "data: 2\n\n", "data"]);
+        assert_eq!(passed(&["data: 1\r\n\r", "\ndata: 2\r\n\r\n"]), ["", "data: 1\r\n\r\ndata: 2\r\n\r\n", ""]);
+    }
+
+    #[test]
+    fn every_byte_comes_out_however_the_stream_is_cut() {
+        let whole = "event: a\ndata: 1\n\n: ping\n\ndata: 2\r\n\r\ndata: 3\n\ndata: end";
+        for one in 0..whole.len() {
+            for two in one..whole.len() {
+                let pieces = [&whole[..one], &whole[one..two], &whole[two..]];
+                assert_eq!(passed(&pieces).concat(), whole);
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Answers as they go out.
+
+use bytes::Bytes;
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{HeaderMap, Response, StatusCode};
+use http_body_util::{Either, Full};
+use ikigai::{Dialect, ErrorKind};
+use ikigai_core::wire::WireError;
+use ikigai_core::{Error, Loss};
+
+use crate::live::Live;
+use crate::log::{Entry, Outcome, listed};
+
+/// The body of an answer.
+pub(crate) type Out = Either<Full<Bytes>, Live>;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// The id of a request, as clients and programs between us know it.
+pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const OWN_ID: HeaderName = HeaderName::from_static("x-ikigai-request-id");
+const LOSSES: HeaderName = HeaderName::from_static("x-ikigai-losses");
+const MODEL: HeaderName = HeaderName::from_static("x-ikigai-model");
+
+/// A whole answer in JSON.
+pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response<Out> {
+    let mut response = Response::new(Either::Left(Full::new(body.into())));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
+/// A whole answer with the headers that came with it.
+pub(crate) fn whole(status: StatusCode, mut headers: HeaderMap, body: Bytes) -> Response<Out> {
+    // It is known from the body, and may have changed.
+    headers.remove(CONTENT_LENGTH);
+    headers.entry(CONTENT_TYPE).or_insert(JSON);
+    let mut response = Response::new(Either::Left(Full::new(body)));
+    (*response.status_mut(), *response.headers_mut()) = (status, headers);
+    response
+}
+
+/// An answer that is still being written.
+pub(crate) fn live(status: StatusCode, mut headers: HeaderMap, body: Live) -> Response<Out> {
+    headers.remove(CONTENT_LENGTH);
+    // Programs between us and the client shall not wait for more.
+    headers.insert(HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no"));
+    headers.entry(http::header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
+    let mut response = Response::new(Either::Right(body));
+    (*response.status_mut(), *response.headers_mut()) = (status, headers);
+    response
+}
+
+/// A refusal in a dialect's own shape.
+pub(crate) fn refuse(dialect: Dialect, error: &Error, status: Option<u16>) -> Response<Out> {
+    let wire = dialect.encode_error(error);
+    let wire = WireError { status: status.unwrap_or(wire.status), ..wire };
+    let mut response = json(StatusCode::from_u16(wire.status).unwrap_or(StatusCode::BAD_GATEWAY), wire.body);
+    for (name, value) in wire.headers {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+    response
+}
+
+/// Writes into the log that a request was refused.
+pub(crate) fn note_refusal(entry: &mut Entry, error: &Error) {
+    entry.outcome = Outcome::Refused;
+    entry.error = Some(format!("{}: {}", error.kind, error.message));
+}
+
+/// Ends the entry of an answer that is whole.
+pub(crate) fn finish(mut response: Response<Out>, mut entry: Entry) -> Response<Out> {
+    entry.status = response.status().as_u16();
+    if let Some(length) = http_body::Body::size_hint(response.body()).exact() {
+        entry.sent(usize::try_from(length).unwrap_or(usize::MAX));
+    }
+    sign(response.headers_mut(), &entry);
+    response
+}
+
+/// Adds what every answer says about itself.
+pub(crate) fn sign(headers: &mut HeaderMap, entry: &Entry) {
+    if let Ok(id) = HeaderValue::try_from(entry.id.as_str()) {
+        // A provider's own id is more use to the client's support.
+        headers.entry(REQUEST_ID).or_insert_with(|| id.clone());
+        headers.insert(OWN_ID, id);
+    }
+    if let Some(target) = entry.target.as_deref().and_then(|target| HeaderValue::try_from(target).ok()) {
+        headers.insert(MODEL, target);
+    }
+}
+
+/// Adds what could not be carried.
+pub(crate) fn tell_losses(headers: &mut HeaderMap, losses: &[Loss]) {
+    if losses.is_empty() {
+        return;
+    }
+    let line: String = listed(losses).chars().map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' }).collect();
+    if let Ok(line) = HeaderValue::try_from(line) {
+        headers.insert(LOSSES, line);
+    }
+}
+
+/// A request that is wrong in one field.
+pub(crate) fn wrong_field(field: &str, message: impl Into<String>) -> Error {
+    let mut error = Error::new(ErrorKind::InvalidRequest, message);
+    error.param = Some(field.to_owned());
+    error
+}

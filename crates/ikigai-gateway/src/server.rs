@@ -1,0 +1,250 @@
+//! The running gateway.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::{Semaphore, oneshot};
+use tokio_rustls::TlsAcceptor;
+
+use crate::body::Room;
+use crate::config::{Config, ServerTimeouts, TlsFiles};
+use crate::connection::Patient;
+use crate::memory::Memory;
+use crate::service;
+use crate::state::{Setup, State};
+
+/// The most bytes of the head of a request.
+const LONGEST_HEAD: usize = 64 << 10;
+/// The most requests at once on one HTTP/2 connection.
+const MOST_STREAMS: u32 = 250;
+/// How long a client may take to agree on TLS.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long nothing is accepted after accepting failed, for want of file handles perhaps.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Why a gateway does not start, or does not take a new configuration.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The address is taken, or not one of this machine.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// The certificate or its key cannot be used.
+    #[error("{file}: {message}")]
+    Certificate {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// The client cannot be set up.
+    #[error(transparent)]
+    Client(#[from] ikigai::Error),
+    /// A running gateway cannot change this.
+    #[error("`{0}` cannot be changed while the gateway runs; restart it")]
+    Restart(&'static str),
+}
+
+/// A running gateway. It stops when dropped.
+#[derive(Debug)]
+pub struct Gateway {
+    address: SocketAddr,
+    is_tls: bool,
+    shared: Arc<Shared>,
+    setup: Setup,
+    stop: Option<oneshot::Sender<()>>,
+    stopped: Option<oneshot::Receiver<()>>,
+}
+
+/// What all connections share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) state: ArcSwap<State>,
+    pub(crate) room: Room,
+    pub(crate) memory: Memory,
+    draining: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+}
+
+impl Gateway {
+    /// Starts a gateway.
+    ///
+    /// # Errors
+    /// If it cannot listen, or its certificate cannot be used.
+    pub async fn start(config: Config, setup: Setup) -> Result<Self, StartError> {
+        let (limits, timeouts) = (config.limits, config.timeouts);
+        let acceptor = config.tls.as_ref().map(acceptor).transpose()?;
+        let failed = |source| StartError::Listen { address: config.listen, source };
+        let listener = TcpListener::bind(config.listen).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let shared = Arc::new(Shared {
+            room: Room::new(limits.bodies),
+            memory: Memory::new(timeouts.state),
+            state: ArcSwap::from_pointee(State::new(config, &setup)?),
+            draining: AtomicBool::new(false),
+        });
+        let (stop, stopping) = oneshot::channel();
+        let (done, stopped) = oneshot::channel();
+        let is_tls = acceptor.is_some();
+        let listening = Listening { shared: Arc::clone(&shared), acceptor, timeouts, most: limits.connections };
+        tokio::spawn(async move {
+            listening.serve(listener, stopping).await;
+            let _ = done.send(());
+        });
+        Ok(Gateway { address, is_tls, shared, setup, stop: Some(stop), stopped: Some(stopped) })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its address, such as `http://127.0.0.1:4000`.
+    pub fn url(&self) -> String {
+        let scheme = if self.is_tls { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
+    }
+
+    /// The providers that it can reach, by their ids.
+    pub fn reachable(&self) -> Vec<String> {
+        let mut reachable: Vec<String> = self.shared.state.load().reachable.iter().cloned().collect();
+        reachable.sort();
+        reachable
+    }
+
+    /// Takes a new configuration. Requests under way keep the old one; so does everything if the new one cannot be used.
+    ///
+    /// # Errors
+    /// If it differs in what a running gateway cannot change, or the client cannot be set up with it.
+    pub fn reload(&self, config: Config) -> Result<(), StartError> {
+        if let Some(setting) = self.shared.state.load().config.needs_restart(&config) {
+            return Err(StartError::Restart(setting));
+        }
+        let state = State::new(config, &self.setup)?;
+        self.shared.state.store(Arc::new(state));
+        Ok(())
+    }
+
+    /// Stops: no new connections, and requests under way may end within the drain time.
+    pub async fn stop(mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Some(stopped) = self.stopped.take() {
+            let _ = stopped.await;
+        }
+    }
+}
+
+/// What listens for connections.
+struct Listening {
+    shared: Arc<Shared>,
+    acceptor: Option<TlsAcceptor>,
+    timeouts: ServerTimeouts,
+    most: usize,
+}
+
+impl Listening {
+    async fn serve(self, listener: TcpListener, mut stopping: oneshot::Receiver<()>) {
+        let graceful = GracefulShutdown::new();
+        let room = Arc::new(Semaphore::new(self.most));
+        loop {
+            let next = async {
+                // Who comes when there is no room waits in the system's queue.
+                let permit = Arc::clone(&room).acquire_owned().await;
+                (listener.accept().await, permit)
+            };
+            let (stream, permit) = tokio::select! {
+                (accepted, permit) = next => match (accepted, permit) {
+                    (Ok((stream, _)), Ok(permit)) => (stream, permit),
+                    _ => {
+                        tokio::time::sleep(PAUSE).await;
+                        continue;
+                    }
+                },
+                _ = &mut stopping => break,
+            };
+            let _ = stream.set_nodelay(true);
+            let (shared, timeouts, watcher) = (Arc::clone(&self.shared), self.timeouts, graceful.watcher());
+            let stream = Patient::new(stream, timeouts.write);
+            let acceptor = self.acceptor.clone();
+            tokio::spawn(async move {
+                match acceptor {
+                    None => connection(stream, shared, timeouts, watcher).await,
+                    Some(acceptor) => {
+                        if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+                            connection(stream, shared, timeouts, watcher).await;
+                        }
+                    }
+                }
+                drop(permit);
+            });
+        }
+        drop(listener);
+        self.shared.draining.store(true, Ordering::Relaxed);
+        let _ = tokio::time::timeout(self.timeouts.drain, graceful.shutdown()).await;
+    }
+}
+
+/// Serves one connection to its end.
+async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+    stream: S,
+    shared: Arc<Shared>,
+    timeouts: ServerTimeouts,
+    watcher: Watcher,
+) {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(timeouts.head).max_buf_size(LONGEST_HEAD);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(MOST_STREAMS)
+        .max_header_list_size(LONGEST_HEAD as u32)
+        .keep_alive_interval(timeouts.head)
+        .keep_alive_timeout(timeouts.head);
+    let service = service_fn(move |request| service::handle(Arc::clone(&shared), request));
+    let serving = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+    // A client that leaves or breaks the protocol is nobody's failure.
+    let _ = watcher.watch(serving).await;
+}
+
+/// TLS with a certificate from files.
+fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, StartError> {
+    let broken =
+        |file: &std::path::Path, message: String| StartError::Certificate { file: file.display().to_string(), message };
+    let read = CertificateDer::pem_file_iter(&files.certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let chain = read.map_err(|error| broken(&files.certificate, format!("no certificate can be read: {error}")))?;
+    if chain.is_empty() {
+        return Err(broken(&files.certificate, "there is no certificate in it".to_owned()));
+    }
+    let key = PrivateKeyDer::from_pem_file(&files.key)
+        .map_err(|error| broken(&files.key, format!("no private key can be read: {error}")))?;
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
+        .map_err(|error| broken(&files.certificate, error.to_string()))?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}

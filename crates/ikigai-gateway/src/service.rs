@@ -1,0 +1,206 @@
+//! From a request to its answer.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use http::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use hyper::body::Incoming;
+use ikigai::{Dialect, ErrorKind};
+use ikigai_core::Error;
+use ikigai_core::server::{Endpoint, Verb};
+
+use crate::access;
+use crate::generate::{Call, dialect_of, generate};
+use crate::log::{Entry, Outcome};
+use crate::reply::{self, Out, REQUEST_ID};
+use crate::server::Shared;
+use crate::state::State;
+use crate::verbs;
+
+/// Headers of ours, which are not for providers.
+const OURS: &str = "x-ikigai-";
+const STRICT: &str = "x-ikigai-strict";
+/// Headers that tell about the client and its network, and are nobody else's business.
+const PRIVATE: [&str; 6] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "origin", "referer"];
+/// The longest id that is taken over from a client.
+const LONGEST_ID: usize = 128;
+
+/// Answers one request. Nothing here fails: whatever goes wrong is an answer.
+pub(crate) async fn handle(shared: Arc<Shared>, request: Request<Incoming>) -> Result<Response<Out>, Infallible> {
+    let state = shared.state.load_full();
+    let origin = request.headers().get(http::header::ORIGIN).cloned();
+    let mut response = answer(&shared, &state, request).await;
+    if let Some(origin) = origin {
+        allow_origin(&state, &origin, response.headers_mut());
+    }
+    Ok(response)
+}
+
+async fn answer(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incoming>) -> Response<Out> {
+    let path = request.uri().path();
+    match (request.method(), path) {
+        (&Method::OPTIONS, _) => return preflight(),
+        (&Method::GET, "/healthz") => return reply::json(StatusCode::OK, r#"{"status":"ok"}"#),
+        (&Method::GET, "/readyz") => return ready(shared, state),
+        _ => {}
+    }
+    let id = request_id(request.headers());
+    let mut entry = Entry::new(id, request.method().as_str(), path);
+    match serve(shared, state, request, &mut entry).await {
+        Served::Here(response) => reply::finish(*response, entry),
+        Served::Generate(call) => generate(*call, entry, state).await,
+    }
+}
+
+/// What a request is.
+enum Served {
+    Here(Box<Response<Out>>),
+    Generate(Box<Call>),
+}
+
+async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incoming>, entry: &mut Entry) -> Served {
+    let (parts, body) = request.into_parts();
+    let target = parts.uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
+    let has = |name: &str| parts.headers.contains_key(name);
+    let endpoint = Endpoint::of(parts.method.as_str(), &target, has);
+    let dialect = dialect_of(endpoint.as_ref(), guess(&parts.headers, &target));
+    entry.dialect = endpoint.as_ref().map(|endpoint| endpoint.dialect);
+    let refused = |entry: &mut Entry, error: &Error, status: Option<u16>| {
+        reply::note_refusal(entry, error);
+        Served::Here(Box::new(reply::refuse(dialect, error, status)))
+    };
+    let client = match access::client(&state.config.access, &parts.headers, parts.uri.query()) {
+        Ok(client) => client.to_owned(),
+        Err(error) => return refused(entry, &error, None),
+    };
+    entry.client = Some(client.clone());
+    let Some(endpoint) = endpoint else {
+        let (status, error) = no_such_path(&parts.method, &target, has);
+        let served = refused(entry, &error, Some(status));
+        return match served {
+            Served::Here(mut response) if status == 405 => {
+                response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+                Served::Here(response)
+            }
+            served => served,
+        };
+    };
+    let reads =
+        matches!(endpoint.verb, Verb::Generate | Verb::Stream(_) | Verb::CountTokens | Verb::Embed | Verb::EmbedBatch);
+    if reads && !is_json(&parts.headers) {
+        let error = Error::invalid_request("the body must be JSON: set `content-type: application/json`");
+        return refused(entry, &error, Some(415));
+    }
+    let limits = state.config.limits;
+    let body = match shared.room.read(body, limits.body, state.config.timeouts.body).await {
+        Ok(body) => body,
+        Err(why) => {
+            let (status, error) = why.error();
+            return refused(entry, &error, Some(status));
+        }
+    };
+    entry.request_bytes = body.bytes.len();
+    let strict = parts.headers.get(STRICT).is_some_and(|value| value == "true" || value == "1");
+    let mut headers = parts.headers;
+    strip(&mut headers);
+    if let Some((name, value)) = endpoint.dialect.required_header() {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    let memory = shared.memory.clone();
+    let call = Call { endpoint, target, headers, body, client, memory, strict };
+    let outcome = match &call.endpoint.verb {
+        Verb::Generate | Verb::Stream(_) => return Served::Generate(Box::new(call)),
+        Verb::CountTokens => verbs::count(&call, entry, state).await,
+        Verb::Embed | Verb::EmbedBatch => verbs::embed(&call, entry, state).await,
+        Verb::ListModels => Ok(verbs::list(&call.endpoint, state)),
+        Verb::GetModel => verbs::get(&call.endpoint, state).map_err(Into::into),
+        Verb::RetrieveResponse { .. } | Verb::DeleteResponse { .. } => Err(verbs::stored().into()),
+    };
+    match outcome {
+        Ok(response) => {
+            entry.outcome = Outcome::Complete;
+            Served::Here(Box::new(response))
+        }
+        Err(failure) => refused(entry, &failure.canonical(), None),
+    }
+}
+
+/// Takes off what is not for providers.
+fn strip(headers: &mut HeaderMap) {
+    let ours: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().starts_with(OURS)).cloned().collect();
+    for name in ours {
+        headers.remove(name);
+    }
+    for name in PRIVATE {
+        headers.remove(name);
+    }
+}
+
+/// Whether a body is JSON, or at least not said to be something else.
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(media_type) = headers.get(CONTENT_TYPE) else { return true };
+    let media_type = media_type.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    media_type.eq_ignore_ascii_case("application/json") || media_type.to_ascii_lowercase().ends_with("+json")
+}
+
+/// The client's own id of a request, or a new one.
+fn request_id(headers: &HeaderMap) -> String {
+    let own = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
+    let usable = |id: &&str| !id.is_empty() && id.len() <= LONGEST_ID && id.bytes().all(|byte| byte.is_ascii_graphic());
+    match own.filter(usable) {
+        Some(id) => id.to_owned(),
+        None => format!("req_{}", ikigai_core::wire::Ids::seeded(rand::random()).next_id()),
+    }
+}
+
+/// The dialect that a client speaks that asks for something unknown: its headers say.
+fn guess(headers: &HeaderMap, target: &str) -> Dialect {
+    let has = |name: &str| headers.contains_key(name);
+    let known = Endpoint::of("POST", target, has).or_else(|| Endpoint::of("GET", target, has));
+    let listed = || Endpoint::of("GET", "/v1/models", has);
+    known.or_else(listed).map_or(Dialect::ALL[1], |endpoint| endpoint.dialect)
+}
+
+fn no_such_path(method: &Method, target: &str, has: impl Fn(&str) -> bool) -> (u16, Error) {
+    let path = target.split('?').next().unwrap_or(target);
+    let other = if method == Method::POST { "GET" } else { "POST" };
+    if Endpoint::of(other, target, has).is_some() {
+        return (405, Error::invalid_request(format!("{path} takes {other}, not {method}")));
+    }
+    let message = format!(
+        "the gateway has no {method} {path}; it has /v1/chat/completions, /v1/responses, /v1/messages, \
+         /v1beta/models/{{model}}:generateContent, /v1/embeddings and /v1/models"
+    );
+    (404, Error::new(ErrorKind::NotFound, message))
+}
+
+fn ready(shared: &Shared, state: &State) -> Response<Out> {
+    if shared.is_draining() {
+        return reply::json(StatusCode::SERVICE_UNAVAILABLE, r#"{"status":"draining"}"#);
+    }
+    if state.reachable.is_empty() {
+        return reply::json(StatusCode::SERVICE_UNAVAILABLE, r#"{"status":"no provider can be reached"}"#);
+    }
+    reply::json(StatusCode::OK, r#"{"status":"ok"}"#)
+}
+
+fn preflight() -> Response<Out> {
+    let mut response = reply::json(StatusCode::NO_CONTENT, "");
+    response.headers_mut().remove(CONTENT_TYPE);
+    response
+}
+
+/// Lets pages of an origin read the answer, if the configuration says so.
+fn allow_origin(state: &State, origin: &HeaderValue, headers: &mut HeaderMap) {
+    let allowed = |known: &String| known == "*" || known.as_bytes() == origin.as_bytes();
+    if !state.config.origins.iter().any(allowed) {
+        return;
+    }
+    headers.insert(http::header::ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+    headers.insert(http::header::VARY, HeaderValue::from_static("origin"));
+    headers.insert(http::header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, OPTIONS"));
+    headers.insert(http::header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("*, authorization"));
+    headers.insert(http::header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("*"));
+    headers.insert(http::header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+}

@@ -1,0 +1,98 @@
+//! What follows from one configuration: the client, and who can be reached.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, RwLock};
+
+use ikigai::config::Environment;
+use ikigai::transport::{Http, Timeouts};
+use ikigai::{Client, Dialect, Error};
+
+use crate::config::Config;
+use crate::plan::Plan;
+
+/// What a gateway stands on besides its configuration: the same for every configuration that it is given.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    environment: Environment,
+    /// Connections outlive a configuration.
+    transport: Http,
+    has_simulator: bool,
+}
+
+impl Setup {
+    /// With keys from this environment.
+    ///
+    /// # Errors
+    /// If TLS cannot be set up.
+    pub fn new(environment: Environment) -> Result<Self, Error> {
+        Ok(Setup { environment, transport: Http::new()?, has_simulator: false })
+    }
+
+    /// With a simulator at this address, as the provider `sim`.
+    #[must_use]
+    pub fn simulator(mut self, url: impl Into<String>) -> Self {
+        self.environment = self.environment.with_variable(SIMULATOR_URL, url);
+        self.has_simulator = true;
+        self
+    }
+
+    /// With another way to reach providers.
+    #[must_use]
+    pub fn transport(mut self, transport: Http) -> Self {
+        self.transport = transport;
+        self
+    }
+
+    /// Where keys come from.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+}
+
+/// Everything that follows from one configuration.
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) config: Config,
+    pub(crate) client: Client,
+    /// The providers that requests may go to, by their ids.
+    pub(crate) reachable: HashSet<String>,
+    /// What was made out of names, by the name and the client's dialect.
+    pub(crate) plans: RwLock<HashMap<(String, Dialect), Arc<Plan>>>,
+}
+
+impl State {
+    pub(crate) fn new(config: Config, setup: &Setup) -> Result<Self, Error> {
+        let timeouts = Timeouts::default()
+            .first_byte(config.timeouts.first_byte)
+            .first_event(config.timeouts.first_byte)
+            .idle(config.timeouts.idle);
+        let mut builder = Client::builder()
+            .environment(setup.environment.clone())
+            .registry(config.registry.clone())
+            .transport(setup.transport.clone())
+            .timeouts(timeouts);
+        for provider in &config.providers {
+            if let Some(key) = &provider.key {
+                builder = builder.key(&*provider.id, key.clone());
+            }
+            if let Some(url) = &provider.base_url {
+                builder = builder.base_url(&*provider.id, &**url);
+            }
+        }
+        let client = builder.build()?;
+        let mut reachable: HashSet<String> = config.providers.iter().map(|provider| provider.id.clone()).collect();
+        for provider in client.registry().providers.iter() {
+            if provider.needs_key() && client.key_of(&provider.id)?.is_some() {
+                reachable.insert(provider.id.to_string());
+            }
+        }
+        if setup.has_simulator {
+            reachable.insert(SIMULATOR.to_owned());
+        }
+        Ok(State { config, client, reachable, plans: RwLock::default() })
+    }
+}
+
+/// The simulator's row in the table of providers, and the variable that the row takes its address from.
+const SIMULATOR: &str = "sim";
+const SIMULATOR_URL: &str = "IKIGAI_SIM_URL";

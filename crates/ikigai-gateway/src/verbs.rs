@@ -1,0 +1,188 @@
+//! What the APIs can do besides writing answers: count tokens, turn texts into vectors, list models.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use http::{Response, StatusCode};
+use ikigai::{ErrorKind, Facts, ListedModel, Upstream, Wanted};
+use ikigai_core::server::{Endpoint, Verb};
+use ikigai_core::wire::{Incoming, VectorForm};
+use ikigai_core::{Error, Limits};
+
+use crate::generate::{Asked, Call, Failure};
+use crate::log::Entry;
+use crate::pass::renamed;
+use crate::plan::Way;
+use crate::reply::{self, Out, wrong_field};
+use crate::state::State;
+
+/// Counts the tokens of a request: by the provider where it counts, by an estimate elsewhere.
+pub(crate) async fn count(call: &Call, entry: &mut Entry, state: &Arc<State>) -> Result<Response<Out>, Failure> {
+    let dialect = call.endpoint.dialect;
+    let asked = Asked::of(&call.endpoint, &call.body.bytes)?;
+    let plan = first(&asked.model, call, entry, state)?;
+    let Way { upstream, passes } = &plan.first;
+    let decoded = || {
+        let incoming = Incoming { path: Some(&call.target), body: &call.body.bytes };
+        dialect.decode_count_request(incoming, &Limits::server())
+    };
+    if *passes {
+        return match send_on(call, &asked, upstream).await {
+            // Some copies of an API lack this part of it.
+            Err(Failure::Upstream(error)) if is_missing(&error) => Ok(estimated(dialect, &decoded()?)),
+            outcome => outcome,
+        };
+    }
+    let mut request = decoded()?;
+    dialect.check_self_contained(&request)?;
+    request.model.clone_from(&upstream.model().id);
+    let wire = upstream.dialect().encode_request(&request, &upstream.target(), &Limits::server())?;
+    let Some(wire) = upstream.dialect().count_request(&wire) else { return Ok(estimated(dialect, &request)) };
+    let headers = crate::translate::header_map(&wire.headers);
+    match upstream.send(&wire.path, &headers, wire.body.into(), Wanted::Whole).await {
+        Ok(exchange) => {
+            let body = exchange.bytes().await?;
+            match upstream.dialect().decode_count(&body)? {
+                Some(tokens) => Ok(reply::json(StatusCode::OK, dialect.encode_count(tokens))),
+                None => Ok(estimated(dialect, &request)),
+            }
+        }
+        Err(error) if is_missing(&error) => Ok(estimated(dialect, &request)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is_missing(error: &ikigai::Error) -> bool {
+    matches!(error.status(), Some(404 | 405 | 501))
+}
+
+fn estimated(dialect: ikigai::Dialect, request: &ikigai::Request) -> Response<Out> {
+    let mut response = reply::json(StatusCode::OK, dialect.encode_count(ikigai::estimate_tokens(request)));
+    let header = http::HeaderName::from_static("x-ikigai-estimated");
+    response.headers_mut().insert(header, http::HeaderValue::from_static("true"));
+    response
+}
+
+/// The plan for a name, of which only the first model is asked.
+fn first(asked: &str, call: &Call, entry: &mut Entry, state: &Arc<State>) -> Result<Arc<crate::plan::Plan>, Error> {
+    entry.asked = Some(asked.to_owned());
+    let plan = state.plan(asked, call.endpoint.dialect)?;
+    let Way { upstream, passes } = &plan.first;
+    entry.target = Some(upstream.model().to_string());
+    entry.upstream_dialect = Some(upstream.dialect());
+    entry.mode = Some(if *passes { "pass" } else { "translate" });
+    Ok(plan)
+}
+
+/// Passes a request on as it is, but for the model's name, and its answer back.
+async fn send_on(call: &Call, asked: &Asked, upstream: &Upstream) -> Result<Response<Out>, Failure> {
+    let model = &upstream.model().id;
+    let body = renamed(&call.body.bytes, asked, model)?;
+    let path = call.endpoint.path(model, &call.target);
+    let exchange = upstream.send(&path, &call.headers, body, Wanted::Whole).await?;
+    let (status, headers) = (exchange.status, exchange.headers.clone());
+    Ok(reply::whole(status, headers, exchange.bytes().await?))
+}
+
+/// Turns texts into vectors.
+pub(crate) async fn embed(call: &Call, entry: &mut Entry, state: &Arc<State>) -> Result<Response<Out>, Failure> {
+    let dialect = call.endpoint.dialect;
+    let asked = Asked::of(&call.endpoint, &call.body.bytes)?;
+    let plan = first(&asked.model, call, entry, state)?;
+    let Way { upstream, passes } = &plan.first;
+    if *passes {
+        return send_on(call, &asked, upstream).await;
+    }
+    let wanted = dialect.decode_embed_request(&call.body.bytes)?;
+    let model = upstream.model().id.as_str();
+    if let Some(other) = wanted.others.first()
+        && (call.strict || plan.strict)
+    {
+        return Err(wrong_field(other, format!("strict: `{other}` cannot be carried to {}", upstream.dialect())).into());
+    }
+    let request = upstream.dialect().embed_request(model, &wanted.texts, wanted.dimensions);
+    let Some(request) = request else {
+        return Err(Error::invalid_request(format!("{} has no embeddings", upstream.provider().name)).into());
+    };
+    let most = upstream.dialect().most_embeddings().unwrap_or(usize::MAX);
+    if wanted.texts.len() > most {
+        return Err(
+            Error::invalid_request(format!("{} takes at most {most} texts at once", upstream.provider().name)).into()
+        );
+    }
+    let headers = crate::translate::header_map(&request.headers);
+    let exchange = upstream.send(&request.path, &headers, request.body.into(), Wanted::Whole).await?;
+    let body = exchange.bytes().await?;
+    let vectors = upstream.dialect().decode_embeddings(&body, wanted.texts.len())?;
+    let form = if call.endpoint.verb == Verb::EmbedBatch { VectorForm::Numbers } else { wanted.form };
+    let mut response = reply::json(StatusCode::OK, dialect.encode_embeddings(&vectors, &asked.model, form));
+    let losses: Vec<ikigai_core::Loss> = wanted
+        .others
+        .iter()
+        .map(|name| {
+            ikigai_core::Loss::new(
+                ikigai_core::LossCode::NotInDialect,
+                name,
+                name,
+                "the provider's API has no such field",
+            )
+        })
+        .collect();
+    reply::tell_losses(response.headers_mut(), &losses);
+    entry.losses = losses;
+    Ok(response)
+}
+
+/// Lists the models that can be asked for.
+pub(crate) fn list(endpoint: &Endpoint, state: &State) -> Response<Out> {
+    reply::json(StatusCode::OK, endpoint.dialect.encode_models(&models(state)))
+}
+
+/// Describes one model.
+pub(crate) fn get(endpoint: &Endpoint, state: &State) -> Result<Response<Out>, Error> {
+    let asked = endpoint.model.as_deref().unwrap_or_default();
+    let plan = state.plan(asked, endpoint.dialect)?;
+    let model = match plan.first.upstream.facts() {
+        Some(facts) => listed(asked.to_owned(), facts),
+        None => ListedModel::new(asked),
+    };
+    Ok(reply::json(StatusCode::OK, endpoint.dialect.encode_model(&model)))
+}
+
+/// Our own names first, then the real ones of the providers that can be reached, as a client can write them.
+fn models(state: &State) -> Vec<ListedModel> {
+    let registry = &state.config.registry;
+    let mut names = BTreeSet::new();
+    let mut models = Vec::new();
+    for setup in state.config.models.iter().filter(|setup| !setup.pattern.contains('*')) {
+        let facts = setup.targets.first().and_then(|target| registry.route(&target.name).ok()?.facts);
+        let name = setup.pattern.clone();
+        names.insert(name.clone());
+        models.push(facts.map_or_else(|| ListedModel::new(&name), |facts| listed(name.clone(), facts)));
+    }
+    for facts in registry.catalog.models().filter(|facts| state.reachable.contains(facts.provider.as_ref())) {
+        let is_plain =
+            registry.parse(&facts.id).is_ok_and(|name| name.provider == facts.provider && name.level.is_none());
+        let name = if is_plain { facts.id.to_string() } else { format!("{}:{}", facts.provider, facts.id) };
+        if names.insert(name.clone()) {
+            models.push(listed(name, facts));
+        }
+    }
+    models
+}
+
+fn listed(id: String, facts: &Facts) -> ListedModel {
+    let mut model = ListedModel::new(id);
+    model.name = Some(facts.name.to_string()).filter(|name| !name.is_empty());
+    model.context = facts.context.map(u64::from);
+    model.max_output = facts.max_output.map(u64::from);
+    model.owner = Some(facts.provider.to_string());
+    model.released = facts.released.as_ref().map(ToString::to_string);
+    model
+}
+
+/// The error of answers that a provider has stored.
+pub(crate) fn stored() -> Error {
+    let message = "the gateway does not reach answers that a provider has stored; send the whole conversation instead";
+    Error::new(ErrorKind::NotFound, message)
+}

@@ -1,0 +1,18 @@
+//! The gateway over real sockets, before the strict simulator.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests may panic as tests may"
+)]
+
+mod answers;
+mod bad_input;
+mod faults;
+mod hygiene;
+mod recorded;
+mod routing;
+mod state;
+mod support;
+mod verbs;
