@@ -57,7 +57,7 @@ impl Access {
     /// Looks for keys. Where the simulator is to answer, it is started in this process.
     pub(crate) async fn open(simulate: Simulate, out: &mut Out) -> Result<Self, Failure> {
         let registry = places::registry(out);
-        let client = trust::client()?.registry(registry.clone()).build()?;
+        let client = trust::lookup(registry.clone())?;
         let mut simulator = None;
         let wanted = match simulate {
             Simulate::Always => true,
@@ -67,13 +67,13 @@ impl Access {
         if wanted {
             let sim = Sim::start()
                 .await
-                .map_err(|error| Failure::new(format!("the built-in simulator does not start: {error}")))?;
+                .map_err(|error| Failure::new(format!("cannot start the built-in simulator: {error}")))?;
             simulator = Some(Arc::new(sim));
         }
         Ok(Access { registry, simulator })
     }
 
-    /// The way to the providers themselves, for whoever sends nothing.
+    /// The way to the providers themselves, for commands that send nothing.
     pub(crate) fn unsent(out: &mut Out) -> Self {
         Access { registry: places::registry(out), simulator: None }
     }
@@ -115,7 +115,7 @@ impl Access {
 
     /// The providers that answer: those whose key is there, or all when the simulator plays them.
     pub(crate) fn providers_with_key(&self) -> Result<Vec<String>, Failure> {
-        let client = trust::client()?.registry(self.registry.clone()).build()?;
+        let client = trust::lookup(self.registry.clone())?;
         let mut ids = Vec::new();
         for provider in self.registry.providers.iter().filter(|provider| provider.needs_key()) {
             if self.is_simulated() || client.key_of(&provider.id)?.is_some() {
@@ -129,8 +129,8 @@ impl Access {
     fn no_key(&self) -> Failure {
         let variables = USUAL.iter().filter_map(|(id, _)| self.registry.providers.find(id)?.key_env.first());
         let variables: Vec<&str> = variables.map(AsRef::as_ref).collect();
-        let failure = Failure::new(format!("there is no key: set {} or another provider's", variables.join(", ")));
-        let store = "Or store one with `ikigai keys set PROVIDER`. `--sim` asks the built-in simulator.";
+        let failure = Failure::new(format!("no API key found: set {} or another provider's", variables.join(", ")));
+        let store = "Or store one with `ikigai keys set PROVIDER`. Use `--sim` to ask the built-in simulator.";
         let hint = trust::hint(&self.registry).map_or(store.to_owned(), |hint| format!("{hint}\n  {store}"));
         failure.exit(Exit::NoKey).hint(hint)
     }
@@ -143,7 +143,7 @@ impl Access {
         if self.is_simulated() || signs || !provider.needs_key() {
             return Ok(());
         }
-        let client = trust::client()?.registry(self.registry.clone()).build()?;
+        let client = trust::lookup(self.registry.clone())?;
         if client.key_of(&provider.id)?.is_some() {
             return Ok(());
         }
@@ -172,7 +172,7 @@ impl Access {
             return Ok(name.to_string());
         }
         let examples: Vec<String> = USUAL.iter().map(|(_, model)| format!("  {}", choose(model))).collect();
-        Err(Failure::new("no model is chosen").exit(Exit::Usage).hint(format!("Choose one:\n{}", examples.join("\n"))))
+        Err(Failure::new("no model selected").exit(Exit::Usage).hint(format!("Choose one:\n{}", examples.join("\n"))))
     }
 }
 

@@ -10,16 +10,16 @@ const STYLES: Styles = Styles::styled().header(HEADING).usage(HEADING).literal(N
 
 /// One format for every model
 ///
-/// Without a command, ikigai opens a chat with any model; without a key, with the built-in simulator. Underneath lies one
+/// Without a command, ikigai opens a chat with any model; without a key, with the built-in simulator. Underneath is one
 /// superset format, and translations between it and the wire formats of Anthropic Messages, OpenAI Chat Completions, OpenAI
-/// Responses and Google Gemini, in both directions, that tell what they could not carry.
+/// Responses and Google Gemini, in both directions, which report what they could not carry.
 #[derive(Debug, Parser)]
 #[command(
     name = "ikigai",
     version = env!("IKIGAI_VERSION"),
     styles = STYLES,
     max_term_width = 100,
-    after_help = "Examples with `ikigai --help`, and for each command with `ikigai COMMAND --help`.",
+    after_help = "For examples, run `ikigai --help` or `ikigai COMMAND --help`.",
     after_long_help = AFTER_LONG_HELP,
 )]
 pub(crate) struct Cli {
@@ -46,7 +46,7 @@ Examples:
   ikigai -m claude-sonnet-4-5/med
       A chat; /model chooses another model, /help lists the commands.
   ikigai \"Why is the sky blue?\"
-      A chat that begins with this question.
+      A chat that starts with this question.
   git diff | ikigai ask \"review this\"
       One answer, for pipes and scripts.
   ikigai models show claude-sonnet-4-5
@@ -66,23 +66,23 @@ Examples:
 
 Files:
   $XDG_CONFIG_HOME/ikigai/config.toml       settings
-  $XDG_CONFIG_HOME/ikigai/credentials.toml  keys, for your eyes only (mode 600)
+  $XDG_CONFIG_HOME/ikigai/credentials.toml  keys, readable by you alone (mode 600)
   $XDG_CONFIG_HOME/ikigai/providers.toml    providers of your own, or changes to known ones
   $XDG_CONFIG_HOME/ikigai/models.toml       models of your own, or changes to known ones
   $XDG_DATA_HOME/ikigai/ikigai.db           conversations
   With IKIGAI_HOME set, all of them are in that folder.
 
 Exit codes:
-  0    it worked
+  0    success
   1    something went wrong; standard error says what
   2    invalid command-line arguments
-  3    there is no key, or the provider does not accept it
+  3    no API key, or the provider rejected it
   4    rate-limited, out of quota or overloaded, after all retries
   5    the provider refused to answer: a filter or a policy
-  6    the answer was cut off by its length, and --fail-on-length was given
+  6    the answer hit the length limit, and --fail-on-length was given
   7    the answer does not match the schema
   130  stopped by Ctrl-C
-  141  the reader of the output went away, as in `ikigai models list | head -1`";
+  141  the output pipe was closed, as in `ikigai models list | head -1`";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {

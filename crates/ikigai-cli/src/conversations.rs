@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::exit::Failure;
 use crate::places::Places;
+use crate::screen::notice;
 use crate::settings::{Database, Settings};
 
 /// Opens the database; one that is gone with the program when nothing is to be kept.
@@ -20,15 +21,21 @@ pub(crate) async fn open(settings: &Settings, forget: bool) -> Result<Arc<dyn St
     Ok(ikigai_store::open(&location).await?)
 }
 
+/// The same for a question, which can do without.
+pub(crate) async fn open_or_hint(settings: &Settings, forget: bool) -> Result<Arc<dyn Store>, Failure> {
+    open(settings, forget).await.map_err(|failure| failure.hint("Use --no-save to go on without the database."))
+}
+
 /// The conversation that a part of an id means.
 pub(crate) async fn find(store: &dyn Store, part: &str) -> Result<ConversationId, Failure> {
     let found = store.find(part).await?;
     match found.as_slice() {
-        [] => Err(Failure::new(format!("there is no conversation `{part}`")).hint("`ikigai history list` lists them.")),
+        [] => Err(Failure::new(format!("no conversation matches `{part}`")).hint("`ikigai history list` lists them.")),
         [one] => Ok(one.id),
         several => {
             let ids: Vec<String> = several.iter().map(|conversation| format!("  {}", line(conversation))).collect();
-            Err(Failure::new(format!("`{part}` may be one of several")).hint(format!("These fit:\n{}", ids.join("\n"))))
+            Err(Failure::new(format!("`{part}` matches several conversations"))
+                .hint(format!("These match:\n{}", ids.join("\n"))))
         }
     }
 }
@@ -45,5 +52,6 @@ pub(crate) fn line(conversation: &Conversation) -> String {
     let fork = if conversation.parent.is_some() { "↳ " } else { "" };
     let title = conversation.title.as_deref().unwrap_or("untitled");
     let model = conversation.model.model.as_deref().unwrap_or("no model");
-    format!("{} {fork}{title} · {model} · {} messages", short(conversation.id), conversation.messages)
+    let messages = notice::several(conversation.messages, "message");
+    format!("{} {fork}{title} · {model} · {messages}", short(conversation.id))
 }

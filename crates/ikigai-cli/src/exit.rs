@@ -11,7 +11,7 @@ pub(crate) enum Exit {
     Ok,
     /// Something went wrong.
     Error,
-    /// The command line makes no sense.
+    /// The command-line arguments are invalid.
     Usage,
     /// There is no key, or the provider does not accept it.
     NoKey,
@@ -70,12 +70,12 @@ impl Failure {
         Failure { exit: Exit::Error, what: what.into(), hint: None }
     }
 
-    /// The command line makes no sense.
+    /// The command-line arguments are invalid.
     pub(crate) fn usage(what: impl Into<String>) -> Self {
         Failure { exit: Exit::Usage, ..Failure::new(what) }
     }
 
-    /// Ctrl-C. There is nothing to say about it: whoever pressed it knows.
+    /// Ctrl-C. There is nothing to say about it: the user who pressed it knows.
     pub(crate) fn interrupted() -> Self {
         Failure { exit: Exit::Interrupted, ..Failure::new("stopped by Ctrl-C") }
     }
@@ -162,21 +162,23 @@ fn hint(error: &ikigai::Error) -> Option<String> {
     }
     match error.kind() {
         ErrorKind::Auth => Some(format!(
-            "`ikigai keys list` tells where the key is from; store another with: ikigai keys set {}",
+            "`ikigai keys list` shows where the key comes from; store another with: ikigai keys set {}",
             error.provider().unwrap_or("PROVIDER")
         )),
         ErrorKind::Permission => {
-            Some("The key is good, but not for this: the provider's console says for what.".into())
+            Some("The key is valid but may not do this; check its permissions in the provider's console.".into())
         }
         ErrorKind::RateLimit | ErrorKind::Overloaded => Some(match error.retry_after() {
-            Some(wait) => format!("It asks to wait {} s.", wait.as_secs_f64().ceil()),
-            None => "Wait a little, or ask another model with -m.".to_owned(),
+            Some(wait) => format!("The provider asks you to wait {} s.", wait.as_secs_f64().ceil()),
+            None => "Wait a moment, or ask another model with -m.".to_owned(),
         }),
-        ErrorKind::Quota => Some("Waiting does not help: the account's limit or credit is used up.".to_owned()),
+        ErrorKind::Quota => {
+            Some("Waiting will not help: the account has reached its limit or run out of credit.".to_owned())
+        }
         ErrorKind::ContextTooLong => {
             Some("Send less, or ask a model with a larger window: ikigai models list".to_owned())
         }
-        ErrorKind::ContentFiltered => Some("Sending it again will not help; other words may.".to_owned()),
+        ErrorKind::ContentFiltered => Some("Sending it again will not help; try rephrasing it.".to_owned()),
         ErrorKind::Network | ErrorKind::Timeout => Some("Run `ikigai doctor` to see what is reachable.".to_owned()),
         ErrorKind::NotFound => Some("`ikigai models list` lists the models.".to_owned()),
         ErrorKind::InvalidRequest | ErrorKind::Server | ErrorKind::Protocol | ErrorKind::Cancelled => None,
@@ -237,6 +239,9 @@ mod tests {
     fn a_wait_that_the_provider_asks_for_is_told() {
         let mut error = ProviderError::new(ErrorKind::RateLimit, "slow down");
         error.retry_after_ms = Some(1500);
-        assert_eq!(Failure::from(ikigai::Error::from(error)).hint.as_deref(), Some("It asks to wait 2 s."));
+        assert_eq!(
+            Failure::from(ikigai::Error::from(error)).hint.as_deref(),
+            Some("The provider asks you to wait 2 s.")
+        );
     }
 }

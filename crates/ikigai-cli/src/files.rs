@@ -6,7 +6,7 @@ use std::path::Path;
 /// Who may read a file that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Whoever might before; when it is new, whoever the system's default says.
+    /// Those who could before; for a new file, those whom the system's default names.
     Kept,
     /// Its owner alone: 600.
     Private,

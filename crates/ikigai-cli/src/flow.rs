@@ -4,6 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use ikigai::{Event, Loss, Message, Model, Response, Severity, Stream};
+use ikigai_core::LossCode;
 
 /// A request on its way, or the answer that comes of it.
 pub(crate) enum Flow {
@@ -40,6 +41,32 @@ impl Flow {
     }
 }
 
+/// A loss for people: what became of it, and what and why. The place is told where the name does not say it.
+pub(crate) fn told(loss: &Loss) -> (&'static str, String) {
+    let word = match (loss.severity, loss.code) {
+        (Severity::Info, _) => "note:",
+        (
+            Severity::Loss,
+            LossCode::Changed
+            | LossCode::Renamed
+            | LossCode::OutOfRange
+            | LossCode::Discouraged
+            | LossCode::Inconsistent,
+        ) => "changed:",
+        // Codes that are yet to come are of this kind, too: something is missing.
+        (Severity::Loss, _) => "dropped:",
+    };
+    let place =
+        if loss.place == loss.what || loss.place.is_empty() { String::new() } else { format!(" at {}", loss.place) };
+    (word, format!("{}{place} ({})", loss.what, reason(loss)))
+}
+
+/// Why, without the words that say once more that it is missing.
+fn reason(loss: &Loss) -> &str {
+    let why = loss.why.strip_suffix("; it is left out").or_else(|| loss.why.strip_suffix("; left out"));
+    why.unwrap_or(&loss.why)
+}
+
 /// What a request could not carry, the same thing at several places once.
 pub(crate) fn lost(warnings: &[Loss]) -> Vec<String> {
     losses(warnings).into_iter().map(|(words, _)| words).collect()
@@ -50,11 +77,43 @@ pub(crate) fn losses(warnings: &[Loss]) -> Vec<(String, usize)> {
     let losses = warnings.iter().filter(|loss| loss.severity == Severity::Loss);
     let mut all: Vec<(String, usize)> = Vec::new();
     for loss in losses {
-        let told = format!("{}: {}", loss.what, loss.why);
+        let told = format!("{} {} ({})", told(loss).0, loss.what, reason(loss));
         match all.iter_mut().find(|(words, _)| *words == told) {
             Some((_, count)) => *count += 1,
             None => all.push((told, 1)),
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn a_loss_says_what_became_of_it() {
+        let dropped =
+            Loss::new(LossCode::RefusedByModel, "temperature", "temperature", "this model does not accept it");
+        let renamed = Loss::new(LossCode::Renamed, "name", "tools[0]", "this API wants fewer letters");
+        let known = Loss::new(LossCode::NotInDialect, "seed", "seed", "this API has no such parameter; it is left out");
+        let all = [&dropped, &renamed, &known].map(told);
+        assert_eq!(
+            all.map(|(word, text)| format!("{word} {text}")),
+            [
+                "dropped: temperature (this model does not accept it)",
+                "changed: name at tools[0] (this API wants fewer letters)",
+                "dropped: seed (this API has no such parameter)",
+            ]
+        );
+        let twice = [dropped.clone(), dropped, known];
+        assert_eq!(
+            losses(&twice),
+            [
+                ("dropped: temperature (this model does not accept it)".to_owned(), 2),
+                ("dropped: seed (this API has no such parameter)".to_owned(), 1)
+            ]
+        );
+    }
 }

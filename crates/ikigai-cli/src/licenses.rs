@@ -12,7 +12,7 @@ use crate::screen;
 Examples:
   ikigai licenses | less
 
-ikigai itself is under the MIT licence or Apache 2.0, as you like.")]
+ikigai itself is under the MIT licence or Apache 2.0, at your option.")]
 pub(crate) struct Licenses {}
 
 pub(crate) fn run(_: &Licenses, out: &mut Out) -> Result<(), Failure> {

@@ -16,7 +16,7 @@ Examples:
   ikigai man | man -l -
       Read it now.
   ikigai man --dir ~/.local/share/man/man1
-      Write one page for each command, to be found by `man ikigai-models`.")]
+      Write one page for each command; `man ikigai-models` finds it.")]
 pub(crate) struct Man {
     /// Write a page for each command into this folder instead
     #[arg(long, value_name = "FOLDER", value_hint = clap::ValueHint::DirPath)]

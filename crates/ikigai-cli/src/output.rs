@@ -11,6 +11,7 @@ use ikigai_core::{Loss, Severity};
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
+use crate::flow;
 use crate::screen::{clean, clean_styled};
 
 /// Headings, in help and in tables.
@@ -49,9 +50,12 @@ impl Out {
 
     /// Writes text that may hold colours; they are left out where none are wanted.
     pub(crate) fn text(&mut self, text: &str) -> Result<(), Failure> {
-        AutoStream::auto(std::io::stdout())
-            .write_all(clean_styled(text).as_bytes())
-            .map_err(|error| Failure::writing(&error))
+        let text = clean_styled(text);
+        let written = match is_without_colours(&std::io::stdout()) {
+            true => std::io::stdout().write_all(without_colours(&text).as_bytes()),
+            false => AutoStream::auto(std::io::stdout()).write_all(text.as_bytes()),
+        };
+        written.map_err(|error| Failure::writing(&error))
     }
 
     /// Writes data as it is; on a terminal without anything that it would obey.
@@ -89,7 +93,11 @@ impl Out {
 
     /// Says something on standard error. Where that is gone, there is nobody left to tell.
     pub(crate) fn note(&mut self, text: &str) {
-        let _ = AutoStream::auto(std::io::stderr()).write_all(clean_styled(text).as_bytes());
+        let text = clean_styled(text);
+        let _ = match is_without_colours(&std::io::stderr()) {
+            true => std::io::stderr().write_all(without_colours(&text).as_bytes()),
+            false => AutoStream::auto(std::io::stderr()).write_all(text.as_bytes()),
+        };
     }
 
     /// A warning on standard error.
@@ -99,11 +107,12 @@ impl Out {
 
     /// What a translation could not carry, on standard error.
     pub(crate) fn loss(&mut self, loss: &Loss) {
-        let (style, word) = match loss.severity {
-            Severity::Loss => (WARNING, "loss:"),
-            Severity::Info => (DIM, "info:"),
+        let style = match loss.severity {
+            Severity::Loss => WARNING,
+            Severity::Info => DIM,
         };
-        self.note(&format!("{style}{word}{style:#} {}\n", clean(&loss.to_string())));
+        let (word, text) = flow::told(loss);
+        self.note(&format!("{style}{word}{style:#} {}\n", clean(&text)));
     }
 
     /// Says why the program ends, on standard error; nothing for a reader that went away or Ctrl-C.
@@ -116,7 +125,7 @@ impl Out {
             text.push_str(&format!("  {}\n", clean(hint)));
         }
         if failure.exit == Exit::Usage {
-            text.push_str("\nFor more, try --help.\n");
+            text.push_str("\nFor more information, try --help.\n");
         }
         self.note(&text);
     }
@@ -131,6 +140,42 @@ impl Out {
         }
         terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
     }
+}
+
+/// Is this a terminal that shows bold type and underlines, but is to show no colours? `NO_COLOR` asks for that; `--color never`
+/// asks for plain text.
+pub(crate) fn is_without_colours(stream: &impl std::io::IsTerminal) -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+    is_set("NO_COLOR") && ColorChoice::global() == ColorChoice::Auto && !is_dumb && stream.is_terminal()
+}
+
+/// A text without its colours; other styles stay.
+fn without_colours(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\x1b[") {
+        plain.push_str(before);
+        let (codes, after) = after.split_once('m').unwrap_or((after, ""));
+        let mut kept = Vec::new();
+        let mut codes = codes.split(';');
+        while let Some(code) = codes.next() {
+            match code.parse::<u8>() {
+                // A colour of the palette, or one by its parts.
+                Ok(38 | 48 | 58) => {
+                    let parts = if codes.next() == Some("2") { 3 } else { 1 };
+                    codes.by_ref().take(parts).for_each(drop);
+                }
+                Ok(30..=49 | 59 | 90..=107) => {}
+                _ => kept.push(code),
+            }
+        }
+        if !kept.is_empty() {
+            plain.push_str(&format!("\x1b[{}m", kept.join(";")));
+        }
+        rest = after;
+    }
+    plain + rest
 }
 
 fn unprintable(error: serde_json::Error) -> Failure {
@@ -150,7 +195,7 @@ pub(crate) enum Color {
 }
 
 impl Color {
-    /// The choice as it stands on the command line, before that is parsed: help and usage errors heed it too.
+    /// The choice on the command line, before that is parsed: help and usage errors follow it too.
     pub(crate) fn from_arguments(arguments: &[OsString]) -> Self {
         let mut arguments = arguments.iter().map(OsString::as_os_str).take_while(|word| *word != OsStr::new("--"));
         let mut choice = Color::Auto;
@@ -236,6 +281,12 @@ mod tests {
         assert_eq!(choice(&["ikigai", "--color"]), Color::Auto);
         assert_eq!(choice(&["ikigai", "--color=pink"]), Color::Auto);
         assert_eq!(choice(&["ikigai", "--", "--color=never"]), Color::Auto);
+    }
+
+    #[test]
+    fn colours_go_and_other_styles_stay() {
+        let text = "\x1b[1m\x1b[36ma\x1b[0m \x1b[1;38;5;7;4mb\x1b[38;2;1;2;3mc\x1b[97;49md\x1b[0m";
+        assert_eq!(super::without_colours(text), "\x1b[1ma\x1b[0m \x1b[1;4mbcd\x1b[0m");
     }
 
     #[test]

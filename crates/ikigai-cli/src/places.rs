@@ -49,7 +49,7 @@ impl Places {
     /// As [`find`](Places::find), for a command that cannot do without.
     pub(crate) fn required() -> Result<Self, Failure> {
         Places::find().ok_or_else(|| {
-            Failure::new("there is no folder for settings, since this user has no home").hint("Set IKIGAI_HOME.")
+            Failure::new("there is no settings folder: this user has no home folder").hint("Set IKIGAI_HOME.")
         })
     }
 
@@ -137,7 +137,7 @@ pub(crate) fn create(folder: &Path) -> Result<(), Failure> {
 pub(crate) fn registry(out: &mut Out) -> Registry {
     let (registry, problems) = registry_and_problems(Places::find().as_ref());
     for problem in problems {
-        out.warning(&format!("{problem}\n  This file is left out; what is built in is used."));
+        out.warning(&format!("{problem}\n  This file is ignored; the built-in data is used."));
     }
     registry
 }

@@ -47,7 +47,7 @@ impl Project {
         Ok(Project { instructions, settings })
     }
 
-    /// What there is, in words, for whoever decides about it: each program that would be run is spelt out.
+    /// What there is, in words, for the user who decides about it: each program that would be run is spelt out.
     pub(crate) fn found(&self) -> Vec<String> {
         let mut found = Vec::new();
         if let Some(text) = &self.instructions {

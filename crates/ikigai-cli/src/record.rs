@@ -7,10 +7,15 @@ use ikigai_store::{ConversationId, Entry, Error, Point, Recording, State, Store,
 use serde_json::Value;
 
 use crate::access::SIMULATOR;
+use crate::chat::Meter;
 use crate::watch::Paid;
 
 /// Under this name an answer of the simulator says which provider it played.
 const PLAYED: &str = "simulated";
+/// Under this name a message has the names of its pictures.
+const PICTURES: &str = "pictures";
+/// Under this name a question says why it has no answer.
+const FAILED: &str = "failed";
 
 /// Keeps one turn.
 #[derive(Debug)]
@@ -19,6 +24,8 @@ pub(crate) struct Recorder {
     conversation: ConversationId,
     model: ModelName,
     simulated: bool,
+    /// Knows what an answer costs that is not whole.
+    meter: Meter,
     recording: Option<Recording>,
     results: Vec<Block>,
     stored: Vec<Stored>,
@@ -31,6 +38,7 @@ impl Recorder {
             conversation,
             model,
             simulated: false,
+            meter: Meter::default(),
             recording: None,
             results: Vec::new(),
             stored: Vec::new(),
@@ -41,6 +49,13 @@ impl Recorder {
     #[must_use]
     pub(crate) fn simulated(mut self, simulated: bool) -> Self {
         self.simulated = simulated;
+        self
+    }
+
+    /// With what the turn is measured by.
+    #[must_use]
+    pub(crate) fn metered(mut self, meter: &Meter) -> Self {
+        self.meter = meter.clone();
         self
     }
 
@@ -85,7 +100,9 @@ impl Recorder {
                 }
             }
             (true, Some(response)) => {
+                let cost = self.meter.estimate(&response);
                 let mut entry = Entry::answer(response, self.model.provider.clone()).state(State::Cut);
+                entry.cost = cost;
                 entry.message.thinking = self.model.level;
                 self.keep(if self.simulated { as_simulated(entry) } else { entry }).await?;
             }
@@ -148,12 +165,44 @@ pub(crate) fn for_simulator(thread: &[Stored]) -> Vec<Stored> {
     thread
 }
 
-/// A kept conversation as a model can be sent it: calls that were never answered get a result that says so, and what was
+/// The entry of a message whose pictures have these names, as far as they have any: a picture itself has no name.
+pub(crate) fn with_pictures(mut entry: Entry, names: Vec<String>) -> Entry {
+    if !names.is_empty() {
+        entry.metadata.insert(PICTURES.to_owned(), names.into());
+    }
+    entry
+}
+
+/// The names of the pictures of a message.
+pub(crate) fn pictures(stored: &Stored) -> impl Iterator<Item = &str> {
+    let names = stored.entry.metadata.get(PICTURES).and_then(Value::as_array);
+    names.into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// The entry of a question that was not answered, for this reason.
+pub(crate) fn unanswered(mut entry: Entry, why: &str) -> Entry {
+    entry.metadata.insert(FAILED.to_owned(), why.into());
+    entry
+}
+
+/// Why a question has no answer, if it failed and was not answered since: another question follows it, or nothing.
+pub(crate) fn failure<'a>(stored: &'a Stored, next: Option<&Stored>) -> Option<&'a str> {
+    let is_question = |stored: &Stored| stored.entry.message.role == Role::User;
+    let why = stored.entry.metadata.get(FAILED)?.as_str()?;
+    (is_question(stored) && next.is_none_or(is_question)).then_some(why)
+}
+
+/// A kept conversation as a model can be sent it: questions that failed are left out, but for the last one, which is what is
+/// asked; calls that were never answered get a result that says so, and what was
 /// cut off loses what a provider would refuse: thinking that may lack its seal, and empty messages.
 pub(crate) fn sendable(thread: &[Stored]) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::with_capacity(thread.len());
     let mut open: Vec<String> = Vec::new();
-    for stored in thread {
+    for (place, stored) in thread.iter().enumerate() {
+        let next = thread.get(place + 1);
+        if next.is_some() && failure(stored, next).is_some() {
+            continue;
+        }
         let mut message = stored.entry.message.clone();
         if stored.entry.state != State::Complete && message.role == Role::Assistant {
             message.content.retain(|block| match block {

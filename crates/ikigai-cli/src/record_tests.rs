@@ -109,3 +109,38 @@ async fn half_a_thought_is_not_sent_again() {
     let messages = sendable(&store.thread(id).await.unwrap());
     assert_eq!(messages[1].content, [Block::text("Hel")]);
 }
+
+#[tokio::test]
+async fn a_question_that_failed_is_marked_and_left_out_unless_it_is_asked_again() {
+    let (store, id) = store().await;
+    let first = store.thread(id).await.unwrap().remove(0);
+    store.finish(first.id, unanswered(first.entry, "overloaded")).await.unwrap();
+    let thread = store.thread(id).await.unwrap();
+    assert_eq!(failure(&thread[0], None), Some("overloaded"));
+    assert_eq!(sendable(&thread), [Message::new(Role::User, "Hi")], "asked again, it is sent");
+    store.append(id, Message::new(Role::User, "Hello?").into()).await.unwrap();
+    let thread = store.thread(id).await.unwrap();
+    assert_eq!(failure(&thread[0], thread.get(1)), Some("overloaded"));
+    assert_eq!(sendable(&thread), [Message::new(Role::User, "Hello?")]);
+    // In another branch it was answered.
+    let fork = store.fork(id, Point::After(thread[0].id), Details::default()).await.unwrap().id;
+    store.append(fork, Message::new(Role::Assistant, "Hi!").into()).await.unwrap();
+    let thread = store.thread(fork).await.unwrap();
+    assert_eq!(failure(&thread[0], thread.get(1)), None);
+    assert_eq!(sendable(&thread).len(), 2);
+}
+
+#[tokio::test]
+async fn the_cost_of_an_answer_that_was_stopped_is_estimated() {
+    let (store, id) = store().await;
+    let registry = ikigai::Registry::default();
+    let facts = registry.route(&name()).unwrap().facts.cloned();
+    let meter = Meter::new("claude-sonnet-4-5".to_owned(), facts, 1000, "Esc");
+    let mut recorder = Recorder::new(Arc::clone(&store), id, name()).metered(&meter);
+    let cut = answer(vec![Block::text("x".repeat(4000))], FinishReason::Stop);
+    record(&mut recorder, &cut).await;
+    let stored = recorder.end(Some(cut)).await.unwrap();
+    // 1,000 tokens at $3 a million and 1,000 at $15.
+    assert_eq!(stored[0].entry.cost.map(|cost| cost.to_string()), Some("$0.018000".to_owned()));
+    assert_eq!(stored[0].entry.state, State::Cut);
+}

@@ -13,8 +13,8 @@ use crate::output::Out;
 ///
 /// Point an SDK or a program at it in place of Anthropic, OpenAI or Google. It checks requests as the real APIs do,
 /// refuses what they refuse in their words, and answers by rules: it does sums, calls the tools that a prompt names,
-/// fills schemas, and says back the rest. The same request always gets the same answer. No key is needed that is known
-/// to anybody: any will do.
+/// fills schemas, and echoes everything else. The same request always gets the same answer. Any key
+/// will do.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct Sim {
@@ -24,19 +24,19 @@ pub(crate) struct Sim {
     /// The port; 0 is any free one
     #[arg(long, default_value_t = 4010)]
     port: u16,
-    /// Everything that looks like chance follows from it
+    /// The seed of everything random
     #[arg(long, default_value_t = 0)]
     seed: u64,
     /// A key to accept; without any, every key is accepted
     #[arg(long = "key", value_name = "KEY")]
     keys: Vec<String>,
-    /// Replies to come, as TOML or JSON
+    /// Scripted replies, as TOML or JSON
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// What goes wrong: FAULT, FAULT@RATE or FAULT#N
+    /// Inject a fault: FAULT, FAULT@RATE or FAULT#N
     #[arg(long = "fault", value_name = "FAULT", value_parser = fault_rule)]
     faults: Vec<FaultRule>,
-    /// Answer every request of a kind with the same bytes, made once: for load tests
+    /// Answer every request of a kind with the same prepared bytes, for load tests
     #[arg(long)]
     canned: bool,
 }
@@ -63,13 +63,13 @@ Faults:
 /// Reads `FAULT`, `FAULT@RATE` or `FAULT#N`.
 fn fault_rule(text: &str) -> Result<FaultRule, String> {
     let (fault, rate, nth) = if let Some((fault, rate)) = text.rsplit_once('@') {
-        let rate: f64 = rate.parse().map_err(|_| format!("`{rate}` is no rate; it is a number from 0 to 1"))?;
+        let rate: f64 = rate.parse().map_err(|_| format!("invalid rate `{rate}`: use a number from 0 to 1"))?;
         if !(0.0..=1.0).contains(&rate) {
-            return Err(format!("`{rate}` is no rate; it is a number from 0 to 1"));
+            return Err(format!("invalid rate `{rate}`: use a number from 0 to 1"));
         }
         (fault, Some(rate), None)
     } else if let Some((fault, nth)) = text.rsplit_once('#') {
-        let nth: u64 = nth.parse().map_err(|_| format!("`{nth}` is no number of a request"))?;
+        let nth: u64 = nth.parse().map_err(|_| format!("`{nth}` is not the number of a request"))?;
         (fault, None, Some(nth))
     } else {
         (text, None, None)

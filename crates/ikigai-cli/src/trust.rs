@@ -5,9 +5,11 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
 use clap::Args;
 use ikigai::config::Environment;
-use ikigai::{ClientBuilder, Registry};
+use ikigai::transport::{self, Sending, Transport, TransportError};
+use ikigai::{Client, ClientBuilder, Registry};
 
 use crate::exit::Failure;
 use crate::output::Out;
@@ -48,6 +50,23 @@ pub(crate) fn client() -> Result<ClientBuilder, Failure> {
     Ok(ikigai::Client::builder().environment(if trusted { environment } else { environment.without_dotenv() }))
 }
 
+/// The same for looking up keys. It sends nothing: to set HTTP up, with all certificates of the system, takes longer than
+/// everything else at the start.
+pub(crate) fn lookup(registry: Registry) -> Result<Client, Failure> {
+    Ok(client()?.registry(registry).transport(Unsent).build()?)
+}
+
+/// The transport of a client that sends nothing.
+#[derive(Debug)]
+struct Unsent;
+
+impl Transport for Unsent {
+    fn send(&self, _: http::Request<Bytes>) -> Sending<'_> {
+        let error = TransportError::new(transport::Failure::Request, "this client looks up keys, and sends nothing");
+        Box::pin(std::future::ready(Err(error)))
+    }
+}
+
 /// Asks on a terminal whether the working folder is trusted, where that matters and was not decided. What the folder brings
 /// along for models, where it is.
 pub(crate) fn settle(out: &mut Out) -> Result<Option<Project>, Failure> {
@@ -75,8 +94,8 @@ pub(crate) fn settle(out: &mut Out) -> Result<Option<Project>, Failure> {
     Ok(trusted.then_some(project))
 }
 
-/// What the working folder brings along for models, where it is trusted. Where that was not decided, one line says what to do
-/// about it: a script is not asked. Nothing in a folder that is not trusted is looked into.
+/// What a trusted working folder brings along for models. If the user has not decided, one line says how to trust it: a
+/// script is never asked. Nothing in an untrusted folder is read.
 pub(crate) fn followed(out: &mut Out) -> Result<Option<Project>, Failure> {
     let (here, permissions) = (Path::new("."), of(Path::new("."))?);
     match permissions.trusted() {
@@ -107,7 +126,7 @@ pub(crate) fn hint(registry: &Registry) -> Option<String> {
     let untrusted = of(Path::new(".")).is_ok_and(|permissions| permissions.trusted() != Some(true));
     let names = waiting(registry);
     (untrusted && !names.is_empty())
-        .then(|| format!("The .env here sets {}; `ikigai trust` lets it be used.", names.join(", ")))
+        .then(|| format!("The .env here sets {}; run `ikigai trust` to use it.", names.join(", ")))
 }
 
 /// The variables of ours that the `.env` of the working folder sets.

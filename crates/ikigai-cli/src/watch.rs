@@ -1,4 +1,4 @@
-//! What happens during a turn besides the answer itself, told to whoever draws it.
+//! What happens during a turn besides the answer itself, reported to what draws it.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(crate) enum Note {
         /// How many there are.
         most: u32,
     },
-    /// May this call be run? Whoever drops the question says no.
+    /// May this call be run? Dropping the question means no.
     Approve(ToolCall, oneshot::Sender<Approval>),
     /// A tool has a result.
     Result(ToolCall, ToolResult),

@@ -29,7 +29,7 @@ pub(crate) fn client<'a>(access: &'a Access, headers: &HeaderMap, query: Option<
         }
     }
     let message = if brought {
-        "this key is not known to the gateway"
+        "the gateway does not know this key"
     } else {
         "the key is missing: send it as `Authorization: Bearer`, `x-api-key`, `x-goog-api-key` or `?key=`"
     };
@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn without_a_known_key_nobody_comes_in() {
-        let unknown = Err("this key is not known to the gateway".to_owned());
+        let unknown = Err("the gateway does not know this key".to_owned());
         assert_eq!(checked(&[("authorization", "Bearer nothing")], None), unknown);
         assert_eq!(checked(&[], Some("key=x")), unknown);
         for headers in [&[][..], &[("authorization", "Basic another")], &[("x-api-key", "")]] {

@@ -101,13 +101,13 @@ impl Refused {
     pub(crate) fn error(self) -> (u16, Error) {
         let (status, kind, message) = match self {
             Refused::TooLarge(most) => {
-                (413, ErrorKind::InvalidRequest, format!("the request is larger than {most} bytes, which is the limit"))
+                (413, ErrorKind::InvalidRequest, format!("the request is larger than the limit of {most} bytes"))
             }
             Refused::TooSlow => {
-                (408, ErrorKind::InvalidRequest, "the rest of the request did not come in time".to_owned())
+                (408, ErrorKind::InvalidRequest, "the rest of the request did not arrive in time".to_owned())
             }
             Refused::NoRoom => {
-                (503, ErrorKind::Overloaded, "the gateway holds too many requests; try again".to_owned())
+                (503, ErrorKind::Overloaded, "the gateway is holding too many requests; try again".to_owned())
             }
             Refused::Broken => (400, ErrorKind::InvalidRequest, "the request broke off".to_owned()),
         };

@@ -121,7 +121,7 @@ impl Asked {
                 Ok(Asked { model: model.into_owned(), place, streams })
             }
             Some(_) => Err(wrong_field("model", "`model` is empty")),
-            None if envelope.get("model").is_some() => Err(wrong_field("model", "`model` must be a text")),
+            None if envelope.get("model").is_some() => Err(wrong_field("model", "`model` must be a string")),
             None => Err(wrong_field("model", "`model` is missing")),
         }
     }
@@ -210,7 +210,7 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
     let mut place = 0;
     loop {
         let Some(way) = order.get(place).copied() else {
-            return Err(Error::protocol("there is nobody to ask").into());
+            return Err(Error::protocol("there is no model to ask").into());
         };
         place += 1;
         let passes_through = passes(way);
@@ -245,7 +245,7 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
                     id = entry.id,
                     target_model = entry.target,
                     error = failure.canonical().to_string(),
-                    "another model is asked"
+                    "trying the next model"
                 );
             }
             outcome => return outcome,

@@ -81,9 +81,7 @@ impl State {
             }
         }
         let Some(first) = ways.pop_front() else {
-            return Err(
-                failed.unwrap_or_else(|| Error::new(ErrorKind::NotFound, format!("nobody answers to `{asked}`")))
-            );
+            return Err(failed.unwrap_or_else(|| Error::new(ErrorKind::NotFound, format!("no target for `{asked}`"))));
         };
         Ok(Plan {
             first,

@@ -234,12 +234,12 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, StartError> {
     let broken =
         |file: &std::path::Path, message: String| StartError::Certificate { file: file.display().to_string(), message };
     let read = CertificateDer::pem_file_iter(&files.certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let chain = read.map_err(|error| broken(&files.certificate, format!("no certificate can be read: {error}")))?;
+    let chain = read.map_err(|error| broken(&files.certificate, format!("cannot read a certificate: {error}")))?;
     if chain.is_empty() {
-        return Err(broken(&files.certificate, "there is no certificate in it".to_owned()));
+        return Err(broken(&files.certificate, "it contains no certificate".to_owned()));
     }
     let key = PrivateKeyDer::from_pem_file(&files.key)
-        .map_err(|error| broken(&files.key, format!("no private key can be read: {error}")))?;
+        .map_err(|error| broken(&files.key, format!("cannot read a private key: {error}")))?;
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let mut config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

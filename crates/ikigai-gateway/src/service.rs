@@ -167,7 +167,7 @@ fn no_such_path(method: &Method, target: &str, has: impl Fn(&str) -> bool) -> (u
     let path = target.split('?').next().unwrap_or(target);
     let other = if method == Method::POST { "GET" } else { "POST" };
     if Endpoint::of(other, target, has).is_some() {
-        return (405, Error::invalid_request(format!("{path} takes {other}, not {method}")));
+        return (405, Error::invalid_request(format!("{path} needs {other}, not {method}")));
     }
     let message = format!(
         "the gateway has no {method} {path}; it has /v1/chat/completions, /v1/responses, /v1/messages, \
@@ -181,7 +181,7 @@ fn ready(shared: &Shared, state: &State) -> Response<Out> {
         return reply::json(StatusCode::SERVICE_UNAVAILABLE, r#"{"status":"draining"}"#);
     }
     if state.reachable.is_empty() {
-        return reply::json(StatusCode::SERVICE_UNAVAILABLE, r#"{"status":"no provider can be reached"}"#);
+        return reply::json(StatusCode::SERVICE_UNAVAILABLE, r#"{"status":"no provider is configured"}"#);
     }
     reply::json(StatusCode::OK, r#"{"status":"ok"}"#)
 }

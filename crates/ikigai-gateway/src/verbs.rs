@@ -102,13 +102,15 @@ pub(crate) async fn embed(call: &Call, entry: &mut Entry, state: &Arc<State>) ->
     }
     let request = upstream.dialect().embed_request(model, &wanted.texts, wanted.dimensions);
     let Some(request) = request else {
-        return Err(Error::invalid_request(format!("{} has no embeddings", upstream.provider().name)).into());
+        return Err(Error::invalid_request(format!("{} does not offer embeddings", upstream.provider().name)).into());
     };
     let most = upstream.dialect().most_embeddings().unwrap_or(usize::MAX);
     if wanted.texts.len() > most {
-        return Err(
-            Error::invalid_request(format!("{} takes at most {most} texts at once", upstream.provider().name)).into()
-        );
+        return Err(Error::invalid_request(format!(
+            "{} accepts at most {most} texts at once",
+            upstream.provider().name
+        ))
+        .into());
     }
     let headers = crate::translate::header_map(&request.headers);
     let exchange = upstream.send(&request.path, &headers, request.body.into(), Wanted::Whole).await?;
@@ -183,6 +185,6 @@ fn listed(id: String, facts: &Facts) -> ListedModel {
 
 /// The error of answers that a provider has stored.
 pub(crate) fn stored() -> Error {
-    let message = "the gateway does not reach answers that a provider has stored; send the whole conversation instead";
+    let message = "the gateway cannot access answers stored by a provider; send the whole conversation instead";
     Error::new(ErrorKind::NotFound, message)
 }

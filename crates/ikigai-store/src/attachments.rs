@@ -87,7 +87,7 @@ pub(crate) fn put_back(message: &mut Message, parts: Vec<Part>) -> Result<(), St
             Form::Base64 => STANDARD.encode(&part.bytes),
             Form::Text => match String::from_utf8(part.bytes) {
                 Ok(text) => text,
-                Err(_) => return fault = Some(format!("attachment {place} is no text")),
+                Err(_) => return fault = Some(format!("attachment {place} is not text")),
             },
         };
         match source {

@@ -57,7 +57,7 @@ fn attachments_that_do_not_fit_are_an_error() {
     let mut message = Message::new(Role::User, [image(String::new())]);
     let part = |place, form| Part { place, form, bytes: vec![0xFF] };
     let table = [
-        (vec![part(0, Form::Text)], "attachment 0 is no text"),
+        (vec![part(0, Form::Text)], "attachment 0 is not text"),
         (vec![part(1, Form::Base64)], "there is an attachment 1, but no place for it"),
         (vec![part(0, Form::Base64), part(0, Form::Base64)], "there is an attachment 0, but no place for it"),
     ];

@@ -28,7 +28,7 @@ pub struct Conversation {
     pub parent: Option<Parent>,
     /// How many messages it has, those that it shares with its parents among them.
     pub messages: u64,
-    /// Whatever else the program wants to remember of it.
+    /// Anything else that the program wants to store with it.
     pub metadata: Map<String, Value>,
 }
 
@@ -41,7 +41,7 @@ pub struct ModelChoice {
     /// The model's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How hard it shall think: the level, or a budget.
+    /// How hard it should think: the level, or a budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
 }
@@ -60,17 +60,17 @@ impl ModelChoice {
     }
 }
 
-/// Where a fork hangs. The messages up to there are shared, never copied.
+/// Where a fork branches off. The messages up to there are shared, never copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parent {
     /// The conversation that it was forked from.
     pub conversation: ConversationId,
-    /// The last message that both have; none where the fork began at the start.
+    /// The last message that both have; `None` if the fork starts at the beginning.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<MessageId>,
 }
 
-/// What to set on a conversation: when it is made, changed or forked. What is not named stays as it is, or as the parent
+/// What to set on a conversation when it is created, changed or forked. What is not set stays as it is, or as the parent
 /// has it.
 ///
 /// ```
@@ -113,7 +113,7 @@ impl Details {
         self
     }
 
-    /// Whatever else is to be remembered, in place of what was.
+    /// Anything else to be stored, replacing what was there.
     #[must_use]
     pub fn metadata(mut self, metadata: Map<String, Value>) -> Details {
         self.metadata = Some(metadata);
@@ -149,7 +149,7 @@ impl Default for Listing {
 }
 
 impl Listing {
-    /// The newest ones, at most so many.
+    /// The newest ones, at most this many.
     pub fn newest(limit: u32) -> Listing {
         Listing { limit, after: None }
     }
@@ -178,9 +178,9 @@ pub struct Cursor {
     pub(crate) id: ConversationId,
 }
 
-/// A text that is no cursor.
+/// A text that is not a cursor.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no place in a list; use the one that came with the page before")]
+#[error("`{0}` is not a place in a list; use the one that came with the previous page")]
 pub struct NotACursor(String);
 
 impl fmt::Display for Cursor {

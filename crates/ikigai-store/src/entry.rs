@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{ConversationId, MessageId, Time};
 
-/// Is the message whole?
+/// Whether the message is complete.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -21,7 +21,7 @@ pub enum State {
 }
 
 impl State {
-    /// The state's word, as it stands in the database and in JSON.
+    /// The state's name, as it is in the database and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             State::Complete => "complete",
@@ -49,7 +49,7 @@ impl State {
 pub struct Entry {
     /// The message in the canonical form.
     pub message: Message,
-    /// Is it whole?
+    /// Whether it is complete.
     #[serde(default)]
     pub state: State,
     /// The tokens it took, thinking tokens among them.
@@ -61,7 +61,7 @@ pub struct Entry {
     /// Why the answer ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<FinishReason>,
-    /// Whatever else the program wants to remember of it.
+    /// Anything else that the program wants to store with it.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub metadata: Map<String, Value>,
 }
@@ -127,7 +127,7 @@ impl From<Message> for Entry {
     }
 }
 
-/// A message that is kept.
+/// A stored message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
     /// Its id.

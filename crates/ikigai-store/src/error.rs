@@ -6,9 +6,9 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// There is no such conversation or message.
+    /// The conversation or message does not exist.
     NotFound,
-    /// What was given cannot be kept as it is.
+    /// The input cannot be stored.
     Invalid,
     /// A newer program made this database.
     Newer,
@@ -173,5 +173,5 @@ impl std::error::Error for Error {
     }
 }
 
-/// What every operation gives.
+/// The result of every operation.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -41,14 +41,14 @@ impl Search {
         self
     }
 
-    /// At most so many hits.
+    /// At most this many hits.
     #[must_use]
     pub fn limit(mut self, limit: u32) -> Search {
         self.limit = limit;
         self
     }
 
-    /// Without the first so many hits.
+    /// Skips this many hits.
     #[must_use]
     pub fn skip(mut self, offset: u32) -> Search {
         self.offset = offset;
@@ -69,7 +69,7 @@ pub enum Place {
     Tool,
 }
 
-/// Something that was found.
+/// A search result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     /// Where it was found.

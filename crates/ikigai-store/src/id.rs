@@ -7,9 +7,9 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
 use uuid::Uuid;
 
-/// A text that is no id.
+/// A text that is not an id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no id; ids look like 019a8b5e-7c3f-7e21-9d4b-0f6c2a1b3d58")]
+#[error("`{0}` is not an id; ids look like 019a8b5e-7c3f-7e21-9d4b-0f6c2a1b3d58")]
 pub struct NotAnId(String);
 
 macro_rules! id {

@@ -134,7 +134,7 @@ pub(crate) fn found_text(body: &str, parts: Vec<Part>) -> std::result::Result<St
 }
 
 pub(crate) fn money(pico: &str) -> std::result::Result<Money, String> {
-    pico.parse().map(Money::from_pico).map_err(|_| format!("`{}` is no amount of money", clip(pico)))
+    pico.parse().map(Money::from_pico).map_err(|_| format!("`{}` is not an amount of money", clip(pico)))
 }
 
 pub(crate) fn metadata(text: &str) -> std::result::Result<Map<String, Value>, String> {
@@ -142,7 +142,7 @@ pub(crate) fn metadata(text: &str) -> std::result::Result<Map<String, Value>, St
 }
 
 pub(crate) fn time(micros: i64) -> std::result::Result<Time, String> {
-    Time::from_unix_micros(micros).ok_or_else(|| format!("{micros} is no time"))
+    Time::from_unix_micros(micros).ok_or_else(|| format!("{micros} is not a time"))
 }
 
 pub(crate) fn said(error: impl std::fmt::Display) -> String {

@@ -20,7 +20,7 @@ pub(crate) enum Then {
 }
 
 /// The version that this program makes and knows.
-pub(crate) const LATEST: i64 = 2;
+pub(crate) const LATEST: i64 = 3;
 
 macro_rules! migrations {
     ($folder:literal) => {
@@ -32,17 +32,23 @@ macro_rules! migrations {
                 then: Then::Nothing,
             },
             Migration {
-                version: LATEST,
+                version: 2,
                 name: "search",
                 sql: include_str!(concat!("../migrations/", $folder, "/2_search.sql")),
                 then: Then::Reindex,
+            },
+            Migration {
+                version: LATEST,
+                name: "created",
+                sql: include_str!(concat!("../migrations/", $folder, "/3_created.sql")),
+                then: Then::Nothing,
             },
         ]
     };
 }
 
 #[cfg(feature = "sqlite")]
-pub(crate) const SQLITE: [Migration; 2] = migrations!("sqlite");
+pub(crate) const SQLITE: [Migration; 3] = migrations!("sqlite");
 
 #[cfg(feature = "postgres")]
-pub(crate) const POSTGRES: [Migration; 2] = migrations!("postgres");
+pub(crate) const POSTGRES: [Migration; 3] = migrations!("postgres");

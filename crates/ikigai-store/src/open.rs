@@ -25,7 +25,7 @@ pub async fn open(location: &str) -> Result<Arc<dyn Store>> {
     }
     // A file may have any name, but hardly one that is the address of another database.
     if let Some((scheme, _)) = location.split_once("://").filter(|(scheme, _)| *scheme != "sqlite") {
-        return Err(Error::invalid(format!("{scheme}:// is no database that is known; use a file or postgres://")));
+        return Err(Error::invalid(format!("unknown database {scheme}://; use a file or postgres://")));
     }
     let path = location.strip_prefix("sqlite://").or(location.strip_prefix("sqlite:")).unwrap_or(location);
     sqlite(path).await

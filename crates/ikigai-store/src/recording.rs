@@ -11,8 +11,9 @@ use tokio::time::{Instant, timeout_at};
 use crate::error::{ErrorKind, Result};
 use crate::{ConversationId, Entry, Error, MessageId, State, Store, Stored};
 
-/// What arrived is kept after this time at the latest. Well under the second that may be lost.
-const EVERY: Duration = Duration::from_millis(250);
+/// What arrives is kept this long after the last write, or at once where that is longer ago. Well under the second that may be
+/// lost.
+const EVERY: Duration = Duration::from_millis(200);
 /// So many events may wait for the database before the stream has to.
 const WAITING: usize = 4096;
 
@@ -137,12 +138,12 @@ fn ended(outcome: std::result::Result<Result<()>, tokio::task::JoinError>) -> Re
 
 /// Keeps what comes, a batch at a time.
 async fn keep(store: Arc<dyn Store>, id: MessageId, mut coming: mpsc::Receiver<Step>) -> Result<()> {
+    let mut deadline = Instant::now();
     loop {
         let mut batch = match coming.recv().await {
             None | Some(Step::End) => return Ok(()),
             Some(Step::Event(event)) => vec![event],
         };
-        let deadline = Instant::now() + EVERY;
         let more = loop {
             match timeout_at(deadline, coming.recv()).await {
                 Err(_) => break true,
@@ -151,6 +152,8 @@ async fn keep(store: Arc<dyn Store>, id: MessageId, mut coming: mpsc::Receiver<S
                 Ok(Some(Step::Event(event))) => batch.push(event),
             }
         };
+        // From its beginning: a write that takes long does not put off the next one.
+        deadline = Instant::now() + EVERY;
         match store.grow(id, batch).await {
             // Someone took the writer for dead. The whole answer will replace what they made of it.
             Err(error) if error.kind() == ErrorKind::Settled => return Ok(()),

@@ -168,7 +168,7 @@ pub(crate) trait Session: Send {
         offset: i64,
     ) -> impl Future<Output = Result<Vec<Found>>> + Send;
 
-    /// How many bytes the database takes.
+    /// The size of the database in bytes.
     fn size(&mut self) -> impl Future<Output = Result<i64>> + Send;
 
     /// The first row of a query, if there is one.
@@ -184,6 +184,11 @@ pub(crate) trait Operation: Send + Sync + 'static {
     /// After it, what was deleted must be gone from the files as well.
     #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "a server looks after its files itself"))]
     const DELETES: bool = false;
+
+    /// A part of something that is written again as a whole: it must survive the end of the program, but need not wait for
+    /// the disk.
+    #[cfg_attr(not(feature = "sqlite"), expect(dead_code, reason = "a server looks after its disk itself"))]
+    const GROWS: bool = false;
 
     fn run<S: Session>(&self, session: &mut S) -> impl Future<Output = Result<Self::Output>> + Send;
 }

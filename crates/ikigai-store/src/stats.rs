@@ -3,7 +3,7 @@
 use ikigai_core::Usage;
 use ikigai_core::catalog::Money;
 
-/// How much there is.
+/// Counts, sizes and costs.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Stats {
@@ -11,7 +11,7 @@ pub struct Stats {
     pub conversations: u64,
     /// How many messages; one that forks share counts once.
     pub messages: u64,
-    /// How many answers that are not whole: they still grow, or their writer ended first.
+    /// How many answers are incomplete: they are still growing, or their writer ended first.
     pub partial: u64,
     /// How many different large attachments.
     pub attachments: u64,
@@ -45,6 +45,8 @@ pub struct ModelStats {
     pub answers: u64,
     /// How many of them came without a cost: `cost` is that of the others.
     pub unpriced: u64,
+    /// How many of them were cut off, and have a cost: it is an estimate.
+    pub estimated: u64,
     /// The tokens of all of them.
     pub usage: Usage,
     /// What those cost whose price was known.
@@ -60,6 +62,11 @@ impl Spent {
     /// How many of them came without a cost.
     pub fn unpriced(&self) -> u64 {
         self.models.iter().map(|model| model.unpriced).sum()
+    }
+
+    /// How many of them have a cost that is an estimate.
+    pub fn estimated(&self) -> u64 {
+        self.models.iter().map(|model| model.estimated).sum()
     }
 
     /// The tokens of all answers.
@@ -98,12 +105,12 @@ pub struct Health {
     pub place: String,
     /// The version of its schema.
     pub schema: i64,
-    /// What is wrong; empty when all is well.
+    /// The problems found; empty if there are none.
     pub problems: Vec<String>,
 }
 
 impl Health {
-    /// Is all well?
+    /// Whether everything is in order.
     pub fn is_well(&self) -> bool {
         self.problems.is_empty()
     }

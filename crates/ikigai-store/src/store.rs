@@ -18,7 +18,7 @@ use crate::stats::{Health, Spent, Stats};
 use crate::text::{Query, snippet};
 use crate::{ConversationId, Entry, MessageId, State, Stored};
 
-/// What an operation gives: something to await.
+/// The future of an operation.
 ///
 /// Dropping it does not undo a write that has begun: all of it happens, or nothing.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T>> + Send + 'a>>;
@@ -32,12 +32,12 @@ pub struct Record {
     pub messages: Vec<Stored>,
 }
 
-/// What became of a conversation that was brought in.
+/// The result of importing a conversation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Restored {
-    /// It was not here, and now is.
+    /// It is new, and was imported.
     New,
-    /// One of that id is here already; nothing was changed.
+    /// A conversation with that id already exists; nothing was changed.
     Already,
 }
 
@@ -67,7 +67,7 @@ pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
     /// The file, or the server's address without the password.
     fn place(&self) -> &str;
 
-    /// Makes a conversation.
+    /// Creates a conversation.
     fn create(&self, details: Details) -> Pending<'_, Conversation>;
 
     /// Reads a conversation.
@@ -76,13 +76,13 @@ pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
     /// Lists conversations, newest first, page by page.
     fn list(&self, listing: Listing) -> Pending<'_, Page>;
 
-    /// The conversation that was begun or written to last; none when there is no conversation.
+    /// The conversation that was started or written to last; `None` if there are no conversations.
     fn latest(&self) -> Pending<'_, Option<Conversation>>;
 
     /// Finds conversations by the beginning or the end of their ids, newest first; at most twenty.
     fn find(&self, part: &str) -> Pending<'_, Vec<Conversation>>;
 
-    /// Changes what is said of a conversation: its title, its model. This does not make it newer.
+    /// Changes a conversation's details: its title, its model. This does not make it newer.
     fn update(&self, id: ConversationId, details: Details) -> Pending<'_, Conversation>;
 
     /// Deletes a conversation for good, with all its messages that no fork shares, attachments that nobody needs,
@@ -101,21 +101,21 @@ pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
     /// Adds several messages: all of them, or none.
     fn append_all(&self, conversation: ConversationId, entries: Vec<Entry>) -> Pending<'_, Vec<Stored>>;
 
-    /// Begins an answer that will grow. The message says who answers; its state is [`Partial`](State::Partial).
+    /// Starts an answer that will grow. The message says who answers; its state is [`Partial`](State::Partial).
     /// [`Recording`](crate::Recording) does this, and the next two, at the right moments.
     fn begin(&self, conversation: ConversationId, message: Message) -> Pending<'_, MessageId>;
 
     /// Adds the next events of its stream to an answer.
     fn grow(&self, id: MessageId, events: Vec<Event>) -> Pending<'_, ()>;
 
-    /// Puts a whole message in place of what had grown, or of what was there.
+    /// Replaces an answer that grew, or any other message, with a complete one.
     fn finish(&self, id: MessageId, entry: Entry) -> Pending<'_, Stored>;
 
     /// Closes the answers of a conversation that are partial, as [`Cut`](State::Cut); how many. Do this when a conversation
     /// is opened whose last writer is gone. A writer that is still there is not harmed: its `finish` will win.
     fn settle(&self, conversation: ConversationId) -> Pending<'_, u64>;
 
-    /// Forgets all messages after a point; how many. Forks keep what they share.
+    /// Removes all messages after a point and returns how many. Forks keep what they share.
     fn truncate(&self, conversation: ConversationId, to: Point) -> Pending<'_, u64>;
 
     /// Reads a message.
@@ -146,26 +146,33 @@ pub trait Store: std::fmt::Debug + Send + Sync + sealed::Sealed {
     /// The last prompts, oldest first.
     fn prompts(&self, limit: u32) -> Pending<'_, Vec<String>>;
 
-    /// Every conversation with the one it hangs on, oldest first.
+    /// Every conversation with the one it was forked from, oldest first.
     fn outline(&self) -> Pending<'_, Vec<(ConversationId, Option<ConversationId>)>>;
 
     /// A conversation with its own messages. [`export`](crate::export) writes those of a whole store.
     fn record(&self, id: ConversationId) -> Pending<'_, Record>;
 
-    /// Brings a conversation in, with its ids and times. The message that it hangs on must be here already. A message
+    /// The same, without messages that cannot be read; and why not.
+    fn salvage(&self, id: ConversationId) -> Pending<'_, (Record, Vec<Error>)>;
+
+    /// Imports a conversation with its ids and times. The message that it was forked at must exist already. A message
     /// whose id is taken gets a new one.
     fn restore(&self, record: Record) -> Pending<'_, Restored>;
 
     /// What the answers of a conversation took and cost, those that it shares with its parents among them.
     fn spent(&self, conversation: ConversationId) -> Pending<'_, Spent>;
 
-    /// How much there is.
+    /// What the answers of a conversation and of all its [family](Store::family) took and cost, each once: answers that
+    /// were asked for again in a fork are among them.
+    fn spent_by_family(&self, conversation: ConversationId) -> Pending<'_, Spent>;
+
+    /// Counts, sizes and costs.
     fn stats(&self) -> Pending<'_, Stats>;
 
     /// Checks the whole database: the engine's own check, then every message and attachment. This reads everything.
     fn check(&self) -> Pending<'_, Health>;
 
-    /// Ends all work and lets go of the database. Everything afterwards is an error.
+    /// Finishes all work and closes the database. Every later call is an error.
     fn close(&self) -> Pending<'_, ()>;
 }
 
@@ -334,6 +341,24 @@ impl<E: Engine> Store for E {
         })
     }
 
+    fn salvage(&self, id: ConversationId) -> Pending<'_, (Record, Vec<Error>)> {
+        Box::pin(async move {
+            let (conversation, raw) = self.read(ops::Record(id)).await?;
+            let read = || {
+                let (mut messages, mut unreadable) = (Vec::with_capacity(raw.len()), Vec::new());
+                for message in raw {
+                    match unpack(message) {
+                        Ok(message) => messages.push(message),
+                        Err(error) => unreadable.push(error),
+                    }
+                }
+                Ok((messages, unreadable))
+            };
+            let (messages, unreadable) = self.offload(read).await?;
+            Ok((Record { conversation, messages }, unreadable))
+        })
+    }
+
     fn restore(&self, record: Record) -> Pending<'_, Restored> {
         Box::pin(async move {
             let Record { conversation, messages } = record;
@@ -345,6 +370,10 @@ impl<E: Engine> Store for E {
 
     fn spent(&self, conversation: ConversationId) -> Pending<'_, Spent> {
         Box::pin(self.read(ops::Spend(conversation)))
+    }
+
+    fn spent_by_family(&self, conversation: ConversationId) -> Pending<'_, Spent> {
+        Box::pin(self.read(ops::SpendFamily(conversation)))
     }
 
     fn stats(&self) -> Pending<'_, Stats> {

@@ -19,9 +19,9 @@ use serde::ser::{Serialize, Serializer};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(Timestamp);
 
-/// A text that is no moment.
+/// A text that is not a time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no time; it is written like 2026-11-15T10:38:00Z")]
+#[error("`{0}` is not a time; write it like 2026-11-15T10:38:00Z")]
 pub struct NotATime(String);
 
 impl Time {
@@ -30,7 +30,7 @@ impl Time {
         Time::whole(Timestamp::now())
     }
 
-    /// The moment so many microseconds after the beginning of 1970; none where the calendar ends (year 9999).
+    /// The moment this many microseconds after the beginning of 1970; `None` beyond the year 9999.
     pub fn from_unix_micros(micros: i64) -> Option<Time> {
         Timestamp::from_microsecond(micros).ok().map(Time)
     }

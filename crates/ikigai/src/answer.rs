@@ -25,7 +25,7 @@ impl Step {
         &self.response
     }
 
-    /// What it cost; absent when nobody knows the model's prices.
+    /// The cost; `None` if the model's prices are unknown.
     pub fn cost(&self) -> Option<Cost> {
         self.cost
     }
@@ -74,12 +74,12 @@ impl Answer {
         }
     }
 
-    /// All its text, joined by nothing.
+    /// All its text, concatenated.
     pub fn text(&self) -> String {
         self.last.response.text()
     }
 
-    /// All its visible thinking, joined by nothing.
+    /// All its visible thinking, concatenated.
     pub fn thinking(&self) -> String {
         self.last.response.thinking()
     }
@@ -87,7 +87,7 @@ impl Answer {
     /// The text read as JSON.
     ///
     /// # Errors
-    /// When the text is no JSON.
+    /// If the text is not JSON.
     pub fn object(&self) -> Result<Value, serde_json::Error> {
         self.last.response.object()
     }
@@ -107,14 +107,14 @@ impl Answer {
         self.last.response.finish_reason
     }
 
-    /// The tokens that all steps took; absent when the provider did not say.
+    /// The tokens of all steps; `None` if the provider did not report them.
     pub fn usage(&self) -> Option<Usage> {
         let mut all = self.steps().filter_map(|step| step.response.usage.as_ref());
         let first = all.next()?.clone();
         Some(all.fold(first, |sum, usage| sum.and(usage)))
     }
 
-    /// What all steps cost; absent when nobody knows the model's prices.
+    /// The cost of all steps; `None` if the model's prices are unknown.
     pub fn cost(&self) -> Option<Cost> {
         self.steps().map(Step::cost).sum()
     }

@@ -76,16 +76,16 @@ impl Chat {
         }
     }
 
-    /// Goes on with another model: `[provider:]model[/level]`. The history and all settings stay.
+    /// Continues with another model: `[provider:]model[/level]`. The history and all settings stay.
     ///
     /// # Errors
-    /// When the name means no model; nothing is switched then.
+    /// If no model has this name; nothing is switched then.
     pub fn switch(&mut self, name: &str) -> Result<&mut Self, Error> {
         self.model = self.model.switched(name)?;
         Ok(self)
     }
 
-    /// Goes on with another model, or the same one with other settings.
+    /// Continues with another model, or the same one with other settings.
     pub fn switch_to(&mut self, model: Model) -> &mut Self {
         self.model = model;
         self
@@ -101,7 +101,7 @@ impl Chat {
         &self.history
     }
 
-    /// What the conversation cost so far; absent when nobody knows the prices of a model in it.
+    /// The cost of the conversation so far; `None` if the prices of a model in it are unknown.
     pub fn cost(&self) -> Option<Money> {
         self.cost
     }
@@ -203,7 +203,7 @@ impl Drop for ChatStream<'_> {
 }
 
 /// An answer that was cut off, as a message that the conversation can go on from: calls that nobody will answer and
-/// thinking that may lack its seal are left out. None when nothing is left.
+/// thinking that may lack its seal are left out. `None` if nothing is left.
 fn cut(mut partial: Response, provider: String) -> Option<Message> {
     partial.content.retain(|block| match block {
         Block::Text(text) => !text.text.trim().is_empty(),

@@ -60,7 +60,7 @@ struct Shared {
 static PROCESS: OnceLock<Client> = OnceLock::new();
 
 impl Client {
-    /// A client with the usual set-up: keys from the environment and the settings folder, the user's own providers and
+    /// A client with the usual setup: keys from the environment and the settings folder, the user's own providers and
     /// models from there too.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Client {
         Client::builder().build()
     }
 
-    /// Another set-up.
+    /// Configures a client.
     pub fn builder() -> ClientBuilder {
         ClientBuilder {
             transport: None,
@@ -103,7 +103,7 @@ impl Client {
     /// A model by its name: `[provider:]model[/level]`, such as `anthropic:claude-sonnet-4-5/high` or `gpt-5.4`.
     ///
     /// # Errors
-    /// When the name means no model; the error lists the nearest.
+    /// If no model has this name; the error lists the nearest ones.
     pub fn model(&self, name: &str) -> Result<Model, Error> {
         let name = self.registry().parse(name)?;
         Ok(Model::new(self.clone(), name))
@@ -125,7 +125,7 @@ impl Client {
     /// Asks a model, and waits for the whole answer.
     ///
     /// # Errors
-    /// When the name means no model, or there is no answer.
+    /// If no model has this name, or there is no answer.
     pub async fn ask(&self, model: &str, prompt: impl Into<Context>) -> Result<Answer, Error> {
         self.model(model)?.ask(prompt).await
     }
@@ -139,7 +139,7 @@ impl Client {
     /// once: a client that is built anew sees one that has changed.
     ///
     /// # Errors
-    /// When the name means no provider, or a file of keys is broken.
+    /// If no provider has this name, or a file of keys is broken.
     pub fn key_of(&self, provider: &str) -> Result<Option<Found>, Error> {
         let provider = self.registry().providers.find(provider).ok_or_else(|| {
             let nearest = self.registry().providers.nearest(provider).map(str::to_owned);
@@ -247,13 +247,13 @@ pub struct ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// A provider's key. It goes before the environment and the files.
+    /// A provider's key. It takes precedence over the environment and the files.
     pub fn key(mut self, provider: impl Into<String>, key: impl Into<Key>) -> Self {
         self.keys.push((provider.into(), key.into()));
         self
     }
 
-    /// A provider's base URL. It goes before the environment.
+    /// A provider's base URL. It takes precedence over the environment.
     pub fn base_url(mut self, provider: impl Into<String>, url: impl Into<String>) -> Self {
         self.base_urls.push((provider.into(), url.into()));
         self
@@ -277,7 +277,7 @@ impl ClientBuilder {
         self
     }
 
-    /// How requests reach a provider: [`Http`](crate::transport::Http) with another set-up, or a way of one's own.
+    /// How requests reach a provider: [`Http`](crate::transport::Http) with another setup, or your own.
     pub fn transport(mut self, transport: impl Transport) -> Self {
         self.transport = Some(Arc::new(transport));
         self
@@ -289,7 +289,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Where keys and settings come from, in place of this process and its user.
+    /// Where keys and settings come from, instead of this process and its user.
     pub fn environment(mut self, environment: Environment) -> Self {
         self.environment = Some(environment);
         self
@@ -307,13 +307,13 @@ impl ClientBuilder {
         self
     }
 
-    /// Puts what is said into traces as well. It stays out of them unless this is called.
+    /// Includes the content of messages in traces. It is left out by default.
     pub fn content_in_traces(mut self) -> Self {
         self.content_in_traces = true;
         self
     }
 
-    /// The client.
+    /// Builds the client.
     ///
     /// # Errors
     /// When a provider has no row, a file in the settings folder is broken, or TLS cannot be set up.

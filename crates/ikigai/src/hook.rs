@@ -8,9 +8,9 @@ use ikigai_core::{Event, ModelName, Request, ToolCall, ToolResult};
 use crate::answer::Step;
 use crate::error::{Attempt, Error};
 
-/// Looks on while a client works: for logs, budgets, rules of one's own.
+/// Observes a client at work: for logs, budgets, your own rules.
 ///
-/// Every method does nothing unless it is written. They are called in line: be quick.
+/// Every method does nothing by default. They are called inline, so be quick.
 ///
 /// ```
 /// use ikigai::{Error, Hook, Step};

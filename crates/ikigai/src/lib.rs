@@ -107,7 +107,7 @@ pub use ikigai_core as core;
 /// ```
 ///
 /// # Errors
-/// When the name means no model, or there is no answer.
+/// If no model has this name, or there is no answer.
 pub async fn ask(model: &str, prompt: impl Into<Context>) -> Result<Answer, Error> {
     self::model(model)?.ask(prompt).await
 }
@@ -123,7 +123,7 @@ pub async fn ask(model: &str, prompt: impl Into<Context>) -> Result<Answer, Erro
 /// ```
 ///
 /// # Errors
-/// When the name means no model, or there is no answer.
+/// If no model has this name, or there is no answer.
 pub async fn embed(model: &str, texts: impl IntoIterator<Item = impl Into<String>>) -> Result<Embeddings, Error> {
     self::model(model)?.embed(texts).await
 }
@@ -131,7 +131,7 @@ pub async fn embed(model: &str, texts: impl IntoIterator<Item = impl Into<String
 /// A model by its name: `[provider:]model[/level]`, such as `openai:gpt-5.4/high`.
 ///
 /// # Errors
-/// When the name means no model; the error lists the nearest.
+/// If no model has this name; the error lists the nearest ones.
 pub fn model(name: &str) -> Result<Model, Error> {
     Client::shared()?.model(name)
 }

@@ -79,7 +79,7 @@ impl Stream {
         Ok(stream)
     }
 
-    /// The next piece of the text; none at the end. Thinking and tool calls are passed over.
+    /// The next piece of the text; `None` at the end. Thinking and tool calls are skipped.
     ///
     /// # Errors
     /// When the answer breaks off. What had arrived is in the error.
@@ -92,7 +92,7 @@ impl Stream {
         Ok(None)
     }
 
-    /// The next event; none at the end. When tools are run, a further answer follows the end of the one that called them.
+    /// The next event; `None` at the end. When tools are run, a further answer follows the end of the one that called them.
     ///
     /// # Errors
     /// When the answer breaks off. What had arrived is in the error.
@@ -210,7 +210,7 @@ impl Stream {
         self.phase = Phase::Reading(live, Some(asked));
     }
 
-    /// Takes note of an event on its way to the caller. None when it is the failure of the answer.
+    /// Takes note of an event on its way to the caller. `None` if it is the failure of the answer.
     fn pass(&mut self, event: Event) -> Option<Event> {
         if let Event::Error { error } = event {
             let error = match &self.phase {

@@ -12,7 +12,7 @@ use crate::conversations;
 use crate::exit::{Exit, Failure};
 use crate::flow;
 use crate::output::{HEADING, Out};
-use crate::screen::{Region, clean};
+use crate::screen::{Look, Region, clean};
 
 /// How often the screen is drawn at most.
 const FRAME: std::time::Duration = std::time::Duration::from_millis(33);
@@ -32,13 +32,13 @@ pub(super) fn check(ask: &Ask) -> Result<(), Failure> {
     ];
     match refused.into_iter().find(|(given, _)| *given) {
         Some((_, option)) => {
-            Err(Failure::usage(format!("{option} takes one model, not {}", ask.model.len())).hint("Give -m once."))
+            Err(Failure::usage(format!("{option} works with one model, not {}", ask.model.len())).hint("Give -m once."))
         }
         None => Ok(()),
     }
 }
 
-/// Asks all of them, prints their answers in the order of the models, and says how that went.
+/// Asks all of them and prints their answers in the order of the models.
 pub(super) async fn run(ask: &Ask, message: Message, session: &mut Session, out: &mut Out) -> Result<Exit, Failure> {
     let mut choices = Vec::with_capacity(ask.model.len());
     for name in &ask.model {
@@ -48,14 +48,13 @@ pub(super) async fn run(ask: &Ask, message: Message, session: &mut Session, out:
         prompt::readable(&message, model.facts(), session.access.registry())?;
         choices.push(choice);
     }
-    let mut history = session.history();
-    history.push(message.clone());
-    session.check_cost(&choices, &history)?;
+    let history = session.history_with(message.clone());
+    session.check_cost_of(&choices, &history, &[])?;
     session.say(message).await?;
     let entrants = entrants(ask, &choices, session).await?;
     let mut kept: Vec<Option<ConversationId>> = entrants.iter().map(|entrant| Some(entrant.conversation)).collect();
-    let race = Race::begin(entrants, &history, &session.store, &session.access, &[]);
-    let meters: Vec<Meter> = choices.iter().map(|choice| session.meter_of(choice, &history, "Ctrl-C")).collect();
+    let meters: Vec<Meter> = choices.iter().map(|choice| session.meter_of(choice, &history, &[], "Ctrl-C")).collect();
+    let race = Race::begin(entrants, &history, &meters, &session.store, &session.access, &[]);
     let format = emit::format(ask);
     let draws = format == Format::Markdown && on_terminal() && !ask.no_stream;
     let mut printer = Printer { ask, out, format, draws, choices: &choices, session, exit: Exit::Ok };
@@ -63,7 +62,7 @@ pub(super) async fn run(ask: &Ask, message: Message, session: &mut Session, out:
         true => drawn(race, meters).await?,
         false => printer.followed(race).await?,
     };
-    // A branch without an answer has nothing that was not there before.
+    // A branch without an answer has nothing new in it.
     for (branch, ran) in kept.iter_mut().zip(&ended).skip(1) {
         if !ran.as_ref().is_some_and(Ran::has_answer)
             && let Some(branch) = branch.take()
@@ -71,7 +70,14 @@ pub(super) async fn run(ask: &Ask, message: Message, session: &mut Session, out:
             session.store.delete(branch).await?;
         }
     }
-    printer.end(&ended, &kept)
+    let exit = printer.end(&ended, &kept);
+    // In the conversation itself, only the first model answers. What came of it, if anything, is kept there.
+    match ended.first().and_then(Option::as_ref).map(|ran| &ran.end) {
+        Some(End::Whole) | None => {}
+        Some(End::Stopped) => session.unanswered(&Failure::interrupted().what).await?,
+        Some(End::Failed(failure)) => session.unanswered(&failure.what).await?,
+    }
+    exit
 }
 
 /// The first model answers in the conversation itself, each other one in a branch.
@@ -90,11 +96,11 @@ async fn entrants(ask: &Ask, choices: &[Choice], session: &mut Session) -> Resul
     Ok(entrants)
 }
 
-/// Draws the answers on a terminal while they come.
+/// Draws the answers on a terminal as they arrive.
 async fn drawn(mut race: Race, meters: Vec<Meter>) -> Result<Vec<Option<Ran>>, Failure> {
     let size = size();
     let region = Region::detect(true, |name| std::env::var(name).ok());
-    let mut board = Board::new(emit::look(size.columns), size, region, meters, "Ctrl-C");
+    let mut board = Board::new(Look::of_stdout(size.columns), size, region, meters, "Ctrl-C");
     let mut frames = tokio::time::interval(FRAME);
     let interrupt = tokio::signal::ctrl_c();
     tokio::pin!(interrupt);
@@ -131,7 +137,7 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    /// Waits for the answers. Each is printed when it and those before it are whole.
+    /// Waits for the answers. Each is printed once it and those before it are complete.
     async fn followed(&mut self, mut race: Race) -> Result<Vec<Option<Ran>>, Failure> {
         let mut ended: Vec<Option<Ran>> = self.choices.iter().map(|_| None).collect();
         let mut printed = 0;
@@ -188,7 +194,7 @@ impl Printer<'_> {
         match self.format {
             Format::Markdown => {
                 self.out.text(&format!("{gap}{HEADING}{}{HEADING:#}\n\n", clean(&name)))?;
-                let look = emit::look(size().columns);
+                let look = Look::of_stdout(size().columns);
                 self.out.text(&crate::screen::markdown(text, look))?;
             }
             Format::Text | Format::Json | Format::Jsonl => {
@@ -262,7 +268,7 @@ impl Printer<'_> {
         if let Some(Ok(usage)) = ran.response.usage.as_ref().map(serde_json::to_value) {
             fields.insert("usage".to_owned(), usage);
         }
-        // A price that is not known is not there.
+        // An unknown price is left out.
         if let Some(Ok(cost)) = ran.cost.map(serde_json::to_value) {
             fields.insert("cost".to_owned(), cost);
         }

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use anstream::{AutoStream, ColorChoice};
 use ikigai::{Answer, Attempt, Event, Money, Response, ToolCall, ToolResult, Usage};
 use serde_json::Value;
 
@@ -26,6 +25,8 @@ pub(super) struct Emit<'o> {
     /// The text is kept back until it is whole, or was printed as it came.
     streams: bool,
     began: Instant,
+    /// When the first piece of the answer came.
+    first: Option<Duration>,
     /// What was printed last ends a line.
     at_line_start: bool,
     /// Thinking was the last thing on standard error.
@@ -36,7 +37,7 @@ impl<'o> Emit<'o> {
     pub(super) fn new(ask: &Ask, out: &'o mut Out) -> Self {
         let format = format(ask);
         let size = crate::chat::size();
-        let look = look(size.columns);
+        let look = Look::of_stdout(size.columns);
         let draws = format == Format::Markdown && !ask.no_stream && !ask.extract && ask.schema.is_none();
         let region = Region::detect(on_terminal(), |name| std::env::var(name).ok());
         let drawn = if region == Region::Live { look.with_links(|name| std::env::var(name).ok()) } else { look };
@@ -51,12 +52,14 @@ impl<'o> Emit<'o> {
             extract: ask.extract,
             streams: !ask.no_stream && !ask.extract && ask.schema.is_none(),
             began: Instant::now(),
+            first: None,
             at_line_start: true,
             in_thinking: false,
         }
     }
 
     pub(super) fn begin(&mut self, meter: Meter) -> Result<(), Failure> {
+        self.began = Instant::now();
         match &mut self.view {
             Some(view) => view.begin(meter),
             None => Ok(()),
@@ -65,6 +68,9 @@ impl<'o> Emit<'o> {
 
     /// The next event of the answer.
     pub(super) fn event(&mut self, event: &Event) -> Result<(), Failure> {
+        if matches!(event, Event::TextDelta { .. } | Event::ThinkingDelta { .. } | Event::ToolCallStart { .. }) {
+            self.first.get_or_insert_with(|| self.began.elapsed());
+        }
         if let Some(view) = &mut self.view {
             return view.event(event);
         }
@@ -130,6 +136,9 @@ impl<'o> Emit<'o> {
                     if provider == SIMULATOR {
                         fields.insert("simulated".to_owned(), true.into());
                     }
+                    if let Some(first) = self.first.and_then(|first| u64::try_from(first.as_millis()).ok()) {
+                        fields.insert("time_to_first_token_ms".to_owned(), first.into());
+                    }
                     // A price that is not known is not there.
                     if let Some(Ok(cost)) = cost.map(serde_json::to_value) {
                         fields.insert("cost".to_owned(), cost);
@@ -194,9 +203,9 @@ impl<'o> Emit<'o> {
             Some(view) => view.retry(attempt, wait, made, most),
             None => {
                 let words = format!(
-                    "{}. Retrying in {:.1} s (attempt {} of {most})",
+                    "{}. Retrying in {} (attempt {} of {most})",
                     notice::failed_attempt(attempt),
-                    wait.as_secs_f64(),
+                    notice::took(wait),
                     made + 1
                 );
                 self.out.warning(&words);
@@ -243,16 +252,10 @@ pub(super) fn format(ask: &Ask) -> Format {
     }
 }
 
-/// How things look on standard output.
-pub(super) fn look(columns: usize) -> Look {
-    let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
-    Look::new(columns, colour, |name| std::env::var(name).ok())
-}
-
 /// What an answer took, in one line.
 fn took(usage: Option<&Usage>, cost: Option<Money>, elapsed: Duration) -> String {
     let mut parts = notice::usage(usage);
-    parts.extend(cost.map(|cost| cost.to_string()));
-    parts.push(format!("{:.1} s", elapsed.as_secs_f64()));
+    parts.extend(cost.map(notice::money));
+    parts.push(notice::took(elapsed));
     parts.join(" · ")
 }

@@ -17,19 +17,19 @@ use serde_json::Value;
 
 use self::turn::{Asked, verdict};
 use crate::access::{Access, Simulate};
-use crate::chat::{Servers, Session, Tooling};
+use crate::chat::{ENDING, Servers, Session, Tooling};
 use crate::exit::{Exit, Failure};
 use crate::output::Out;
 use crate::{conversations, redact, settings, tools, trust};
 
-/// Ask once, and print the answer
+/// Ask one question and print the answer
 ///
 /// The question comes from the command line, from a pipe, or from both. The answer, and nothing else, goes to standard
 /// output; everything else goes to standard error. In a pipe it is the plain text of the model.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct Ask {
-    /// The question; `-` stands for what is piped in
+    /// The question; `-` stands for standard input
     #[arg(value_name = "WORDS")]
     words: Vec<String>,
     /// The model: [PROVIDER:]MODEL[/LEVEL]; repeat it to compare up to four models
@@ -44,37 +44,37 @@ pub(crate) struct Ask {
     /// A template from the settings; WORDS are its values (KEY=VALUE) and its input
     #[arg(long, value_name = "NAME")]
     template: Option<String>,
-    /// A file to go with it, an address, or - for what is piped in
+    /// Attach a file, a URL, or - for standard input
     #[arg(short, long = "attach", value_name = "FILE")]
     attach: Vec<String>,
-    /// JSON that matches a schema: a file with a JSON Schema, its text, or fields like `name, age int?, tags string[]`
+    /// Answer with JSON that matches a schema: a file with a JSON Schema, its text, or fields like `name, age int?, tags string[]`
     #[arg(long, value_name = "SCHEMA", conflicts_with_all = ["extract", "tools"])]
     schema: Option<String>,
-    /// The form of the answer
+    /// The output format
     #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
     format: Option<Format>,
-    /// The whole response in the canonical form, as --format json
+    /// The whole response in the canonical form; same as --format json
     #[arg(long)]
     json: bool,
-    /// Print the answer as it is written; so it is unless --no-stream is given
+    /// Print the answer as it is written; this is the default
     #[arg(long, overrides_with = "no_stream")]
     stream: bool,
-    /// Print the answer when it is whole
+    /// Print the answer when it is complete
     #[arg(long)]
     no_stream: bool,
-    /// Show the thinking, on standard error
+    /// Show the thinking on standard error
     #[arg(long)]
     thinking: bool,
-    /// Go on with the last conversation
+    /// Continue the last conversation
     #[arg(short, long = "continue", conflicts_with = "cid")]
     continue_last: bool,
-    /// Go on with a conversation, by the beginning or the end of its id
+    /// Continue a conversation, by the beginning or the end of its id
     #[arg(long, value_name = "ID")]
     cid: Option<String>,
-    /// Keep nothing of it
+    /// Do not save this conversation
     #[arg(long)]
     no_save: bool,
-    /// Let the model use tools: those that only read run, others need --allow
+    /// Let the model use tools: read-only ones run, others need --allow
     #[arg(long)]
     tools: bool,
     /// A tool that may run, or `all`
@@ -92,16 +92,16 @@ pub(crate) struct Ask {
     /// Print the request that would be sent, without its key, and send nothing
     #[arg(long)]
     dry_run: bool,
-    /// Say what it took, on standard error
+    /// Print tokens, cost and time on standard error
     #[arg(short, long)]
     usage: bool,
     /// Print only the first code block of the answer
     #[arg(short = 'x', long)]
     extract: bool,
-    /// An answer that is cut off by its length is an error
+    /// Fail if the answer hits the length limit
     #[arg(long)]
     fail_on_length: bool,
-    /// Give up after so many seconds
+    /// Give up after this many seconds
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
     /// temperature, top_p, seed, max_output_tokens, thinking_budget or stop, and its value
@@ -118,7 +118,7 @@ Examples:
   ikigai ask --schema \"number int, date: ISO 8601, amount number\" \"Invoice 4711 of 3 May, 120 euros\"
   ikigai ask --template translate language=French \"Good morning\"
   ikigai ask -c \"And in French?\"
-      Goes on with the last conversation.
+      Continues the last conversation.
   ikigai ask --json hi | jq .usage
   ikigai ask -m sonnet -m gpt -m flash \"Why is the sky blue?\"
       The answers of three models, one after the other; with --json as an array.
@@ -126,21 +126,21 @@ Examples:
       The request as it would be sent.
 
 Exit codes:
-  0 it worked · 1 an error · 2 the command line makes no sense · 3 no key, or not accepted
-  4 rate limit, quota or overload after all tries · 5 refused by a filter
-  6 cut off by its length (with --fail-on-length) · 7 no match for the schema
-  130 Ctrl-C · 141 the reader went away";
+  0 success · 1 an error · 2 invalid arguments · 3 no API key, or the key was rejected
+  4 rate-limited, out of quota or overloaded, after all retries · 5 refused by a content filter
+  6 hit the length limit (with --fail-on-length) · 7 does not match the schema
+  130 Ctrl-C · 141 the output pipe was closed";
 
 /// The form of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// The text of the model as it is
+    /// The model's text as it is
     Text,
-    /// The text drawn for a terminal; so it is on a terminal
+    /// The text drawn for a terminal; the default on a terminal
     Markdown,
     /// The whole response in the canonical form
     Json,
-    /// The events of the stream in the canonical form, one a line
+    /// The stream's events in the canonical form, one per line
     Jsonl,
 }
 
@@ -158,10 +158,10 @@ pub(crate) fn run(ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
             None => asking.await,
             Some(limit) => tokio::time::timeout(limit, asking)
                 .await
-                .unwrap_or_else(|_| Err(Failure::new(format!("there is no answer after {} s", limit.as_secs())))),
+                .unwrap_or_else(|_| Err(Failure::new(format!("no answer after {} s", limit.as_secs())))),
         }
     });
-    runtime.shutdown_background();
+    runtime.shutdown_timeout(ENDING);
     outcome
 }
 
@@ -201,12 +201,12 @@ async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     }
     let fresh = !ask.continue_last && ask.cid.is_none();
     // A dry run writes nothing, but may go on with what was kept.
-    let store = conversations::open(&settings, ask.no_save || (ask.dry_run && fresh)).await?;
+    let store = conversations::open_or_hint(&settings, ask.no_save || (ask.dry_run && fresh)).await?;
     let folder =
-        std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
+        std::env::current_dir().map_err(|error| Failure::new(format!("cannot use the working folder: {error}")))?;
     let mut tooling = Tooling::new(&folder, &[], ask.tools)?;
     if ask.tools {
-        let servers = Servers::begin(settings.mcp.clone());
+        let servers = Servers::begin(settings.mcp.clone(), |_| ());
         servers.settled().await;
         for (name, words) in servers.list() {
             if let Err(words) = words {
@@ -226,16 +226,16 @@ async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     }
     let model = options::set(session.model()?, &ask.options)?;
     prompt::readable(&message, model.facts(), session.access.registry())?;
+    let history = session.history_with(message.clone());
     if ask.dry_run {
-        let mut history = session.history();
-        history.push(message);
         return dry_run(&model, history, out);
     }
-    let mut history = session.history();
-    history.push(message.clone());
-    session.check_cost(session.choice.as_slice(), &history)?;
+    session.check_cost(&history)?;
     session.say(message).await?;
     let outcome = Asked::new(&ask, out).run(model, schema, &mut session).await;
+    if let Err(failure) = &outcome {
+        session.unanswered(&failure.what).await?;
+    }
     let closed = store.close().await;
     let exit = outcome?;
     closed?;
@@ -248,12 +248,13 @@ async fn choose(session: &mut Session, ask: &Ask) -> Result<(), Failure> {
         (Some(part), _) => Some(conversations::find(&*session.store, part).await?),
         (None, true) => {
             let last = session.store.latest().await?;
-            Some(last.ok_or_else(|| Failure::new("there is no conversation to go on with"))?.id)
+            Some(last.ok_or_else(|| Failure::new("there is no conversation to continue"))?.id)
         }
         (None, false) => None,
     };
     if let Some(id) = id {
         session.open(id).await?;
+        session.reckon().await?;
     }
     match ask.model.first() {
         Some(name) => {

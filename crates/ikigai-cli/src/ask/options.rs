@@ -20,7 +20,7 @@ pub(super) fn set(mut model: Model, options: &[String]) -> Result<Model, Failure
             unknown => {
                 let nearest = ikigai_core::near::nearest(unknown, KNOWN.into_iter(), 1);
                 let nearest = nearest.first().map(|name| format!("Did you mean {name}? ")).unwrap_or_default();
-                return Err(Failure::usage(format!("there is no option `{unknown}`"))
+                return Err(Failure::usage(format!("unknown option `{unknown}`"))
                     .hint(format!("{nearest}The options are {}.", KNOWN.join(", "))));
             }
         };
@@ -29,5 +29,5 @@ pub(super) fn set(mut model: Model, options: &[String]) -> Result<Model, Failure
 }
 
 fn number<T: std::str::FromStr>(key: &str, value: &str) -> Result<T, Failure> {
-    value.parse().map_err(|_| Failure::usage(format!("`{value}` is no number for {key}")))
+    value.parse().map_err(|_| Failure::usage(format!("{key} must be a number, not `{value}`")))
 }

@@ -27,8 +27,8 @@ pub(super) fn piped() -> Result<Option<Vec<u8>>, Failure> {
     Ok((!bytes.is_empty()).then_some(bytes))
 }
 
-/// The question that a template makes of the words. Where it needs an input and there are no words for it, what is piped in is
-/// that.
+/// The question that a template makes of the words. If it needs an input and no words are left for it, standard input is
+/// used.
 pub(super) fn filled(
     settings: &Settings,
     name: &str,
@@ -53,7 +53,8 @@ pub(super) fn compose(words: &[String], piped: Option<Vec<u8>>, files: &[String]
     let mut piped = piped;
     for file in files {
         if file == STDIN {
-            let bytes = piped.take().ok_or_else(|| Failure::usage("-a - attaches what is piped in, and nothing is"))?;
+            let bytes =
+                piped.take().ok_or_else(|| Failure::usage("-a - attaches standard input, but nothing is piped in"))?;
             message.content.push(Block::file(&bytes, "stdin"));
         } else {
             message = message.attach(file)?;
@@ -100,7 +101,7 @@ pub(super) fn readable(message: &Message, facts: Option<&Facts>, registry: &Regi
             .collect();
         others.sort_by_key(|name| (!name.starts_with("claude") && !name.starts_with("gpt"), name.len()));
         others.truncate(3);
-        return Err(Failure::usage(format!("{} reads no {what}", facts.id))
+        return Err(Failure::usage(format!("{} cannot read {what}", facts.id))
             .hint(format!("Models that do: {}", others.join(", "))));
     }
     Ok(())
@@ -165,7 +166,7 @@ mod tests {
         let name = registry.parse("o3-mini").unwrap();
         let facts = registry.route(&name).unwrap().facts;
         let failure = readable(&message, facts, &registry).unwrap_err();
-        assert_eq!(failure.what, "o3-mini reads no pictures");
+        assert_eq!(failure.what, "o3-mini cannot read pictures");
         assert!(failure.hint.is_some_and(|hint| hint.contains("gpt-4o")));
         let name = registry.parse("claude-sonnet-4-5").unwrap();
         readable(&message, registry.route(&name).unwrap().facts, &registry).unwrap();

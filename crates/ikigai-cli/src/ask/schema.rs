@@ -20,7 +20,7 @@ const TYPES: [(&str, &str); 8] = [
 const HELP: &str = "Fields are separated by commas or lines: name, age int?, tags string[]: what it is about. The types are \
                     string, int, number and bool.";
 
-/// The schema that a value of `--schema` means.
+/// The schema for a value of `--schema`.
 pub(super) fn read(text: &str) -> Result<Value, Failure> {
     if text.trim_start().starts_with('{') {
         return serde_json::from_str(text).map_err(|error| Failure::usage(format!("--schema: {error}")));
@@ -36,7 +36,7 @@ pub(super) fn read(text: &str) -> Result<Value, Failure> {
 
 /// The short form: an object with these fields.
 fn short(text: &str) -> Result<Value, Failure> {
-    // In lines of their own, descriptions may hold commas.
+    // On separate lines, descriptions may contain commas.
     let separator = if text.trim().contains('\n') { '\n' } else { ',' };
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for (place, field) in text.split(separator).enumerate() {
@@ -48,7 +48,7 @@ fn short(text: &str) -> Result<Value, Failure> {
         };
         let (name, is_optional, schema) = one(field).map_err(wrong)?;
         if properties.contains_key(name) {
-            return Err(wrong(format!("`{name}` is there twice")));
+            return Err(wrong(format!("`{name}` occurs twice")));
         }
         if !is_optional {
             required.push(name);
@@ -58,7 +58,7 @@ fn short(text: &str) -> Result<Value, Failure> {
     Ok(json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false }))
 }
 
-/// A field: its name, whether it may be missing, and its schema.
+/// A field: its name, whether it is optional, and its schema.
 fn one(field: &str) -> Result<(&str, bool, Value), String> {
     let (head, description) = match field.split_once(':') {
         Some((head, description)) => (head, description.trim()),
@@ -72,7 +72,7 @@ fn one(field: &str) -> Result<(&str, bool, Value), String> {
     }
     let kind = words.next().unwrap_or("string");
     if let Some(more) = words.next() {
-        return Err(format!("`{more}` is too much; a description comes after a colon"));
+        return Err(format!("unexpected `{more}`; a description comes after a colon"));
     }
     let (kind, type_optional) = kind.strip_suffix('?').map_or((kind, false), |kind| (kind, true));
     let (kind, is_list) = kind.strip_suffix("[]").map_or((kind, false), |kind| (kind, true));
@@ -124,10 +124,10 @@ mod tests {
             "--schema, field 2 (`age in`): unknown type `in`; use string, int, number or bool"
         );
         assert_eq!(told("name,, age"), "--schema, field 2 (``): a field needs a name");
-        assert_eq!(told("a, b, a int"), "--schema, field 3 (`a int`): `a` is there twice");
+        assert_eq!(told("a, b, a int"), "--schema, field 3 (`a int`): `a` occurs twice");
         assert_eq!(
             told("full name string"),
-            "--schema, field 1 (`full name string`): `string` is too much; a description comes after a colon"
+            "--schema, field 1 (`full name string`): unexpected `string`; a description comes after a colon"
         );
         assert_eq!(told("na$me"), "--schema, field 1 (`na$me`): `na$me` is not a name; use letters, digits, _ and -");
         assert!(told("no/such.json").starts_with("cannot read no/such.json"), "{}", told("no/such.json"));

@@ -1,4 +1,4 @@
-//! One question on its way: the answer as it is written, when it is whole, or as JSON.
+//! One question and its answer: as it is written, when it is complete, or as JSON.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,9 +50,10 @@ impl Asked<'_, '_> {
     async fn streamed(&mut self, model: Model, session: &mut Session) -> Result<Exit, Failure> {
         let conversation = session.conversation().await?;
         let recorder = Recorder::new(Arc::clone(&session.store), conversation, model.name().clone());
-        let mut recorder = recorder.simulated(session.access.is_simulated());
         let history = session.history();
-        self.emit.begin(session.meter(&history, "Ctrl-C"))?;
+        let meter = session.meter(&history, "Ctrl-C");
+        let mut recorder = recorder.simulated(session.access.is_simulated()).metered(&meter);
+        self.emit.begin(meter)?;
         let mut flow = Flow::open(model, history);
         let mut last = None;
         let mut cost = None;
@@ -201,7 +202,9 @@ impl Asked<'_, '_> {
                     Decision::Run => Approval::Allow,
                     Decision::Refuse(why) => Approval::Deny(why),
                     Decision::Ask(_) if named => Approval::Allow,
-                    Decision::Ask(_) => Approval::Deny(format!("nobody allowed it; --allow {} would", call.name)),
+                    Decision::Ask(_) => {
+                        Approval::Deny(format!("not allowed; the user can allow it with --allow {}", call.name))
+                    }
                 };
                 self.emit.call(&told.line, approval == Approval::Allow)?;
                 let _ = answer.send(approval);
@@ -226,16 +229,16 @@ impl Asked<'_, '_> {
     }
 }
 
-/// What the end of an answer means for whoever asked: a failure, a warning, or nothing.
+/// What the end of an answer means for the caller: a failure, a warning, or nothing.
 pub(super) fn verdict(reason: FinishReason, fail_on_length: bool) -> Result<Option<&'static str>, Failure> {
     match reason {
         FinishReason::ContentFilter => Err(Failure::new("the provider refused to answer")
             .exit(Exit::Refused)
-            .hint("Sending it again will not help; other words may.")),
-        FinishReason::Length if fail_on_length => Err(Failure::new("the answer was cut off by its length")
+            .hint("Sending it again will not help; try rephrasing it.")),
+        FinishReason::Length if fail_on_length => Err(Failure::new("the answer hit the length limit")
             .exit(Exit::CutOff)
-            .hint("Allow more: -o max_output_tokens 16000")),
-        FinishReason::Length => Ok(Some("the answer was cut off by its length; -o max_output_tokens N allows more")),
+            .hint("Raise the limit: -o max_output_tokens 16000")),
+        FinishReason::Length => Ok(Some("the answer hit the length limit; raise it with -o max_output_tokens N")),
         _ => Ok(None),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use ikigai::{Approval, Client, Event, Message, Money};
+use ikigai::{Approval, Client, Event, Message, Money, Role};
 use ikigai_store::{ConversationId, Store, Stored};
 use tokio::task::JoinHandle;
 
@@ -101,11 +101,7 @@ impl Agents {
     /// How many still work, for the status line.
     pub(crate) fn status(&self) -> Option<String> {
         let working = self.all.iter().filter(|agent| agent.status().ended.is_none()).count();
-        match working {
-            0 => None,
-            1 => Some("1 agent".to_owned()),
-            several => Some(format!("{several} agents")),
-        }
+        (working > 0).then(|| notice::several(working as u64, "agent"))
     }
 }
 
@@ -128,9 +124,9 @@ impl Agent {
             Some(Ok(())) => "done".to_owned(),
             Some(Err(words)) => words.clone(),
         };
-        let cost = status.cost.map(|cost| format!(" · {cost}")).unwrap_or_default();
-        let words = status.text.split_whitespace().count();
-        format!("{} · {state} · {words} words{cost} · {}", self.choice.short(), first_line(&self.prompt))
+        let cost = status.cost.map(|cost| format!(" · {}", notice::money(cost))).unwrap_or_default();
+        let words = notice::several(status.text.split_whitespace().count() as u64, "word");
+        format!("{} · {state} · {words}{cost} · {}", self.choice.short(), first_line(&self.prompt))
     }
 }
 
@@ -148,8 +144,11 @@ struct Worker {
 
 impl Worker {
     async fn work(mut self, task: Task) {
-        let name = task.choice.short();
+        let (name, conversation) = (task.choice.short(), task.conversation);
         let outcome = self.turn(task).await;
+        if let Err(words) = &outcome {
+            self.failed(conversation, words).await;
+        }
         let words = match &outcome {
             Ok(()) => format!("✓ Agent {0} ({name}) is done: /agents show {0}, /agents bring {0}", self.number),
             Err(words) => format!("✗ Agent {} ({name}): {words}", self.number),
@@ -207,6 +206,14 @@ impl Worker {
         }
     }
 
+    /// Marks a question that got no answer, as the chat does. Where that fails, it is only not marked.
+    async fn failed(&self, conversation: ConversationId, why: &str) {
+        let Ok(thread) = self.store.thread(conversation).await else { return };
+        if let Some(last) = thread.into_iter().next_back().filter(|last| last.entry.message.role == Role::User) {
+            let _ = self.store.finish(last.id, record::unanswered(last.entry, why)).await;
+        }
+    }
+
     fn event(&self, event: &Event) {
         let mut status = lock(&self.status);
         match event {
@@ -241,7 +248,7 @@ impl Worker {
                 let _ = answer.send(match tooling.decide(&call, &told) {
                     Decision::Run => Approval::Allow,
                     Decision::Refuse(why) => Approval::Deny(why),
-                    Decision::Ask(_) => Approval::Deny("nobody is there to allow this; do without it".to_owned()),
+                    Decision::Ask(_) => Approval::Deny("nobody is available to approve this; do without it".to_owned()),
                 });
             }
         }

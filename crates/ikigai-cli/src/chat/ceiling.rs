@@ -1,22 +1,32 @@
 //! `--max-cost`: what a conversation may cost.
 
-use ikigai::{Message, Money};
+use ikigai::{Callable, Message, Money};
 
 use super::meter::sum;
 use super::session::{Choice, Session};
 use crate::exit::Failure;
 
 impl Session {
-    /// Refuses to ask these models about a history where that alone would cost more than is left.
-    pub(crate) fn check_cost(&self, choices: &[Choice], history: &[Message]) -> Result<(), Failure> {
+    /// Refuses to ask the chosen model about a history if sending it would cost more than is left.
+    pub(crate) fn check_cost(&self, history: &[Message]) -> Result<(), Failure> {
+        self.check_cost_of(self.choice.as_slice(), history, &self.tooling.callables())
+    }
+
+    /// The same for several models, with these tools.
+    pub(crate) fn check_cost_of(
+        &self,
+        choices: &[Choice],
+        history: &[Message],
+        tools: &[Callable],
+    ) -> Result<(), Failure> {
         let Some(most) = self.max_cost.filter(|_| !self.access.is_simulated()) else { return Ok(()) };
         let spent = self.cost().unwrap_or(Money::ZERO);
         let mut expected = spent;
         for choice in choices {
-            let Some(cost) = self.meter_of(choice, history, "").prompt_cost() else {
+            let Some(cost) = self.meter_of(choice, history, tools, "").prompt_cost() else {
                 let name = &choice.name.id;
-                let failure = Failure::new(format!("the price of {name} is unknown, so --max-cost cannot be kept"));
-                return Err(failure.hint("Add its prices to models.toml, or leave out --max-cost."));
+                let failure = Failure::new(format!("the price of {name} is unknown, so --max-cost cannot be checked"));
+                return Err(failure.hint("Add its prices to models.toml, or omit --max-cost."));
             };
             expected = expected + cost;
         }
@@ -26,7 +36,7 @@ impl Session {
         Ok(())
     }
 
-    /// Why nothing more may be asked for, where what is allowed is spent: the conversation so far, and this much more.
+    /// Why no further request may be sent, if the conversation so far and this much more have reached the limit.
     pub(crate) fn spent_up(&self, more: Option<Money>) -> Option<Failure> {
         let most = self.max_cost.filter(|_| !self.access.is_simulated())?;
         let spent = sum(self.cost(), more).filter(|spent| *spent >= most)?;
@@ -39,5 +49,5 @@ fn too_much(most: Money, spent: Money, expected: Money) -> Failure {
         true => format!("the conversation has cost {spent}; --max-cost is {most}"),
         false => format!("sending this would bring the cost to at least {expected}; --max-cost is {most}"),
     };
-    Failure::new(words).hint("Allow more with --max-cost, or use a cheaper model.")
+    Failure::new(words).hint("Raise --max-cost, or use a cheaper model.")
 }

@@ -11,7 +11,7 @@ use super::Talk;
 use crate::exit::Failure;
 use crate::screen::notice;
 
-/// Larger pictures are refused by every provider, in bytes.
+/// In bytes. Every provider refuses larger pictures.
 const LARGEST: u64 = 20 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The programs that write the picture in the clipboard as PNG; the last one, which every Mac has, in hexadecimal digits.
@@ -23,7 +23,7 @@ const PROGRAMS: [(&str, &[&str]); 4] = [
 ];
 
 impl Talk {
-    /// Takes the picture in the clipboard along with the next message.
+    /// Attaches the picture in the clipboard to the next message.
     pub(super) async fn paste_picture(&mut self) -> Result<(), Failure> {
         let words = match picture().await? {
             Found::Picture(bytes) => {
@@ -62,7 +62,7 @@ async fn picture() -> Result<Found, Failure> {
         let Some(output) = child.stdout.take() else { continue };
         let mut bytes = Vec::new();
         let mut output = output.take(LARGEST + 1);
-        // One that waits for a screen that is not there is given up.
+        // A program may wait forever for a display that does not exist.
         let Ok(Ok(_)) = tokio::time::timeout(PATIENCE, output.read_to_end(&mut bytes)).await else { continue };
         if bytes.len() as u64 > LARGEST {
             return Err(Failure::new(format!("the picture is larger than {}", notice::size(LARGEST))));

@@ -1,8 +1,8 @@
-//! Files that are dropped onto the terminal: it types their paths, quoted or escaped as it likes.
+//! Files dropped onto the terminal, which types their paths, quoted or escaped in its own way.
 
 use std::path::{Path, PathBuf};
 
-/// The files that a text names and nothing else, as they are mentioned in a message: `@notes.txt @"/tmp/my file.png"`.
+/// The files in a text that consists only of paths, as a message mentions them: `@notes.txt @"/tmp/my file.png"`.
 pub(super) fn mentions(text: &str, folder: &Path) -> Option<String> {
     let text = text.trim();
     if text.is_empty() || text.contains('\n') {
@@ -16,7 +16,7 @@ pub(super) fn mentions(text: &str, folder: &Path) -> Option<String> {
     (!mentions.is_empty()).then(|| mentions.join(" "))
 }
 
-/// A file by its whole path or its address. Words that happen to be names in the working folder are words.
+/// A file by its absolute path or its URL. A word that happens to be a name in the working folder is just a word.
 fn file(text: &str) -> Option<PathBuf> {
     let path = match text.strip_prefix("file://") {
         Some(address) => {
@@ -31,7 +31,7 @@ fn file(text: &str) -> Option<PathBuf> {
     (path.is_absolute() && path.is_file()).then_some(path)
 }
 
-/// The bytes that `%20` and its like stand for.
+/// Decodes `%20` and the like.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -47,7 +47,7 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// A file as a message names it; nothing for a name that cannot be written so.
+/// A file as a message mentions it. `None` if its name cannot be written that way.
 fn mention(file: &Path, folder: &Path) -> Option<String> {
     let path = file.strip_prefix(folder).unwrap_or(file).to_str()?;
     if path.contains(['"', '@']) || path.contains(char::is_control) {

@@ -168,7 +168,7 @@ impl Editor {
 }
 
 impl Editor {
-    /// Does what has to do with pasted texts. False where it is about something else.
+    /// Handles what concerns pasted texts. Returns false for anything else.
     fn pasting(&mut self, line: &str) -> bool {
         let text = self.reedline.current_buffer_contents().to_owned();
         let cursor = self.reedline.current_insertion_point();
@@ -180,7 +180,7 @@ impl Editor {
                 vec![EditCommand::Clear, EditCommand::InsertString(text)]
             }
             ERASE | ERASE_WORD => match self.pasted.ends_with_fold(before) {
-                // It goes as a whole.
+                // It is deleted as a whole.
                 Some(length) => {
                     let position = before.len().saturating_sub(length);
                     let rest = format!("{}{after}", before.get(..position).unwrap_or_default());
@@ -242,7 +242,7 @@ impl std::fmt::Debug for Editor {
 }
 
 fn failed(error: reedline::ReedlineError) -> Failure {
-    Failure::new(format!("the line editor does not start: {error}"))
+    Failure::new(format!("cannot start the line editor: {error}"))
 }
 
 fn edit_mode(keys: EditKeys) -> Box<dyn EditMode> {

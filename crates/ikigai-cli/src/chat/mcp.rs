@@ -6,11 +6,15 @@ use std::time::Duration;
 
 use ikigai::Callable;
 use ikigai::mcp::{Connection, Server};
+use tokio::task::JoinHandle;
 
+use crate::screen::notice;
 use crate::settings::McpServer;
 
 /// How often a server that is connecting is looked at.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// How long programs may take to end by themselves when the chat does; then they are killed.
+const GRACE: Duration = Duration::from_millis(100);
 
 /// The servers, each in its state.
 #[derive(Debug, Clone, Default)]
@@ -18,35 +22,58 @@ pub(crate) struct Servers(Arc<Mutex<BTreeMap<String, State>>>);
 
 #[derive(Debug)]
 enum State {
-    Connecting,
+    Connecting(JoinHandle<()>),
     Ready { connection: Box<Connection>, tools: Vec<Callable> },
     Failed(String),
 }
 
 impl Servers {
-    /// Begins to connect to all of them.
-    pub(crate) fn begin(configured: BTreeMap<String, McpServer>) -> Self {
+    /// Begins to connect to all of them. What goes wrong is told, in words.
+    pub(crate) fn begin(
+        configured: BTreeMap<String, McpServer>,
+        tell: impl Fn(String) + Clone + Send + 'static,
+    ) -> Self {
         let servers = Servers::default();
         for (name, server) in configured {
-            servers.set(&name, State::Connecting);
-            let servers = servers.clone();
-            tokio::spawn(async move {
-                let state = match connect(&name, server).await {
+            let (known, tell, label) = (servers.clone(), tell.clone(), name.clone());
+            // Nothing is known of it before this lock is free again.
+            let mut states = servers.states();
+            let task = tokio::spawn(async move {
+                let state = match connect(&label, server).await {
                     Ok((connection, tools)) => State::Ready { connection: Box::new(connection), tools },
-                    Err(words) => State::Failed(words),
+                    Err(words) => {
+                        tell(format!("MCP server {label}: {words}"));
+                        State::Failed(words)
+                    }
                 };
-                servers.set(&name, state);
+                known.states().insert(label, state);
             });
+            states.insert(name, State::Connecting(task));
         }
         servers
     }
 
-    /// The tools of all servers that are there. Names that several servers have are told apart by the server's.
+    /// Lets go of all of them, those that are still connecting too. A program sees the end of its input and may end by
+    /// itself; with the runtime it is killed.
+    pub(crate) async fn end(&self) {
+        let states = std::mem::take(&mut *self.states());
+        for state in states.values() {
+            if let State::Connecting(task) = state {
+                task.abort();
+            }
+        }
+        if !states.is_empty() {
+            drop(states);
+            tokio::time::sleep(GRACE).await;
+        }
+    }
+
+    /// The tools of all servers that are there.
     pub(crate) fn tools(&self) -> Vec<Callable> {
         let states = self.states();
         let ready = states.values().filter_map(|state| match state {
             State::Ready { tools, .. } => Some(tools.iter().cloned()),
-            State::Connecting | State::Failed(_) => None,
+            State::Connecting(_) | State::Failed(_) => None,
         });
         ready.flatten().collect()
     }
@@ -55,13 +82,13 @@ impl Servers {
     pub(crate) fn list(&self) -> Vec<(String, Result<String, String>)> {
         let states = self.states();
         let words = |state: &State| match state {
-            State::Connecting => Ok("connecting …".to_owned()),
+            State::Connecting(_) => Ok("connecting …".to_owned()),
             State::Ready { connection, .. } if !connection.is_connected() => {
                 Err(format!("gone: {}", connection.log().last().cloned().unwrap_or_default()))
             }
             State::Ready { tools, .. } => {
                 let names: Vec<&str> = tools.iter().filter_map(|tool| tool.definition().name()).collect();
-                Ok(format!("{} tools: {}", names.len(), names.join(", ")))
+                Ok(format!("{}: {}", notice::several(names.len() as u64, "tool"), names.join(", ")))
             }
             State::Failed(words) => Err(words.clone()),
         };
@@ -70,13 +97,9 @@ impl Servers {
 
     /// Waits until each is there or has failed.
     pub(crate) async fn settled(&self) {
-        while self.states().values().any(|state| matches!(state, State::Connecting)) {
+        while self.states().values().any(|state| matches!(state, State::Connecting(_))) {
             tokio::time::sleep(LOOK_AGAIN).await;
         }
-    }
-
-    fn set(&self, name: &str, state: State) {
-        self.states().insert(name.to_owned(), state);
     }
 
     fn states(&self) -> MutexGuard<'_, BTreeMap<String, State>> {
@@ -90,7 +113,7 @@ async fn connect(name: &str, configured: McpServer) -> Result<(Connection, Vec<C
     let mut server = match (command.split_first(), url) {
         (Some((program, arguments)), None) => Server::command(program, arguments),
         (None, Some(url)) => Server::url(url),
-        (Some(_), Some(_)) => return Err("it has a command and a url; one of them is enough".to_owned()),
+        (Some(_), Some(_)) => return Err("it has both a command and a url; remove one".to_owned()),
         (None, None) => return Err("it has neither a command nor a url".to_owned()),
     };
     for (variable, value) in env {

@@ -1,6 +1,6 @@
 //! What a turn takes, as far as that can be told while it runs.
 
-use ikigai::{Facts, Money, Usage};
+use ikigai::{Block, Facts, Message, Money, Response, Usage};
 
 /// About so many bytes are a token.
 pub(crate) const BYTES_A_TOKEN: u64 = 4;
@@ -37,7 +37,7 @@ impl Meter {
         self.stops
     }
 
-    /// About so much does it cost to send what is to be sent; none where the prices are not known.
+    /// Roughly what sending the request costs. `None` if the prices are unknown.
     pub(crate) fn prompt_cost(&self) -> Option<Money> {
         let usage = Usage { input_tokens: self.prompt_tokens, ..Usage::default() };
         Some(self.facts.as_ref()?.cost(&usage)?.total())
@@ -61,6 +61,17 @@ impl Meter {
         (self.bytes, self.is_running) = (0, false);
     }
 
+    /// About so much an answer cost that is not whole: providers count at its end.
+    pub(crate) fn estimate(&self, partial: &Response) -> Option<Money> {
+        let said = partial.usage.clone().unwrap_or_default();
+        let written = partial.content.iter().map(written).sum::<u64>() / BYTES_A_TOKEN;
+        let mut usage = Usage { output_tokens: said.output_tokens.max(written), ..said };
+        if usage.prompt_tokens() == 0 {
+            usage.input_tokens = self.prompt_tokens;
+        }
+        self.facts.as_ref()?.cost(&usage).map(|cost| cost.total())
+    }
+
     /// About so many tokens were written.
     pub(crate) fn tokens(&self) -> u64 {
         self.tokens + self.bytes / BYTES_A_TOKEN
@@ -75,6 +86,32 @@ impl Meter {
         let usage = Usage { input_tokens: self.prompt_tokens, output_tokens, ..Usage::default() };
         sum(self.cost, self.facts.as_ref().and_then(|facts| facts.cost(&usage)).map(|cost| cost.total()))
     }
+}
+
+/// How many bytes of a block the model wrote.
+fn written(block: &Block) -> u64 {
+    let bytes = match block {
+        Block::Text(text) => text.text.len(),
+        Block::Thinking(thinking) => thinking.text.len(),
+        Block::ToolCall(call) => call.arguments.text().len(),
+        _ => 0,
+    };
+    bytes as u64
+}
+
+/// About so many tokens a message is.
+pub(crate) fn tokens_of(message: &Message) -> u64 {
+    let said = |block: &Block| match block {
+        Block::ToolResult(result) => {
+            result.content.iter().filter_map(Block::as_text).map(str::len).sum::<usize>() as u64
+        }
+        Block::Document(document) => match &document.source {
+            ikigai::Source::Text { text, .. } => text.len() as u64,
+            _ => 0,
+        },
+        block => written(block),
+    };
+    message.content.iter().map(said).sum::<u64>() / BYTES_A_TOKEN
 }
 
 /// What is known of two sums.

@@ -1,5 +1,6 @@
 //! `ikigai` without a command, or `ikigai chat`: a conversation in the terminal.
 
+mod account;
 mod agents;
 mod ceiling;
 mod clipboard;
@@ -18,6 +19,7 @@ mod question;
 mod quiet;
 mod say;
 mod session;
+mod shell;
 mod tooling;
 mod transcript;
 mod turn;
@@ -28,9 +30,9 @@ use std::io::IsTerminal as _;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use anstream::{AutoStream, ColorChoice};
 use clap::Args;
 use ikigai_store::ConversationId;
 
@@ -55,17 +57,17 @@ use crate::project::Project;
 use crate::screen::{Look, Region, Size, notice};
 use crate::{conversations, settings, tools, trust};
 
-/// Talk with a model
+/// Chat with a model
 ///
-/// Any model, and another one in the middle of the conversation: /model NAME/LEVEL. Conversations are kept, and can be
-/// taken up again. `/help` lists what can be done.
+/// Any model, and another one in the middle of the conversation: /model NAME/LEVEL. Conversations are saved and can be
+/// continued later. `/help` lists the commands.
 #[derive(Debug, Clone, Default, Args)]
 #[command(after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct Chat {
     /// The first question
     #[arg(value_name = "QUESTION")]
     question: Vec<String>,
-    /// The model to begin with: [PROVIDER:]MODEL[/LEVEL]
+    /// The model to start with: [PROVIDER:]MODEL[/LEVEL]
     #[arg(short, long, value_name = "MODEL")]
     model: Option<String>,
     /// The system prompt
@@ -74,19 +76,19 @@ pub(crate) struct Chat {
     /// A role from the settings: its prompt, model and tools
     #[arg(long, value_name = "NAME")]
     role: Option<String>,
-    /// Go on with the last conversation
+    /// Continue the last conversation
     #[arg(short, long = "continue", conflicts_with = "resume")]
     continue_last: bool,
-    /// Go on with a conversation, by the beginning or the end of its id
+    /// Continue a conversation, by the beginning or the end of its id
     #[arg(short, long, value_name = "ID")]
     resume: Option<String>,
-    /// Keep nothing of this conversation
+    /// Do not save this conversation
     #[arg(long)]
     no_save: bool,
     /// Talk to the built-in simulator, not to a model; `-m sim` does the same
     #[arg(long)]
     sim: bool,
-    /// No tools
+    /// Turn tools off
     #[arg(long)]
     no_tools: bool,
     /// The most that the conversation may cost, in dollars
@@ -95,10 +97,13 @@ pub(crate) struct Chat {
     /// Do not use AGENTS.md and .ikigai.toml of the working folder
     #[arg(long)]
     no_project: bool,
-    /// A further folder or file that tools may reach
+    /// Another folder or file that tools may use
     #[arg(long = "allow-path", value_name = "PATH")]
     allowed: Vec<std::path::PathBuf>,
 }
+
+/// How long the end may take.
+pub(crate) const ENDING: Duration = Duration::from_secs(1);
 
 const AFTER_LONG_HELP: &str = "\
 Examples:
@@ -108,13 +113,13 @@ Examples:
   ikigai --no-save --no-tools
 
 Keys:
-  Enter sends; Alt-Enter, Ctrl-J or a \\ at the end of the line begins a new line, and so does \"\"\".
-  Tab completes commands, models, levels, and files after @. Ctrl-R searches what was typed before.
-  Esc or Ctrl-C stops the answer and keeps what came. Ctrl-C twice on an empty line leaves, and so does Ctrl-D.
+  Enter sends. Alt-Enter, Ctrl-J or a \\ at the end of the line starts a new line, and so does \"\"\".
+  Tab completes commands, models, levels, and files after @. Ctrl-R searches your earlier lines.
+  Esc or Ctrl-C stops the answer and keeps what has arrived. Ctrl-D leaves, and so does Ctrl-C twice on an empty line.
   Ctrl-Z suspends.
   Ctrl-T opens the last thinking. Ctrl-G opens your editor. Ctrl-V attaches the picture in the clipboard.";
 
-/// After an answer that took so long somebody may have gone away.
+/// After an answer that took this long, the user may be looking elsewhere.
 const LONG: Duration = Duration::from_secs(10);
 
 /// The chat, while it runs.
@@ -155,8 +160,8 @@ pub(crate) fn run(chat: Chat, out: &mut Out) -> Result<(), Failure> {
     let quiet = (region == Region::Live).then(Quiet::begin);
     let outcome = runtime.block_on(converse(chat, region, project.unwrap_or_default(), out));
     drop(quiet);
-    // An agent that still runs is not waited for.
-    runtime.shutdown_background();
+    // An agent that still runs is not waited for, but programs that were started are ended.
+    runtime.shutdown_timeout(ENDING);
     outcome
 }
 
@@ -173,25 +178,26 @@ async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Ou
     let (simulate, model) = Simulate::asked(chat.sim, chat.model.as_deref(), Simulate::WithoutKey);
     chat.model = model;
     let access = Access::open(simulate, out).await?;
-    let store = conversations::open(&settings, chat.no_save).await?;
+    let store = conversations::open_or_hint(&settings, chat.no_save).await?;
     let folder =
-        std::env::current_dir().map_err(|error| Failure::new(format!("there is no working folder: {error}")))?;
+        std::env::current_dir().map_err(|error| Failure::new(format!("cannot use the working folder: {error}")))?;
     let tooling = Tooling::new(&folder, &chat.allowed, role.tools.unwrap_or(settings.tools) && !chat.no_tools)?;
-    let servers = Servers::begin(if tooling.is_on() { settings.mcp.clone() } else { Default::default() });
+    let configured = if tooling.is_on() { settings.mcp.clone() } else { Default::default() };
     let mut session = Session::new(access, settings, Arc::clone(&store), tooling, folder.clone())?;
     (session.is_chat, session.max_cost) = (true, chat.max_cost);
     let resumed = begin(&mut session, &chat).await?;
     session.think(role.thinking.filter(|_| role.model.is_none()));
 
     let size = size();
-    let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
-    let look = Look::new(size.columns, colour, |name| std::env::var(name).ok());
+    let look = Look::of_stdout(size.columns);
     let look = if region == Region::Live { look.with_links(|name| std::env::var(name).ok()) } else { look };
     let remembered = store.prompts(REMEMBERED).await?;
     let pick = Arc::new(AtomicBool::new(false));
     let completion = Completion::new(session.access.registry().clone(), &session.settings, folder, Arc::clone(&pick));
     let editor = Editor::new(look, region, session.settings.keys, remembered, completion, pick)?;
     let agents = Agents::new(session.access.clone(), editor.printer());
+    let printer = editor.printer();
+    let servers = Servers::begin(configured, move |words| tell(&words, look, region, &printer));
     let mut talk =
         Talk { session, look, region, editor, agents, servers, listed: Vec::new(), queued: Default::default() };
     talk.greet(resumed, &brought)?;
@@ -200,9 +206,22 @@ async fn converse(mut chat: Chat, region: Region, project: Project, out: &mut Ou
     if outcome.is_ok() {
         talk.part()?;
     }
+    talk.session.tooling.borrow(Vec::new());
+    talk.servers.end().await;
     let closed = talk.session.close().await;
     outcome?;
     closed
+}
+
+/// Says what went wrong with something in the background: above the line that is being typed, or before the next one.
+fn tell(words: &str, look: Look, region: Region, printer: &SyncSender<String>) {
+    let text = notice::error(words, None, look);
+    match region {
+        // A full line of notices is there to be read first.
+        Region::Live => drop(printer.try_send(text.trim_end().to_owned())),
+        // On a terminal that is gone there is nobody to tell.
+        Region::Plain => drop(std::io::stdout().lock().write_all(text.as_bytes())),
+    }
 }
 
 /// What the chat begins with. True when it goes on with a conversation that was kept.
@@ -211,7 +230,7 @@ async fn begin(session: &mut Session, chat: &Chat) -> Result<bool, Failure> {
         (Some(part), _) => Some(conversations::find(&*session.store, part).await?),
         (None, true) => {
             let last = session.store.latest().await?;
-            Some(last.ok_or_else(|| Failure::new("there is no conversation yet"))?.id)
+            Some(last.ok_or_else(|| Failure::new("there are no conversations yet"))?.id)
         }
         (None, false) => None,
     };
@@ -238,6 +257,7 @@ impl Talk {
         // Ctrl-C on an empty line leaves when it is pressed twice in a row.
         let mut interrupted = false;
         loop {
+            self.session.reckon().await?;
             let line = match self.queued.pop_front() {
                 Some(line) => {
                     self.print(&notice::info(&format!("› {line}"), self.look))?;
@@ -320,7 +340,7 @@ impl Talk {
     /// Asks the model about the conversation as it stands, and tells how that went.
     pub(crate) async fn ask(&mut self) -> Result<(), Failure> {
         self.warn_when_long()?;
-        if let Err(failure) = self.session.check_cost(self.session.choice.as_slice(), &self.session.history()) {
+        if let Err(failure) = self.session.check_cost(&self.session.history()) {
             return self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look));
         }
         self.session.tooling.borrow(self.servers.tools());
@@ -334,19 +354,25 @@ impl Talk {
             Ok(outcome) => outcome.with(late),
             Err(failure) => {
                 view.end()?;
+                self.session.failed(&failure.what).await?;
                 return self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look));
             }
         };
         match ended {
             Ended::Whole => {}
             Ended::Stopped => {
-                self.print(&notice::warning("Stopped. The partial answer is saved; /retry to ask again.", self.look))?;
+                let words = match self.session.failed("stopped").await? {
+                    true => "Stopped before an answer came; /retry to ask again.",
+                    false => "Stopped. The partial answer is saved; /retry to ask again.",
+                };
+                self.print(&notice::warning(words, self.look))?;
             }
             Ended::TooDear(failure) => {
                 self.print(&notice::error(&failure.what, failure.hint.as_deref(), self.look))?;
             }
             Ended::Failed(error) => {
                 let (what, hint) = turn::told(&error);
+                self.session.failed(&what).await?;
                 self.print(&notice::error(&what, hint.as_deref(), self.look))?;
             }
         }
@@ -360,7 +386,7 @@ impl Talk {
         self.print("\n")
     }
 
-    /// Rings the bell after something that took long, where it is wanted.
+    /// Rings the bell after something that took long, unless it is turned off.
     fn ring(&self, took: Duration) -> Result<(), Failure> {
         let wanted = self.session.settings.bell && self.region == Region::Live && took >= LONG;
         if wanted { self.print("\x07") } else { Ok(()) }
@@ -384,7 +410,7 @@ impl Talk {
         if let Some((used, window)) = self.session.context_used() {
             parts.push(format!("{}%", used.saturating_mul(100).div_ceil(window.max(1))));
         }
-        parts.extend(self.session.cost().map(|cost| format!("{cost:.4}")));
+        parts.extend(self.session.cost_in_words());
         parts.extend(self.agents.status());
         parts.join(" · ")
     }
@@ -397,7 +423,7 @@ impl Talk {
         };
         self.print(&notice::info(&format!("ikigai {version} · {model} · /help lists the commands"), self.look))?;
         if !brought.is_empty() {
-            self.print(&notice::info(&format!("Used here: {}", brought.join(", ")), self.look))?;
+            self.print(&notice::info(&format!("Loaded from this folder: {}", brought.join(", ")), self.look))?;
         }
         if let Some(notice) = self.session.access.notice() {
             self.print(&notice::info(&notice, self.look))?;
@@ -412,11 +438,11 @@ impl Talk {
         self.print("\n")
     }
 
-    /// The way back to the conversation, for whoever leaves it.
+    /// The way back to the conversation, for anyone who leaves it.
     fn part(&self) -> Result<(), Failure> {
         match &self.session.conversation {
             Some(conversation) if !self.session.thread.is_empty() && self.session.store.place() != "memory" => {
-                let words = format!("Go on with: ikigai --resume {}", conversations::short(conversation.id));
+                let words = format!("Continue with: ikigai --resume {}", conversations::short(conversation.id));
                 self.print(&notice::info(&words, self.look))
             }
             _ => Ok(()),
@@ -439,7 +465,7 @@ impl std::fmt::Debug for Talk {
 
 /// A text in a style, where styles are wanted.
 fn painted(look: Look, style: anstyle::Style, text: &str) -> String {
-    if look.colour { format!("{style}{text}{style:#}") } else { text.to_owned() }
+    look.paint(style, text)
 }
 
 /// The terminal's size; a usual one where it does not say.

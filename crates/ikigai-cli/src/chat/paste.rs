@@ -1,4 +1,4 @@
-//! What is pasted at the prompt: a long text is folded to one word, a file that is dropped there is offered as an attachment.
+//! Pasting at the prompt: a long text is folded into a placeholder, a dropped file becomes an attachment.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use crate::screen::notice;
 /// More lines or characters than these are folded.
 const MOST_LINES: usize = 8;
 const MOST_CHARACTERS: usize = 2000;
-/// What the line editor gives where the line itself has to be looked at.
+/// What the line editor returns when handling a key needs the line itself.
 pub(super) const ERASE: &str = "\u{8}";
 pub(super) const ERASE_WORD: &str = "\u{17}";
 pub(super) const UNFOLD: &str = "\u{7}";
@@ -24,7 +24,7 @@ pub(super) struct Pasted(Arc<Mutex<Folds>>);
 
 #[derive(Debug, Default)]
 struct Folds {
-    /// What stands on the line, and the text that it stands for.
+    /// The placeholder on the line, and the text it stands for.
     all: Vec<(String, String)>,
     /// Whether one of them is on the line that is being typed.
     on_line: bool,
@@ -35,7 +35,7 @@ impl Pasted {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What stands for a long text; nothing where it is short enough to be shown.
+    /// The placeholder for a long text. `None` if it is short enough to be shown.
     fn fold(&self, text: &str) -> Option<String> {
         let (lines, characters) = (text.lines().count(), text.chars().count());
         let what = match (lines > MOST_LINES, characters > MOST_CHARACTERS) {
@@ -56,22 +56,22 @@ impl Pasted {
         })
     }
 
-    /// The line with all that was folded in it.
+    /// The line with every placeholder replaced by its text.
     pub(super) fn unfolded(&self, line: &str) -> String {
         self.with(|folds| folds.all.iter().fold(line.to_owned(), |line, (mark, text)| line.replace(mark, text)))
     }
 
-    /// The line with what was pasted before folded again.
+    /// The line with earlier pastes folded again.
     pub(super) fn folded(&self, line: &str) -> String {
         self.with(|folds| folds.all.iter().fold(line.to_owned(), |line, (mark, text)| line.replace(text, mark)))
     }
 
-    /// A line begins with this text on it.
+    /// A new line starts with this text on it.
     pub(super) fn begin(&self, line: &str) {
         self.with(|folds| folds.on_line = folds.all.iter().any(|(mark, _)| line.contains(mark)));
     }
 
-    /// How many bytes before this end of a text stand for one that was folded.
+    /// The length in bytes of the placeholder at the end of this text.
     pub(super) fn ends_with_fold(&self, before: &str) -> Option<usize> {
         self.with(|folds| folds.all.iter().find(|(mark, _)| before.ends_with(mark)).map(|(mark, _)| mark.len()))
     }
@@ -81,7 +81,7 @@ impl Pasted {
     }
 }
 
-/// The keys of the line editor, with what is pasted.
+/// The keys of the line editor, and pasting.
 pub(super) struct Pasting {
     pub(super) keys: Box<dyn EditMode>,
     pub(super) pasted: Pasted,

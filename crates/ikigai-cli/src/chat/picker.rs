@@ -148,10 +148,13 @@ impl Picker {
             });
         }
         if self.fitting.is_empty() {
-            lines.push(dim("  nothing fits", look));
+            lines.push(dim("  no matches", look));
         }
         for line in detail.iter().take(DETAIL) {
-            lines.push(notice::warning(line, look).trim_end().to_owned());
+            lines.push(match line.strip_prefix('⚠') {
+                Some(warning) => notice::warning(warning, look).trim_end().to_owned(),
+                None => dim(&shorten(&format!("  {line}"), look.width, look), look),
+            });
         }
         lines.push(dim("  Enter chooses · Up and Down move · Esc cancels", look));
         lines.iter().flat_map(|line| line.lines()).map(str::to_owned).collect()
@@ -168,11 +171,15 @@ impl Talk {
         let mut detail = detail;
         let session = &self.session;
         let (picked, late) = pick(picker, self.look, size(), |place, query| detail(session, place, query)).await?;
-        // What is typed right after it is for the prompt.
-        let Typing { lines, typed } = Typing::of(late);
+        self.typed_meanwhile(late);
+        Ok(picked)
+    }
+
+    /// What was typed while something else was on the screen is for the prompt.
+    pub(super) fn typed_meanwhile(&mut self, keys: Vec<Key>) {
+        let Typing { lines, typed } = Typing::of(keys);
         self.queued.extend(lines);
         self.session.prefill = (!typed.is_empty()).then_some(typed).or(self.session.prefill.take());
-        Ok(picked)
     }
 }
 

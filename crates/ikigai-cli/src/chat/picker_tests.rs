@@ -3,7 +3,7 @@ use pretty_assertions::assert_eq;
 
 use super::*;
 
-const LOOK: Look = Look { width: 60, colour: false, unicode: true, links: false, motion: true };
+const LOOK: Look = Look { width: 60, colour: false, styles: false, unicode: true, links: false, motion: true };
 
 fn picker(query: &str) -> Picker {
     let names = ["claude-sonnet-4-5", "claude-opus-4-8", "gpt-5.5", "gemini-2.5-pro", "gemini-3.5-flash"];
@@ -26,12 +26,13 @@ fn text(letters: &str) -> Key {
 #[test]
 fn typing_narrows_and_arrows_move() {
     let mut all = picker("");
-    assert_snapshot!(all.lines(&["Two thinking blocks stay behind.".to_owned()], 3, LOOK).join("\n"), @"
+    assert_snapshot!(all.lines(&["⚠Two thinking blocks stay behind.".to_owned(), "The last answer.".to_owned()], 3, LOOK).join("\n"), @"
     Model › ▏  5 of 5
     ❯ claude-sonnet-4-5  $0 in
       claude-opus-4-8    $1 in
       gpt-5.5            $2 in
     ⚠ Two thinking blocks stay behind.
+      The last answer.
       Enter chooses · Up and Down move · Esc cancels
     ");
     press(&mut all, &[Key::Down, Key::Down, Key::Down]);
@@ -57,7 +58,7 @@ fn a_level_is_no_part_of_what_is_searched() {
 fn nothing_is_chosen_where_nothing_fits_or_it_is_cancelled() {
     let mut none = picker("zzz");
     assert_eq!(press(&mut none, &[Key::Enter]), None);
-    assert!(none.lines(&[], 3, LOOK).join("\n").contains("nothing fits"));
+    assert!(none.lines(&[], 3, LOOK).join("\n").contains("no matches"));
     assert_eq!(press(&mut none, &[Key::Stop]), Some(None));
     // Other words than those on the screen are found, too.
     assert_eq!(picker("anthropic").marked(), Some(0));

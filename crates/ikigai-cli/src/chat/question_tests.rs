@@ -4,7 +4,7 @@ use pretty_assertions::assert_eq;
 use super::*;
 use crate::tools::Prefix;
 
-const LOOK: Look = Look { width: 60, colour: false, unicode: true, links: false, motion: true };
+const LOOK: Look = Look { width: 60, colour: false, styles: false, unicode: true, links: false, motion: true };
 
 fn command(text: &str) -> Described {
     Described {
@@ -84,7 +84,7 @@ fn what_is_typed_ahead_is_no_answer() {
     assert_eq!(desk.press(&text("y")), None);
     assert_eq!(desk.press(&[Key::Enter]), None);
     assert_eq!(desk.press(&[text("a"), vec![Key::Enter]].concat()), None);
-    // On with a line that stands there, after any pause.
+    // On with a line that occurs, after any pause.
     let mut desk = Desk::new("rm x", 24);
     desk.line = "yard".to_owned();
     desk.wait(5000);

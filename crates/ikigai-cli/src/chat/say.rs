@@ -1,20 +1,16 @@
-//! What a person says: text, files after `@`, the output of `!command`.
+//! What a person says: text, and files after `@`.
 
-use std::io::Write as _;
 use std::path::Path;
-use std::time::Duration;
 
-use ikigai::{Attach as _, Block, Message, Role};
+use ikigai::{Attach as _, Block, BlockKind, Message, Role};
 
 use super::Talk;
 use super::commands::Next;
-use super::meter::BYTES_A_TOKEN;
+use super::meter::tokens_of;
+use super::session::Choice;
 use crate::exit::Failure;
+use crate::record;
 use crate::screen::notice;
-use crate::tools::Shell;
-
-/// A command of the person's own may take this long.
-const SHELL_LIMIT: Duration = Duration::from_secs(600);
 
 impl Talk {
     /// Takes a message into the conversation; the model is asked next.
@@ -32,23 +28,23 @@ impl Talk {
                 return Err(failure);
             }
         };
-        let mut history = self.session.history();
-        history.push(message.clone());
-        if let Err(failure) = self.session.check_cost(self.session.choice.as_slice(), &history) {
+        if let Err(failure) = self.session.check_cost(&self.session.history_with(message.clone())) {
             self.session.prefill = Some(text.to_owned());
             return Err(failure);
+        }
+        if !self.fits(text, &message)? {
+            return Ok(Next::Prompt);
         }
         for file in &files {
             let size = std::fs::metadata(self.session.folder.join(file)).map(|file| file.len()).unwrap_or_default();
             self.print(&notice::info(&format!("attached {file} ({})", notice::size(size)), self.look))?;
         }
         for word in missing(text, &self.session.folder) {
-            self.print(&notice::warning(
-                &format!("There is no file `{word}`; nothing is attached for it."),
-                self.look,
-            ))?;
+            self.print(&notice::warning(&format!("There is no file `{word}`; nothing was attached."), self.look))?;
         }
-        self.session.say(message).await?;
+        let mut pictures = std::mem::take(&mut self.session.pictures);
+        pictures.extend(files.iter().filter(|file| is_picture(&self.session.folder.join(file))).cloned());
+        self.session.say(record::with_pictures(message.into(), pictures)).await?;
         self.session.attached.clear();
         Ok(Next::Ask)
     }
@@ -63,45 +59,39 @@ impl Talk {
         Ok(message)
     }
 
-    /// Runs a command of the person's own, and puts its output in front of the model with the next message.
-    pub(crate) async fn shell(&mut self, command: &str) -> Result<Next, Failure> {
-        let look = self.look;
-        let shell = Shell::new(self.session.tooling.scope().root()).timeout(SHELL_LIMIT).with_all_variables();
-        // What it says is shown as it comes.
-        let shell = shell.watched(move |text| {
-            let _ = std::io::stdout().write_all(notice::info(text, look).as_bytes());
-        });
-        let running = shell.run(command);
-        let output = tokio::select! {
-            output = running => output.map_err(|error| Failure::new(format!("cannot run it: {error}")))?,
-            _ = tokio::signal::ctrl_c() => return Err(Failure::new("stopped")),
-        };
-        if !output.ended.is_ok() {
-            self.print(&notice::warning(&output.ended.to_string(), self.look))?;
-        }
-        let said = format!("I ran `{command}`:\n\n```\n{}\n```", output.for_model());
-        self.session.attached.push(Block::text(said));
-        self.print(&notice::info("The output goes with your next message.", self.look))?;
-        Ok(Next::Prompt)
-    }
-
     /// Says before sending that the conversation has hardly any room left.
     pub(crate) fn warn_when_long(&self) -> Result<(), Failure> {
         let Some((used, window)) = self.session.context_used() else { return Ok(()) };
-        let new: usize = match self.session.thread.last() {
-            Some(stored) => stored.entry.message.content.iter().filter_map(Block::as_text).map(str::len).sum(),
-            None => 0,
-        };
-        let expected = used.saturating_add(new as u64 / BYTES_A_TOKEN);
-        if expected.saturating_mul(10) < window.saturating_mul(9) {
+        if used.saturating_mul(10) < window.saturating_mul(9) {
             return Ok(());
         }
         let words = format!(
             "The conversation takes about {} of {} tokens. /compact makes room.",
-            notice::count(expected),
+            notice::count(used),
             notice::count(window)
         );
         self.print(&notice::warning(&words, self.look))
+    }
+
+    /// Does a message fit into the model's window? One that does not is sent only when it is sent a second time.
+    fn fits(&mut self, text: &str, message: &Message) -> Result<bool, Failure> {
+        let Some(window) = self.session.window() else { return Ok(true) };
+        let new = tokens_of(message);
+        let used = self.session.context_used().map_or(0, |(used, _)| used);
+        if used.saturating_add(new) <= window || self.session.insisted.take().as_deref() == Some(text) {
+            return Ok(true);
+        }
+        let so_far = if used == 0 { String::new() } else { format!(" after {} so far", notice::count(used)) };
+        let words = format!(
+            "This message takes about {}{so_far}; {} has room for {}. Press Enter to send it all the same.",
+            notice::tokens(new),
+            self.session.choice.as_ref().map(Choice::short).unwrap_or_default(),
+            notice::count(window)
+        );
+        self.print(&notice::warning(&words, self.look))?;
+        self.session.insisted = Some(text.to_owned());
+        self.session.prefill = Some(text.to_owned());
+        Ok(false)
     }
 }
 
@@ -119,6 +109,15 @@ fn named(text: &str) -> Vec<&str> {
         names.extend((begins && !name.is_empty()).then_some(name));
     }
     names
+}
+
+/// Will this file be attached as a picture?
+pub(super) fn is_picture(path: &Path) -> bool {
+    let mut start = [0; 64];
+    let read = std::fs::File::open(path).and_then(|mut file| std::io::Read::read(&mut file, &mut start));
+    let start = start.get(..read.unwrap_or_default()).unwrap_or_default();
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    Block::file(start, &name).kind() == BlockKind::Image
 }
 
 /// A name without what ends a sentence.

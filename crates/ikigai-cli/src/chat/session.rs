@@ -4,10 +4,12 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ikigai::{Block, BlockKind, Client, Level, Message, Modality, Model, ModelName, Role, Thinking};
-use ikigai_store::{Conversation, ConversationId, Details, ModelChoice, Point, Store, Stored};
+use ikigai::{
+    Block, BlockKind, Callable, Client, Level, Message, Modality, Model, ModelName, Response, Role, Thinking,
+};
+use ikigai_store::{Conversation, ConversationId, Details, Entry, ModelChoice, Point, Spent, Store, Stored};
 
-use super::meter::{BYTES_A_TOKEN, Meter};
+use super::meter::{BYTES_A_TOKEN, Meter, tokens_of};
 use super::tooling::Tooling;
 use crate::access::Access;
 use crate::exit::Failure;
@@ -84,6 +86,17 @@ impl From<ModelName> for Choice {
     }
 }
 
+/// A request that was sent, and what came of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Sent {
+    /// The model as it was then, with its tools and its system prompt.
+    pub(crate) model: Model,
+    /// All messages of the request.
+    pub(crate) messages: Vec<Message>,
+    /// The answer, or what there is of it.
+    pub(crate) answer: Option<Response>,
+}
+
 /// A conversation as the chat holds it.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -101,8 +114,16 @@ pub(crate) struct Session {
     /// Absent until something was said in it.
     pub(crate) conversation: Option<Conversation>,
     pub(crate) thread: Vec<Stored>,
+    /// What it cost with all its branches, when that was last added up.
+    pub(super) spent: Spent,
     /// Goes with the next message.
     pub(crate) attached: Vec<Block>,
+    /// The names of the pictures among these.
+    pub(crate) pictures: Vec<String>,
+    /// A line that does not fit into the model's window, and goes out if it is sent again.
+    pub(crate) insisted: Option<String>,
+    /// The last request, to be looked at.
+    pub(crate) sent: Option<Sent>,
     /// The message that the next one takes the place of, in a branch of its own.
     pub(crate) editing: Option<Stored>,
     /// What requests could not carry, as far as the person was told.
@@ -137,7 +158,11 @@ impl Session {
             system: settings.system.clone(),
             conversation: None,
             thread: Vec::new(),
+            spent: Spent::default(),
             attached: Vec::new(),
+            pictures: Vec::new(),
+            insisted: None,
+            sent: None,
             editing: None,
             told: HashSet::new(),
             prefill: None,
@@ -216,7 +241,7 @@ impl Session {
     /// What is said when no model was chosen.
     pub(crate) fn no_model(&self) -> Failure {
         match self.access.default_model(|name| format!("/model {name}")) {
-            Ok(_) => Failure::new("no model is chosen"),
+            Ok(_) => Failure::new("no model selected"),
             Err(failure) => failure,
         }
     }
@@ -240,12 +265,12 @@ impl Session {
     }
 
     /// Keeps what a person said, before anybody is asked.
-    pub(crate) async fn say(&mut self, message: Message) -> Result<(), Failure> {
+    pub(crate) async fn say(&mut self, entry: impl Into<Entry>) -> Result<(), Failure> {
         if let Some(replaced) = self.editing.take() {
             self.branch(Point::Before(replaced.id), None).await?;
         }
         let id = self.conversation().await?;
-        let stored = self.store.append(id, message.into()).await?;
+        let stored = self.store.append(id, entry.into()).await?;
         self.thread.push(stored);
         self.refresh().await
     }
@@ -302,6 +327,9 @@ impl Session {
         self.conversation = None;
         self.thread.clear();
         self.attached.clear();
+        self.pictures.clear();
+        self.insisted = None;
+        self.sent = None;
         self.editing = None;
         self.system = self.settings.system.clone();
     }
@@ -319,7 +347,17 @@ impl Session {
         self.sendable(&self.thread)
     }
 
-    /// A thread as whoever answers can be sent it.
+    /// What the model would be sent with another message. Questions that failed just before it are left out, as they are
+    /// once it is said.
+    pub(crate) fn history_with(&self, message: Message) -> Vec<Message> {
+        let end =
+            self.thread.iter().rposition(|stored| record::failure(stored, None).is_none()).map_or(0, |last| last + 1);
+        let mut history = self.sendable(self.thread.get(..end).unwrap_or_default());
+        history.push(message);
+        history
+    }
+
+    /// A thread in the form in which it can be sent.
     pub(crate) fn sendable(&self, thread: &[Stored]) -> Vec<Message> {
         match self.access.is_simulated() {
             true => record::sendable(&record::for_simulator(thread)),
@@ -329,16 +367,25 @@ impl Session {
 
     /// What a turn with this history, which a key stops, is measured by.
     pub(crate) fn meter(&self, history: &[Message], stops: &'static str) -> Meter {
-        self.choice.as_ref().map_or_else(Meter::default, |choice| self.meter_of(choice, history, stops))
+        let tools = self.tooling.callables();
+        self.choice.as_ref().map_or_else(Meter::default, |choice| self.meter_of(choice, history, &tools, stops))
     }
 
-    /// The same for another model.
-    pub(crate) fn meter_of(&self, choice: &Choice, history: &[Message], stops: &'static str) -> Meter {
+    /// The same for another model, with these tools.
+    pub(crate) fn meter_of(
+        &self,
+        choice: &Choice,
+        history: &[Message],
+        tools: &[Callable],
+        stops: &'static str,
+    ) -> Meter {
         let route = self.access.registry().route(&choice.name).ok();
-        let bytes: usize =
-            history.iter().flat_map(|message| &message.content).filter_map(Block::as_text).map(str::len).sum();
         let facts = route.and_then(|route| route.facts.cloned()).filter(|_| !self.access.is_simulated());
-        Meter::new(choice.short(), facts, bytes as u64 / BYTES_A_TOKEN, stops)
+        let system = self.system.as_deref().map_or(0, str::len) as u64;
+        let tools = tools.iter().filter_map(|tool| serde_json::to_string(tool.definition()).ok());
+        let tools: u64 = tools.map(|definition| definition.len() as u64).sum();
+        let said: u64 = history.iter().map(tokens_of).sum();
+        Meter::new(choice.short(), facts, said + (system + tools) / BYTES_A_TOKEN, stops)
     }
 
     /// The models that were used, the last one first.
@@ -380,11 +427,18 @@ impl Session {
             let (used, window) = (notice::count(used), notice::count(window.into()));
             add(format!("The conversation takes {used} tokens; {} has room for {window}.", choice.name.id));
         }
-        let blocks = || history.iter().flat_map(|message| &message.content);
-        let pictures = blocks().filter(|block| block.kind() == BlockKind::Image).count();
+        let blocks = history.iter().flat_map(|message| &message.content);
+        let pictures = blocks.filter(|block| block.kind() == BlockKind::Image).count();
         if pictures > 0 && facts.is_some_and(|facts| !facts.input.is_empty() && !facts.input.contains(&Modality::Image))
         {
-            let which = if pictures == 1 { "the picture".to_owned() } else { format!("the {pictures} pictures") };
+            let names: Vec<&str> = self.thread.iter().flat_map(record::pictures).take(pictures).collect();
+            let which = match (names.as_slice(), pictures - names.len()) {
+                ([], 1) => "the picture".to_owned(),
+                ([], several) => format!("the {several} pictures"),
+                (names, 0) => names.join(", "),
+                (names, 1) => format!("{} and another picture", names.join(", ")),
+                (names, others) => format!("{} and {others} other pictures", names.join(", ")),
+            };
             add(format!("{} cannot see {which} in this conversation.", choice.name.id));
         }
         // As it would be sent; that needs no key.
@@ -401,20 +455,5 @@ impl Session {
     /// The last message of a role.
     pub(crate) fn last(&self, role: Role) -> Option<&Stored> {
         self.thread.iter().rev().find(|stored| stored.entry.message.role == role)
-    }
-
-    /// How much of the model's window the conversation takes, as of the last answer: tokens, and the window.
-    pub(crate) fn context_used(&self) -> Option<(u64, u64)> {
-        let name = &self.choice.as_ref()?.name;
-        let window = self.access.registry().route(name).ok()?.facts?.context?;
-        let used = self.thread.iter().rev().find_map(|stored| stored.entry.usage.as_ref())?.total_tokens();
-        Some((used, u64::from(window)))
-    }
-
-    /// What the conversation cost so far, in dollars; none when nothing is known.
-    pub(crate) fn cost(&self) -> Option<ikigai::Money> {
-        let mut known = self.thread.iter().filter_map(|stored| stored.entry.cost).peekable();
-        known.peek()?;
-        Some(known.fold(ikigai::Money::ZERO, |sum, cost| sum + cost))
     }
 }

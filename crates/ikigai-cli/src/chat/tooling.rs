@@ -15,6 +15,8 @@ use crate::tools::{self, Decision, Described, Kind, Permissions, Prefix, Rule, S
 /// How long a call waits to be described until the changes before it are made.
 const CHANGES_TAKE: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// The longest name of a tool that every provider accepts.
+const LONGEST_NAME: usize = 64;
 
 /// The tools of a chat.
 #[derive(Debug, Clone)]
@@ -45,9 +47,25 @@ impl Tooling {
         all
     }
 
-    /// The tools of MCP servers, in place of those before.
+    /// The tools of MCP servers, in place of those before. A name that a tool before it has already, one of ours or another
+    /// server's, gets a number: each name means one tool.
     pub(crate) fn borrow(&mut self, tools: Vec<Callable>) {
-        self.borrowed = tools;
+        let ours = tools::all(&self.scope);
+        let mut taken: Vec<String> =
+            ours.iter().filter_map(|tool| tool.definition().name()).map(str::to_owned).collect();
+        self.borrowed.clear();
+        for tool in tools {
+            let own = tool.definition().name().unwrap_or_default().to_owned();
+            let mut name = own.clone();
+            let mut count = 2;
+            while taken.contains(&name) {
+                let room: String = own.chars().take(LONGEST_NAME - 4).collect();
+                name = format!("{room}_{count}");
+                count += 1;
+            }
+            self.borrowed.push(if name == own { tool } else { tool.named(name.as_str()) });
+            taken.push(name);
+        }
     }
 
     pub(crate) fn is_on(&self) -> bool {
@@ -123,8 +141,8 @@ impl Tooling {
     /// A tool runs without a question from now on in this folder.
     pub(crate) fn always_tool(&mut self, name: &str) -> Result<(), Failure> {
         if name == "shell" {
-            let failure = Failure::new("the shell as a whole cannot be allowed");
-            return Err(failure.hint("When a command asks, [a] allows commands that begin like it."));
+            let failure = Failure::new("the shell cannot be allowed as a whole");
+            return Err(failure.hint("When a command asks, [a] allows commands that start the same way."));
         }
         match self.definition(name) {
             Some(definition) => self.always(Rule::Tool { name: name.to_owned(), definition }),
@@ -159,5 +177,33 @@ impl Tooling {
             }
         };
         names.enumerate().map(|(place, name)| (name.to_owned(), words(place, name))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn tool(name: &str, says: &'static str) -> Callable {
+        Callable::new(ikigai::Tool::new(name, "What it does."), move |_| async move { says })
+    }
+
+    #[tokio::test]
+    async fn each_name_means_one_tool_and_never_ours_in_place_of_a_servers() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut tooling = Tooling::new(folder.path(), &[], true).unwrap();
+        let long = "x".repeat(LONGEST_NAME);
+        let names = ["a__find", "read_file", "a__find", long.as_str(), long.as_str(), "a__find"];
+        tooling.borrow(names.iter().map(|name| tool(name, "a server's")).collect());
+        let given: Vec<String> =
+            tooling.borrowed.iter().filter_map(|tool| tool.definition().name()).map(str::to_owned).collect();
+        let cut = format!("{}_2", "x".repeat(LONGEST_NAME - 4));
+        assert_eq!(given, ["a__find", "read_file_2", "a__find_2", long.as_str(), cut.as_str(), "a__find_3"]);
+        // The server's is asked about although ours is not.
+        let call = |name: &str| ToolCall { name: name.to_owned(), ..ToolCall::default() };
+        let told = tooling.describe(&call("read_file_2")).await;
+        assert!(matches!(tooling.decide(&call("read_file_2"), &told), Decision::Ask(_)));
     }
 }

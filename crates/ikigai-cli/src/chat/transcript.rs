@@ -5,6 +5,7 @@ use ikigai_store::{State, Stored};
 
 use super::Talk;
 use crate::exit::Failure;
+use crate::record;
 use crate::screen::{self, Look, notice, thinking};
 
 /// So many messages of a conversation are shown when it is opened.
@@ -16,13 +17,16 @@ impl Talk {
         let thread = &self.session.thread;
         let title = self.session.conversation.as_ref().and_then(|conversation| conversation.title.clone());
         let title = title.unwrap_or_else(|| "untitled".to_owned());
-        self.print(&notice::info(&format!("{title} · {} messages", thread.len()), self.look))?;
+        self.print(&notice::info(
+            &format!("{title} · {}", notice::several(thread.len() as u64, "message")),
+            self.look,
+        ))?;
         let skipped = thread.len().saturating_sub(LAST);
         if skipped > 0 {
-            let words = format!("… {skipped} earlier messages; /history lists them");
+            let words = format!("… {}; /history lists them", notice::several(skipped as u64, "earlier message"));
             self.print(&notice::info(&words, self.look))?;
         }
-        let shown: String = thread.iter().skip(skipped).map(|stored| show(stored, self.look)).collect();
+        let shown: String = show_all(thread, self.look).skip(skipped).collect();
         self.print(&shown)
     }
 
@@ -48,8 +52,21 @@ fn thought(stored: &Stored) -> Option<(String, Option<u64>)> {
     (!text.trim().is_empty()).then_some((text, tokens))
 }
 
+/// All messages, each as it looked when it was said; with questions that were not answered it says why.
+pub(crate) fn show_all(thread: &[Stored], look: Look) -> impl Iterator<Item = String> {
+    thread.iter().enumerate().map(move |(place, stored)| {
+        let why = record::failure(stored, thread.get(place + 1)).map(not_answered);
+        show(stored, look) + &why.map(|why| notice::warning(&why, look)).unwrap_or_default()
+    })
+}
+
+/// What is said of a question that failed.
+pub(crate) fn not_answered(why: &str) -> String {
+    format!("Not answered: {}", why.lines().next().unwrap_or_default())
+}
+
 /// A message as it looked when it was said.
-pub(crate) fn show(stored: &Stored, look: Look) -> String {
+fn show(stored: &Stored, look: Look) -> String {
     let message = &stored.entry.message;
     let mut shown = String::new();
     match message.role {

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ikigai::{Approval, ErrorKind, Event, FinishReason, ToolCall, Usage};
+use ikigai::{Approval, ErrorKind, Event, FinishReason, Role, ToolCall, Usage};
+use ikigai_store::State;
 use tokio::sync::oneshot;
 
 use super::keys::{Key, Keys, Typing};
 use super::meter::sum;
 use super::question::{Heard, Reply};
-use super::session::Session;
+use super::session::{Sent, Session};
 use super::view::View;
 use crate::exit::Failure;
 use crate::flow::{Flow, lost};
 use crate::record::Recorder;
+use crate::screen::notice;
 use crate::tools::Decision;
 use crate::watch::{Note, Paid};
 
@@ -21,7 +23,7 @@ use crate::watch::{Note, Paid};
 const DECLINED: &str = "the user declined it";
 
 /// How often the screen is drawn at most.
-const FRAME: Duration = Duration::from_millis(33);
+pub(crate) const FRAME: Duration = Duration::from_millis(33);
 
 /// How a turn ended.
 #[derive(Debug)]
@@ -65,10 +67,12 @@ pub(crate) async fn run(session: &mut Session, view: &mut View, keys: &mut Keys)
     let history = session.history();
     let conversation = session.conversation().await?;
     let recorder = Recorder::new(Arc::clone(&session.store), conversation, choice.name.clone());
-    let recorder = recorder.simulated(session.access.is_simulated());
+    let meter = session.meter(&history, "Esc");
+    let recorder = recorder.simulated(session.access.is_simulated()).metered(&meter);
     // What was agreed to in an answer that was stopped holds no more.
     session.tooling.scope().forget_promises();
-    view.begin(session.meter(&history, "Esc"))?;
+    view.begin(meter)?;
+    session.sent = Some(Sent { model: model.clone(), messages: history.clone(), answer: None });
     let mut turn = Turn {
         flow: Flow::open(model, history),
         recorder,
@@ -295,20 +299,29 @@ impl Turn {
             Ended::Stopped | Ended::TooDear(_) => self.flow.so_far(),
             Ended::Failed(error) => error.partial().cloned(),
         };
+        let answer = partial.clone().or_else(|| self.flow.so_far());
         // The request ends here, and with it what it costs.
         drop(self.flow);
         view.end()?;
         let stored = self.recorder.end(partial).await?;
+        let cut = stored.last().filter(|stored| stored.entry.state == State::Cut).and_then(|stored| stored.entry.cost);
+        if let Some(sent) = &mut session.sent {
+            // Of a turn with tools it is the last request that counts: all before the last answer.
+            let last = stored.iter().rposition(|stored| stored.entry.message.role == Role::Assistant).unwrap_or(0);
+            sent.messages.extend(stored.iter().take(last).map(|stored| stored.entry.message.clone()));
+            sent.answer = answer;
+        }
         session.thread.extend(stored);
         session.refresh().await?;
-        if self.usage.is_some() || matches!(self.outcome.ended, Ended::Whole) {
-            view.summary(self.usage.as_ref(), self.cost)?;
+        if self.usage.is_some() || cut.is_some() || matches!(self.outcome.ended, Ended::Whole) {
+            let cost = sum(self.cost, cut).map(|cost| notice::about(cost, cut.is_some()));
+            view.summary(self.usage.as_ref(), cost)?;
         }
         match self.finish_reason {
             Some(FinishReason::ContentFilter) => {
                 view.refuse(
                     "The provider's filter stopped this answer.",
-                    "The same again will not help; other words may.",
+                    "Asking again will not help; try rephrasing it.",
                 )?;
                 view.end()?;
             }
@@ -332,7 +345,7 @@ pub(crate) fn told(error: &ikigai::Error) -> (String, Option<String>) {
         ErrorKind::ContextTooLong => Some("/compact to make room, or /model to choose a larger one.".to_owned()),
         ErrorKind::InvalidRequest | ErrorKind::NotFound => failure.hint,
         _ if kept => Some("The partial answer is saved; /retry to ask again.".to_owned()),
-        _ => Some("/retry to ask again.".to_owned()),
+        _ => Some("/retry to ask again; otherwise it is left out of the conversation.".to_owned()),
     };
     (failure.what, hint)
 }

@@ -91,6 +91,14 @@ impl View {
         self.draw()
     }
 
+    /// Something is run that is no turn.
+    pub(crate) fn busy(&mut self, what: &str) -> Result<(), Failure> {
+        self.meter = Meter::new(String::new(), None, 0, "Esc");
+        self.began = Instant::now();
+        self.phase = Phase::Busy(what.to_owned());
+        self.draw()
+    }
+
     /// Takes the next event of the answer. Drawing comes later: events come faster than anybody sees.
     pub(crate) fn event(&mut self, event: &Event) -> Result<(), Failure> {
         self.heard = Some(Instant::now());
@@ -265,7 +273,8 @@ impl View {
             Phase::Busy(what) => open.push(self.status(what, None)),
             Phase::Retrying { words, until, next, most } => {
                 let left = until.saturating_duration_since(Instant::now()).as_secs_f64().ceil();
-                let words = format!("{words}. Retrying in {left} s (attempt {next} of {most})");
+                let left = notice::duration(Duration::from_secs_f64(left));
+                let words = format!("{words}. Retrying in {left} (attempt {next} of {most})");
                 open.extend(notice::warning(&words, self.look).lines().map(str::to_owned));
             }
         }
@@ -312,11 +321,11 @@ impl View {
     }
 
     /// What the turn took, in one line.
-    pub(crate) fn summary(&mut self, usage: Option<&Usage>, cost: Option<ikigai::Money>) -> Result<(), Failure> {
+    pub(crate) fn summary(&mut self, usage: Option<&Usage>, cost: Option<String>) -> Result<(), Failure> {
         let mut parts = notice::usage(usage);
-        parts.extend(cost.map(|cost| format!("{cost:.4}")));
-        parts.push(format!("{:.1} s", self.began.elapsed().as_secs_f64()));
-        parts.extend(self.first_text.map(|first| format!("first text after {:.1} s", first.as_secs_f64())));
+        parts.extend(cost);
+        parts.push(notice::took(self.began.elapsed()));
+        parts.extend(self.first_text.map(|first| format!("first text after {}", notice::took(first))));
         self.print(&notice::info(&parts.join(" · "), self.look))
     }
 

@@ -1,4 +1,4 @@
-//! The answers as they are drawn: beside each other where there is room, else one below the other.
+//! The answers as they are drawn: side by side if there is room, otherwise one below the other.
 
 use std::io::Stdout;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use ikigai::Event;
 
 use super::race::{End, News, Ran};
-use crate::chat::Meter;
+use crate::chat::{Meter, sum};
 use crate::exit::Failure;
 use crate::output::HEADING;
 use crate::screen::status::{self, Status};
@@ -157,7 +157,7 @@ impl Column {
                 self.doing = words;
             }
             News::Ended(ran) => {
-                self.meter.paid(ran.response.usage.as_ref(), ran.cost);
+                self.meter.paid(ran.response.usage.as_ref(), sum(ran.cost, ran.estimate));
                 self.ended = Some(*ran);
             }
         }
@@ -249,7 +249,7 @@ impl Ran {
         });
         // What was stopped before the provider counted has no count.
         parts.extend(notice::usage(self.response.usage.as_ref().filter(|usage| usage.total_tokens() > 0)));
-        parts.extend(self.cost.map(|cost| format!("{cost:.4}")));
+        parts.extend(sum(self.cost, self.estimate).map(|cost| notice::about(cost, self.estimate.is_some())));
         parts.push(format!("{:.1} s", self.took.as_secs_f64()));
         parts.join(" · ")
     }
@@ -265,12 +265,16 @@ mod tests {
     #[test]
     fn a_summary_says_how_it_ended_and_what_it_took() {
         let ran = |end: End, usage: Option<Usage>| {
+            let (cost, estimate) = match end {
+                End::Whole => ("0.00125".parse().ok(), None),
+                End::Stopped | End::Failed(_) => (None, "0.00125".parse().ok()),
+            };
             let response = Response { usage, ..Response::default() };
-            Ran { response, cost: "0.00125".parse().ok(), took: Duration::from_millis(1240), end }.summary()
+            Ran { response, cost, estimate, took: Duration::from_millis(1240), end }.summary()
         };
         let usage = Usage { input_tokens: 12, output_tokens: 1000, ..Usage::default() };
         assert_eq!(ran(End::Whole, Some(usage)), "12 in · 1,000 out · $0.0013 · 1.2 s");
-        assert_eq!(ran(End::Stopped, Some(Usage::default())), "stopped · $0.0013 · 1.2 s");
-        assert_eq!(ran(End::Failed(Failure::new("x")), None), "failed · $0.0013 · 1.2 s");
+        assert_eq!(ran(End::Stopped, Some(Usage::default())), "stopped · ~$0.0013 · 1.2 s");
+        assert_eq!(ran(End::Failed(Failure::new("x")), None), "failed · ~$0.0013 · 1.2 s");
     }
 }

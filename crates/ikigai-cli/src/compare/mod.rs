@@ -1,13 +1,13 @@
-//! Several models answer the same question at the same time: what each of them writes, and how it looks.
+//! Several models answer the same question at the same time: their answers, and how these are drawn.
 
 mod board;
 mod race;
 
 pub(crate) use self::board::Board;
-pub(crate) use self::race::{End, Entrant, News, Race, Ran};
+pub(crate) use self::race::{End, Entrant, News, Race, Ran, tools_for};
 use crate::exit::Failure;
 
-/// So many models can be compared at once.
+/// The most models that can be compared at once.
 pub(crate) const MOST: usize = 4;
 
 /// Refuses more models than can be compared.

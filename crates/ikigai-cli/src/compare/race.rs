@@ -1,30 +1,36 @@
-//! The answers on their way, each with connections of its own. Each is kept as it grows, in a conversation of its own.
+//! The running requests, each with its own connections. Each answer is saved as it grows, in its own conversation.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ikigai::{Approval, Block, Event, Message, Model, Money, Response, ToolChoice};
-use ikigai_store::{ConversationId, Store};
+use ikigai::{Approval, Block, Callable, Event, Message, Model, Money, Response, ToolChoice};
+use ikigai_store::{ConversationId, State, Store};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 use crate::access::Access;
-use crate::chat::{Choice, Session, sum};
+use crate::chat::{Choice, Meter, Session, sum};
 use crate::exit::Failure;
 use crate::flow::Flow;
 use crate::record::Recorder;
 use crate::screen::notice;
 use crate::watch::{Note, Notes, Paid, Watch};
 
-/// What a model that calls a tool all the same is told.
+/// What a model hears if it calls a tool anyway.
 const NO_TOOLS: &str = "tools are off while models are compared";
 
-/// A model that is to answer.
+/// The tools that the models are told of: some providers require the definitions of tools whose calls are in the history.
+pub(crate) fn tools_for(history: &[Message], tools: Vec<Callable>) -> Vec<Callable> {
+    let calls = history.iter().flat_map(|message| &message.content).any(|block| block.as_tool_call().is_some());
+    if calls { tools } else { Vec::new() }
+}
+
+/// A model that will answer.
 pub(crate) struct Entrant {
     pub(crate) choice: Choice,
     model: Model,
     notes: Notes,
-    /// Where its answer is kept.
+    /// Where its answer is saved.
     pub(crate) conversation: ConversationId,
 }
 
@@ -47,17 +53,19 @@ impl Entrant {
 #[derive(Debug)]
 pub(crate) enum News {
     Event(Event),
-    /// A try failed, in words.
+    /// A failed attempt, in words.
     Retry(String),
     Ended(Box<Ran>),
 }
 
-/// An answer that comes no more.
+/// An answer that has ended.
 #[derive(Debug)]
 pub(crate) struct Ran {
-    /// What came of it.
+    /// What has arrived of it.
     pub(crate) response: Response,
     pub(crate) cost: Option<Money>,
+    /// Roughly what an answer cost that was cut off: providers count at the end.
+    pub(crate) estimate: Option<Money>,
     pub(crate) took: Duration,
     pub(crate) end: End,
 }
@@ -70,7 +78,7 @@ pub(crate) enum End {
     Failed(Failure),
 }
 
-/// The answers on their way. Dropped, they end at once.
+/// The running requests. Dropping this ends them at once.
 pub(crate) struct Race {
     news: mpsc::UnboundedReceiver<(usize, News)>,
     stop: watch::Sender<bool>,
@@ -78,28 +86,27 @@ pub(crate) struct Race {
 }
 
 impl Race {
-    /// Asks all of them.
+    /// Asks all of them. Each has a meter. They are told of the tools, but may not use them.
     pub(crate) fn begin(
         entrants: Vec<Entrant>,
         history: &[Message],
+        meters: &[Meter],
         store: &Arc<dyn Store>,
         access: &Access,
-        tools: &[ikigai::Callable],
+        tools: &[Callable],
     ) -> Self {
         let (sender, news) = mpsc::unbounded_channel();
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
-        // Some providers want to know the tools whose calls they are sent.
-        let calls = history.iter().flat_map(|message| &message.content).any(|block| block.as_tool_call().is_some());
-        for (place, entrant) in entrants.into_iter().enumerate() {
+        for (place, (entrant, meter)) in entrants.into_iter().zip(meters).enumerate() {
             let mut model = entrant.model;
-            if calls && !tools.is_empty() {
+            if !tools.is_empty() {
                 let refuse = |_| async { Approval::Deny(NO_TOOLS.to_owned()) };
                 model = model.tools(tools.to_vec()).tool_choice(ToolChoice::None).approve(refuse);
             }
             let recorder = Recorder::new(Arc::clone(store), entrant.conversation, entrant.choice.name);
             let runner = Runner {
-                recorder: recorder.simulated(access.is_simulated()),
+                recorder: recorder.simulated(access.is_simulated()).metered(meter),
                 access: access.clone(),
                 notes: entrant.notes,
                 stopped: stopped.clone(),
@@ -113,12 +120,12 @@ impl Race {
         Race { news, stop, _tasks: tasks }
     }
 
-    /// What happens next, and to whom; nothing once all have ended.
+    /// What happens next, and to which model. `None` once all have ended.
     pub(crate) async fn next(&mut self) -> Option<(usize, News)> {
         self.news.recv().await
     }
 
-    /// Stops those that still run. What came is kept.
+    /// Stops those still running. What has arrived is saved.
     pub(crate) fn stop(&self) {
         let _ = self.stop.send(true);
     }
@@ -148,11 +155,17 @@ impl Runner {
         drop(flow);
         let Runner { recorder, sender, place, cost, .. } = self;
         let partial = (end != End::Whole).then(|| response.clone());
+        let mut estimate = None;
         let end = match (recorder.end(partial).await, end) {
             (Err(error), End::Whole | End::Stopped) => End::Failed(error.into()),
-            (_, end) => end,
+            (Err(_), end) => end,
+            (Ok(stored), end) => {
+                let cut = stored.last().filter(|stored| stored.entry.state == State::Cut);
+                estimate = cut.and_then(|stored| stored.entry.cost);
+                end
+            }
         };
-        let ran = Ran { response, cost, took: began.elapsed(), end };
+        let ran = Ran { response, cost, estimate, took: began.elapsed(), end };
         let _ = sender.send((place, News::Ended(Box::new(ran))));
     }
 
@@ -190,24 +203,24 @@ impl Runner {
             }
             Note::Step(paid) => self.paid = self.access.paid(paid),
             Note::Result(_, result) => self.recorder.result(&result),
-            // Dropped, it is refused.
+            // Dropping it refuses the call.
             Note::Approve(..) => {}
         }
     }
 
     fn tell(&self, news: News) {
-        // Nobody listens any more when the program is about to end.
+        // Nobody is listening any more when the program is about to end.
         let _ = self.sender.send((self.place, news));
     }
 }
 
-/// Waits until they are to stop.
+/// Waits for the request to stop.
 async fn stop(stopped: &mut watch::Receiver<bool>) {
     let _ = stopped.wait_for(|stopped| *stopped).await;
 }
 
 impl Ran {
-    /// Did anything come that can be gone on with?
+    /// Is there any text with which a conversation can continue?
     pub(crate) fn has_answer(&self) -> bool {
         self.response.content.iter().filter_map(Block::as_text).any(|text| !text.trim().is_empty())
     }

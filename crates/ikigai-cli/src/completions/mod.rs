@@ -1,6 +1,6 @@
-//! `ikigai completions`: what a shell needs to complete our commands, and what it is told when it asks.
+//! `ikigai completions`: completion scripts for shells, and the answers when a script asks.
 //!
-//! The scripts for bash, zsh and fish ask this program at each Tab, so that models, conversations, roles and providers are known, too.
+//! The scripts for bash, zsh and fish ask this program on each Tab, so they also know models, conversations, roles and providers.
 
 mod values;
 
@@ -12,7 +12,7 @@ use crate::cli::Cli;
 use crate::exit::Failure;
 use crate::output::Out;
 
-/// Set by the scripts: which shell asks.
+/// Set by the scripts: the shell that asks.
 const VARIABLE: &str = "IKIGAI_COMPLETE";
 const PROGRAM: &str = "ikigai";
 
@@ -28,7 +28,7 @@ Examples:
 
 In bash, zsh and fish, models, conversations, roles, templates and providers are completed, too.")]
 pub(crate) struct Completions {
-    /// Which shell
+    /// The shell
     #[arg(value_enum, value_name = "SHELL")]
     shell: Shell,
 }
@@ -44,14 +44,14 @@ pub(crate) fn run(completions: Completions, out: &mut Out) -> Result<(), Failure
     match asking {
         Some(shell) => shell
             .write_registration(VARIABLE, PROGRAM, PROGRAM, PROGRAM, &mut script)
-            .map_err(|error| Failure::new(format!("cannot make the completions: {error}")))?,
+            .map_err(|error| Failure::new(format!("cannot generate the completions: {error}")))?,
         // The generators write without checking; into memory they cannot fail.
         None => clap_complete::generate(completions.shell, &mut Cli::command(), PROGRAM, &mut script),
     }
     out.data(&script)
 }
 
-/// Answers a shell that asks what could come next. True when one did.
+/// Answers a shell that asks what could come next. Returns true if one did.
 pub(crate) fn answered() -> Result<bool, Failure> {
     if std::env::var_os(VARIABLE).is_none() {
         return Ok(false);

@@ -12,12 +12,12 @@ use crate::conversations;
 use crate::places::{self, Places};
 use crate::settings::{self, Database, Settings};
 
-/// A database that takes longer to answer is not waited for.
+/// How long to wait for the database.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// So many conversations are offered, newest first.
+/// How many conversations are offered, newest first.
 const MOST: u32 = 50;
 
-/// The command with what is known about its values.
+/// The command with completions for its values.
 pub(super) fn known(command: Command) -> Command {
     command.mut_args(with_values).mut_subcommands(known)
 }
@@ -37,7 +37,7 @@ fn with_values(arg: Arg) -> Arg {
     }
 }
 
-/// What is not broken of the settings: a shell cannot be told about the rest.
+/// The valid part of the settings: a shell has no way to show errors.
 fn settings() -> Settings {
     settings::load().map(|(settings, _)| settings).unwrap_or_default()
 }
@@ -67,11 +67,11 @@ fn named(begin: &OsStr, names: impl Fn(Settings) -> Vec<String>) -> Vec<Completi
     names(settings()).into_iter().filter(|name| name.starts_with(begin)).map(CompletionCandidate::new).collect()
 }
 
-/// The conversations that were kept, by the ends of their ids.
+/// The saved conversations, by the ends of their ids.
 fn kept(begin: &OsStr) -> Vec<CompletionCandidate> {
     let (Some(begin), Some(places)) = (begin.to_str(), Places::find()) else { return Vec::new() };
     let location = match settings().database(&places) {
-        // One that is not there is not made.
+        // A missing database is not created.
         Database::File(path) if !path.is_file() => return Vec::new(),
         Database::File(path) => path.display().to_string(),
         Database::Postgres(url) => url,

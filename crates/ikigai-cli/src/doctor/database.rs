@@ -24,23 +24,23 @@ pub(super) fn look(places: Option<&Places>, offline: bool) -> Result<Vec<Finding
     let shown = database.shown();
     let mut findings = Vec::new();
     if !settings.save {
-        findings.push(Finding::new(AREA, Health::Info, "new conversations are not kept (save = false)"));
+        findings.push(Finding::new(AREA, Health::Info, "new conversations are not saved (save = false)"));
     }
     let location = match &database {
         Database::Postgres(_) if offline => {
-            findings.push(Finding::new(AREA, Health::Info, format!("{shown}: not asked (--offline)")));
+            findings.push(Finding::new(AREA, Health::Info, format!("{shown}: not checked (--offline)")));
             return Ok(findings);
         }
         Database::Postgres(url) => url.clone(),
         Database::File(path) => match std::fs::metadata(path) {
             Ok(metadata) if metadata.is_file() => path.display().to_string(),
             Ok(_) => {
-                let finding = Finding::new(AREA, Health::Broken, format!("{shown} is no file")).hint(ELSEWHERE);
+                let finding = Finding::new(AREA, Health::Broken, format!("{shown} is not a file")).hint(ELSEWHERE);
                 findings.push(finding);
                 return Ok(findings);
             }
             Err(error) if error.kind() == IoKind::NotFound => {
-                findings.push(Finding::new(AREA, Health::Info, format!("{shown} is not there yet")));
+                findings.push(Finding::new(AREA, Health::Info, format!("{shown} does not exist yet")));
                 return Ok(findings);
             }
             Err(error) => {

@@ -16,10 +16,10 @@ use crate::places::{self, Places};
 use crate::screen::clean;
 use crate::settings::{self, Checked, State};
 
-/// Check the set-up: keys, files, network, terminal, database
+/// Check the setup: keys, files, network, terminal, database
 ///
-/// Each provider with a key is asked which models it has, which costs nothing. Keys and passwords are never shown, so what
-/// it prints can be sent to somebody who helps.
+/// Each provider with a key is asked which models it has, which costs nothing. Keys and passwords are never shown, so
+/// you can share the output.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -27,9 +27,9 @@ Examples:
   ikigai doctor --offline
   ikigai doctor --json | jq '.findings[] | select(.state == \"broken\")'
 
-The exit code is 1 when something is broken; what only deserves a look is no reason for that.")]
+The exit code is 1 when something is broken; warnings do not count.")]
 pub(crate) struct Doctor {
-    /// Ask no provider, and no database on a server
+    /// Contact no provider and no database server
     #[arg(long)]
     offline: bool,
     /// Print a JSON object
@@ -86,7 +86,7 @@ pub(crate) fn run(doctor: &Doctor, out: &mut Out) -> Result<Exit, Failure> {
         Ok((client, clock)) => {
             findings.extend(self::keys(&client));
             if doctor.offline {
-                findings.push(Finding::new("network", Health::Info, "not asked (--offline)"));
+                findings.push(Finding::new("network", Health::Info, "not checked (--offline)"));
             } else {
                 findings.extend(network::reach(&client, &clock)?);
             }
@@ -153,14 +153,14 @@ fn program() -> Vec<Finding> {
 }
 
 fn homeless() -> Vec<Finding> {
-    let what = "there is no folder for settings, since this user has no home";
+    let what = "there is no settings folder: this user has no home folder";
     vec![Finding::new("files", Health::Warning, what).hint("Set IKIGAI_HOME.")]
 }
 
 /// The user's own files.
 fn files(places: &Places) -> Vec<Finding> {
     let of = |Checked { file, state }: Checked| match state {
-        State::Missing => vec![Finding::new("files", Health::Info, format!("{} is not there", file.display()))],
+        State::Missing => vec![Finding::new("files", Health::Info, format!("{} does not exist", file.display()))],
         State::Good => vec![Finding::new("files", Health::Good, file.display().to_string())],
         State::Odd(warnings) => {
             warnings.into_iter().map(|warning| Finding::new("files", Health::Warning, warning)).collect()
@@ -176,7 +176,7 @@ fn keys(client: &Client) -> Vec<Finding> {
     let (keys, _) = keys::found(client);
     if keys.is_empty() {
         let hint = "The simulator answers in their place. To store one: ikigai keys set PROVIDER";
-        return vec![Finding::new("keys", Health::Warning, "there is none").hint(hint)];
+        return vec![Finding::new("keys", Health::Warning, "no keys found").hint(hint)];
     }
     let of = |(provider, found): &(&ikigai::Provider, ikigai::config::Found)| {
         let what = format!("{}: {} from {}", provider.id, found.key.hint(), keys::source(&found.from));

@@ -57,7 +57,7 @@ pub(super) fn client(registry: Registry) -> Result<(Client, Clock), Failure> {
 pub(super) fn reach(client: &Client, clock: &Clock) -> Result<Vec<Finding>, Failure> {
     let (found, _) = keys::found(client);
     if found.is_empty() {
-        return Ok(vec![Finding::new("network", Health::Info, "there is no provider to ask without a key")]);
+        return Ok(vec![Finding::new("network", Health::Info, "no provider can be checked without a key")]);
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -79,7 +79,7 @@ fn told(tried: &Tried) -> Finding {
                 // It is there, and the key was not refused.
                 ErrorKind::RateLimit | ErrorKind::Overloaded | ErrorKind::Quota => (Health::Warning, "is busy"),
                 ErrorKind::NotFound | ErrorKind::Permission => (Health::Warning, "answers, but lists no models"),
-                ErrorKind::Auth => (Health::Broken, "does not accept the key"),
+                ErrorKind::Auth => (Health::Broken, "rejected the key"),
                 ErrorKind::Network | ErrorKind::Timeout => (Health::Broken, "cannot be reached"),
                 _ => (Health::Broken, "does not work"),
             };
@@ -100,7 +100,7 @@ fn skew(off: &[i64]) -> Option<Finding> {
     // The nearest of them: a server's own clock, or a slow answer, may be what is off.
     let off = *off.iter().min_by_key(|seconds| seconds.abs())?;
     Some(match off.abs() <= SKEW {
-        true => Finding::new("network", Health::Good, "the clock agrees with the servers'"),
+        true => Finding::new("network", Health::Good, "the clock matches the servers'"),
         false => {
             let word = if off > 0 { "ahead of" } else { "behind" };
             Finding::new("network", Health::Warning, format!("the clock is {} s {word} the servers'", off.abs()))
@@ -125,7 +125,7 @@ pub(super) fn variables() -> Vec<Finding> {
             let is_there = std::path::Path::new(&path).exists();
             findings.push(match is_there {
                 true => Finding::new("network", Health::Info, format!("{name}={path}")),
-                false => Finding::new("network", Health::Broken, format!("{name}={path} is not there"))
+                false => Finding::new("network", Health::Broken, format!("{name}={path} does not exist"))
                     .hint(format!("Unset {name}, or fix the path.")),
             });
         }
@@ -151,7 +151,7 @@ mod tests {
     fn the_nearest_clock_counts() {
         let what = |off: &[i64]| skew(off).map(|finding| (finding.state, finding.what));
         assert_eq!(what(&[]), None);
-        assert_eq!(what(&[5000, -3]), Some((Health::Good, "the clock agrees with the servers'".to_owned())));
+        assert_eq!(what(&[5000, -3]), Some((Health::Good, "the clock matches the servers'".to_owned())));
         assert_eq!(what(&[-90, 4000]), Some((Health::Warning, "the clock is 90 s behind the servers'".to_owned())));
         assert_eq!(what(&[61]), Some((Health::Warning, "the clock is 61 s ahead of the servers'".to_owned())));
         assert_eq!(parse("Sun, 06 Nov 1994 08:49:37 GMT").map(Timestamp::as_second), Some(784_111_777));

@@ -11,7 +11,7 @@ pub(super) fn look() -> Vec<Finding> {
     let size = match terminal_size::terminal_size_of(std::io::stdout()) {
         Some((width, height)) => format!("{} columns, {} lines", width.0, height.0),
         None if is_terminal => "a terminal of unknown size".to_owned(),
-        None => "the output goes to no terminal".to_owned(),
+        None => "the output is not a terminal".to_owned(),
     };
     let name = variable("TERM").map(|term| format!(", TERM={term}")).unwrap_or_default();
     let has_colors = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
@@ -39,9 +39,9 @@ fn rule(asked: ColorChoice, variable: impl Fn(&str) -> Option<String>, is_termin
     said("NO_COLOR")
         .or_else(|| said("CLICOLOR_FORCE").filter(|said| said != "CLICOLOR_FORCE=0"))
         .or_else(|| said("CLICOLOR").filter(|said| said == "CLICOLOR=0"))
-        .or_else(|| (!is_terminal).then(|| "the output goes to no terminal".to_owned()))
+        .or_else(|| (!is_terminal).then(|| "the output is not a terminal".to_owned()))
         .or_else(|| said("TERM").filter(|said| said == "TERM=dumb"))
-        .unwrap_or_else(|| "the output goes to a terminal".to_owned())
+        .unwrap_or_else(|| "the output is a terminal".to_owned())
 }
 
 /// Whether the terminal is told to show more than ASCII.
@@ -54,9 +54,9 @@ fn encoding(is_unix: bool, variable: impl Fn(&str) -> Option<String>) -> Finding
             Finding::new("terminal", Health::Good, format!("UTF-8: {name}={value}"))
         }
         Some((name, value)) => Finding::new("terminal", Health::Warning, format!("no UTF-8: {name}={value}"))
-            .hint("Umlauts and symbols may look wrong; set LANG=C.UTF-8 or your language's."),
+            .hint("Accented letters and symbols may look wrong; set LANG=C.UTF-8 or your language's."),
         None => Finding::new("terminal", Health::Warning, "no UTF-8: neither LC_ALL, LC_CTYPE nor LANG is set")
-            .hint("Umlauts and symbols may look wrong; set LANG=C.UTF-8 or your language's."),
+            .hint("Accented letters and symbols may look wrong; set LANG=C.UTF-8 or your language's."),
     }
 }
 
@@ -81,9 +81,9 @@ mod tests {
         assert_eq!(rule(ColorChoice::Never, of(&[("CLICOLOR_FORCE", "1")]), true), "--color never");
         assert_eq!(auto(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], true), "NO_COLOR=1");
         assert_eq!(auto(&[("CLICOLOR_FORCE", "1")], false), "CLICOLOR_FORCE=1");
-        assert_eq!(auto(&[("CLICOLOR_FORCE", "0")], false), "the output goes to no terminal");
+        assert_eq!(auto(&[("CLICOLOR_FORCE", "0")], false), "the output is not a terminal");
         assert_eq!(auto(&[("TERM", "dumb")], true), "TERM=dumb");
-        assert_eq!(auto(&[("TERM", "xterm")], true), "the output goes to a terminal");
+        assert_eq!(auto(&[("TERM", "xterm")], true), "the output is a terminal");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::output::Out;
 use crate::screen;
 
-/// Delete conversations for good
+/// Delete conversations permanently
 ///
 /// Their messages are overwritten in the database, and attachments that no other conversation needs go with them. Forks
 /// stay whole: what they share with a deleted conversation is theirs.
@@ -25,7 +25,7 @@ Examples:
   ikigai history delete last --yes
   ikigai history delete --all --yes
 
-On a terminal it asks first; elsewhere it needs --yes. There is no way back: `ikigai history export` keeps a copy."
+On a terminal it asks first; elsewhere it needs --yes. This cannot be undone; `ikigai history export` makes a copy."
 )]
 pub(crate) struct Delete {
     /// Which conversations: the beginnings or the ends of their ids, or `last`
@@ -67,23 +67,24 @@ pub(crate) async fn run(delete: &Delete, store: &dyn Store, out: &mut Out) -> Re
         }
     }
     out.text(&match gone {
-        0 => "There was nothing to delete.\n".to_owned(),
-        1 => "1 conversation is deleted, and really gone.\n".to_owned(),
-        several => format!("{} are deleted, and really gone.\n", count(several, "conversation")),
+        0 => "Nothing to delete.\n".to_owned(),
+        1 => "Deleted 1 conversation permanently.\n".to_owned(),
+        several => format!("Deleted {} permanently.\n", count(several, "conversation")),
     })
 }
 
 /// Does the person want that?
 async fn agreed(store: &dyn Store, ids: &[ConversationId], out: &mut Out) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
-        return Err(Failure::usage("nobody is here to ask").hint("To delete without being asked, add --yes."));
+        return Err(Failure::usage("cannot ask for confirmation: this is not a terminal")
+            .hint("Add --yes to delete without being asked."));
     }
     for id in ids {
         let line = conversations::line(&store.conversation(*id).await?);
         out.note(&format!("  {}\n", screen::clean(&line)));
     }
     let these = if ids.len() == 1 { "this conversation" } else { "these conversations" };
-    out.note(&format!("Delete {these} for good? [y/N] "));
+    out.note(&format!("Delete {these} permanently? [y/N] "));
     let mut answer = String::new();
     let read = std::io::stdin().read_line(&mut answer);
     read.map_err(|error| Failure::new(format!("cannot read the answer: {error}")))?;

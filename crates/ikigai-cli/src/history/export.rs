@@ -25,8 +25,8 @@ Examples:
   ikigai history export 6c2a1b3d 91d4b0f6 --format markdown
   ikigai history export --all | gzip > conversations.jsonl.gz
 
-A conversation that is exported alone has what it shares with others as its own. Settings, keys and typed lines are not
-exported. A new file can be read by its owner alone."
+A fork that is exported alone includes the messages that it shares with others. Settings, keys and typed lines are not
+exported. A new file can be read by its owner only."
 )]
 pub(crate) struct Export {
     /// Which conversations: the beginnings or the ends of their ids, or `last`
@@ -35,13 +35,13 @@ pub(crate) struct Export {
     /// Every conversation, with all forks as they are
     #[arg(long)]
     all: bool,
-    /// Write to this file; it must not be there yet
+    /// Write to this file, which must not exist yet
     #[arg(short, long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     output: Option<PathBuf>,
-    /// Replace the file when it is there
+    /// Replace the file if it exists
     #[arg(long, requires = "output")]
     force: bool,
-    /// In which form; without this, Markdown for a file that ends in .md, and else JSON Lines
+    /// The format; by default Markdown for a file that ends in .md, otherwise JSON Lines
     #[arg(long, value_enum, value_name = "FORM")]
     format: Option<Format>,
 }
@@ -73,8 +73,8 @@ pub(crate) async fn run(export: &Export, store: &dyn Store, out: &mut Out) -> Re
         }
     }
     let Some(path) = &export.output else {
-        write(export, store, &ids, &mut std::io::stdout()).await?;
-        return Ok(());
+        let exported = write(export, store, &ids, &mut std::io::stdout()).await?;
+        return complete(&exported, out);
     };
     if !export.force && path.try_exists().unwrap_or(false) {
         return Err(there(path));
@@ -95,11 +95,24 @@ pub(crate) async fn run(export: &Export, store: &dyn Store, out: &mut Out) -> Re
     }
     let (conversations, messages) =
         (count(exported.conversations, "conversation"), count(exported.messages, "message"));
-    out.text(&format!("{conversations} with {messages} in {}\n", path.display()))
+    out.text(&format!("Exported {conversations} with {messages} to {}\n", path.display()))?;
+    complete(&exported, out)
+}
+
+/// What could not be read is told, and makes the export fail although the rest is there.
+fn complete(exported: &Exported, out: &mut Out) -> Result<(), Failure> {
+    for what in &exported.unreadable {
+        out.warning(what);
+    }
+    match exported.unreadable.len() {
+        0 => Ok(()),
+        several => Err(Failure::new(format!("{} could not be exported", count(several as u64, "item")))
+            .hint("Everything else was. `ikigai doctor` checks the database.")),
+    }
 }
 
 fn there(path: &Path) -> Failure {
-    Failure::new(format!("{} is there already", path.display())).hint("Give another name, or replace it with --force.")
+    Failure::new(format!("{} already exists", path.display())).hint("Choose another name, or replace it with --force.")
 }
 
 async fn write(
@@ -142,8 +155,16 @@ async fn everything(store: &dyn Store) -> Result<Vec<ConversationId>, Failure> {
 async fn markdown(store: &dyn Store, ids: &[ConversationId], to: &mut (dyn Write + Send)) -> Result<Exported, Failure> {
     let mut all = Exported::default();
     for id in ids {
-        let thread = store.thread(*id).await?;
-        let text = ikigai_store::markdown(&store.conversation(*id).await?, &thread);
+        let read = async { Ok((store.conversation(*id).await?, store.thread(*id).await?)) };
+        let (conversation, thread) = match read.await {
+            Ok(read) => read,
+            Err(error) => {
+                let error: ikigai_store::Error = error;
+                all.unreadable.push(format!("conversation {id}: {error}"));
+                continue;
+            }
+        };
+        let text = ikigai_store::markdown(&conversation, &thread);
         let between = if all.conversations == 0 { "" } else { "\n" };
         to.write_all(format!("{between}{text}").as_bytes()).map_err(|error| Failure::writing(&error))?;
         all.conversations += 1;

@@ -11,17 +11,17 @@ use super::count;
 use crate::exit::Failure;
 use crate::output::Out;
 
-/// Bring in conversations that were exported
+/// Import conversations that were exported
 ///
-/// A conversation that is here already stays as it is, so that importing twice changes nothing.
+/// A conversation that already exists is left as it is, so importing twice changes nothing.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
   ikigai history import conversations.jsonl
   gzip -dc conversations.jsonl.gz | ikigai history import -
 
-Each conversation comes in whole or not at all. A line that cannot be read ends the import and is named; what stands
-before it is in.")]
+Each conversation is imported completely or not at all. A line that cannot be read stops the import; the conversations
+before it are kept.")]
 pub(crate) struct Import {
     /// A file of JSON Lines from `ikigai history export`; - is standard input
     #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
@@ -39,7 +39,7 @@ pub(crate) async fn run(import: &Import, store: &dyn Store, out: &mut Out) -> Re
     };
     let imported = ikigai_store::import(store, &mut *from).await.map_err(|error| match error.kind() {
         ErrorKind::Import => Failure::new(format!("{name}: {}", error.message())).hint(
-            "The conversations before that line are in. Fix it and import the file again; they stay as they are.",
+            "The conversations before that line were imported. Fix the line and import the file again; they will not change.",
         ),
         _ => Failure::from(error),
     })?;
@@ -48,12 +48,12 @@ pub(crate) async fn run(import: &Import, store: &dyn Store, out: &mut Out) -> Re
 
 fn told(imported: Imported) -> String {
     let Imported { conversations, messages, already } = imported;
-    let new = format!("{} with {} came in", count(conversations, "conversation"), count(messages, "message"));
+    let new = format!("Imported {} with {}", count(conversations, "conversation"), count(messages, "message"));
     match (conversations, already) {
         (_, 0) => new,
-        (0, 1) => "Nothing is new: 1 conversation was here already".to_owned(),
-        (0, several) => format!("Nothing is new: {several} conversations were here already"),
-        (_, 1) => format!("{new}; 1 was here already"),
-        (_, several) => format!("{new}; {several} were here already"),
+        (0, 1) => "Nothing new: 1 conversation already existed".to_owned(),
+        (0, several) => format!("Nothing new: {several} conversations already existed"),
+        (_, 1) => format!("{new}; 1 already existed"),
+        (_, several) => format!("{new}; {several} already existed"),
     }
 }

@@ -25,13 +25,13 @@ Examples:
   ikigai history list --json | jq -r '.conversations[] | .id + \"  \" + .title'
 
 A ↳ before a title is a fork: it shares its beginning with another conversation. When there are more conversations, the
-last line says how to see them; in JSON, `next` is what --after takes.")]
+last line says how to see them; in JSON, pass `next` to --after.")]
 pub(crate) struct List {
-    /// How many at most
+    /// At most this many
     #[arg(short = 'n', long = "limit", value_name = "N", default_value_t = USUAL)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
-    /// Those after this place, which came with the page before
+    /// Continue after this place, which came with the previous page
     #[arg(long, value_name = "CURSOR")]
     after: Option<Cursor>,
     /// Print a JSON object
@@ -61,7 +61,7 @@ pub(crate) async fn run(list: List, store: &dyn Store, out: &mut Out) -> Result<
     Ok(())
 }
 
-const NONE: &str = "There is no conversation yet. `ikigai` begins one, and so does `ikigai ask`.\n";
+const NONE: &str = "There are no conversations yet. Start one with `ikigai` or `ikigai ask`.\n";
 
 fn table(page: &Page, width: Option<usize>) -> Table {
     let rows: Vec<[String; 4]> = page

@@ -20,7 +20,7 @@ use crate::output::Out;
 use crate::places::Places;
 use crate::settings::{self, Database, Settings};
 
-/// List, read, search, move and delete the conversations that were kept
+/// List, read, search, move and delete saved conversations
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -31,7 +31,7 @@ Examples:
   ikigai history delete 6c2a1b3d
 
 An ID is the beginning or the end of a conversation's id, as `ikigai history list` shows it; `last` is the newest one.
-To go on with one: ikigai --resume ID")]
+To continue one: ikigai --resume ID")]
 pub(crate) struct History {
     #[command(subcommand)]
     command: Command,
@@ -90,9 +90,8 @@ async fn which(store: &dyn Store, word: &str) -> Result<ConversationId, Failure>
         return conversations::find(store, word).await;
     }
     let last = store.latest().await?;
-    last.map(|conversation| conversation.id).ok_or_else(|| {
-        Failure::new("there is no conversation yet").hint("`ikigai` begins one, and so does `ikigai ask`.")
-    })
+    last.map(|conversation| conversation.id)
+        .ok_or_else(|| Failure::new("there are no conversations yet").hint("Start one with `ikigai` or `ikigai ask`."))
 }
 
 /// `1 message`, `2 messages`

@@ -19,9 +19,9 @@ use crate::screen;
 Examples:
   ikigai history search rayleigh
   ikigai history search '\"blue sky\"'
-      Words that stand together: the inner quotes are part of the search.
+      A phrase: the inner quotes are part of the search.
   ikigai history search -- 'sea*' -ship
-      Words that begin with sea, where ship is not said. -- keeps -ship from being an option.
+      Words that start with sea, without ship. -- keeps -ship from being read as an option.
   ikigai history search --newest --json rust | jq -r '.[0].conversation'
 
 The best hits come first: titles, then what was asked, then what was answered, then what tools said.")]
@@ -29,14 +29,14 @@ pub(crate) struct Search {
     /// What to search for
     #[arg(required = true, value_name = "WORDS")]
     words: Vec<String>,
-    /// How many hits at most
+    /// At most this many hits
     #[arg(short = 'n', long = "limit", value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=10_000))]
     limit: u32,
-    /// The newest hits first
+    /// Show the newest hits first
     #[arg(long)]
     newest: bool,
-    /// Print a JSON list; marks are where in the text the words stand, in characters
+    /// Print a JSON list; `marks` are the positions of the words in the text, in characters
     #[arg(long)]
     json: bool,
 }
@@ -49,7 +49,7 @@ pub(crate) async fn run(search: &Search, store: &dyn Store, out: &mut Out) -> Re
         return out.json(&hits.iter().map(record).collect::<Vec<_>>());
     }
     if hits.is_empty() {
-        out.note("Nothing was found.\n");
+        out.note("No matches.\n");
         return Ok(());
     }
     out.text(&hits.iter().map(shown).collect::<String>())

@@ -2,7 +2,6 @@
 
 use std::io::IsTerminal as _;
 
-use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
 use clap::{Args, ValueEnum};
 use ikigai_core::{Block, Message, Role};
@@ -14,6 +13,7 @@ use super::{count, list, when, which};
 use crate::conversations;
 use crate::exit::Failure;
 use crate::output::{DIM, HEADING, Out, WARNING};
+use crate::record;
 use crate::screen::{self, Look, notice, thinking};
 
 /// So many lines of what a tool said are shown on a terminal.
@@ -39,10 +39,10 @@ pub(crate) struct Show {
     /// Show the thinking in full
     #[arg(long)]
     thinking: bool,
-    /// In which form
+    /// The format
     #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
     format: Option<Format>,
-    /// The same as --format json
+    /// Same as --format json
     #[arg(long)]
     json: bool,
 }
@@ -63,17 +63,14 @@ pub(crate) async fn run(show: &Show, store: &dyn Store, out: &mut Out) -> Result
     let conversation = store.conversation(id).await?;
     let thread = store.thread(id).await?;
     let is_terminal = std::io::stdout().is_terminal();
-    let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
-    let width = out.width().unwrap_or(80);
-    let drawn = |colour: bool, out: &mut Out| {
-        let look = Look::new(width, colour, |name| std::env::var(name).ok());
-        out.text(&Page { look, thinking: show.thinking }.draw(&conversation, &thread))
-    };
+    let look = Look::of_stdout(out.width().unwrap_or(80));
+    let drawn =
+        |look: Look, out: &mut Out| out.text(&Page { look, thinking: show.thinking }.draw(&conversation, &thread));
     match show.format.or(show.json.then_some(Format::Json)) {
         Some(Format::Json) => out.json(&record(&conversation, &thread)),
-        Some(Format::Text) => drawn(false, out),
+        Some(Format::Text) => drawn(Look { colour: false, styles: false, ..look }, out),
         // Colours that were asked for are asked of the drawing: Markdown has none.
-        None if is_terminal || colour => drawn(colour, out),
+        None if is_terminal || look.colour => drawn(look, out),
         Some(Format::Markdown) | None => out.data(ikigai_store::markdown(&conversation, &thread).as_bytes()),
     }
 }
@@ -123,9 +120,12 @@ impl Page {
         if !system.trim().is_empty() {
             text.push_str(&self.lines("", &format!("System: {system}"), DIM));
         }
-        for stored in thread {
+        for (place, stored) in thread.iter().enumerate() {
             text.push('\n');
             text.push_str(&self.message(stored));
+            if let Some(why) = record::failure(stored, thread.get(place + 1)) {
+                text.push_str(&self.lines("", &format!("(not answered: {why})"), WARNING));
+            }
         }
         text
     }
@@ -166,7 +166,7 @@ impl Page {
         if let Some(usage) = &stored.entry.usage {
             about.push(notice::tokens(usage.output_tokens.saturating_add(usage.thinking_tokens)));
         }
-        about.extend(stored.entry.cost.map(|cost| cost.to_string()));
+        about.extend(stored.entry.cost.map(|cost| notice::about(cost, stored.entry.state == State::Cut)));
         text + &self.lines("", &about.join(" · "), DIM)
     }
 
@@ -212,7 +212,7 @@ impl Page {
         let mut shown = String::new();
         for (place, row) in rows.iter().enumerate() {
             let before = if place == 0 { start.to_owned() } else { " ".repeat(indent) };
-            let row = if self.look.colour { format!("{style}{row}{style:#}") } else { row.clone() };
+            let row = self.look.paint(style, row);
             shown.push_str(format!("{before}{row}").trim_end());
             shown.push('\n');
         }

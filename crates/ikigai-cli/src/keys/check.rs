@@ -18,10 +18,10 @@ use crate::trust;
 /// How long a provider may take.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Try the keys: one cheap request to each provider
+/// Test the keys with one free request to each provider
 ///
-/// Each provider with a key is asked which models it has, which costs nothing. A few providers tell that to anybody: there
-/// it shows that they can be reached, and not that the key is good.
+/// Each provider with a key is asked which models it has, which costs nothing. A few providers tell that to anyone: there
+/// it shows that they are reachable, not that the key is valid.
 #[derive(Debug, Args)]
 #[command(
     visible_alias = "test",
@@ -34,7 +34,7 @@ Examples:
 Exit codes: 0 when every key works, 3 when one is missing or not accepted, else that of the first failure."
 )]
 pub(crate) struct Check {
-    /// Which provider; without one, each that there is a key for
+    /// Which provider; by default every one with a key
     #[arg(value_name = "PROVIDER")]
     provider: Option<String>,
     /// Print a JSON list

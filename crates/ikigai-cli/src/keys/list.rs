@@ -10,7 +10,7 @@ use crate::output::Out;
 use crate::table::{Side, Table};
 use crate::trust;
 
-/// List the keys, and where each is from
+/// List the keys and where they come from
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -18,9 +18,9 @@ Examples:
   ikigai keys list --all
   ikigai keys list --json | jq -r '.[].provider'
 
-Of a key the last four characters are shown; of a short one, nothing.")]
+Only the last four characters of a key are shown, and nothing of a short one.")]
 pub(crate) struct List {
-    /// Also the providers without a key, with the variables that may hold one
+    /// Include providers without a key, with the variables that may hold one
     #[arg(long)]
     all: bool,
     /// Print a JSON list
@@ -29,7 +29,7 @@ pub(crate) struct List {
 }
 
 pub(crate) fn run(list: &List, registry: Registry, out: &mut Out) -> Result<(), Failure> {
-    let client = trust::client()?.registry(registry).build()?;
+    let client = trust::lookup(registry)?;
     let (keys, broken) = found(&client);
     let mut rows: Vec<(&str, String, String)> =
         keys.iter().map(|(provider, found)| (provider.id.as_ref(), found.key.hint(), source(&found.from))).collect();
@@ -53,7 +53,7 @@ pub(crate) fn run(list: &List, registry: Registry, out: &mut Out) -> Result<(), 
         out.json(&rows)?;
     } else if rows.is_empty() {
         out.note(
-            "There is no key yet. `ikigai keys set PROVIDER` stores one; `ikigai keys list --all` names providers.\n",
+            "There are no keys yet. Store one with `ikigai keys set PROVIDER`; `ikigai keys list --all` lists the providers.\n",
         );
     } else {
         let mut table = Table::new([("PROVIDER", Side::Left), ("KEY", Side::Left), ("FROM", Side::Left)]);

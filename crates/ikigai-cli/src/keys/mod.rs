@@ -17,7 +17,7 @@ use crate::models::unknown_provider;
 use crate::output::Out;
 use crate::places;
 
-/// Store, list and try the keys of providers
+/// Store, list and test API keys
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -29,7 +29,7 @@ A key is taken from the first place that has one:
   1. the provider's variable: ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, …
   2. credentials.toml in the settings folder, which `ikigai keys set` writes
   3. .env in the working folder
-A key is never shown but for its last four characters, and never taken from the command line.")]
+Only the last four characters of a key are ever shown, and a key is never read from the command line.")]
 pub(crate) struct Keys {
     #[command(subcommand)]
     command: Command,

@@ -15,7 +15,7 @@ use crate::trust;
 Examples:
   ikigai keys remove openai
 
-The key itself stays good until you revoke it in the provider's console.")]
+The key itself stays valid until you revoke it in the provider's console.")]
 pub(crate) struct Remove {
     /// Which provider
     #[arg(value_name = "PROVIDER")]
@@ -23,28 +23,26 @@ pub(crate) struct Remove {
 }
 
 pub(crate) fn run(remove: &Remove, registry: Registry, out: &mut Out) -> Result<(), Failure> {
-    let client = trust::client()?.registry(registry).build()?;
+    let client = trust::lookup(registry)?;
     let provider = provider(client.registry(), &remove.provider)?;
     let file = Places::required()?.credentials();
     let mut document = store::read(&file)?;
     let was_there = store::take(&mut document, provider);
     if was_there {
         store::write(&file, &document)?;
-        out.text(&format!("The key of {} is no longer in {}\n", provider.name, file.display()))?;
+        out.text(&format!("Removed the key for {} from {}\n", provider.name, file.display()))?;
     }
     let elsewhere = client.key_of(&provider.id)?;
     match (was_there, elsewhere) {
         (true, None) => Ok(()),
         (true, Some(found)) => {
-            out.warning(&format!("there is still one in {}: {}", source(&found.from), found.key.hint()));
+            out.warning(&format!("there is another key in {}: {}", source(&found.from), found.key.hint()));
             Ok(())
         }
         (false, elsewhere) => {
-            let failure = Failure::new(format!("there is no key of {} in {}", provider.name, file.display()));
+            let failure = Failure::new(format!("there is no key for {} in {}", provider.name, file.display()));
             Err(match elsewhere {
-                Some(found) => {
-                    failure.hint(format!("There is one in {}, which is yours to change.", source(&found.from)))
-                }
+                Some(found) => failure.hint(format!("There is one in {}; remove it there.", source(&found.from))),
                 None => failure,
             })
         }

@@ -18,7 +18,7 @@ const LONGEST: u64 = 16 << 10;
 /// Store a provider's key
 ///
 /// The key is typed or pasted at a prompt that does not show it, or comes from standard input in a pipe. It is never an
-/// argument: those stand in the shell's history and in the list of processes. It is written to credentials.toml in the
+/// argument: those end up in the shell's history and in the list of processes. It is written to credentials.toml in the
 /// settings folder, which only you may read.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
@@ -43,12 +43,16 @@ pub(crate) fn run(set: &Set, registry: &Registry, out: &mut Out) -> Result<(), F
     let key = checked(&read(provider, out)?)?;
     store::put(&mut document, provider, key.expose());
     store::write(&file, &document)?;
-    out.text(&format!("The key of {} ({NAME}{}{NAME:#}) is in {}\n", provider.name, key.hint(), file.display()))?;
+    out.text(&format!("Stored the key for {} ({NAME}{}{NAME:#}) in {}\n", provider.name, key.hint(), file.display()))?;
     // What was written may not be what is used.
-    let client = trust::client()?.registry(registry.clone()).build()?;
+    let client = trust::lookup(registry.clone())?;
     match client.key_of(&provider.id)? {
         Some(found) if found.key.expose() != key.expose() => {
-            out.warning(&format!("{} goes before it: it has another key, {}", source(&found.from), found.key.hint()));
+            out.warning(&format!(
+                "{} takes precedence: it holds another key, {}",
+                source(&found.from),
+                found.key.hint()
+            ));
         }
         _ => out.note(&format!("To try it: ikigai keys check {}\n", provider.id)),
     }
@@ -59,7 +63,7 @@ fn read(provider: &Provider, out: &mut Out) -> Result<String, Failure> {
     if std::io::stdin().is_terminal() {
         let page = provider.key_page();
         let page = if page.is_empty() { String::new() } else { format!("; get one at {page}") };
-        return prompt::secret(&format!("Key of {} (it is not shown{page}): ", provider.name), out);
+        return prompt::secret(&format!("Key for {} (input is hidden{page}): ", provider.name), out);
     }
     let mut text = String::new();
     std::io::stdin()
@@ -73,14 +77,14 @@ fn read(provider: &Provider, out: &mut Out) -> Result<String, Failure> {
 /// A key that can be sent: one word of visible characters. The text itself is not told: it may be a key all the same.
 fn checked(text: &str) -> Result<Key, Failure> {
     let text = text.trim();
-    let wrong = |what: &str| Err(Failure::new(format!("that is no key: {what}")).hint("Nothing was stored."));
+    let wrong = |what: &str| Err(Failure::new(format!("this is not a valid key: {what}")).hint("Nothing was stored."));
     match text {
-        "" => wrong("there is nothing in it"),
+        "" => wrong("it is empty"),
         text if u64::try_from(text.len()).is_ok_and(|length| length > LONGEST) => wrong("it is too long"),
-        text if text.lines().count() > 1 => wrong("there are several lines"),
-        text if text.contains(char::is_whitespace) => wrong("there are blanks in it"),
+        text if text.lines().count() > 1 => wrong("it has several lines"),
+        text if text.contains(char::is_whitespace) => wrong("it contains spaces"),
         text if !text.chars().all(|character| character.is_ascii_graphic()) => {
-            wrong("there are characters in it that no key has")
+            wrong("it contains characters that no key has")
         }
         text => Ok(Key::from(text)),
     }
@@ -97,7 +101,7 @@ mod tests {
         assert_eq!(checked(" sk-1234\r\n").unwrap().expose(), "sk-1234");
         for text in ["", " \n", "a b", "a\nb", "schlüssel", "a\u{1b}b", &"x".repeat(20_000)] {
             let failure = checked(text).unwrap_err();
-            assert!(failure.what.starts_with("that is no key: "), "{failure:?}");
+            assert!(failure.what.starts_with("this is not a valid key: "), "{failure:?}");
         }
     }
 }

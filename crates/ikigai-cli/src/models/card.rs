@@ -71,7 +71,7 @@ pub(crate) struct Levels {
     high: LevelValue,
 }
 
-/// Prices in dollars a million tokens.
+/// Prices in dollars per million tokens.
 #[derive(Debug, Serialize)]
 struct Dollars {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -217,7 +217,7 @@ impl From<Prices> for Dollars {
 }
 
 impl Dollars {
-    /// Every price that is known, in dollars a million tokens.
+    /// Every price that is known, in dollars per million tokens.
     fn describe(&self) -> Option<String> {
         let prices = [
             ("input", self.input),
@@ -228,7 +228,7 @@ impl Dollars {
         ];
         let known: Vec<String> =
             prices.into_iter().filter_map(|(what, price)| Some(format!("{what} ${}", dollars(price?)))).collect();
-        (!known.is_empty()).then(|| format!("{} a million tokens", known.join(", ")))
+        (!known.is_empty()).then(|| format!("{} per million tokens", known.join(", ")))
     }
 }
 

@@ -20,24 +20,24 @@ Examples:
   ikigai models list --mine --sort price
   ikigai models list --json | jq -r '.[] | select(.context >= 1000000) | .model'
 
-Prices are in dollars a million tokens. A model that a row does not know something about has a dash there.")]
+Prices are in dollars per million tokens. A dash means unknown.")]
 pub(crate) struct List {
-    /// Only the models with these words in their names or ids
+    /// Only models with these words in their names or ids
     #[arg(value_name = "WORDS")]
     words: Vec<String>,
-    /// Only the models of providers whose key is there
+    /// Only models of providers you have a key for
     #[arg(long)]
     mine: bool,
-    /// The order
+    /// Sort by
     #[arg(long, value_enum, value_name = "BY", default_value = "name")]
     sort: Sort,
-    /// Only the models of this provider
+    /// Only models of this provider
     #[arg(long, short, value_name = "PROVIDER")]
     provider: Option<String>,
-    /// The same as WORDS
+    /// Same as WORDS
     #[arg(long = "query", short = 'q', value_name = "TEXT")]
     query: Option<String>,
-    /// Print a JSON list, one model a line
+    /// Print a JSON list, one model per line
     #[arg(long)]
     json: bool,
 }
@@ -68,7 +68,7 @@ pub(crate) fn run(list: &List, registry: &Registry, out: &mut Out) -> Result<(),
         return print_json(&models, registry, out);
     }
     if models.is_empty() {
-        return Err(Failure::new("no model fits").hint("`ikigai models list` lists them all."));
+        return Err(Failure::new("no model matches").hint("`ikigai models list` lists them all."));
     }
     out.text(&table(&models, registry).print(out.width()))
 }
@@ -87,7 +87,7 @@ enum Sort {
 }
 
 fn with_key(registry: &Registry) -> Result<Vec<String>, Failure> {
-    let client = trust::client()?.registry(registry.clone()).build()?;
+    let client = trust::lookup(registry.clone())?;
     let (keys, broken) = keys::found(&client);
     match broken {
         Some(failure) => Err(failure),

@@ -13,7 +13,7 @@ use crate::exit::Failure;
 use crate::output::Out;
 use crate::places;
 
-/// What is known about models: limits, prices, thinking
+/// Show limits, prices and thinking of models
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,

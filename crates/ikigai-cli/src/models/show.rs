@@ -11,7 +11,7 @@ use crate::output::{DIM, HEADING, NAME, Out};
 /// Show what is known about a model
 ///
 /// Window, longest answer, prices with cache and tiers, what it reads and writes, how it thinks, whether it is still
-/// served, and its other names. What nobody knows is left out.
+/// served, and its other names. Unknown facts are left out.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -22,7 +22,7 @@ pub(crate) struct Show {
     /// Which model: [PROVIDER:]MODEL
     #[arg(value_name = "MODEL")]
     model: String,
-    /// Print a JSON object; prices in dollars a million tokens
+    /// Print a JSON object; prices in dollars per million tokens
     #[arg(long)]
     json: bool,
 }

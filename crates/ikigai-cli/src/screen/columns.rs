@@ -1,10 +1,10 @@
-//! Texts beside each other, each in a column of its own.
+//! Texts side by side, each in its own column.
 
 use super::links;
 use super::live::{parts, visible_width};
 use super::look::{DIM, Look};
 
-/// Narrower than this, a column is hard to read: the texts then stand one below the other.
+/// Narrower columns are hard to read: the texts are then shown one below the other.
 const NARROWEST: usize = 50;
 /// What is between two columns.
 const GAP: [&str; 2] = [" │ ", " | "];
@@ -12,14 +12,14 @@ const GAP_WIDTH: usize = 3;
 /// Ends all styles.
 const RESET: &str = "\x1b[0m";
 
-/// How wide each of so many columns is; nothing where there is no room for them.
+/// The width of each of this many columns. `None` if there is no room for them.
 pub(crate) fn column_width(count: usize, look: Look) -> Option<usize> {
     let gaps = GAP_WIDTH * count.saturating_sub(1);
     let width = look.width.checked_sub(gaps)?.checked_div(count)?;
     (width >= NARROWEST).then_some(width)
 }
 
-/// The lines of each column beside those of the others. What is too wide for its column goes on in the next line.
+/// The lines of each column beside those of the others. A line too wide for its column continues on the next one.
 pub(crate) fn beside(columns: &[Vec<String>], width: usize, look: Look) -> Vec<String> {
     let columns: Vec<Vec<String>> =
         columns.iter().map(|lines| lines.iter().flat_map(|line| fold(line, width)).collect()).collect();
@@ -41,7 +41,7 @@ pub(crate) fn beside(columns: &[Vec<String>], width: usize, look: Look) -> Vec<S
     (0..height).map(row).collect()
 }
 
-/// A line with styles in lines of at most so many columns. A style that goes on is begun again in each of them.
+/// Wraps a styled line to this many columns. A style that continues is started again on each line.
 fn fold(line: &str, width: usize) -> Vec<String> {
     use unicode_segmentation::UnicodeSegmentation as _;
     if visible_width(line) <= width {
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     fn look(width: usize) -> Look {
-        Look { width, colour: false, unicode: true, links: false, motion: true }
+        Look { width, colour: false, styles: false, unicode: true, links: false, motion: true }
     }
 
     #[test]

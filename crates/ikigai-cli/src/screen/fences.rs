@@ -1,4 +1,4 @@
-//! The code blocks of a text, for whoever wants only them.
+//! The code blocks of a text, for when only they are wanted.
 
 /// The code between fences, block by block; one that is not closed is none.
 pub(crate) fn blocks(text: &str) -> Vec<String> {

@@ -1,22 +1,22 @@
-//! Links that a terminal opens (OSC 8): which addresses may be one, and which terminals know them.
+//! Links that a terminal opens (OSC 8): which addresses are allowed, and which terminals support them.
 
 use std::sync::Arc;
 
-/// What ends a link. It begins with the same and the address in it.
+/// Ends a link. The start of a link is the same with the address in it.
 pub(super) const END: &str = "\x1b]8;;\x1b\\";
 /// Longer addresses are not links: some terminals refuse them.
 const LONGEST: usize = 2048;
 const SCHEMES: [&str; 3] = ["https://", "http://", "mailto:"];
-/// Programs that know links, by what they call themselves in `TERM_PROGRAM`.
+/// Programs that support links, by their names in `TERM_PROGRAM`.
 const PROGRAMS: [&str; 8] = ["iTerm.app", "WezTerm", "vscode", "ghostty", "rio", "Hyper", "Tabby", "zed"];
 const TERMS: [&str; 5] = ["xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm"];
-/// Variables that only terminals which know links set.
+/// Variables set only by terminals that support links.
 const SIGNS: [&str; 4] = ["KITTY_WINDOW_ID", "WT_SESSION", "KONSOLE_VERSION", "DOMTERM"];
-/// The first version of VTE without faults about links, and of tmux that passes them on.
+/// The first version of VTE without bugs in links, and the first of tmux that passes them on.
 const VTE: u32 = 5000;
 const TMUX: (u32, u32) = (3, 4);
 
-/// Does the terminal know links? `FORCE_HYPERLINK` says so, or that it does not (`0`), where this cannot be found out.
+/// Does the terminal support links? `FORCE_HYPERLINK` overrides detection; `0` means no.
 pub(crate) fn are_known(variable: impl Fn(&str) -> Option<String>) -> bool {
     if let Some(forced) = variable("FORCE_HYPERLINK").filter(|forced| !forced.is_empty()) {
         return forced != "0";
@@ -30,7 +30,7 @@ pub(crate) fn are_known(variable: impl Fn(&str) -> Option<String>) -> bool {
     };
     match variable("TERM").as_deref() {
         Some("dumb" | "linux") => false,
-        // Behind tmux the signs of the terminal it was begun in say nothing.
+        // Inside tmux, the variables of the terminal that started it say nothing.
         _ if is("TERM_PROGRAM", &["tmux"]) => is_tmux().unwrap_or(false),
         _ => {
             is("TERM_PROGRAM", &PROGRAMS)
@@ -43,7 +43,7 @@ pub(crate) fn are_known(variable: impl Fn(&str) -> Option<String>) -> bool {
     }
 }
 
-/// An address that may be a link, with nothing in it that a terminal could take for something else.
+/// An address allowed as a link, with nothing in it that a terminal could misread.
 pub(super) fn target(address: &str) -> Option<Arc<str>> {
     let starts = |scheme: &&&str| address.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     let scheme = SCHEMES.iter().find(starts)?;
@@ -63,7 +63,7 @@ pub(super) fn target(address: &str) -> Option<Arc<str>> {
     Some(plain.into())
 }
 
-/// A text in pieces, each with the address that it is; none for what is between them.
+/// A text in pieces, each with its address if it is one.
 pub(super) fn pieces(text: &str) -> Vec<(&str, Option<Arc<str>>)> {
     let mut pieces = Vec::new();
     let (mut start, mut from) = (0, 0);
@@ -86,7 +86,7 @@ pub(super) fn pieces(text: &str) -> Vec<(&str, Option<Arc<str>>)> {
     pieces
 }
 
-/// The address that a text begins with: without what ends a sentence, and without a bracket that was opened before it.
+/// The address at the start of a text, without trailing punctuation and without a closing bracket opened before it.
 fn address(text: &str) -> &str {
     let end = text.find(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"' | '`'));
     let mut address = text.get(..end.unwrap_or(text.len())).unwrap_or(text);

@@ -1,5 +1,6 @@
 //! How wide, with colours or without, with which signs.
 
+use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 
 use crate::output;
@@ -27,6 +28,8 @@ pub(crate) struct Look {
     pub(crate) width: usize,
     /// Whether styles and colours are written.
     pub(crate) colour: bool,
+    /// Whether styles are written where colours are not: bold type and underlines.
+    pub(crate) styles: bool,
     /// Whether the terminal shows more than ASCII. Only our own signs depend on it, not the text.
     pub(crate) unicode: bool,
     /// Whether the terminal opens links.
@@ -36,6 +39,13 @@ pub(crate) struct Look {
 }
 
 impl Look {
+    /// The look for standard output.
+    pub(crate) fn of_stdout(width: usize) -> Self {
+        let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
+        let look = Look::new(width, colour, |name| std::env::var(name).ok());
+        Look { styles: !colour && output::is_without_colours(&std::io::stdout()), ..look }
+    }
+
     /// The look for a terminal of `width` columns, with the rest from the environment: `LC_ALL`, `LC_CTYPE` or `LANG` say
     /// whether it shows UTF-8, `TERM=dumb` that nothing should move.
     pub(crate) fn new(width: usize, colour: bool, variable: impl Fn(&str) -> Option<String>) -> Self {
@@ -49,7 +59,7 @@ impl Look {
             // Nothing set says nothing on macOS and Windows, where terminals show UTF-8; elsewhere it means plain C.
             None => cfg!(any(target_os = "macos", windows)),
         };
-        Look { width: width.max(NARROWEST), colour, unicode, links: false, motion: !dumb }
+        Look { width: width.max(NARROWEST), colour, styles: false, unicode, links: false, motion: !dumb }
     }
 
     /// The same look with links, where the terminal opens them.
@@ -68,12 +78,13 @@ impl Look {
     }
 
     /// `text` in a style, where styles are wanted.
-    pub(super) fn paint(self, style: Style, text: &str) -> String {
-        if self.colour && style != Style::new() && !text.is_empty() {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
+    pub(crate) fn paint(self, style: Style, text: &str) -> String {
+        let style = match (self.colour, self.styles) {
+            (true, _) => style,
+            (false, true) => Style::new().effects(style.get_effects()),
+            (false, false) => Style::new(),
+        };
+        if style == Style::new() || text.is_empty() { text.to_owned() } else { format!("{style}{text}{style:#}") }
     }
 }
 
@@ -92,12 +103,20 @@ mod tests {
     fn the_environment_decides_on_signs_and_motion() {
         assert_eq!(
             look(&[("LANG", "en_GB.UTF-8")]),
-            Look { width: 80, colour: true, unicode: true, links: false, motion: true }
+            Look { width: 80, colour: true, styles: false, unicode: true, links: false, motion: true }
         );
         assert!(look(&[("LC_ALL", "C.utf8"), ("LANG", "C")]).unicode);
         assert!(!look(&[("LC_ALL", "C"), ("LANG", "en_GB.UTF-8")]).unicode);
         assert!(look(&[("LC_ALL", ""), ("LANG", "en_GB.UTF-8")]).unicode);
         assert!(!look(&[("TERM", "dumb"), ("LANG", "en_GB.UTF-8")]).motion);
         assert_eq!(look(&[]).with_width(3).width, 20);
+    }
+
+    #[test]
+    fn without_colours_bold_type_and_underlines_stay() {
+        let look = Look { colour: false, styles: true, ..look(&[]) };
+        assert_eq!(look.paint(HEADING.underline(), "a"), "\x1b[1m\x1b[4ma\x1b[0m");
+        assert_eq!(look.paint(RED.bold(), "a"), "\x1b[1ma\x1b[0m");
+        assert_eq!(look.paint(RED, "a"), "a");
     }
 }

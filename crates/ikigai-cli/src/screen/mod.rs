@@ -27,7 +27,7 @@ pub(crate) use look::Look;
 pub(crate) use markdown::{Frame, Renderer, acknowledgements, markdown};
 pub(crate) use sheet::{Content, Sheet};
 pub(crate) use spell::one_line;
-pub(crate) use text::{shorten, width, wrap};
+pub(crate) use text::{shorten, untabbed, width, wrap};
 
 #[cfg(test)]
 mod testing;

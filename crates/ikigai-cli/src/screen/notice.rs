@@ -6,7 +6,7 @@ use anstyle::Style;
 use ikigai::ErrorKind;
 
 use super::look::{DIM, GREEN, Look, RED, YELLOW};
-use super::text::{Inline, Row, Span, fill, paint, shorten, width};
+use super::text::{Inline, Row, Span, fill, paint, shorten, width, wrap};
 use crate::table::thousands;
 
 /// At most so many lines.
@@ -62,6 +62,15 @@ pub(crate) fn folded(text: &str, most: Lines, look: Look) -> String {
         shown.push('\n');
     }
     shown.push_str(&more_lines(lines.count(), look));
+    shown
+}
+
+/// The first lines of a text as they are broken at the width, two columns in, and how many more there are.
+pub(crate) fn wrapped(text: &str, most: Lines, look: Look) -> String {
+    let rows = wrap(text, look.with_width(look.width.saturating_sub(2)));
+    let mut shown: String =
+        rows.iter().take(most.0).map(|row| format!("{}\n", format!("  {row}").trim_end())).collect();
+    shown.push_str(&more_lines(rows.len().saturating_sub(most.0), look));
     shown
 }
 
@@ -130,6 +139,33 @@ pub(crate) fn duration(time: Duration) -> String {
         (hours, 0, _) => format!("{} h", count(hours)),
         (hours, minutes, _) => format!("{} h {minutes} min", count(hours)),
     }
+}
+
+/// What has taken so long, when it is over: `0.4 s`, `12 s`, `1 min 12 s`.
+pub(crate) fn took(time: Duration) -> String {
+    match time.as_millis() {
+        millis @ ..10_000 => format!("{}.{} s", millis / 1000, millis % 1000 / 100),
+        _ => duration(time),
+    }
+}
+
+/// Money: `$0.0123`, `$12.30`; an amount too small for that as `<$0.0001`.
+pub(crate) fn money(amount: ikigai::Money) -> String {
+    const CENT: i128 = 10_000_000_000;
+    match amount.pico() {
+        0 => "$0".to_owned(),
+        // Half of the last place that is shown would be rounded up.
+        1..50_000_000 => "<$0.0001".to_owned(),
+        pico if pico < 100 * CENT => format!("{amount:.4}"),
+        _ => format!("{amount:.2}"),
+    }
+}
+
+/// The same for an amount that may be an estimate: `~$0.0123`.
+pub(crate) fn about(amount: ikigai::Money, is_estimate: bool) -> String {
+    let text = money(amount);
+    let sign = if is_estimate && text.starts_with('$') { "~" } else { "" };
+    format!("{sign}{text}")
 }
 
 /// What an answer took, piece by piece: `1,020 in`, `11 out`, `13 thinking`.

@@ -86,3 +86,13 @@ fn numbers() {
         ["0 B", "1023 B", "1 KiB", "1.5 KiB", "10 KiB", "1023 KiB", "1 MiB", "20 MiB", "3 TiB", "16777215 TiB"]
     );
 }
+
+#[test]
+fn times_and_sums_are_written_in_one_way() {
+    let times = [0, 40, 999, 1_000, 9_999, 10_000, 72_000].map(|millis| took(Duration::from_millis(millis)));
+    assert_eq!(times, ["0.0 s", "0.0 s", "0.9 s", "1.0 s", "9.9 s", "10 s", "1 min 12 s"]);
+    let sums = ["0", "0.00001", "0.00006", "0.0068", "0.99", "1", "12.345"].map(|sum| money(sum.parse().unwrap()));
+    assert_eq!(sums, ["$0", "<$0.0001", "$0.0001", "$0.0068", "$0.9900", "$1.00", "$12.35"]);
+    let estimates = ["0.0068", "0.00001"].map(|sum| about(sum.parse().unwrap(), true));
+    assert_eq!(estimates, ["~$0.0068", "<$0.0001"]);
+}

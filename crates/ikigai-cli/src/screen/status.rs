@@ -30,7 +30,7 @@ pub(crate) struct Status<'a> {
     pub(crate) tokens: u64,
     /// About so much was spent, in dollars.
     pub(crate) cost: Option<ikigai::Money>,
-    /// The key that ends it; empty where that is said elsewhere.
+    /// The key that ends it; empty if that is shown elsewhere.
     pub(crate) stops: &'a str,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn row(status: &Status<'_>, look: Look) -> String {
     let about = status.about.filter(|_| !stalled).map(|about| format!("{doing}: {about}"));
     let time = notice::duration(status.elapsed);
     let tokens = (status.tokens > 0).then(|| format!("~{}", notice::tokens(status.tokens)));
-    let cost = status.cost.map(|cost| format!("~{cost:.4}"));
+    let cost = status.cost.map(|cost| notice::about(cost, true));
     let stops = (!status.stops.is_empty()).then(|| format!("{} stops", status.stops));
     // What matters least goes first where the row is too long.
     let rows =

@@ -4,7 +4,7 @@ use super::Look;
 
 /// Without colours.
 pub(super) fn plain(width: usize) -> Look {
-    Look { width, colour: false, unicode: true, links: false, motion: true }
+    Look { width, colour: false, styles: false, unicode: true, links: false, motion: true }
 }
 
 /// With colours.

@@ -1,5 +1,6 @@
 //! Styled text in lines: how wide it is, where it may break, how it is written.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use anstyle::Style;
@@ -145,6 +146,25 @@ pub(super) fn chop(text: &[Span], width: usize) -> Vec<Row> {
 pub(crate) fn wrap(text: &str, look: Look) -> Vec<String> {
     let rows = text.lines().flat_map(|line| fill(&[Inline::new(line, Style::new())], look.width));
     rows.map(|row| paint(&row, look)).collect()
+}
+
+/// The line with spaces for its tabs, which stand so far apart.
+pub(crate) fn untabbed(line: &str, tab: usize) -> Cow<'_, str> {
+    if !line.contains('\t') {
+        return Cow::Borrowed(line);
+    }
+    let mut spaced = String::with_capacity(line.len() + 16);
+    let mut column = 0;
+    for (place, part) in line.split('\t').enumerate() {
+        if place > 0 {
+            let step = tab - column % tab;
+            spaced.push_str(&" ".repeat(step));
+            column += step;
+        }
+        spaced.push_str(part);
+        column += width(part);
+    }
+    Cow::Owned(spaced)
 }
 
 /// Text of one line cut to `width` columns, with a sign where something is missing.

@@ -50,9 +50,7 @@ impl Thought<'_> {
     fn title(&self, sign: &str, look: Look) -> String {
         let mut title = format!("{sign} Thought");
         if let Some(elapsed) = self.elapsed {
-            // To the nearest second, but never none: it did think.
-            let seconds = (elapsed + Duration::from_millis(500)).as_secs().max(1);
-            title.push_str(&format!(" for {}", notice::duration(Duration::from_secs(seconds))));
+            title.push_str(&format!(" for {}", notice::took(elapsed)));
         }
         if let Some(tokens) = self.tokens.filter(|tokens| *tokens > 0) {
             let about = if self.estimated { "~" } else { "" };

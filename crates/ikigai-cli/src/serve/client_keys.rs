@@ -1,4 +1,4 @@
-//! The keys of clients that were made at the first start: their fingerprints, since nobody needs the keys themselves.
+//! The client keys created at the first start. Only their fingerprints are stored: nobody needs the keys themselves.
 
 use ikigai_gateway::ClientKey;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::exit::Failure;
 use crate::files::{self, Mode};
 use crate::places::Places;
 
-/// The keys that were made here.
+/// The keys created here.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ClientKeys {
@@ -16,7 +16,7 @@ pub(super) struct ClientKeys {
 }
 
 impl ClientKeys {
-    /// Those that were made before.
+    /// Those created before.
     pub(super) fn read() -> Result<Self, Failure> {
         let file = Places::required()?.client_keys();
         match std::fs::read_to_string(&file) {
@@ -24,7 +24,7 @@ impl ClientKeys {
             Err(error) => Err(Failure::new(format!("cannot read {}: {error}", file.display()))),
             Ok(text) => toml::from_str(&text).map_err(|error| {
                 Failure::new(format!("{}: {}", file.display(), error.message()))
-                    .hint("Run `ikigai serve --new-key` after deleting the file.")
+                    .hint("Delete the file and run `ikigai serve --new-key`.")
             }),
         }
     }
@@ -39,7 +39,7 @@ impl ClientKeys {
         known.map(|fingerprint| ClientKey { fingerprint, name: "local".to_owned() }).collect()
     }
 
-    /// Makes a key in place of the others, and gives it to be shown once.
+    /// Creates a key that replaces the others, and returns it to be shown once.
     pub(super) fn make(&mut self) -> Result<String, Failure> {
         let random = [uuid(), uuid()].concat();
         let key = format!("ik-{random}");

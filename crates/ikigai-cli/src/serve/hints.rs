@@ -1,27 +1,27 @@
-//! What a person is told when the gateway has started: the key, who can be reached, how programs are pointed at it.
+//! What the user sees when the gateway has started: the key, the providers, and how to point programs at it.
 
 use ikigai_gateway::Gateway;
 
 use crate::output::Out;
 
-/// Says on standard error what there is to know.
+/// Prints it on standard error.
 pub(super) fn show(gateway: &Gateway, made: Option<&str>, is_first_steps: bool, out: &mut Out) {
     let reachable = gateway.reachable();
-    let named = if reachable.is_empty() { "none; set a provider's key".to_owned() } else { reachable.join(", ") };
+    let named = if reachable.is_empty() { "none; set the key of one".to_owned() } else { reachable.join(", ") };
     out.note(&format!("Providers: {named}\n"));
     if !is_first_steps {
         return;
     }
     match made {
         Some(key) => out.note(&format!(
-            "Client key: {key}\n  This is shown once. Your programs send it in place of a provider's key.\n"
+            "Client key: {key}\n  Shown only once. Your programs send it instead of a provider's key.\n"
         )),
-        None => out.note("Client key: the one made before; `ikigai serve --new-key` makes another.\n"),
+        None => out.note("Client key: as before; `ikigai serve --new-key` creates a new one.\n"),
     }
     out.note(&settings(&gateway.url(), made.unwrap_or("$KEY")));
 }
 
-/// Settings to copy, for programs that many people have.
+/// Settings to copy, for widely used programs.
 fn settings(url: &str, key: &str) -> String {
     format!(
         "\n\
@@ -34,6 +34,6 @@ fn settings(url: &str, key: &str) -> String {
          opencode       {{\"provider\":{{\"ikigai\":{{\"npm\":\"@ai-sdk/openai-compatible\",\"options\":{{\"baseURL\":\"{url}/v1\",\"apiKey\":\"{key}\"}},\"models\":{{\"sim\":{{}}}}}}}}}}\n\
          curl           curl {url}/v1/chat/completions -H 'authorization: Bearer {key}' -H 'content-type: application/json' -d '{{\"model\":\"sim\",\"messages\":[{{\"role\":\"user\",\"content\":\"Hello\"}}]}}'\n\
          \n\
-         `sim` is the built-in simulator; any other model is named as its provider names it, or `provider:model`.\n"
+         `sim` is the built-in simulator. Other models go by their provider's name for them, or by `provider:model`.\n"
     )
 }

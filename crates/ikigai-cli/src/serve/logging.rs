@@ -6,7 +6,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::LogFormat;
 
-/// Begins to write the log. `RUST_LOG` says how much, and in doubt it is a line for each request.
+/// Starts the log. `RUST_LOG` sets the level; the default is one line for each request.
 pub(super) fn start(format: LogFormat) {
     let format = match format {
         LogFormat::Auto if std::io::stderr().is_terminal() => LogFormat::Text,
@@ -15,7 +15,7 @@ pub(super) fn start(format: LogFormat) {
     };
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn,ikigai::gateway=info"));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    // A subscriber that is there already is somebody's choice.
+    // A subscriber that is already installed was somebody's choice.
     let _ = match format {
         LogFormat::Off => Ok(()),
         LogFormat::Json => builder.json().flatten_event(true).try_init(),

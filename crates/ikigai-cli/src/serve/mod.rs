@@ -19,50 +19,51 @@ use crate::exit::Failure;
 use crate::output::Out;
 use crate::places::{self, Places};
 
-/// The name under which the simulator answers when there is no configuration, and the model that it plays.
+/// The name of the simulator when there is no configuration, and the model it imitates.
 const SIMULATOR: &str = "sim";
 const SIMULATED: &str = "sim:claude-sonnet-4-5";
 
 /// Run the gateway: any client, any provider
 ///
-/// Programs that speak OpenAI Chat Completions, OpenAI Responses, Anthropic Messages or Gemini reach every provider and
-/// model through it, unchanged but for their base URL. Where both sides speak the same dialect the bytes pass through;
-/// elsewhere they are translated, and what cannot be carried is named in the header `x-ikigai-losses` and in the log.
+/// Programs written for OpenAI Chat Completions, OpenAI Responses, Anthropic Messages or Gemini reach every provider and
+/// model through it; only their base URL and key change. If both sides speak the same dialect, the bytes pass through
+/// unchanged. Otherwise they are translated, and whatever cannot be carried over is listed in the header
+/// `x-ikigai-losses` and in the log.
 ///
-/// Without a configuration it listens on this machine alone, uses every provider whose key is in the environment or was
-/// stored with `ikigai keys set`, and has the built-in simulator as the model `sim` (or the one at IKIGAI_SIM_URL). The
-/// first start makes a key for your programs and shows it once.
+/// Without a configuration it listens on this machine only, uses every provider whose key is in the environment or was
+/// stored with `ikigai keys set`, and offers the built-in simulator as the model `sim` (or the one at IKIGAI_SIM_URL).
+/// The first start creates a key for your programs and shows it once.
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct Serve {
-    /// The configuration, a TOML file
+    /// The configuration file (TOML)
     #[arg(long, short, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Where to listen, in place of what the configuration says; port 0 takes a free one
+    /// Where to listen; overrides the configuration. Port 0 picks a free one
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
-    /// Check the configuration and stop
+    /// Check the configuration and exit
     #[arg(long, requires = "config")]
     check: bool,
-    /// Print a configuration to begin with
+    /// Print an example configuration
     #[arg(long, exclusive = true)]
     example: bool,
-    /// Make a new client key in place of the ones made before
+    /// Create a new client key; earlier ones stop working
     #[arg(long, conflicts_with = "config")]
     new_key: bool,
-    /// How the log is written on standard error
+    /// The format of the log on standard error
     #[arg(long, value_enum, default_value = "auto")]
     log: LogFormat,
 }
 
-/// How the log is written.
+/// The format of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
     /// Text on a terminal, JSON elsewhere
     Auto,
-    /// One JSON object a line
+    /// One JSON object per line
     Json,
-    /// For people
+    /// Readable text
     Text,
     /// No log
     Off,
@@ -71,16 +72,16 @@ pub(crate) enum LogFormat {
 const AFTER_LONG_HELP: &str = "\
 Examples:
   ikigai serve
-      On 127.0.0.1:4000, with the keys that are there.
+      On 127.0.0.1:4000, with every key it finds.
   ikigai serve --example > gateway.toml
   ikigai serve --config gateway.toml --check
   ikigai serve --config gateway.toml
-      With names and fallbacks of your own. The file is read again when it changes, and on SIGHUP.
+      With your own model names and fallbacks. The file is reloaded when it changes, and on SIGHUP.
   OPENAI_BASE_URL=http://127.0.0.1:4000/v1 OPENAI_API_KEY=$KEY your-program
   ANTHROPIC_BASE_URL=http://127.0.0.1:4000 ANTHROPIC_AUTH_TOKEN=$KEY claude
       Programs that use it.
 
-The one line on standard output is the address, once it listens. Ctrl-C and SIGTERM let requests under way end first.";
+Standard output has one line: the address, once the gateway is listening. After Ctrl-C or SIGTERM, running requests may finish first.";
 
 pub(crate) fn run(serve: Serve, out: &mut Out) -> Result<(), Failure> {
     if serve.example {
@@ -90,7 +91,7 @@ pub(crate) fn run(serve: Serve, out: &mut Out) -> Result<(), Failure> {
     for problem in problems {
         out.warning(&problem.to_string());
     }
-    // A server takes nothing from the folder that it happens to be started in.
+    // A server takes nothing from the folder in which it happens to be started.
     let environment = Environment::process().without_dotenv();
     let source = Source { file: serve.config.clone(), listen: serve.listen, registry, environment };
     if serve.check {
@@ -168,7 +169,7 @@ async fn serve_until_stopped(source: &Source, new_key: bool, out: &mut Out) -> R
     let simulator = if wants_simulator(&config) && !setup.has_simulator() {
         let sim = Sim::start()
             .await
-            .map_err(|error| Failure::new(format!("the built-in simulator does not start: {error}")))?;
+            .map_err(|error| Failure::new(format!("cannot start the built-in simulator: {error}")))?;
         setup = setup.simulator(sim.url());
         Some(sim)
     } else {
@@ -184,7 +185,7 @@ async fn serve_until_stopped(source: &Source, new_key: bool, out: &mut Out) -> R
     Ok(())
 }
 
-/// Does a model of the configuration stand for the simulator, whose address nobody gave?
+/// Does the configuration use the simulator without giving its address?
 fn wants_simulator(config: &Config) -> bool {
     let has_address = config.providers.iter().any(|provider| provider.id == SIMULATOR && provider.base_url.is_some());
     let targets = config.models.iter().flat_map(|model| &model.targets);
@@ -194,9 +195,7 @@ fn wants_simulator(config: &Config) -> bool {
 fn not_started(error: StartError) -> Failure {
     let failure = Failure::new(error.to_string());
     match error {
-        StartError::Listen { .. } => {
-            failure.hint("Choose another port with --listen 127.0.0.1:0, which takes a free one.")
-        }
+        StartError::Listen { .. } => failure.hint("Choose another port; --listen 127.0.0.1:0 picks a free one."),
         _ => failure,
     }
 }

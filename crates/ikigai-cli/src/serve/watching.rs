@@ -1,4 +1,4 @@
-//! What the gateway heeds while it runs: its configuration, and the signals to read it again or to stop.
+//! What the gateway watches while it runs: its configuration file, and the signals to reload it or to stop.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -7,10 +7,10 @@ use ikigai_gateway::Gateway;
 
 use super::Source;
 
-/// How often the file is looked at. Looking works everywhere, also where a file is replaced through a link.
+/// How often the file is checked. Polling works everywhere, even if the file is replaced through a link.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Takes over new configurations until somebody stops the gateway.
+/// Applies new configurations until the gateway is stopped.
 pub(super) async fn until_stopped(gateway: &Gateway, source: &Source) {
     let mut signals = Signals::new();
     let mut seen = source.file().map(stamp);
@@ -45,9 +45,9 @@ fn reload(gateway: &Gateway, source: &Source) {
         Err(failure) => Err(failure.what),
     };
     match outcome {
-        Ok(()) => tracing::info!(target: "ikigai::gateway", "the configuration was read again"),
+        Ok(()) => tracing::info!(target: "ikigai::gateway", "configuration reloaded"),
         Err(error) => {
-            tracing::error!(target: "ikigai::gateway", error, "the new configuration is not used; the old one stays")
+            tracing::error!(target: "ikigai::gateway", error, "the new configuration is invalid; keeping the old one")
         }
     }
 }
@@ -58,7 +58,7 @@ fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// What somebody wants of the gateway.
+/// What a signal asks for.
 enum Signal {
     Stop,
     Reload,

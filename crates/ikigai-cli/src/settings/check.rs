@@ -60,8 +60,8 @@ fn credentials(places: &Places, registry: &Registry) -> Checked {
         .providers()
         .filter(|name| registry.providers.find(name).is_none())
         .map(|name| match registry.providers.nearest(name) {
-            Some(nearest) => format!("{}: no provider is called `{name}`; did you mean `{nearest}`?", file.display()),
-            None => format!("{}: no provider is called `{name}`", file.display()),
+            Some(nearest) => format!("{}: unknown provider `{name}`; did you mean `{nearest}`?", file.display()),
+            None => format!("{}: unknown provider `{name}`", file.display()),
         })
         .collect();
     let state = match (unknown.is_empty(), loaded.providers().next()) {

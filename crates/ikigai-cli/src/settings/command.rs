@@ -10,7 +10,7 @@ use crate::output::{DIM, ERROR, GOOD, HEADING, Out, WARNING};
 use crate::places::Places;
 use crate::redact;
 
-/// Look at the settings, and change them
+/// Show and change the settings
 #[derive(Debug, Args)]
 #[command(after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct Config {
@@ -60,9 +60,9 @@ Examples:
   ikigai config path settings
   sqlite3 \"$(ikigai config path database)\" .schema
 
-A file or folder that is named here need not be there yet.")]
+A file or folder that is listed here may not exist yet.")]
 struct PathArguments {
-    /// Which one alone
+    /// Only this one
     #[arg(value_enum)]
     which: Option<Which>,
     /// Print a JSON object
@@ -76,9 +76,9 @@ enum Which {
     Config,
     /// The folder of conversations
     Data,
-    /// The folder of what is remembered by the way
+    /// The folder of state
     State,
-    /// The folder of what can be made again
+    /// The cache folder
     Cache,
     /// config.toml
     Settings,
@@ -88,7 +88,7 @@ enum Which {
     Providers,
     /// models.toml
     Models,
-    /// Where conversations are kept, and the lines that were typed
+    /// The database of conversations and typed lines
     Database,
 }
 
@@ -120,7 +120,7 @@ struct Get {
     key: String,
 }
 
-/// Change one setting; comments and everything else in the file stay
+/// Change one setting; comments and everything else in the file are kept
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -129,7 +129,7 @@ Examples:
   ikigai config set mcp.files.command '[\"npx\", \"server-files\", \".\"]'
   ikigai config set mcp.search.url https://example.com/mcp
 
-A value that means nothing is refused, and the file stays as it was.")]
+An invalid value is refused, and the file stays as it was.")]
 struct Set {
     /// Which one
     #[arg(value_name = "KEY")]
@@ -139,7 +139,7 @@ struct Set {
     value: String,
 }
 
-/// Take one setting out, so that its default counts
+/// Remove one setting, so that its default applies
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -158,7 +158,7 @@ Examples:
   ikigai config edit
   EDITOR='code --wait' ikigai config edit
 
-A file that is not there yet is made, with everything that can be set as comments. It is checked afterwards.")]
+A missing file is created, with every setting as a comment. It is checked afterwards.")]
 struct Edit {}
 
 /// Check config.toml, the keys, providers.toml and models.toml
@@ -167,7 +167,7 @@ struct Edit {}
 Examples:
   ikigai config check && ikigai ask hello
 
-The exit code is 1 when a file is broken. A key that means nothing is a warning.")]
+The exit code is 1 when a file is broken. An unknown key is a warning.")]
 struct Check {}
 
 pub(crate) fn run(config: Config, out: &mut Out) -> Result<(), Failure> {
@@ -256,7 +256,7 @@ fn show(show: &Show, places: &Places, out: &mut Out) -> Result<(), Failure> {
     let unset = [("model", settings.model.is_none()), ("system", settings.system.is_none())];
     let unset = unset.iter().filter(|(_, unset)| *unset).map(|(key, _)| format!("{DIM}# {key} is not set{DIM:#}\n"));
     let file = places.settings();
-    let missing = if file.exists() { "" } else { ", which is not there yet" };
+    let missing = if file.exists() { "" } else { ", which does not exist yet" };
     let unset: String = unset.collect();
     out.text(&format!("{DIM}# {}{missing}{DIM:#}\n{unset}{text}", file.display()))
 }

@@ -12,7 +12,7 @@ use crate::places::{self, Places};
 
 /// What a new file holds.
 const TEMPLATE: &str = "\
-# Settings of ikigai. Take the # away from a line to make it count.
+# Settings of ikigai. Remove the # from a line to make it take effect.
 
 # model = \"claude-sonnet-4-5/med\"   # the model to begin with: [PROVIDER:]MODEL[/LEVEL]
 # system = \"Be brief.\"              # the system prompt
@@ -48,7 +48,7 @@ const TEMPLATE: &str = "\
 # headers = { authorization = \"Bearer …\" }
 ";
 
-/// The parts of a key; an unknown one is a usage error. The pattern of a model may hold points.
+/// The parts of a key; an unknown one is a usage error. The pattern of a model may contain dots.
 pub(super) fn key(text: &str) -> Result<Vec<&str>, Failure> {
     let parts: Vec<&str> = match text.strip_prefix("models.").map(|rest| (rest, rest.rsplit_once('.'))) {
         Some((_, Some((pattern, field)))) if models_field(field) => vec!["models", pattern, field],
@@ -56,14 +56,14 @@ pub(super) fn key(text: &str) -> Result<Vec<&str>, Failure> {
         None => text.split('.').collect(),
     };
     let unknown = |word: &str, known: &[&'static str]| {
-        let failure = Failure::usage(format!("`{word}` is no setting"));
+        let failure = Failure::usage(format!("`{word}` is not a setting"));
         match near::close(word, known.iter().copied()) {
             Some(close) => failure.hint(format!("Did you mean `{close}`?")),
             None => failure.hint(format!("The settings are {}.", known.join(", "))),
         }
     };
     if parts.iter().any(|part| part.trim().is_empty()) {
-        return Err(Failure::usage(format!("`{text}` is no setting")));
+        return Err(Failure::usage(format!("`{text}` is not a setting")));
     }
     let fields = parts.first().and_then(|first| TABLES.iter().find(|(key, _)| key == first)).map(|(_, fields)| *fields);
     match (parts.as_slice(), fields) {
@@ -71,11 +71,11 @@ pub(super) fn key(text: &str) -> Result<Vec<&str>, Failure> {
         ([_, _, field, rest @ ..], Some(fields)) => match (fields.contains(field), *field, rest) {
             (false, ..) => Err(unknown(field, fields)),
             (true, "env" | "headers", [] | [_]) | (true, _, []) => Ok(parts),
-            (true, ..) => Err(Failure::usage(format!("`{text}` is no setting"))),
+            (true, ..) => Err(Failure::usage(format!("`{text}` is not a setting"))),
         },
         ([word], None) if KEYS.contains(word) => Ok(parts),
         ([word, ..], None) if !KEYS.contains(word) => Err(unknown(word, &KEYS)),
-        _ => Err(Failure::usage(format!("`{text}` is no setting"))),
+        _ => Err(Failure::usage(format!("`{text}` is not a setting"))),
     }
 }
 
@@ -118,18 +118,18 @@ fn read_value(parts: &[&str], text: &str) -> Result<Value, Failure> {
             _ => Err(Failure::usage(format!("{key} is true or false, not `{text}`"))),
         },
         ["mcp", _, "command"] if text.trim_start().starts_with('[') => text.trim().parse().map_err(|_| {
-            Failure::usage(format!("`{text}` is no list of words"))
+            Failure::usage(format!("`{text}` is not a list of words"))
                 .hint("Such as: '[\"npx\", \"server-files\", \".\"]'")
         }),
         ["mcp", _, "command"] => Ok(Value::from(text.split_whitespace().collect::<Array>())),
         ["models", _, "stop"] => Ok(Value::from([text].into_iter().collect::<Array>())),
         ["models", _, "temperature" | "top_p"] => match text.trim().parse::<f64>() {
             Ok(number) => Ok(Value::from(number)),
-            Err(_) => Err(Failure::usage(format!("{key} is a number, not `{text}`"))),
+            Err(_) => Err(Failure::usage(format!("{key} must be a number, not `{text}`"))),
         },
         ["models", _, "seed" | "max_output_tokens" | "thinking_budget"] => match text.trim().parse::<i64>() {
             Ok(number) => Ok(Value::from(number)),
-            Err(_) => Err(Failure::usage(format!("{key} is a whole number, not `{text}`"))),
+            Err(_) => Err(Failure::usage(format!("{key} must be a whole number, not `{text}`"))),
         },
         ["mcp" | "roles" | "templates" | "models"]
         | ["mcp" | "roles" | "templates" | "models", _]

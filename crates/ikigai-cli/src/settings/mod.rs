@@ -43,18 +43,18 @@ pub(crate) struct Settings {
     pub(crate) database: Option<String>,
     /// Whether conversations are kept.
     pub(crate) save: bool,
-    /// Whether the terminal's bell rings after an answer that took long.
+    /// Whether the terminal's bell rings after a long answer.
     pub(crate) bell: bool,
     /// The user's own names of models.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) aliases: BTreeMap<String, String>,
-    /// System prompts under names.
+    /// Named system prompts.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) roles: BTreeMap<String, Role>,
-    /// Questions under names.
+    /// Named questions.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) templates: BTreeMap<String, Template>,
-    /// What requests say, by patterns of models.
+    /// Options for requests, by patterns of models.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) models: BTreeMap<String, ModelOptions>,
     /// MCP servers, by their names.
@@ -130,7 +130,7 @@ pub(crate) enum Database {
 }
 
 impl Settings {
-    /// What requests to a model say unless something else is asked for.
+    /// Options for requests to a model, unless overridden.
     pub(crate) fn options(&self, name: &ikigai::ModelName) -> ModelOptions {
         ModelOptions::of(&self.models, name)
     }

@@ -1,4 +1,4 @@
-//! `[models."PATTERN"]`: what requests to some models say unless something else is asked for.
+//! `[models."PATTERN"]`: options for requests to some models, unless overridden.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const MODEL_KEYS: [&str; 7] =
     ["temperature", "top_p", "seed", "max_output_tokens", "thinking", "thinking_budget", "stop"];
 
-/// What requests to a model say.
+/// Options for requests to a model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct ModelOptions {
@@ -22,10 +22,10 @@ pub(crate) struct ModelOptions {
     pub(crate) seed: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max_output_tokens: Option<i64>,
-    /// The level where a name has none.
+    /// The level if a name has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) thinking: Option<Level>,
-    /// The budget where neither a level nor a budget was asked for.
+    /// The budget if neither a level nor a budget was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) thinking_budget: Option<i64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -33,7 +33,7 @@ pub(crate) struct ModelOptions {
 }
 
 impl ModelOptions {
-    /// What all tables say that fit a model; a longer pattern counts for more.
+    /// Merges all tables that match a model; a longer pattern takes precedence.
     pub(super) fn of(tables: &BTreeMap<String, ModelOptions>, name: &ModelName) -> Self {
         let full = format!("{}:{}", name.provider, name.id);
         let fits = |pattern: &str| match Glob::new(pattern).map(|glob| glob.compile_matcher()) {
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(of("openai", "gpt-4o"), options(Some(0.1), Some(1)));
         assert_eq!(of("anthropic", "claude-opus-4-8"), options(Some(0.2), Some(1)));
         assert_eq!(of("anthropic", "claude-haiku-4-5"), options(Some(0.3), Some(1)));
-        // The same model elsewhere is another one.
+        // The same model at another provider is a different one.
         assert_eq!(of("bedrock", "claude-haiku-4-5"), options(Some(0.2), Some(1)));
     }
 }

@@ -102,7 +102,7 @@ pub(super) fn read(file: &str, text: &str) -> Result<(Settings, Vec<Warning>), F
                 return Err(broken(at, format!("mcp.{name}: it needs a `command`, as a list of words, or a `url`")));
             }
             (false, Some(_)) => {
-                return Err(broken(at, format!("mcp.{name}: it has a `command` and a `url`; one is it")));
+                return Err(broken(at, format!("mcp.{name}: it has both a `command` and a `url`; remove one")));
             }
             (false, None) | (true, Some(_)) => {}
         }
@@ -117,10 +117,10 @@ fn unknown_keys(file: &str, text: &str, table: &DeTable<'_>) -> Vec<Warning> {
             let word = key.get_ref();
             let way_out = match near::close(word, known.iter().copied()) {
                 Some(close) => format!("; did you mean `{close}`?"),
-                None => format!("; known are {}", known.join(", ")),
+                None => format!("; known keys: {}", known.join(", ")),
             };
             let place = Place::at(file, text, key.span().start);
-            warnings.push(Warning { place, message: format!("{above}{word}: `{word}` is no key here{way_out}") });
+            warnings.push(Warning { place, message: format!("{above}{word}: unknown key `{word}`{way_out}") });
         }
     };
     check("", table, &KEYS);
@@ -148,5 +148,5 @@ fn plain(message: &str) -> String {
         return message.to_owned();
     };
     let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
-    format!("`{word}` is not known here; it is {}", known.join(" or "))
+    format!("unknown value `{word}`; use {}", known.join(" or "))
 }

@@ -1,4 +1,4 @@
-//! `[roles.NAME]` and `[templates.NAME]`: prompts kept under a name.
+//! `[roles.NAME]` and `[templates.NAME]`: named prompts.
 
 use std::collections::BTreeMap;
 
@@ -13,21 +13,21 @@ use crate::names::with_level;
 /// The keys of a role, and of a template.
 pub(super) const ROLE_KEYS: [&str; 4] = ["prompt", "model", "thinking", "tools"];
 pub(super) const TEMPLATE_KEYS: [&str; 1] = ["text"];
-/// The placeholder that stands for what is not a value.
+/// The placeholder for everything that is not a value.
 const INPUT: &str = "input";
 
-/// A system prompt under a name, and who answers.
+/// A named system prompt, and who answers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Role {
     /// The system prompt.
     pub(crate) prompt: String,
-    /// The model, where it is not the usual one.
+    /// The model, if not the usual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) model: Option<String>,
-    /// The level of thinking, where the model's name has none.
+    /// The thinking level, if the model's name has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) thinking: Option<Level>,
-    /// Whether the model may use tools, where it is not as usual.
+    /// Whether the model may use tools, if not as usual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) tools: Option<bool>,
 }
@@ -43,7 +43,7 @@ impl Role {
     }
 }
 
-/// A question under a name, with places for what changes: `{{input}}`, `{{language}}`.
+/// A named question with placeholders: `{{input}}`, `{{language}}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Template {
     /// The text with its placeholders.
@@ -60,14 +60,14 @@ impl Template {
         names
     }
 
-    /// Is nothing among the words that would be its input, where it has a place for one?
+    /// Does it have `{{input}}`, and is there nothing among the words for it?
     pub(crate) fn lacks_input(&self, words: &[String]) -> bool {
         let placeholders = self.placeholders();
         placeholders.contains(&INPUT) && words.iter().all(|word| value(word, &placeholders).is_some())
     }
 
-    /// The text with its values: words like `language=French` in front, and what follows them as `{{input}}`. Input that
-    /// has no place in the text comes after it.
+    /// The text with its values: leading words like `language=French`, and the rest as `{{input}}`. If the text has no
+    /// `{{input}}`, the input is added at the end.
     pub(crate) fn fill(&self, template: &str, words: &[String]) -> Result<String, Failure> {
         let placeholders = self.placeholders();
         let mut values: BTreeMap<&str, &str> = BTreeMap::new();
@@ -88,7 +88,7 @@ impl Template {
             let failure = Failure::usage(format!("template `{template}` needs a value for `{{{{{name}}}}}`"));
             return Err(match *name {
                 INPUT => failure.hint(format!("Write it after the name: {template} …")),
-                name => failure.hint(format!("Such as: {template} {name}=…")),
+                name => failure.hint(format!("For example: {template} {name}=…")),
             });
         }
         let mut text = String::new();
@@ -108,7 +108,7 @@ fn value<'a>(word: &'a str, placeholders: &[&str]) -> Option<(&'a str, &'a str)>
     word.split_once('=').filter(|(name, _)| *name != INPUT && placeholders.contains(name))
 }
 
-/// The text in pieces: what stands before a placeholder, and its name; no name behind the last one.
+/// The text in pieces: the text before a placeholder, and its name. The last piece has no name.
 fn pieces(text: &str) -> Vec<(&str, Option<&str>)> {
     let is_name = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
     let (mut pieces, mut start, mut from) = (Vec::new(), 0, 0);
@@ -120,7 +120,7 @@ fn pieces(text: &str) -> Vec<(&str, Option<&str>)> {
                 start = open + 2 + name.len() + 2;
                 from = start;
             }
-            // Braces that are meant as such.
+            // Literal braces.
             _ => from = open + 1,
         }
     }

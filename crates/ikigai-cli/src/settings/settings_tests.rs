@@ -111,12 +111,12 @@ fn unknown_keys_are_warnings_with_their_place_and_the_nearest_key() {
     assert_eq!(
         read(text).unwrap().1,
         [
-            "config.toml:2:1: modle: `modle` is no key here; did you mean `model`?",
-            "config.toml:3:1: weather: `weather` is no key here; known are model, system, thinking_display, keys, tools, \
+            "config.toml:2:1: modle: unknown key `modle`; did you mean `model`?",
+            "config.toml:3:1: weather: unknown key `weather`; known keys: model, system, thinking_display, keys, tools, \
              database, save, bell, aliases, roles, templates, models, mcp",
-            "config.toml:7:3: mcp.a.enw: `enw` is no key here; did you mean `env`?",
-            "config.toml:10:1: roles.b.temprature: `temprature` is no key here; known are prompt, model, thinking, tools",
-            "config.toml:12:1: models.d-*.temprature: `temprature` is no key here; did you mean `temperature`?",
+            "config.toml:7:3: mcp.a.enw: unknown key `enw`; did you mean `env`?",
+            "config.toml:10:1: roles.b.temprature: unknown key `temprature`; known keys: prompt, model, thinking, tools",
+            "config.toml:12:1: models.d-*.temprature: unknown key `temprature`; did you mean `temperature`?",
         ]
     );
 }
@@ -125,18 +125,18 @@ fn unknown_keys_are_warnings_with_their_place_and_the_nearest_key() {
 fn what_cannot_be_read_is_an_error_with_its_place() {
     for (text, expected) in [
         ("a = 1\ntools = \"yes\"", "config.toml:2:9: tools: invalid type: string \"yes\", expected a boolean"),
-        ("keys = \"nano\"", "config.toml:1:8: keys: `nano` is not known here; it is emacs or vi"),
+        ("keys = \"nano\"", "config.toml:1:8: keys: unknown value `nano`; use emacs or vi"),
         ("[mcp.a]\nenv = { A = 1 }", "config.toml:2:13: mcp.a.env.A: invalid type: integer `1`, expected a string"),
         ("\n[roles.a]\n", "config.toml:2:1: roles.a: missing field `prompt`"),
         (
             "[roles.a]\nprompt = \"b\"\nthinking = \"hihg\"",
-            "config.toml:3:12: roles.a.thinking: `hihg` is not known here; it is none or minimal or low or med or medium or high or xhigh or max",
+            "config.toml:3:12: roles.a.thinking: unknown value `hihg`; use none or minimal or low or med or medium or high or xhigh or max",
         ),
         ("[models.\"[\"]\n", "config.toml:1:9: models: invalid pattern `[`: unclosed character class; missing ']'"),
         ("\n[mcp.a]\n", "config.toml:2:6: mcp.a: it needs a `command`, as a list of words, or a `url`"),
         (
             "[mcp.a]\ncommand = [\"a\"]\nurl = \"b\"",
-            "config.toml:1:6: mcp.a: it has a `command` and a `url`; one is it",
+            "config.toml:1:6: mcp.a: it has both a `command` and a `url`; remove one",
         ),
     ] {
         assert_eq!(read(text), Err(expected.to_owned()), "{text}");

@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use super::Stop;
 use super::scope::{Scope, plain};
 use crate::files::{self, Mode};
-use crate::screen::one_line;
+use crate::screen::{notice, one_line};
 
 /// The largest file that is edited, in bytes.
 const LARGEST: u64 = 16 << 20;
@@ -103,8 +103,9 @@ pub(super) fn write_file(scope: &Scope, arguments: &WriteFile, stop: &Stop) -> R
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {}", scope.shown(folder), plain(&error)))?;
     }
     put(scope, &path, arguments.content.as_bytes(), stop)?;
-    let (word, lines) = (if is_new { "wrote the new file" } else { "wrote" }, arguments.content.lines().count());
-    Ok(format!("{word} {shown}: {lines} lines, {} bytes", arguments.content.len()))
+    let word = if is_new { "wrote the new file" } else { "wrote" };
+    let lines = notice::several(arguments.content.lines().count() as u64, "line");
+    Ok(format!("{word} {shown}: {lines}, {}", notice::several(arguments.content.len() as u64, "byte")))
 }
 
 pub(super) fn edit_file(scope: &Scope, arguments: &EditFile, stop: &Stop) -> Result<String, String> {
@@ -143,7 +144,7 @@ pub(super) fn writable(scope: &Scope, path: &Path) -> Result<bool, String> {
     let shown = scope.shown(path);
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => Err(format!("{shown} is a folder")),
-        Ok(metadata) if !metadata.is_file() => Err(format!("{shown} is no plain file")),
+        Ok(metadata) if !metadata.is_file() => Err(format!("{shown} is not a regular file")),
         Ok(metadata) if metadata.permissions().readonly() => Err(format!("{shown} may only be read")),
         Ok(_) => Ok(false),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
@@ -187,7 +188,7 @@ pub(super) fn edited(before: &[u8], arguments: &EditFile) -> Result<Edited, Stri
         [_, _, ..] if arguments.replace_all != Some(true) => {
             let lines: Vec<String> = places.iter().take(10).map(|place| line_of(before, *place).to_string()).collect();
             Err(format!(
-                "old_text stands there {} times (lines {}{}); give more of what is around it, or set replace_all",
+                "old_text occurs {} times (lines {}{}); include more of the surrounding text, or set replace_all",
                 places.len(),
                 lines.join(", "),
                 if places.len() > 10 { ", …" } else { "" },
@@ -219,7 +220,7 @@ fn line_of(bytes: &[u8], place: usize) -> usize {
 fn not_found(before: &[u8], old: &str) -> String {
     let text = String::from_utf8_lossy(before);
     let Some(first) = old.lines().map(str::trim).find(|line| !line.is_empty()) else {
-        return "old_text does not stand there; it is nothing but blanks".to_owned();
+        return "old_text was not found; it is only whitespace".to_owned();
     };
     let lines = || text.lines().take(COMPARED).enumerate();
     let same = lines().find(|(_, line)| line.trim() == first);
@@ -230,7 +231,7 @@ fn not_found(before: &[u8], old: &str) -> String {
     let shown = |line: &str| one_line(line, 200);
     match (same, near) {
         (Some((place, line)), _) => format!(
-            "old_text does not stand there exactly. Line {} is its first line but for blanks, or is followed by something \
+            "old_text was not found exactly. Line {} matches its first line but for whitespace, or is followed by something \
              else: `{}`; read the file again",
             place + 1,
             shown(line)
@@ -238,12 +239,12 @@ fn not_found(before: &[u8], old: &str) -> String {
         (None, near) => match near() {
             Some((place, line)) => {
                 format!(
-                    "old_text does not stand there. The nearest to its first line is line {}: `{}`",
+                    "old_text was not found. The nearest to its first line is line {}: `{}`",
                     place + 1,
                     shown(line)
                 )
             }
-            None => "old_text does not stand there, nor anything like its first line; read the file again".to_owned(),
+            None => "old_text was not found, nor anything like its first line; read the file again".to_owned(),
         },
     }
 }

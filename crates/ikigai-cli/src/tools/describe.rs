@@ -11,7 +11,7 @@ use super::read::{ListDir, ReadFile};
 use super::scope::Scope;
 use super::secrets;
 use super::shell::ShellArguments;
-use crate::screen::{Content, one_line};
+use crate::screen::{Content, notice, one_line};
 
 /// The most characters of the line.
 const LINE: usize = 300;
@@ -132,7 +132,8 @@ fn write_file(scope: &Scope, call: WriteFile) -> Described {
         Err(why) => return Described::failing(call.path, why),
     };
     let word = if old.is_none() { "new, " } else { "" };
-    let line = format!("{} ({word}{} lines)", call.path, call.content.lines().count());
+    let lines = notice::several(call.content.lines().count() as u64, "line");
+    let line = format!("{} ({word}{lines})", call.path);
     let content = Content::Diff {
         path: scope.shown(&path),
         old: readable(old.as_deref().unwrap_or_default()),

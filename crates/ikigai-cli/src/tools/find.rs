@@ -53,7 +53,7 @@ pub(super) struct Grep {
 pub(super) fn glob(scope: &Scope, arguments: &Glob, stop: &Stop) -> Result<String, String> {
     let below = scope.resolve(arguments.path.as_deref().unwrap_or("."))?;
     if !below.is_dir() {
-        return Err(format!("{} is no folder", scope.shown(&below)));
+        return Err(format!("{} is not a folder", scope.shown(&below)));
     }
     let pattern = matcher(&arguments.pattern)?;
     let (mut text, mut count, mut more) = (String::new(), 0_usize, 0_usize);
@@ -73,7 +73,7 @@ pub(super) fn glob(scope: &Scope, arguments: &Glob, stop: &Stop) -> Result<Strin
         true
     })?;
     match (count, more) {
-        (0, 0) => Ok("[no file fits]".to_owned()),
+        (0, 0) => Ok("[no matching files]".to_owned()),
         (_, 0) => Ok(text),
         _ => Ok(format!("{text}[{more} more; narrow the pattern, or search a folder below]\n")),
     }
@@ -101,7 +101,7 @@ pub(super) fn grep(scope: &Scope, arguments: &Grep, stop: &Stop) -> Result<Strin
         !found.is_full
     })?;
     match (found.count, found.is_full) {
-        (0, _) => Ok("[no line fits]".to_owned()),
+        (0, _) => Ok("[no matching lines]".to_owned()),
         (_, false) => Ok(found.text),
         (count, true) => Ok(format!("{}[more than these {count}; narrow the pattern or the path]\n", found.text)),
     }
@@ -172,7 +172,7 @@ fn walk(below: &Path, stop: &Stop, mut visit: impl FnMut(&Path) -> bool) -> Resu
 fn matcher(pattern: &str) -> Result<GlobMatcher, String> {
     let pattern = pattern.trim_start_matches("./");
     if PathBuf::from(pattern).is_absolute() || pattern.split(['/', '\\']).any(|part| part == "..") {
-        return Err(format!("the pattern `{pattern}` leads out of the folder; give the folder as `path` in its place"));
+        return Err(format!("the pattern `{pattern}` leads out of the folder; give the folder as `path` instead"));
     }
     let deep = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
     let glob = GlobBuilder::new(&deep).literal_separator(true).build();

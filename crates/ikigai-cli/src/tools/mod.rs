@@ -113,7 +113,7 @@ pub(crate) fn all(scope: &Arc<Scope>) -> Vec<Callable> {
     tools.into_iter().map(Callable::lenient).collect()
 }
 
-/// Is the work still wanted? Whoever waited for it may have gone.
+/// Is the work still wanted? The caller that waited for it may be gone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 

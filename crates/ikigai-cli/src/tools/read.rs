@@ -64,7 +64,7 @@ pub(super) fn read_file(scope: &Scope, arguments: &ReadFile, stop: &Stop) -> Res
         ]));
     }
     if !is_text(beginning) {
-        return Err(format!("{shown} is no text: {length} bytes of something else"));
+        return Err(format!("{shown} is not a text file: {length} bytes of something else"));
     }
     let first = arguments.offset.unwrap_or(1).max(1);
     let most = arguments.limit.unwrap_or(LINES).max(1);
@@ -82,7 +82,7 @@ pub(super) fn read_file(scope: &Scope, arguments: &ReadFile, stop: &Stop) -> Res
         let long = line.chars().count();
         if taken == most || (characters + long > LIMIT && taken > 0) {
             let last = number - 1;
-            text.push_str(&format!("\n[lines {first} to {last}; the file goes on: read on with offset {number}]"));
+            text.push_str(&format!("\n[lines {first} to {last}; the file continues: read on with offset {number}]"));
             return Ok(Output::new(text));
         }
         text.push_str(&line);
@@ -90,7 +90,7 @@ pub(super) fn read_file(scope: &Scope, arguments: &ReadFile, stop: &Stop) -> Res
         taken += 1;
     }
     if taken == 0 {
-        return Err(format!("{shown} has {number} lines; offset {first} is behind its end"));
+        return Err(format!("{shown} has {number} lines; offset {first} is past its end"));
     }
     Ok(Output::new(text))
 }
@@ -145,6 +145,6 @@ fn described(name: &str, metadata: &Metadata, link: Option<std::path::PathBuf>) 
         Some(target) => format!("{name} -> {}", target.display()),
         None if metadata.is_dir() => format!("{name}/"),
         None if metadata.is_file() => format!("{name}  {}", metadata.len()),
-        None => format!("{name}  (no plain file)"),
+        None => format!("{name}  (not a regular file)"),
     }
 }

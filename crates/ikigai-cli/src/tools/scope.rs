@@ -16,7 +16,7 @@ pub(crate) struct Scope {
     root: PathBuf,
     allowed: Vec<PathBuf>,
     own: Own,
-    /// Changes that the user agreed to and that are not made yet. Whoever changes a file holds the lock: calls run side by
+    /// Changes that the user agreed to and that are not made yet. Every change of a file holds the lock: calls run side by
     /// side, and two edits of one file must both be there in the end.
     pub(super) promises: Mutex<Vec<Promise>>,
 }
@@ -128,7 +128,7 @@ impl Scope {
         }
         if !metadata.is_file() {
             // Reading a pipe or a device may never end.
-            return Err(format!("{shown} is no plain file"));
+            return Err(format!("{shown} is not a regular file"));
         }
         let mut options = File::options();
         options.read(true);
@@ -141,7 +141,7 @@ impl Scope {
         let file = options.open(path).map_err(|error| broken(&error))?;
         self.still(path)?;
         if !file.metadata().map_err(|error| broken(&error))?.is_file() {
-            return Err(format!("{shown} is no plain file"));
+            return Err(format!("{shown} is not a regular file"));
         }
         Ok(file)
     }
@@ -150,7 +150,7 @@ impl Scope {
     pub(crate) fn still(&self, path: &Path) -> Result<(), String> {
         match follow(&self.root, path) {
             Ok(now) if now == path && self.holds(&now) => Ok(()),
-            Ok(_) | Err(_) => Err(format!("{} changed while it was looked at; call again", self.shown(path))),
+            Ok(_) | Err(_) => Err(format!("{} changed while it was being read; call again", self.shown(path))),
         }
     }
 }

@@ -128,7 +128,7 @@ fn what_is_no_plain_file_is_not_opened() {
     let house = house();
     let pipe = house.top.join("work/pipe");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    assert_eq!(house.scope.open(&pipe).unwrap_err(), "pipe is no plain file");
+    assert_eq!(house.scope.open(&pipe).unwrap_err(), "pipe is not a regular file");
     assert_eq!(house.scope.open(&house.top.join("work/src")).unwrap_err(), "src is a folder; list_dir lists it");
 }
 

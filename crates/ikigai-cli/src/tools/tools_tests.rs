@@ -77,11 +77,11 @@ fn files_are_read_in_pieces() {
     assert_eq!(read(json!({"path": "a.txt"})), ok("one\r\ntwo\nünï\n\nfive"));
     assert_eq!(
         read(json!({"path": "a.txt", "offset": 2, "limit": 2})),
-        ok("two\nünï\n\n[lines 2 to 3; the file goes on: read on with offset 4]")
+        ok("two\nünï\n\n[lines 2 to 3; the file continues: read on with offset 4]")
     );
     assert_eq!(read(json!({"path": "a.txt", "offset": 5, "limit": 9})), ok("five"));
     assert_eq!(read(json!({"path": "a.txt", "offset": 0, "limit": 0})).unwrap().lines().next(), Some("one"));
-    assert_eq!(read(json!({"path": "a.txt", "offset": 6})), err("a.txt has 5 lines; offset 6 is behind its end"));
+    assert_eq!(read(json!({"path": "a.txt", "offset": 6})), err("a.txt has 5 lines; offset 6 is past its end"));
     assert_eq!(read(json!({"path": "empty"})), ok("[the file is empty]"));
     assert_eq!(read(json!({"path": "nowhere"})), err("nowhere: there is no such file or folder"));
     assert_eq!(read(json!({"path": "."})), err(". is a folder; list_dir lists it"));
@@ -110,7 +110,7 @@ fn long_files_and_long_lines_are_bounded_and_the_pieces_are_the_whole() {
     }
     assert_eq!(all, long);
     let text = house.call("read_file", json!({"path": "long"})).unwrap();
-    assert!(text.ends_with("; the file goes on: read on with offset 1729]"), "{}", &text[text.len() - 100..]);
+    assert!(text.ends_with("; the file continues: read on with offset 1729]"), "{}", &text[text.len() - 100..]);
     let wide = house.call("read_file", json!({"path": "wide"})).unwrap();
     assert!(wide.ends_with("üü [196000 more bytes in this line]\n") && wide.len() < 5000);
 }
@@ -120,7 +120,10 @@ fn text_that_is_not_utf8_is_read_and_what_is_no_text_is_not() {
     let picture = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
     let house = house(&[("latin", b"caf\xe9\n"), ("data", b"ab\0cd"), ("p.png", picture), ("x.jpg", b"no picture")]);
     assert_eq!(house.call("read_file", json!({"path": "latin"})), ok("caf\u{fffd}\n"));
-    assert_eq!(house.call("read_file", json!({"path": "data"})), err("data is no text: 5 bytes of something else"));
+    assert_eq!(
+        house.call("read_file", json!({"path": "data"})),
+        err("data is not a text file: 5 bytes of something else")
+    );
     assert_eq!(house.call("read_file", json!({"path": "x.jpg"})), ok("no picture"));
     let given = house.given("read_file", json!({"path": "p.png"}));
     assert!(!given.is_error);
@@ -172,11 +175,11 @@ fn files_are_found_by_name() {
     assert_eq!(glob(json!({"pattern": "**/{lib,main}.rs"})), ok("src/deep/lib.rs\nsrc/main.rs\n"));
     assert_eq!(glob(json!({"pattern": "*.rs", "path": "src/deep"})), ok("src/deep/lib.rs\n"));
     assert_eq!(glob(json!({"pattern": "*.yml"})), ok(".github/ci.yml\n"));
-    assert_eq!(glob(json!({"pattern": "*.log"})), ok("[no file fits]"));
+    assert_eq!(glob(json!({"pattern": "*.log"})), ok("[no matching files]"));
     assert!(glob(json!({"pattern": "../*"})).unwrap_err().contains("leads out of the folder"));
     assert!(glob(json!({"pattern": "/etc/*"})).unwrap_err().contains("leads out of the folder"));
     assert!(glob(json!({"pattern": "*", "path": ".."})).unwrap_err().contains("outside"));
-    assert_eq!(glob(json!({"pattern": "*", "path": "nowhere"})), err("nowhere is no folder"));
+    assert_eq!(glob(json!({"pattern": "*", "path": "nowhere"})), err("nowhere is not a folder"));
     assert_eq!(
         glob(json!({"pattern": "{a"})),
         err("the pattern cannot be used: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)")
@@ -209,7 +212,7 @@ fn lines_are_found_and_links_are_not_followed() {
         grep(json!({"pattern": "fn", "path": "src", "max_matches": 1})),
         ok("src/lib.rs:1:pub fn lib() {}\n[more than these 1; narrow the pattern or the path]\n")
     );
-    assert_eq!(grep(json!({"pattern": "nothing like it"})), ok("[no line fits]"));
+    assert_eq!(grep(json!({"pattern": "nothing like it"})), ok("[no matching lines]"));
     assert!(grep(json!({"pattern": "("})).unwrap_err().starts_with("the pattern cannot be used: regex parse error"));
     assert!(grep(json!({"pattern": "x", "path": "src/link"})).unwrap_err().contains("outside"));
     assert_eq!(grep(json!({"pattern": "x", "path": "no"})), err("no: there is no such file or folder"));
@@ -229,7 +232,7 @@ fn what_is_found_is_bounded() {
 fn files_are_written_with_their_folders() {
     let house = house(&[("old.txt", b"before")]);
     let write = |path: &str, content: &str| house.call("write_file", json!({"path": path, "content": content}));
-    assert_eq!(write("new/deep/a.txt", "ünï\n"), ok("wrote the new file new/deep/a.txt: 1 lines, 6 bytes"));
+    assert_eq!(write("new/deep/a.txt", "ünï\n"), ok("wrote the new file new/deep/a.txt: 1 line, 6 bytes"));
     assert_eq!(house.bytes("new/deep/a.txt"), "ünï\n".as_bytes());
     assert_eq!(write("old.txt", ""), ok("wrote old.txt: 0 lines, 0 bytes"));
     assert_eq!(house.bytes("old.txt"), b"");
@@ -297,7 +300,7 @@ fn text_is_replaced_where_it_stands() {
     assert_eq!(house.bytes("a.rs"), b"let a = 1;\nlet b = 3;\nlet \xff = 2;\n");
     assert_eq!(
         edit("a.rs", "let ", "const ", None),
-        err("a.rs: old_text stands there 3 times (lines 1, 2, 3); give more of what is around it, or set replace_all")
+        err("a.rs: old_text occurs 3 times (lines 1, 2, 3); include more of the surrounding text, or set replace_all")
     );
     assert_eq!(edit("a.rs", "let ", "const ", Some(true)), ok("changed 3 places in a.rs"));
     assert_eq!(house.bytes("a.rs"), b"const a = 1;\nconst b = 3;\nconst \xff = 2;\n");
@@ -316,21 +319,21 @@ fn an_edit_that_cannot_be_made_says_what_to_mend() {
     };
     assert_eq!(
         edit("a.rs", "let totals = count + 1;", "x"),
-        "a.rs: old_text does not stand there. The nearest to its first line is line 2: `let total = count + 1;`"
+        "a.rs: old_text was not found. The nearest to its first line is line 2: `let total = count + 1;`"
     );
     assert_eq!(
         edit("a.rs", "\tlet total = count + 1;\n", "x"),
-        "a.rs: old_text does not stand there exactly. Line 2 is its first line but for blanks, or is followed by something \
+        "a.rs: old_text was not found exactly. Line 2 matches its first line but for whitespace, or is followed by something \
          else: `let total = count + 1;`; read the file again"
     );
     assert_eq!(
         edit("a.rs", "what is this", "x"),
-        "a.rs: old_text does not stand there, nor anything like its first line; read the file again"
+        "a.rs: old_text was not found, nor anything like its first line; read the file again"
     );
-    assert_eq!(edit("a.rs", "\n\n\n", "x"), "a.rs: old_text does not stand there; it is nothing but blanks");
+    assert_eq!(edit("a.rs", "\n\n\n", "x"), "a.rs: old_text was not found; it is only whitespace");
     assert_eq!(edit("a.rs", "", "x"), "a.rs: old_text is empty; write_file writes whole files");
     assert_eq!(edit("a.rs", "fn", "fn"), "a.rs: old_text and new_text are the same");
-    assert!(edit("empty", "a", "b").starts_with("empty: old_text does not stand there"));
+    assert!(edit("empty", "a", "b").starts_with("empty: old_text was not found"));
     assert_eq!(edit("nowhere", "a", "b"), "nowhere: there is no such file or folder");
     assert!(edit("/etc/passwd", "root", "me").contains("outside"));
 }
@@ -396,9 +399,7 @@ fn calls_are_described_before_they_are_made() {
     assert_eq!(write.content, diff("new.rs", "", "x\ny"));
     assert_eq!(told("write_file", json!({"path": "a.rs", "content": "x"})).content, diff("a.rs", "let a = 1;\n", "x"));
     let fails = |name: &str, arguments: Value| told(name, arguments).fails.unwrap_or_default();
-    assert!(
-        fails("edit_file", json!({"path": "a.rs", "old_text": "7", "new_text": "2"})).contains("does not stand there")
-    );
+    assert!(fails("edit_file", json!({"path": "a.rs", "old_text": "7", "new_text": "2"})).contains("was not found"));
     assert!(fails("shell", json!({"cmd": "ls"})).contains("missing field `command`"));
     for name in ["read_file", "write_file", "edit_file", "list_dir"] {
         let arguments = json!({"path": "../x", "content": "", "old_text": "a", "new_text": "b"});

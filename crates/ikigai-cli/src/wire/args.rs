@@ -29,8 +29,8 @@ pub(crate) struct Input {
     /// Read one JSON object per line, write one per line
     ///
     /// In: {"id", "body", "status"?, "path"?, "headers"?}, where the body is a JSON value, or a string with the raw text of
-    /// a stream or of an error that is no JSON. Out: {"id", "ok"} or {"id", "error"}, and "losses" where there are any.
-    /// A line that fails does not end the run, and the exit code stays 0: look at the lines.
+    /// a stream or of an error that is not JSON. Out: {"id", "ok"} or {"id", "error"}, and "losses" where there are any.
+    /// A line that fails does not stop the run, and the exit code stays 0: look at the lines.
     #[arg(long)]
     pub(crate) batch: bool,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Http {
 /// Who the other side is, and how to write for it.
 #[derive(Debug, Args)]
 pub(crate) struct Other {
-    /// The provider whose API it is; its ways are heeded, and its sealed thinking goes back to it alone
+    /// The provider whose API it is; its peculiarities are respected, and its sealed thinking goes back to it alone
     /// [default: the dialect's own]
     #[arg(long, value_name = "PROVIDER")]
     pub(crate) provider: Option<String>,
@@ -100,13 +100,13 @@ fn clients_too(dialect: Dialect) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "only providers speak {dialect}: its requests can be written, its answers, streams and errors can be read"
+        "only providers speak {dialect}: its requests can be encoded, its answers, streams and errors decoded"
     )))
 }
 
 fn header(text: &str) -> Result<(String, String), String> {
     match text.split_once(':') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_lowercase(), value.trim().to_owned())),
-        _ => Err("a header is written as 'name: value'".to_owned()),
+        _ => Err("write a header as 'name: value'".to_owned()),
     }
 }

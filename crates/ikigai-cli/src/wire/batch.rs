@@ -76,7 +76,7 @@ pub(crate) fn run(
             Line::Whole(bytes) => answer(bytes, number, defaults, &translate),
         };
         out.json_line(&answer)?;
-        // Whoever drives us line by line waits for this one before sending the next.
+        // A program that drives us line by line waits for this one before sending the next.
         out.flush()?;
     }
     Ok(())

@@ -15,7 +15,7 @@ use crate::output::Out;
 
 /// Read canonical JSON, print a wire format
 ///
-/// What cannot be carried is listed on standard error, one a line: what, where, why.
+/// What cannot be carried is listed on standard error, one per line.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
@@ -97,7 +97,7 @@ fn in_order(events: &[Event]) -> Result<(), Error> {
     let told = events.last().is_some_and(|event| matches!(event, Event::Error { .. }));
     match response.error {
         Some(error) if response.finish_reason == FinishReason::Error && !told => {
-            Err(Error::invalid_request(format!("these events are no stream: {}", error.message)))
+            Err(Error::invalid_request(format!("these events are not a valid stream: {}", error.message)))
         }
         _ => Ok(()),
     }

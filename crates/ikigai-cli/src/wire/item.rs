@@ -64,7 +64,7 @@ impl Item<'_> {
     /// The body, if there is any.
     pub(crate) fn bytes(&self) -> Result<&[u8], Error> {
         match self.body.trim_ascii().is_empty() {
-            true => Err(Error::invalid_request("the input is empty, where JSON should be")),
+            true => Err(Error::invalid_request("the input is empty; expected JSON")),
             false => Ok(&self.body),
         }
     }
@@ -72,8 +72,8 @@ impl Item<'_> {
     /// The body as JSON.
     pub(crate) fn json(&self) -> Result<Value, Error> {
         serde_json::from_slice(&self.body).map_err(|error| match self.body.trim_ascii().is_empty() {
-            true => Error::invalid_request("the input is empty, where JSON should be"),
-            false => Error::invalid_request(format!("the input is no JSON: {error}")),
+            true => Error::invalid_request("the input is empty; expected JSON"),
+            false => Error::invalid_request(format!("the input is not JSON: {error}")),
         })
     }
 

@@ -1,4 +1,4 @@
-//! Who a request is encoded for: the provider whose ways are heeded, and the model.
+//! Who a request is encoded for: the provider whose peculiarities are respected, and the model.
 
 use ikigai_core::provider::{Registry, Route};
 use ikigai_core::{Dialect, Error, ModelName, Request, Thinking};

@@ -16,7 +16,7 @@ use crate::output::Out;
 
 /// Read one wire format, print another
 ///
-/// What cannot be carried is listed on standard error, one a line: what, where, why.
+/// What cannot be carried is listed on standard error, one per line.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:

@@ -34,8 +34,8 @@ fn answered(text: &str) -> Said {
 
 #[test]
 fn a_script_without_a_key_gets_no_simulated_answer() {
-    let stderr = "error: there is no key: set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another provider's\n  \
-                  Or store one with `ikigai keys set PROVIDER`. `--sim` asks the built-in simulator.\n";
+    let stderr = "error: no API key found: set ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY or another provider's\n  \
+                  Or store one with `ikigai keys set PROVIDER`. Use `--sim` to ask the built-in simulator.\n";
     let none = |stderr: &str| Said { code: Some(3), stdout: String::new(), stderr: stderr.to_owned() };
     let home = Home::new();
     assert_eq!(home.piped(&["ask", "Why", "is the sky blue?"], ""), none(stderr));
@@ -123,7 +123,10 @@ fn thinking_and_what_it_took_go_to_standard_error() {
     assert_eq!((said.code, said.stdout.as_str()), (Some(0), "Yes.\n"));
     let lines: Vec<&str> = said.stderr.lines().collect();
     assert_eq!(lines[0], "Hm.");
-    assert!(lines[1].contains(" in · ") && lines[1].contains(" out · ") && lines[1].contains(" · $"), "{lines:?}");
+    assert!(
+        lines[1].contains(" in · ") && lines[1].contains(" out · ") && lines[1].contains(" · <$0.0001 · "),
+        "{lines:?}"
+    );
 }
 
 #[test]
@@ -138,7 +141,7 @@ fn the_last_conversation_goes_on() {
     assert!(!fresh.stdout.contains('7'), "{}", fresh.stdout);
     let nothing = Home::new().piped(&["ask", "--sim", "-c", "hi"], "");
     assert_eq!(nothing.code, Some(1));
-    assert!(nothing.stderr.ends_with("error: there is no conversation to go on with\n"), "{}", nothing.stderr);
+    assert!(nothing.stderr.ends_with("error: there is no conversation to continue\n"), "{}", nothing.stderr);
 }
 
 #[test]
@@ -261,7 +264,7 @@ fn every_exit_code_is_what_help_says() {
     assert_eq!(ask(&home, &["--fail-on-length", "hi"]).code, Some(6));
     let said = ask(&home, &["hi"]);
     assert_eq!((said.code, said.stdout.as_str()), (Some(0), "Once\n"));
-    assert!(said.stderr.contains("cut off by its length"), "{}", said.stderr);
+    assert!(said.stderr.contains("hit the length limit"), "{}", said.stderr);
     // 7: no match for the schema, not even when told.
     let (_simulator, home) = scripted("[[reply]]\ntimes = 0\ntext = \"[]\"\n");
     let home = home.file("schema.json", r#"{"type":"object","properties":{},"additionalProperties":false}"#);
@@ -314,5 +317,44 @@ fn it_gives_up_when_told_to() {
     let (_simulator, home) = scripted("[[reply]]\ntimes = 0\nfault = \"stall\"\ntext = \"one two\"\n");
     let said = ask(&home, &["--timeout", "1", "hi"]);
     assert_eq!(said.code, Some(1));
-    assert!(said.stderr.contains("there is no answer after 1 s"), "{}", said.stderr);
+    assert!(said.stderr.contains("no answer after 1 s"), "{}", said.stderr);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_mcp_server_that_never_answers_ends_with_the_question() {
+    let mute = "echo $$ > mute.pid; trap '' TERM HUP; while :; do sleep 1; done";
+    let home = Home::new().file("config.toml", &format!("[mcp.mute]\ncommand = [\"sh\", \"-c\", \"{mute}\"]\n"));
+    let home = home.variable("PATH", std::env::var("PATH").unwrap());
+    let said = home.piped(&["ask", "--sim", "--tools", "--timeout", "1", "hi"], "");
+    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""));
+    assert!(said.stderr.contains("no answer after 1 s"), "{}", said.stderr);
+    let process = std::path::Path::new("/proc").join(home.text("work/mute.pid").trim());
+    let began = std::time::Instant::now();
+    while process.exists() {
+        assert!(began.elapsed() < std::time::Duration::from_secs(5), "the server still runs");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn json_has_the_time_to_the_first_token_and_no_cost_that_nobody_knows() {
+    let said = Home::new().piped(&["ask", "--sim", "--json"], "hi");
+    let answer: Value = serde_json::from_str(&said.stdout).unwrap();
+    assert!(answer["time_to_first_token_ms"].is_u64(), "{answer}");
+    assert_eq!(answer.get("cost"), None);
+    // An answer that comes whole has no first token.
+    let whole = Home::new().piped(&["ask", "--sim", "--json", "--no-stream"], "hi");
+    let whole: Value = serde_json::from_str(&whole.stdout).unwrap();
+    assert_eq!(whole.get("time_to_first_token_ms"), None);
+}
+
+#[test]
+fn a_broken_database_says_how_to_ask_without_it() {
+    let home =
+        Home::new().file("ikigai.db", "this is not a database, whatever it is called; it is long enough to be one");
+    let said = home.piped(&["ask", "--sim", "hi"], "");
+    assert_eq!((said.code, said.stdout.as_str()), (Some(1), ""));
+    assert!(said.stderr.contains("Use --no-save to go on without the database."), "{}", said.stderr);
+    assert_eq!(home.piped(&["ask", "--sim", "--no-save", "hi"], "").stdout, "You said: “hi” (1 word).\n");
 }

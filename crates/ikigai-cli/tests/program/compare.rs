@@ -63,7 +63,7 @@ fn a_model_that_fails_does_not_stop_the_others() {
     let said = ask(&home, &["gpt-4o-mini", "gpt-4o"], &["-u", "hi"]);
     assert_eq!((said.code, said.stdout.as_str()), (Some(1), "## gpt-4o-mini\n\n\n## gpt-4o\n\ndrei\n"));
     assert!(said.stderr.contains("error: gpt-4o-mini: "), "{}", said.stderr);
-    assert!(said.stderr.contains("gpt-4o: 8 in · 1 out · $"), "{}", said.stderr);
+    assert!(said.stderr.contains("gpt-4o: 8 in · 1 out · <$0.0001 · "), "{}", said.stderr);
 }
 
 #[test]
@@ -105,6 +105,28 @@ fn an_answer_that_breaks_off_is_kept_as_far_as_it_came() {
     let shown: Value = serde_json::from_str(&shown).unwrap();
     let kept = &shown["messages"][1];
     assert_eq!((&kept["state"], &kept["message"]["model"]), (&json!("cut"), &json!("gpt-4.1")), "{kept:#}");
+    // Its cost is an estimate: the conversation has it, the answer does not.
+    assert!(kept["cost"].is_number() && all[1].get("cost").is_none(), "{kept:#}");
+}
+
+#[test]
+fn a_question_that_the_first_model_did_not_answer_is_not_sent_again() {
+    let (_simulator, home) = house();
+    let said = ask(&home, &["gpt-4o-mini", "gpt-4o"], &["--json", "first"]);
+    let all: Vec<Value> = serde_json::from_str(&said.stdout).unwrap();
+    let sent = |place: usize| {
+        let id = all[place]["conversation"].as_str().unwrap();
+        let said = home.piped(&["ask", "--cid", id, "--dry-run", "second"], "");
+        ["first", "second"].map(|question| said.stdout.contains(question))
+    };
+    assert_eq!(sent(0), [false, true]);
+    // The other model did answer it.
+    assert_eq!(sent(1), [true, true]);
+    // Nor does a comparison send it: as with one question, eight tokens go out.
+    let id = all[0]["conversation"].as_str().unwrap();
+    let said = ask(&home, &["gpt-4o", "gpt-4o-mini"], &["--json", "--cid", id, "hi"]);
+    let all: Vec<Value> = serde_json::from_str(&said.stdout).unwrap();
+    assert_eq!(all[0]["usage"]["input_tokens"], json!(8));
 }
 
 #[test]
@@ -115,8 +137,8 @@ fn what_cannot_be_compared_is_refused_before_anything_is_sent() {
         assert_eq!((said.code, said.stdout.as_str()), (Some(2), ""), "{said:?}");
         assert!(said.stderr.contains(words), "{}", said.stderr);
     };
-    refused(&["o3", "gpt-4o"], &["--tools", "hi"], "--tools takes one model, not 2");
-    refused(&["o3", "gpt-4o"], &["--format", "jsonl", "hi"], "--format jsonl takes one model, not 2");
+    refused(&["o3", "gpt-4o"], &["--tools", "hi"], "--tools works with one model, not 2");
+    refused(&["o3", "gpt-4o"], &["--format", "jsonl", "hi"], "--format jsonl works with one model, not 2");
     refused(&["o3"; 5], &["hi"], "5 models are too many; compare at most 4");
     let said = ask(&home, &["gpt-4o", "gpt-4p"], &["hi"]);
     assert!(said.code != Some(0) && said.stderr.contains("gpt-4p"), "{said:?}");

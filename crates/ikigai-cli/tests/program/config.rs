@@ -112,13 +112,13 @@ fn what_means_nothing_is_refused_and_the_file_stays() {
     let told = |code: i32, text: &str| (code, text.to_owned());
     assert_eq!(
         refused(&["config", "set", "modle", "x"]),
-        told(2, "error: `modle` is no setting\n  Did you mean `model`?")
+        told(2, "error: `modle` is not a setting\n  Did you mean `model`?")
     );
     assert_eq!(
         refused(&["config", "set", "keys", "nano"]),
         told(
             1,
-            "error: HOME/config.toml:1:8: keys: `nano` is not known here; it is emacs or vi\n  The file stays as it was."
+            "error: HOME/config.toml:1:8: keys: unknown value `nano`; use emacs or vi\n  The file stays as it was."
         )
     );
     assert_eq!(refused(&["config", "set", "tools", "maybe"]), told(2, "error: tools is true or false, not `maybe`\n"));
@@ -141,7 +141,7 @@ fn every_file_is_checked() {
     none     HOME/credentials.toml
     none     HOME/providers.toml
     ok       HOME/models.toml
-    warning: HOME/config.toml:1:1: modle: `modle` is no key here; did you mean `model`?
+    warning: HOME/config.toml:1:1: modle: unknown key `modle`; did you mean `model`?
     ");
 
     let home = home.file("config.toml", "tools = 1\n").file("providers.toml", "[home]\nbase_urls = 1\n");
@@ -172,10 +172,7 @@ fn keys_that_others_may_read_or_that_are_nobodys_are_told() {
     assert!(open.stderr.contains("others may read this file (mode 644); run: chmod 600 "), "{}", open.stderr);
     let odd = mode(0o600);
     assert_eq!(odd.code, Some(0));
-    assert_eq!(
-        odd.stderr,
-        "warning: HOME/credentials.toml: no provider is called `antropic`; did you mean `anthropic`?\n"
-    );
+    assert_eq!(odd.stderr, "warning: HOME/credentials.toml: unknown provider `antropic`; did you mean `anthropic`?\n");
 }
 
 #[test]

@@ -40,22 +40,22 @@ fn a_set_up_that_works() {
       ok      ikigai VERSION
     files
       ok      HOME/config.toml
-      -       HOME/credentials.toml is not there
-      -       HOME/providers.toml is not there
-      -       HOME/models.toml is not there
+      -       HOME/credentials.toml does not exist
+      -       HOME/providers.toml does not exist
+      -       HOME/models.toml does not exist
     keys
       ok      anthropic: …7Qxz from ANTHROPIC_API_KEY
     network
       ok      anthropic: answers, N models
-      ok      the clock agrees with the servers'
+      ok      the clock matches the servers'
       -       NO_PROXY=127.0.0.1
       -       ANTHROPIC_BASE_URL=SIM: requests to Anthropic go there
     terminal
-      ok      the output goes to no terminal
-      ok      colours off: the output goes to no terminal
+      ok      the output is not a terminal
+      ok      colours off: the output is not a terminal
       ok      UTF-8: LANG=C.UTF-8
     database
-      ok      HOME/ikigai.db: SQLite VERSION, schema 2, 2 conversations, 3 messages, 112 KiB
+      ok      HOME/ikigai.db: SQLite VERSION, schema 3, 2 conversations, 3 messages, 116 KiB
 
     Nothing is broken.
     ");
@@ -86,7 +86,7 @@ fn what_is_broken_is_told_with_the_way_out_and_without_secrets() {
     let broken = of("broken");
     assert_eq!(broken.len(), 3, "{broken:?}");
     assert_eq!(broken[0], "files: HOME/config.toml:1:9: tools: invalid type: integer `1`, expected a boolean");
-    assert!(broken[1].starts_with("network: anthropic does not accept the key: "), "{broken:?}");
+    assert!(broken[1].starts_with("network: anthropic rejected the key: "), "{broken:?}");
     assert!(broken[2].starts_with("network: openai cannot be reached: "), "{broken:?}");
     assert!(of("info").contains(&"network: HTTPS_PROXY=http://…@127.0.0.1:9".to_owned()));
     assert_eq!(of("warning"), ["terminal: no UTF-8: neither LC_ALL, LC_CTYPE nor LANG is set"]);
@@ -97,7 +97,7 @@ fn offline_nobody_is_asked() {
     let home = Home::new().variable("OPENAI_API_KEY", KEY).variable("OPENAI_BASE_URL", "http://127.0.0.1:9");
     let said = home.said(&["doctor", "--offline"]);
     assert_eq!(said.code, Some(0));
-    assert!(said.stdout.contains("not asked (--offline)"), "{}", said.stdout);
+    assert!(said.stdout.contains("not checked (--offline)"), "{}", said.stdout);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn without_a_key_it_works_and_says_how_to_store_one() {
 fn a_certificate_file_that_is_not_there_is_found() {
     let said = Home::new().variable("SSL_CERT_FILE", "/nowhere.pem").said(&["doctor", "--offline"]);
     assert_eq!(said.code, Some(1));
-    assert!(said.stdout.contains("SSL_CERT_FILE=/nowhere.pem is not there"), "{}", said.stdout);
+    assert!(said.stdout.contains("SSL_CERT_FILE=/nowhere.pem does not exist"), "{}", said.stdout);
 }
 
 /// What it found about the database: the state, the words, and the way out.
@@ -129,7 +129,7 @@ fn a_database_that_is_not_there_is_not_made() {
     let home = Home::new();
     assert_eq!(
         database(&home),
-        (Some(0), vec![[json!("info"), json!("HOME/ikigai.db is not there yet"), Value::Null]])
+        (Some(0), vec![[json!("info"), json!("HOME/ikigai.db does not exist yet"), Value::Null]])
     );
     assert!(!home.path("ikigai.db").exists());
 }
@@ -148,7 +148,7 @@ fn a_broken_database_is_told_with_the_way_out_and_left_as_it_is() {
     let home = Home::new();
     std::fs::create_dir(home.path("ikigai.db")).unwrap();
     let (code, findings) = database(&home);
-    assert_eq!((code, &findings[0][1]), (Some(1), &json!("HOME/ikigai.db is no file")));
+    assert_eq!((code, &findings[0][1]), (Some(1), &json!("HOME/ikigai.db is not a file")));
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_server_is_not_asked_offline_and_else_told_to_be_unreachable() {
     let home = Home::new().variable("IKIGAI_DATABASE", "postgres://me:very-secret@127.0.0.1:9/chats");
     let shown = "postgres://…@127.0.0.1:9/chats";
     let (code, findings) = database(&home);
-    assert_eq!((code, &findings[0][1]), (Some(0), &json!(format!("{shown}: not asked (--offline)"))));
+    assert_eq!((code, &findings[0][1]), (Some(0), &json!(format!("{shown}: not checked (--offline)"))));
     let said = home.said(&["doctor"]);
     assert_eq!(said.code, Some(1));
     assert!(said.stdout.contains(&format!("broken  {shown}: ")), "{}", said.stdout);

@@ -15,7 +15,7 @@ fn an_unknown_command_is_a_usage_error() {
     error: unknown command `moddels`
       Did you mean `ikigai models`?
 
-    For more, try --help.
+    For more information, try --help.
     ");
 }
 

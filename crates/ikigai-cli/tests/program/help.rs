@@ -47,7 +47,7 @@ const COMMANDS: [&[&str]; 36] = [
 #[test]
 fn without_a_terminal_there_is_no_chat_but_a_way_out() {
     let said = said(&mut ikigai(&[]));
-    let stderr = "error: a chat needs a terminal\n  For pipes and scripts: ikigai ask \"…\"\n\nFor more, try --help.\n";
+    let stderr = "error: a chat needs a terminal\n  For pipes and scripts: ikigai ask \"…\"\n\nFor more information, try --help.\n";
     assert_eq!((said.code, said.stdout.as_str(), said.stderr.as_str()), (Some(2), "", stderr));
 }
 

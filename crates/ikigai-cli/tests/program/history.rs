@@ -22,7 +22,7 @@ fn filled() -> Home {
     let home = Home::new().file("sample.jsonl", SAMPLE).variable("TZ", "UTC").variable("LANG", "C.UTF-8");
     let file = home.path("sample.jsonl");
     let imported = home.said(&["history", "import", file.to_str().unwrap()]);
-    assert_eq!(imported, said(0, "2 conversations with 3 messages came in\n", ""));
+    assert_eq!(imported, said(0, "Imported 2 conversations with 3 messages\n", ""));
     home
 }
 
@@ -66,6 +66,24 @@ fn a_narrow_terminal_gets_a_shorter_title_and_then_fewer_columns() {
 }
 
 #[test]
+fn a_message_that_cannot_be_read_is_named_and_the_others_are_exported() {
+    let home = filled();
+    let whole = lines(&printed(&home, &["history", "export", "--all"]));
+    let file = home.path("ikigai.db");
+    let mut bytes = std::fs::read(&file).unwrap();
+    // The text of the first question begins with a quote; without it the message is no JSON any more.
+    let body = b"\"text\":\"Why is the sky blue?";
+    let place = bytes.windows(body.len()).position(|window| window == body).unwrap();
+    bytes[place + 7] = b' ';
+    std::fs::write(&file, bytes).unwrap();
+    let said = home.said(&["history", "export", "--all"]);
+    assert_eq!(said.code, Some(1));
+    assert_eq!(lines(&said.stdout).len(), whole.len() - 1);
+    assert!(said.stderr.contains(&format!("conversation {FIRST}: message ")), "{}", said.stderr);
+    assert!(said.stderr.contains("1 item could not be exported"), "{}", said.stderr);
+}
+
+#[test]
 fn a_list_goes_on_page_by_page() {
     let home = filled();
     let Said { code, stdout, stderr } = home.said(&["history", "list", "-n", "1"]);
@@ -101,15 +119,15 @@ fn a_list_goes_on_page_by_page() {
 #[test]
 fn looking_at_a_database_that_is_not_there_does_not_make_it() {
     let home = Home::new();
-    let none = "There is no conversation yet. `ikigai` begins one, and so does `ikigai ask`.\n";
+    let none = "There are no conversations yet. Start one with `ikigai` or `ikigai ask`.\n";
     assert_eq!(home.said(&["history", "list"]), said(0, "", none));
     assert_eq!(json(&home, &["history", "list", "--json"]), json!({"conversations": [], "next": null}));
     assert_eq!(
         home.said(&["history", "show"]),
-        said(1, "", "error: there is no conversation yet\n  `ikigai` begins one, and so does `ikigai ask`.\n")
+        said(1, "", "error: there are no conversations yet\n  Start one with `ikigai` or `ikigai ask`.\n")
     );
-    assert_eq!(home.said(&["history", "search", "sky"]), said(0, "", "Nothing was found.\n"));
-    assert_eq!(home.said(&["history", "delete", "--all", "--yes"]), said(0, "There was nothing to delete.\n", ""));
+    assert_eq!(home.said(&["history", "search", "sky"]), said(0, "", "No matches.\n"));
+    assert_eq!(home.said(&["history", "delete", "--all", "--yes"]), said(0, "Nothing to delete.\n", ""));
     assert!(!home.path("ikigai.db").exists());
 }
 
@@ -196,7 +214,7 @@ fn as_json_a_conversation_has_everything() {
 #[test]
 fn a_conversation_that_is_not_there_or_not_one_is_told_with_the_way_out() {
     let home = filled();
-    let missing = "error: there is no conversation `nope`\n  `ikigai history list` lists them.\n";
+    let missing = "error: no conversation matches `nope`\n  `ikigai history list` lists them.\n";
     for arguments in
         [&["show", "nope"][..], &["export", "nope"], &["export", "last", "nope"], &["delete", "nope", "-y"]]
     {
@@ -206,8 +224,8 @@ fn a_conversation_that_is_not_there_or_not_one_is_told_with_the_way_out() {
     let several = home.said(&["history", "show", "0190"]);
     assert_eq!(several.code, Some(1));
     assert_snapshot!(several.stderr, @r"
-    error: `0190` may be one of several
-      These fit:
+    error: `0190` matches several conversations
+      These match:
       000000a2 ↳ Why is the sky blue? · gpt-5 · 2 messages
       000000a1 Why is the sky blue? · claude-sonnet-4-5 · 2 messages
     ");
@@ -248,11 +266,11 @@ fn what_is_exported_comes_in_again_the_same() {
     let other = Home::new();
     assert_eq!(
         other.piped(&["history", "import", "-"], &export),
-        said(0, "2 conversations with 3 messages came in\n", "")
+        said(0, "Imported 2 conversations with 3 messages\n", "")
     );
     assert_eq!(
         other.piped(&["history", "import", "-"], &export),
-        said(0, "Nothing is new: 2 conversations were here already\n", "")
+        said(0, "Nothing new: 2 conversations already existed\n", "")
     );
     assert_eq!(lines(&printed(&other, &["history", "export", "--all"])), lines(&export));
 }
@@ -264,7 +282,7 @@ fn chosen_conversations_stand_alone_under_one_header() {
     let kinds: Vec<String> = lines(&export).iter().map(|line| line["type"].as_str().unwrap().to_owned()).collect();
     assert_eq!(kinds, ["conversation", "message", "message", "conversation", "message", "message"]);
     let imported = Home::new().piped(&["history", "import", "-"], &export);
-    assert_eq!(imported, said(0, "2 conversations with 4 messages came in\n", ""));
+    assert_eq!(imported, said(0, "Imported 2 conversations with 4 messages\n", ""));
 }
 
 #[test]
@@ -272,17 +290,17 @@ fn a_file_is_written_whole_and_not_overwritten_unless_that_is_said() {
     let home = filled();
     let file = home.path("out.md");
     let arguments = ["history", "export", "--all", "-o", file.to_str().unwrap()];
-    assert_eq!(home.said(&arguments), said(0, "2 conversations with 4 messages in HOME/out.md\n", ""));
+    assert_eq!(home.said(&arguments), said(0, "Exported 2 conversations with 4 messages to HOME/out.md\n", ""));
     let text = home.text("out.md");
     assert!(text.starts_with("# Why is the sky blue?\n") && text.contains("\n\n# Why is the sky blue?\n"), "{text}");
     std::fs::write(&file, "mine").unwrap();
     assert_eq!(
         home.said(&arguments),
-        said(1, "", "error: HOME/out.md is there already\n  Give another name, or replace it with --force.\n")
+        said(1, "", "error: HOME/out.md already exists\n  Choose another name, or replace it with --force.\n")
     );
     assert_eq!(home.text("out.md"), "mine");
     let forced = home.said(&[&arguments[..], &["--force", "--format", "jsonl"]].concat());
-    assert_eq!(forced, said(0, "2 conversations with 3 messages in HOME/out.md\n", ""));
+    assert_eq!(forced, said(0, "Exported 2 conversations with 3 messages to HOME/out.md\n", ""));
     assert!(home.text("out.md").starts_with("{\"type\":\"ikigai\""));
     let nowhere = home.path("nowhere/out.md");
     assert_eq!(home.said(&["history", "export", "last", "-o", nowhere.to_str().unwrap()]).code, Some(1));
@@ -297,12 +315,12 @@ fn a_line_that_cannot_be_read_is_named() {
     let Said { code, stdout, stderr } = home.piped(&["history", "import", "-"], &broken);
     assert_eq!((code, stdout.as_str()), (Some(1), ""));
     assert!(stderr.starts_with("error: standard input: line 6 of the import: "), "{stderr}");
-    assert!(stderr.contains("\n  The conversations before that line are in."), "{stderr}");
+    assert!(stderr.contains("\n  The conversations before that line were imported."), "{stderr}");
     let list = json(&home, &["history", "list", "--json"]);
     assert_eq!(list["conversations"].as_array().map(Vec::len), Some(1));
     assert_eq!(
         home.piped(&["history", "import", "-"], SAMPLE),
-        said(0, "1 conversation with 1 message came in; 1 was here already\n", "")
+        said(0, "Imported 1 conversation with 1 message; 1 already existed\n", "")
     );
     let missing = home.said(&["history", "import", "nowhere.jsonl"]);
     assert_eq!(missing.code, Some(1));
@@ -314,14 +332,14 @@ fn what_is_deleted_is_gone_and_its_fork_stays_whole() {
     let home = filled();
     // Nobody can be asked in a pipe.
     let Said { code, stderr, .. } = home.piped(&["history", "delete", "a1"], "y\n");
-    assert_eq!((code, stderr.contains("add --yes")), (Some(2), true), "{stderr}");
+    assert_eq!((code, stderr.contains("Add --yes")), (Some(2), true), "{stderr}");
     assert_eq!(home.said(&["history", "delete", "--all"]).code, Some(2));
     assert_eq!(home.said(&["history", "delete"]).code, Some(2));
     assert!(printed(&home, &["history", "list"]).contains("000000a1"));
 
     assert_eq!(
         home.said(&["history", "delete", "a1", "a1", "--yes"]),
-        said(0, "1 conversation is deleted, and really gone.\n", "")
+        said(0, "Deleted 1 conversation permanently.\n", "")
     );
     assert_eq!(home.said(&["history", "show", "a1"]).code, Some(1));
     assert!(printed(&home, &["history", "show", "a2"]).contains("## You\n\nWhy is the sky blue?\n"));
@@ -329,7 +347,7 @@ fn what_is_deleted_is_gone_and_its_fork_stays_whole() {
     assert!(!bytes.windows(8).any(|window| window == b"Rayleigh"), "the answer is still in the file");
     assert_eq!(
         home.said(&["history", "delete", "--all", "--yes"]),
-        said(0, "1 conversation is deleted, and really gone.\n", "")
+        said(0, "Deleted 1 conversation permanently.\n", "")
     );
     assert_eq!(json(&home, &["history", "list", "--json"]), json!({"conversations": [], "next": null}));
 }

@@ -19,7 +19,7 @@ fn a_key_is_stored_listed_and_removed() {
         home.piped(&["keys", "set", "anthropic"], &format!("{KEY}\n")),
         said(
             0,
-            "The key of Anthropic (…7Qxz) is in HOME/credentials.toml\n",
+            "Stored the key for Anthropic (…7Qxz) in HOME/credentials.toml\n",
             "To try it: ikigai keys check anthropic\n"
         )
     );
@@ -36,12 +36,12 @@ fn a_key_is_stored_listed_and_removed() {
     );
     assert_eq!(
         home.said(&["keys", "remove", "anthropic"]),
-        said(0, "The key of Anthropic is no longer in HOME/credentials.toml\n", "")
+        said(0, "Removed the key for Anthropic from HOME/credentials.toml\n", "")
     );
     assert_eq!(home.text("credentials.toml"), "google = \"short\"\n");
     assert_eq!(
         home.said(&["keys", "remove", "anthropic"]),
-        said(1, "", "error: there is no key of Anthropic in HOME/credentials.toml\n")
+        said(1, "", "error: there is no key for Anthropic in HOME/credentials.toml\n")
     );
 }
 
@@ -81,18 +81,14 @@ fn every_place_that_a_key_is_from_is_told_and_no_key_is_shown() {
     assert!(all.contains("(set MISTRAL_API_KEY)") && !all.contains("very-secret"), "{all}");
     // What goes before the file is told, when something is stored or removed.
     let set = home.piped(&["keys", "set", "openai"], "sk-other-key-0123456789");
-    assert_eq!(set.stderr, "warning: OPENAI_API_KEY goes before it: it has another key, …7Qxz\n");
+    assert_eq!(set.stderr, "warning: OPENAI_API_KEY takes precedence: it holds another key, …7Qxz\n");
     let removed = home.said(&["keys", "remove", "openai"]);
     assert_eq!(
         (removed.code, removed.stderr.as_str()),
-        (Some(0), "warning: there is still one in OPENAI_API_KEY: …7Qxz\n")
+        (Some(0), "warning: there is another key in OPENAI_API_KEY: …7Qxz\n")
     );
     let removed = home.said(&["keys", "remove", "openai"]);
-    assert!(
-        removed.stderr.ends_with("  There is one in OPENAI_API_KEY, which is yours to change.\n"),
-        "{}",
-        removed.stderr
-    );
+    assert!(removed.stderr.ends_with("  There is one in OPENAI_API_KEY; remove it there.\n"), "{}", removed.stderr);
 }
 
 #[test]
@@ -101,17 +97,20 @@ fn what_is_no_key_and_who_is_no_provider_is_refused() {
     for input in ["", "  \n", "two words", "two\nlines", "ü"] {
         let Said { code, stderr, .. } = home.piped(&["keys", "set", "openai"], input);
         assert_eq!(code, Some(1), "{input}");
-        assert!(stderr.starts_with("error: that is no key: "), "{stderr}");
+        assert!(stderr.starts_with("error: this is not a valid key: "), "{stderr}");
         assert!(!home.path("credentials.toml").exists());
     }
     let Said { code, stderr, .. } = home.piped(&["keys", "set", "antropic"], KEY);
     assert_eq!(code, Some(2));
-    assert_eq!(stderr, "error: unknown provider `antropic`\n  Did you mean `anthropic`?\n\nFor more, try --help.\n");
+    assert_eq!(
+        stderr,
+        "error: unknown provider `antropic`\n  Did you mean `anthropic`?\n\nFor more information, try --help.\n"
+    );
     // A key on the command line is refused by the parser, before it is used for anything.
     assert_eq!(home.said(&["keys", "set", "openai", KEY]).code, Some(2));
     let none = home.said(&["keys", "list"]);
     assert_eq!((none.code, none.stdout.as_str()), (Some(0), ""));
-    assert!(none.stderr.starts_with("There is no key yet."), "{}", none.stderr);
+    assert!(none.stderr.starts_with("There are no keys yet."), "{}", none.stderr);
 }
 
 #[test]

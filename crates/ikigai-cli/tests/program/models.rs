@@ -144,7 +144,7 @@ fn the_list_is_searched_by_words() {
     assert_eq!(at_home(&["models", "list", "-q", "LARGE one"]).lines().count(), 2);
     let Said { code, stdout, stderr } = said(&mut ikigai(&["models", "list", "-q", "no such words"]));
     assert_eq!((code, stdout.as_str()), (Some(1), ""));
-    assert_eq!(stderr, "error: no model fits\n  `ikigai models list` lists them all.\n");
+    assert_eq!(stderr, "error: no model matches\n  `ikigai models list` lists them all.\n");
     assert_eq!(printed(&["models", "list", "-q", "no such words", "--json"]), "[\n]\n");
 }
 
@@ -211,7 +211,7 @@ fn an_unknown_provider_is_a_usage_error() {
     error: unknown provider `antropic`
       Did you mean `anthropic`?
 
-    For more, try --help.
+    For more information, try --help.
     ");
 }
 

@@ -63,10 +63,11 @@ fn a_role_brings_its_prompt_its_model_and_its_level() {
     assert!(!asked.to_string().contains("You review code.") && asked.to_string().contains("Other."), "{asked:#}");
     // The level is kept, and what it rules out is told.
     let said = home.piped(&["ask", "--dry-run", "--role", "thinker", "hi"], "");
-    let loss = "loss: temperature at temperature: this model does not take it while it thinks; it is left out\n";
+    let loss = "dropped: temperature (this model does not take it while it thinks)\n";
     assert_eq!((said.stdout.contains("\"type\": \"enabled\""), said.stderr.as_str()), (true, loss), "{}", said.stdout);
     let said = home.piped(&["ask", "--role", "reviever", "hi"], "");
-    let stderr = "error: unknown role `reviever`\n  Did you mean `reviewer`?\n\nFor more, try --help.\n".to_owned();
+    let stderr =
+        "error: unknown role `reviever`\n  Did you mean `reviewer`?\n\nFor more information, try --help.\n".to_owned();
     assert_eq!(said, Said { code: Some(2), stdout: String::new(), stderr });
 }
 
@@ -77,7 +78,7 @@ fn a_template_is_filled_from_words_and_from_a_pipe() {
     assert_eq!(ask(&["language=French", "Good", "day"], "").stdout, "You said: “Into French: Good day” (4 words).\n");
     assert_eq!(ask(&["language=French"], "Good day\n").stdout, "You said: “Into French: Good day” (4 words).\n");
     let said = ask(&["Good day"], "");
-    let what = "error: template `translate` needs a value for `{{language}}`\n  Such as: translate language=…\n";
+    let what = "error: template `translate` needs a value for `{{language}}`\n  For example: translate language=…\n";
     assert_eq!((said.code, said.stderr.starts_with(what)), (Some(2), true), "{}", said.stderr);
 }
 
@@ -113,13 +114,13 @@ fn what_is_asked_may_not_cost_more_than_allowed() {
     let before = home.said(&["history", "list"]).stdout;
     let said = ask(&["0.000001", "a question of some twenty tokens, which is dearer than that"]);
     let stderr = "error: sending this would bring the cost to at least $0.000014; --max-cost is $0.000001\n  \
-                  Allow more with --max-cost, or use a cheaper model.\n";
+                  Raise --max-cost, or use a cheaper model.\n";
     assert_eq!(said, Said { code: Some(1), stdout: String::new(), stderr: stderr.to_owned() });
     assert_eq!(home.said(&["history", "list"]).stdout, before);
     // A price that nobody knows.
     let said = ask(&["1", "-m", "openai:gpt-99!", "hi"]);
     assert!(
-        said.stderr.starts_with("error: the price of gpt-99 is unknown, so --max-cost cannot be kept\n"),
+        said.stderr.starts_with("error: the price of gpt-99 is unknown, so --max-cost cannot be checked\n"),
         "{said:?}"
     );
     assert_eq!(said.code, Some(1));

@@ -136,7 +136,7 @@ fn a_folder_from_a_stranger_redirects_nothing() {
     // Not even a key of its own counts before the folder is trusted.
     let said = asked("groq:llama-3.3-70b-versatile");
     assert_eq!(said.code, Some(3));
-    assert!(said.stderr.contains("`ikigai trust` lets it be used"), "{}", said.stderr);
+    assert!(said.stderr.contains("run `ikigai trust` to use it"), "{}", said.stderr);
     home.said(&["trust"]);
     for model in models {
         assert_ne!(asked(model).code, Some(0), "{model}");

@@ -37,7 +37,8 @@ impl Running {
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
         let address = line.strip_prefix("http://").and_then(|rest| rest.strip_suffix('\n'));
-        let address = address.unwrap_or_else(|| panic!("{line}{}", text(&log))).to_owned();
+        assert!(address.is_some(), "{line}{}", text(&log));
+        let address = address.unwrap().to_owned();
         Running { child, address, log, _stdout: stdout }
     }
 
@@ -89,7 +90,7 @@ fn text(file: &Path) -> String {
 fn the_first_start_makes_a_key_and_shows_it_once() {
     let home = Home::new();
     let first = Running::start(&home, &[]);
-    first.wait("no key is shown", || text(&first.log).contains("any other model"));
+    first.wait("no key is shown", || text(&first.log).contains("Other models go by"));
     let shown = text(&first.log);
     let key = shown.lines().find_map(|line| line.strip_prefix("Client key: ")).unwrap().to_owned();
     assert!(key.starts_with("ik-") && key.len() > 40, "{key}");
@@ -107,7 +108,7 @@ fn the_first_start_makes_a_key_and_shows_it_once() {
         0o600
     );
     let second = Running::start(&home, &["--log", "off"]);
-    second.wait("no hint is shown", || text(&second.log).contains("any other model"));
+    second.wait("no hint is shown", || text(&second.log).contains("Other models go by"));
     assert_eq!(second.ask("sim", &key).0, 200);
     let said = second.stop();
     assert!(!said.contains(&key) && said.contains("ikigai serve --new-key"), "{said}");
@@ -129,9 +130,9 @@ fn the_configuration_is_read_again_and_a_bad_one_changes_nothing() {
     gateway.wait("it is not read", || gateway.ask("two", KEY).0 == 200);
     assert_eq!(gateway.ask("one", KEY).0, 404);
     // On request, too.
-    let before = text(&gateway.log).matches("was read again").count();
+    let before = text(&gateway.log).matches("configuration reloaded").count();
     assert!(Command::new("kill").args(["-HUP", &gateway.child.id().to_string()]).status().unwrap().success());
-    gateway.wait("SIGHUP does nothing", || text(&gateway.log).matches("was read again").count() > before);
+    gateway.wait("SIGHUP does nothing", || text(&gateway.log).matches("configuration reloaded").count() > before);
     let log = gateway.stop();
     assert!(!log.contains(KEY), "{log}");
 }

@@ -90,7 +90,7 @@ fn what_cannot_be_is_refused_with_the_way_out() {
     assert!(fault.stderr.contains("`cut_mid_evnt` is no fault"), "{}", fault.stderr);
     let rate = said(&mut ikigai(&["sim", "--fault", "stall@2"]));
     assert_eq!(rate.code, Some(2));
-    assert!(rate.stderr.contains("`2` is no rate; it is a number from 0 to 1"), "{}", rate.stderr);
+    assert!(rate.stderr.contains("invalid rate `2`: use a number from 0 to 1"), "{}", rate.stderr);
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let busy = said(&mut ikigai(&["sim", "--port", &port]));

@@ -90,6 +90,6 @@ fn an_export_of_version_0_1_0_comes_in_and_its_conversations_go_on() {
     let simulator = Simulator::with(&[]);
     let home = home(&simulator);
     let imported = home.said(&["history", "import", fixture("conversations.jsonl").to_str().unwrap()]);
-    assert_eq!((imported.code, imported.stdout.as_str()), (Some(0), "4 conversations with 26 messages came in\n"));
+    assert_eq!((imported.code, imported.stdout.as_str()), (Some(0), "Imported 4 conversations with 26 messages\n"));
     goes_on(&home, &simulator);
 }

@@ -73,7 +73,7 @@ fn a_request_in_another_dialect_with_what_was_lost_on_standard_error() {
       ]
     }
     "#);
-    assert_snapshot!(said.stderr, @"loss: seed at seed: this API has no such parameter; it is left out");
+    assert_snapshot!(said.stderr, @"dropped: seed (this API has no such parameter)");
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn strict_refuses_what_cannot_be_carried() {
     let Said { code, stdout, stderr } = wire(line, CHAT_REQUEST);
     assert_eq!((code, stdout.as_str()), (Some(1), ""));
     assert_snapshot!(stderr, @r"
-    loss: seed at seed: this API has no such parameter; it is left out
+    dropped: seed (this API has no such parameter)
     error: strict: anthropic cannot carry one thing of this request
     ");
 }
@@ -94,8 +94,8 @@ fn fields_that_the_format_does_not_know_are_told() {
     let Said { code, stderr, .. } = wire("encode --dialect openai-chat --kind request", canonical);
     assert_eq!(code, Some(0));
     assert_snapshot!(stderr, @r"
-    loss: temprature at temprature: the format has no such field, so it is ignored; did you mean `temperature`?
-    loss: max_tokens at max_tokens: the format has no such field, so it is ignored; did you mean `max_output_tokens`?
+    dropped: temprature (the format has no such field, so it is ignored; did you mean `temperature`?)
+    dropped: max_tokens (the format has no such field, so it is ignored; did you mean `max_output_tokens`?)
     ");
     let Said { code, stderr, .. } = wire("encode --dialect openai-chat --kind request --strict", canonical);
     assert_eq!(code, Some(1));
@@ -260,7 +260,7 @@ fn events_out_of_order_are_refused() {
         r#"[{"type":"start"},{"type":"text_delta","index":0,"text":"x"},{"type":"done","finish_reason":"stop"}]"#;
     let Said { code, stdout, stderr } = wire("encode --dialect anthropic --kind stream", events);
     assert_eq!((code, stdout.as_str()), (Some(1), ""));
-    assert!(stderr.starts_with("error: these events are no stream: "), "{stderr}");
+    assert!(stderr.starts_with("error: these events are not a valid stream: "), "{stderr}");
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn an_error_where_an_answer_should_be_ends_with_1() {
 #[test]
 fn input_that_makes_no_sense_is_told_with_its_place() {
     for (line, input, expected) in [
-        ("decode --dialect gemini --kind response", "", "the input is empty, where JSON should be"),
+        ("decode --dialect gemini --kind response", "", "the input is empty; expected JSON"),
         (
             "decode --dialect gemini --kind request",
             "{\n  \"contents\": x",
@@ -329,7 +329,7 @@ fn wrong_words_are_usage_errors_that_list_the_right_ones() {
         ("decode --dialect gemini --kind answer", "possible values: request, response, stream, error"),
         ("decode --dialect gemini", "--kind <KIND>"),
         ("decode --dialect gemini --kind error --status 42", "42 is not in 100..=599"),
-        ("decode --dialect gemini --kind error --header x", "a header is written as 'name: value'"),
+        ("decode --dialect gemini --kind error --header x", "write a header as 'name: value'"),
         ("encode --dialect gemini --kind request --provider gogle", "Did you mean `google`?"),
         ("encode --dialect openai-chat --kind request --provider groq --model openai:gpt-5", "--provider says groq"),
     ] {
@@ -357,7 +357,7 @@ fn a_dialect_that_only_providers_speak_is_written_for_them_and_read_from_them() 
         "inferenceConfig": {"maxTokens": 100},
     });
     assert_eq!((code, serde_json::from_str::<Value>(&stdout).unwrap()), (Some(0), wanted));
-    assert!(stderr.contains("seed at seed"), "{stderr}");
+    assert!(stderr.contains("dropped: seed ("), "{stderr}");
 
     let canonical = r#"{"model":"us.amazon.nova-lite-v1:0","messages":[{"role":"user","content":"Hi"}],"stream":true}"#;
     let full = json_of("encode --dialect bedrock-converse --kind request --full", canonical);

@@ -74,8 +74,8 @@ fn compare(columns: u16) {
     // What was said before and the chosen answer are what is gone on with.
     terminal.clear();
     terminal.line("/history");
-    let screen = terminal.settled("gpt-4o: Short light");
-    assert!(!screen.contains("Rayleigh"), "{screen}");
+    let screen = terminal.settled("red least");
+    assert!(screen.contains("2. gpt-4o\n  Short light") && !screen.contains("Rayleigh"), "{screen}");
     terminal.clear();
     // Each answer that came is a branch: the first one, two of the first race, two of the second.
     terminal.line("/branch");

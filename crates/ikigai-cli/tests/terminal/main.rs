@@ -5,6 +5,10 @@
 
 mod approval;
 mod compare;
+mod draft;
+mod everyday;
+mod first_minutes;
+mod mcp;
 mod models;
 mod paste;
 mod project;

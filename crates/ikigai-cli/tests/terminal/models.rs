@@ -72,7 +72,7 @@ fn names_are_forgiving_and_nothing_unknown_is_switched_to() {
     // The default changes only when that is asked for.
     assert!(!std::fs::read_to_string(house.home("config.toml")).unwrap().contains("model ="));
     terminal.line("/model haiku --default");
-    terminal.settled("begin with it, too");
+    terminal.settled("start with it, too");
     assert!(
         std::fs::read_to_string(house.home("config.toml")).unwrap().contains("model = \"anthropic:claude-haiku-4-5\"")
     );

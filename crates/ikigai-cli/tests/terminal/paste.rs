@@ -135,7 +135,7 @@ fn the_bell_rings_after_a_long_answer_unless_it_is_turned_off() {
     });
     for (house, (terminal, early), rings) in [(&house, rung, true), (&quiet, not_rung, false)] {
         terminal.settled("Done.");
-        terminal.settled("first text after 10.");
+        terminal.settled("first text after 10 s");
         let late = std::fs::read(house.home("record")).unwrap().contains(&7);
         assert_eq!((early, late), (false, rings));
     }

@@ -55,6 +55,12 @@ impl House {
         self.run(columns, rows, &format!("{variables} {program} {arguments}; echo \"ended with $?\"; sleep 600"))
     }
 
+    /// The same in a home without any key.
+    pub(crate) fn open_without_key(&self, columns: u16, rows: u16, arguments: &str) -> Terminal {
+        let unset = "env -u ANTHROPIC_API_KEY -u OPENAI_API_KEY -u GEMINI_API_KEY";
+        self.open_with(columns, rows, unset, arguments)
+    }
+
     /// A shell, in which the program is to be found.
     pub(crate) fn shell(&self, columns: u16, rows: u16) -> Terminal {
         self.run(columns, rows, "bash --norc --noprofile -i")
@@ -203,6 +209,11 @@ impl Terminal {
         let screen = self.tmux(&["capture-pane", "-p"]).unwrap();
         let lines: Vec<&str> = screen.lines().map(str::trim_end).collect();
         lines.join("\n").trim_end().to_owned()
+    }
+
+    /// The same with its styles, as escape sequences.
+    pub(crate) fn styled(&self) -> String {
+        self.tmux(&["capture-pane", "-p", "-e"]).unwrap()
     }
 
     /// Kills the program as a power cut would.

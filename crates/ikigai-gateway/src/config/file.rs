@@ -206,7 +206,7 @@ impl Reading<'_> {
             }
             Mode::Open => Ok(Access::Open),
             Mode::Keys if auth.keys.is_empty() => {
-                let message = "there are no keys; add `keys = [\"env:NAME\"]` below [auth]";
+                let message = "there are no keys; add `keys = [\"env:NAME\"]` under [auth]";
                 Err(self.at(place, "auth.keys", message))
             }
             Mode::Keys => Ok(Access::Keys(self.keys(&auth.keys)?)),
@@ -233,8 +233,7 @@ impl Reading<'_> {
         let start = reference.span().start;
         let secret = resolve(reference.get_ref(), self.environment).map_err(|message| self.at(start, path, message))?;
         if secret.given == Given::Inline {
-            let place =
-                self.at(start, path, "the secret is in the file itself; better write `env:NAME` or `file:PATH`");
+            let place = self.at(start, path, "the secret is in the file itself; use `env:NAME` or `file:PATH` instead");
             self.warnings.push(place.to_string());
         }
         Ok(secret.value)
@@ -255,7 +254,7 @@ impl Reading<'_> {
                     let reference = Spanned::new(name.span(), reference);
                     Some(Key::from(self.secret(&reference, &path(".api_key"))?))
                 }
-                Some(_) => return Err(self.at(start, path(".api_key"), "must be a text: `env:NAME` or `file:PATH`")),
+                Some(_) => return Err(self.at(start, path(".api_key"), "must be a string: `env:NAME` or `file:PATH`")),
             };
             let base_url = row.get("base_url").and_then(toml::Value::as_str).map(str::to_owned);
             let rows = toml::Table::from_iter([(id.clone(), toml::Value::Table(row))]);
@@ -310,7 +309,9 @@ impl Reading<'_> {
             None => Ok(usual),
             Some(given) => match Duration::try_from_secs_f64(*given.get_ref()) {
                 Ok(time) if !time.is_zero() => Ok(time),
-                _ => Err(self.at(given.span().start, format!("timeouts.{name}"), "must be seconds, above 0")),
+                _ => {
+                    Err(self.at(given.span().start, format!("timeouts.{name}"), "must be a number of seconds above 0"))
+                }
             },
         };
         Ok(ServerTimeouts {

@@ -30,7 +30,7 @@ pub(super) fn resolve(reference: &str, environment: &Environment) -> Result<Secr
         return if value.is_empty() { Err(format!("{path} is empty")) } else { Ok(by_reference(value.to_owned())) };
     }
     if reference.trim().is_empty() {
-        return Err("is empty; write `env:NAME` or `file:PATH`".to_owned());
+        return Err("is empty; use `env:NAME` or `file:PATH`".to_owned());
     }
     Ok(Secret { value: reference.to_owned(), given: Given::Inline })
 }

@@ -73,7 +73,7 @@ fn what_is_wrong_is_named_with_its_place() {
             "listen = \"nowhere\"",
             "g.toml:1:10: listen: `nowhere` is not an address with a port, such as 127.0.0.1:4000",
         ),
-        ("", "g.toml:1:1: auth.keys: there are no keys; add `keys = [\"env:NAME\"]` below [auth]"),
+        ("", "g.toml:1:1: auth.keys: there are no keys; add `keys = [\"env:NAME\"]` under [auth]"),
         ("[auth]\nmode = \"opne\"", "g.toml:2:8: auth.mode: unknown word `opne`; did you mean `open`?"),
         (
             "listen = \"0.0.0.0:1\"\n[auth]\nmode = \"open\"",
@@ -94,7 +94,10 @@ fn what_is_wrong_is_named_with_its_place() {
             "auth.mode = \"open\"\n[providers.openai]\nbase_ulr = \"x\"",
             "g.toml:2:12: providers.openai.base_ulr: unknown key `base_ulr`; did you mean `base_url`?",
         ),
-        ("auth.mode = \"open\"\n[timeouts]\nidle = -1.0", "g.toml:3:8: timeouts.idle: must be seconds, above 0"),
+        (
+            "auth.mode = \"open\"\n[timeouts]\nidle = -1.0",
+            "g.toml:3:8: timeouts.idle: must be a number of seconds above 0",
+        ),
         ("auth.mode = \"open\"\nattempts = 0", "g.toml:2:12: attempts: must be from 1 to 10"),
     ] {
         assert_eq!(read(text).unwrap_err(), message, "{text}");
@@ -106,7 +109,7 @@ fn a_secret_in_the_file_itself_is_a_warning_that_does_not_show_it() {
     let config = read("auth.keys = [\"this-is-a-secret-of-a-client\"]").unwrap();
     assert_eq!(
         config.warnings,
-        ["g.toml:1:14: auth.keys[0]: the secret is in the file itself; better write `env:NAME` or `file:PATH`"]
+        ["g.toml:1:14: auth.keys[0]: the secret is in the file itself; use `env:NAME` or `file:PATH` instead"]
     );
     assert!(!format!("{config:?}").contains("this-is-a-secret"));
 }

@@ -73,8 +73,8 @@ async fn wrong_methods_paths_and_types_are_named() {
     let bearer = format!("Bearer {KEY}");
     let key = ("authorization", bearer.as_str());
     for (method, path, headers, status, words) in [
-        ("GET", "/v1/chat/completions", &[key][..], 405, "takes POST"),
-        ("POST", "/v1/models", &[key], 405, "takes GET"),
+        ("GET", "/v1/chat/completions", &[key][..], 405, "needs POST"),
+        ("POST", "/v1/models", &[key], 405, "needs GET"),
         ("POST", "/v1/nothing", &[key], 404, "/v1/chat/completions"),
         ("GET", "/v1/responses/resp_1", &[key], 404, "stored"),
         ("POST", "/v1/messages", &[key, ("content-type", "text/plain")], 415, "application/json"),

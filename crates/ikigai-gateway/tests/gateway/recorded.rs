@@ -95,6 +95,7 @@ async fn serve(script: Arc<Script>, request: Request<Incoming>) -> Result<Respon
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::print_stdout, reason = "how much was compared is worth knowing with --no-capture")]
 async fn every_recorded_exchange_passes_through_byte_for_byte() {
     let script = Arc::new(Script::default());
     let url = provider(Arc::clone(&script)).await;

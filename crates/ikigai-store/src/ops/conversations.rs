@@ -143,7 +143,7 @@ pub(super) fn fresh(id: ConversationId, details: &Details, otherwise: Option<&Co
     })
 }
 
-/// Makes a conversation.
+/// Creates a conversation.
 #[derive(Debug)]
 pub(crate) struct Create {
     pub(crate) id: ConversationId,

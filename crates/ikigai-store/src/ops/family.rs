@@ -10,6 +10,15 @@ use crate::error::Result;
 use crate::sql::{Lock, Operation, Session, params};
 use crate::{ConversationId, Point, Time, json};
 
+/// `down` is everyone who shares a root with the conversation `$1`.
+///
+/// UNION, not UNION ALL: each is visited once, whatever the parents say.
+pub(super) const FAMILY: &str = "WITH RECURSIVE up(n, parent) AS (\
+     SELECT c.n, c.parent FROM conversations c WHERE c.id = $1 \
+     UNION SELECT c.n, c.parent FROM up JOIN conversations c ON c.n = up.parent), \
+     down(n) AS (SELECT up.n FROM up WHERE up.parent IS NULL \
+     UNION SELECT c.n FROM down JOIN conversations c ON c.parent = down.n)";
+
 /// Makes a conversation that shares the messages of another up to a point.
 #[derive(Debug)]
 pub(crate) struct Fork {
@@ -43,14 +52,8 @@ impl Operation for Family {
     type Output = Vec<Conversation>;
 
     async fn run<S: Session>(&self, session: &mut S) -> Result<Vec<Conversation>> {
-        // UNION, not UNION ALL: each is visited once, whatever the parents say.
-        let with = "WITH RECURSIVE up(n, parent) AS (\
-             SELECT c.n, c.parent FROM conversations c WHERE c.id = $1 \
-             UNION SELECT c.n, c.parent FROM up JOIN conversations c ON c.n = up.parent), \
-             down(n) AS (SELECT up.n FROM up WHERE up.parent IS NULL \
-             UNION SELECT c.n FROM down JOIN conversations c ON c.parent = down.n)";
         let rest = "WHERE c.n IN (SELECT n FROM down) ORDER BY c.created, c.id";
-        let family = fetch_all(session, with, rest, params![self.0.to_string()]).await?;
+        let family = fetch_all(session, FAMILY, rest, params![self.0.to_string()]).await?;
         if family.is_empty() {
             fetch(session, self.0).await?;
         }

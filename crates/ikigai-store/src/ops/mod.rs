@@ -23,4 +23,4 @@ pub(crate) use keys::{AllSettings, GetSetting, Prompts, RememberPrompt, SetSetti
 pub(crate) use messages::{Append, Message, Thread};
 pub(crate) use moving::{Outline, Record, Restore};
 pub(crate) use search::{RawHit, Search, reindex};
-pub(crate) use stats::{Examine, Measure, Spend};
+pub(crate) use stats::{Examine, Measure, Spend, SpendFamily};

@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use ikigai_core::Usage;
 use ikigai_core::catalog::Money;
 
+use super::family::FAMILY;
 use super::line::LINE;
 use super::messages::{self, THREAD};
-use crate::ConversationId;
 use crate::attachments::hash;
 use crate::error::{Error, Result};
 use crate::message_rows::{money, unpack};
 use crate::sql::{Operation, Session, Value, params};
 use crate::stats::{ModelStats, Spent, Stats, add};
+use crate::{ConversationId, State};
 
 /// So many problems are told.
 const MOST_PROBLEMS: usize = 20;
@@ -58,16 +59,30 @@ impl Operation for Spend {
     }
 }
 
+/// What the answers of a conversation took, with those of everyone who shares a root with it.
+#[derive(Debug)]
+pub(crate) struct SpendFamily(pub(crate) ConversationId);
+
+impl Operation for SpendFamily {
+    type Output = Spent;
+
+    async fn run<S: Session>(&self, session: &mut S) -> Result<Spent> {
+        let from = "messages m JOIN down ON down.n = m.conversation";
+        spent(session, FAMILY, from, params![self.0.to_string()]).await
+    }
+}
+
 /// Adds up here: sums of such numbers need more room than a database's integers have.
 async fn spent<S: Session>(session: &mut S, with: &str, from: &str, params: &[Value<'_>]) -> Result<Spent> {
     let sql = format!(
         "{with} SELECT m.provider, m.model, m.input_tokens, m.output_tokens, m.thinking_tokens, m.cache_read_tokens, \
-         m.cache_write_tokens, m.cost FROM {from} WHERE m.role = 'assistant'"
+         m.cache_write_tokens, m.cost, m.state FROM {from} WHERE m.role = 'assistant'"
     );
     let mut models: BTreeMap<(Option<String>, Option<String>), ModelStats> = BTreeMap::new();
     for mut row in session.query(&sql, params).await? {
         let (provider, model) = (row.opt_text(0)?, row.opt_text(1)?);
         let cost = row.opt_text(7)?.map(|pico| money(&pico).map_err(Error::corrupt)).transpose()?;
+        let is_estimate = cost.is_some() && row.text(8)? == State::Cut.as_str();
         let mut tokens = |column| row.opt_int(column).map(|tokens| count(tokens.unwrap_or_default()));
         let more = Usage {
             input_tokens: tokens(2)?,
@@ -80,6 +95,7 @@ async fn spent<S: Session>(session: &mut S, with: &str, from: &str, params: &[Va
         let one = models.entry((provider, model)).or_default();
         one.answers += 1;
         one.unpriced += u64::from(cost.is_none());
+        one.estimated += u64::from(is_estimate);
         one.cost = one.cost + cost.unwrap_or(Money::ZERO);
         add(&mut one.usage, &more);
     }

@@ -21,6 +21,12 @@ const ATTACHMENTS: i64 = NAMES + 3;
 const LAST_POSITION: usize = 16_383;
 const MOST_POSITIONS: usize = 255;
 
+/// So many of the newest messages tell whether a word is common, and it is when so many of them have it.
+const SAMPLE: i64 = 500;
+const COMMON: i64 = 5;
+/// A word that is common is ranked among so many of the newest messages.
+const RANKED_OF_NEWEST: i64 = 3000;
+
 pub(super) struct Transaction<'a> {
     pub(super) inner: deadpool_postgres::Transaction<'a>,
 }
@@ -55,26 +61,79 @@ impl Transaction<'_> {
             for mut row in rows {
                 found.push(Found { place, n: row.int(0)? });
             }
+            let room = wanted.saturating_sub(i64::try_from(found.len()).unwrap_or(i64::MAX));
+            // To rank all messages with a word that is everywhere takes long, and says little.
+            if place == Place::Title
+                && room > 0
+                && self.is_common(query).await?
+                && let Some(newest) = self.best_of_newest(query, room).await?
+            {
+                found.extend(newest);
+                break;
+            }
         }
         Ok(found.split_off(usize::try_from(offset).unwrap_or(usize::MAX).min(found.len())))
     }
 
     async fn newest(&mut self, query: &str, limit: i64, offset: i64) -> Result<Vec<Found>> {
-        let sql = "SELECT CAST(0 AS bigint) AS place, n, created FROM conversations \
-             WHERE words @@ CAST(CAST($1 AS text) AS tsquery) \
-             UNION ALL SELECT CAST(place AS bigint), n, created FROM messages \
-             WHERE words @@ CAST(CAST($1 AS text) AS tsquery) ORDER BY created DESC, n DESC LIMIT $2 OFFSET $3";
+        let wanted = limit.saturating_add(offset);
+        // A word that is everywhere is soon met on the way back from the newest message; for any other the index knows
+        // better. `IS TRUE` keeps the index of words out of it.
+        let messages = match self.is_common(query).await? {
+            true => {
+                "SELECT CAST(place AS bigint), n, created FROM messages \
+                 WHERE (words @@ CAST(CAST($1 AS text) AS tsquery)) IS TRUE ORDER BY created DESC, n DESC LIMIT $2"
+            }
+            false => {
+                "WITH found AS MATERIALIZED (SELECT CAST(place AS bigint) AS place, n, created FROM messages \
+                 WHERE words @@ CAST(CAST($1 AS text) AS tsquery)) \
+                 SELECT place, n, created FROM found ORDER BY created DESC, n DESC LIMIT $2"
+            }
+        };
+        let titles = "SELECT CAST(0 AS bigint), n, created FROM conversations \
+             WHERE words @@ CAST(CAST($1 AS text) AS tsquery) ORDER BY created DESC, n DESC LIMIT $2";
         let mut found = Vec::new();
-        for mut row in self.query(sql, params![query, limit, offset]).await? {
-            let place = match row.int(0)? {
-                0 => Place::Title,
-                1 => Place::Prompt,
-                2 => Place::Answer,
-                _ => Place::Tool,
-            };
-            found.push(Found { place, n: row.int(1)? });
+        for sql in [messages, titles] {
+            for mut row in self.query(sql, params![query, wanted]).await? {
+                let place = place(row.int(0)?);
+                let n = row.int(1)?;
+                found.push((row.int(2)?, Found { place, n }));
+            }
         }
-        Ok(found)
+        found.sort_by_key(|(created, found)| std::cmp::Reverse((*created, found.n)));
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let page = found.into_iter().skip(start).take(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(page.map(|(_, found)| found).collect())
+    }
+
+    /// Is what is looked for in many of the newest messages?
+    async fn is_common(&mut self, query: &str) -> Result<bool> {
+        let sql = "SELECT count(*) FROM (SELECT words FROM messages ORDER BY created DESC, n DESC LIMIT $2) newest \
+             WHERE words @@ CAST(CAST($1 AS text) AS tsquery)";
+        let count = self.first(sql, params![query, SAMPLE]).await?.map(|mut row| row.int(0)).transpose()?;
+        Ok(count.unwrap_or_default() >= COMMON)
+    }
+
+    /// The best among the newest messages; none when these are not enough.
+    async fn best_of_newest(&mut self, query: &str, wanted: i64) -> Result<Option<Vec<Found>>> {
+        let sql = "SELECT CAST(place AS bigint), n FROM \
+             (SELECT n, place, words FROM messages ORDER BY created DESC, n DESC LIMIT $3) newest \
+             WHERE words @@ CAST(CAST($1 AS text) AS tsquery) \
+             ORDER BY place, ts_rank(words, CAST(CAST($1 AS text) AS tsquery), 1) DESC, n DESC LIMIT $2";
+        let rows = self.query(sql, params![query, wanted, RANKED_OF_NEWEST]).await?;
+        let found = rows.into_iter().map(|mut row| Ok(Found { place: place(row.int(0)?), n: row.int(1)? }));
+        let found: Vec<Found> = found.collect::<Result<_>>()?;
+        Ok((found.len() as i64 >= wanted).then_some(found))
+    }
+}
+
+/// A place by its number.
+fn place(number: i64) -> Place {
+    match number {
+        0 => Place::Title,
+        1 => Place::Prompt,
+        2 => Place::Answer,
+        _ => Place::Tool,
     }
 }
 

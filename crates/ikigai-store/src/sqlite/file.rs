@@ -88,6 +88,20 @@ fn configure(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// Writes without waiting for the disk, and leaves the work that has gathered in the log to the next write that waits. What was
+/// written is there when this program ends, however it ends; after a power cut the last seconds may be missing.
+pub(super) fn without_waiting<T>(
+    connection: &mut Connection,
+    write: impl FnOnce(&mut Connection) -> Result<T>,
+) -> Result<T> {
+    pragma(connection, "PRAGMA synchronous = NORMAL")?;
+    pragma(connection, "PRAGMA wal_autocheckpoint = 0")?;
+    let written = write(connection);
+    pragma(connection, "PRAGMA wal_autocheckpoint = 1000")?;
+    pragma(connection, "PRAGMA synchronous = FULL")?;
+    written
+}
+
 /// Runs a pragma to its end, whatever it gives.
 fn pragma(connection: &Connection, sql: &str) -> Result<()> {
     let mut statement = connection.prepare(sql).map_err(fault)?;

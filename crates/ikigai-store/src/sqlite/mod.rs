@@ -35,7 +35,7 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens a database, makes it when there is none, and brings an old one up to date. A new file and its folder can be
+    /// Opens a database, creates it if it does not exist, and brings an old one up to date. A new file and its folder can be
     /// read by their owner only.
     ///
     /// # Errors
@@ -93,7 +93,13 @@ impl Engine for Sqlite {
 
     async fn write<O: Operation>(&self, operation: O) -> Result<O::Output> {
         let run = move |worker: &mut Worker| {
-            let written = session::transaction(worker.connection()?, "BEGIN IMMEDIATE", &Checked(operation))?;
+            let connection = worker.connection()?;
+            let written = match O::GROWS {
+                true => file::without_waiting(connection, |connection| {
+                    session::transaction(connection, "BEGIN IMMEDIATE", &Checked(operation))
+                })?,
+                false => session::transaction(connection, "BEGIN IMMEDIATE", &Checked(operation))?,
+            };
             if O::DELETES {
                 worker.scrub_later();
             }

@@ -1,6 +1,7 @@
 //! A transaction on a connection of our own. Nothing in it ever waits for anything but the disk.
 
 use std::future::{Future, ready};
+use std::ops::ControlFlow;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
@@ -37,6 +38,9 @@ pub(super) struct Transaction<'a> {
     pub(super) connection: &'a mut Connection,
 }
 
+/// So many messages are looked up one by one.
+const FEW: usize = 1000;
+
 impl Transaction<'_> {
     fn execute_now(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64> {
         let mut statement = self.connection.prepare_cached(&translated(sql)).map_err(fault)?;
@@ -45,15 +49,31 @@ impl Transaction<'_> {
     }
 
     fn query_now(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Vec<Row>> {
+        let mut all = Vec::new();
+        self.each(sql, params, |row| {
+            all.push(Row(std::mem::take(&mut row.0)));
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(all)
+    }
+
+    /// Hands over row by row, until that is enough.
+    fn each(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        mut take: impl FnMut(&mut Row) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
         let mut statement = self.connection.prepare_cached(&translated(sql)).map_err(fault)?;
         let columns = statement.column_count();
         let mut rows = statement.query(rusqlite::params_from_iter(params)).map_err(fault)?;
-        let mut all = Vec::new();
         while let Some(row) = rows.next().map_err(fault)? {
             let values = (0..columns).map(|column| value(row.get_ref(column).map_err(fault)?));
-            all.push(Row(values.collect::<Result<_>>()?));
+            if take(&mut Row(values.collect::<Result<_>>()?))?.is_break() {
+                break;
+            }
         }
-        Ok(all)
+        Ok(())
     }
 
     fn best(&mut self, query: &Query, limit: i64, offset: i64) -> Result<Vec<Found>> {
@@ -73,22 +93,60 @@ impl Transaction<'_> {
         Ok(found.split_off(usize::try_from(offset).unwrap_or(usize::MAX).min(found.len())))
     }
 
+    /// What was found is kept in mind. When it is much, messages are looked at from the newest on until enough of them are
+    /// among it: a word that is everywhere is soon met.
     fn newest(&mut self, query: &Query, limit: i64, offset: i64) -> Result<Vec<Found>> {
-        let sql = "SELECT s.rowid, m.role FROM search s LEFT JOIN messages m ON m.n = s.rowid \
-             LEFT JOIN conversations c ON c.n = -s.rowid WHERE s.search MATCH $1 \
-             ORDER BY coalesce(m.created, c.created) DESC, abs(s.rowid) DESC LIMIT $2 OFFSET $3";
-        let rows = self.query_now(sql, params![query.to_fts5(), limit, offset])?;
-        let found = rows.into_iter().map(|mut row| {
-            let n = row.int(0)?.abs();
-            let place = match row.opt_text(1)?.as_deref() {
-                None => Place::Title,
+        let mut keys = Vec::new();
+        self.each("SELECT rowid FROM search WHERE search MATCH $1", params![query.to_fts5()], |row| {
+            keys.push(row.int(0)?);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        keys.sort_unstable();
+        let titles = keys.partition_point(|key| *key < 0);
+        let is_found = |key: i64| keys.binary_search(&key).is_ok();
+        let wanted = usize::try_from(limit.saturating_add(offset)).unwrap_or(usize::MAX);
+        let mut found: Vec<(i64, i64, Place)> = Vec::new();
+        if keys.len() <= FEW {
+            for n in keys.iter().copied().filter(|key| *key > 0) {
+                let row = self.query_now("SELECT created FROM messages WHERE n = $1", params![n])?;
+                let created = row.into_iter().next().map(|mut row| row.int(0)).transpose()?;
+                found.extend(created.map(|created| (created, n, Place::Answer)));
+            }
+        } else if titles < keys.len() {
+            self.each("SELECT n, created FROM messages ORDER BY created DESC, n DESC", &[], |row| {
+                let (n, created) = (row.int(0)?, row.int(1)?);
+                if is_found(n) {
+                    found.push((created, n, Place::Answer));
+                }
+                Ok(if found.len() < wanted { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+            })?;
+        }
+        if titles > 0 {
+            self.each("SELECT n, created FROM conversations", &[], |row| {
+                let (n, created) = (row.int(0)?, row.int(1)?);
+                if is_found(-n) {
+                    found.push((created, n, Place::Title));
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+        }
+        found.sort_unstable_by_key(|(created, n, _)| std::cmp::Reverse((*created, *n)));
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let page = found.into_iter().skip(start).take(usize::try_from(limit).unwrap_or(usize::MAX));
+        let place = |(_, n, place): (i64, i64, Place)| {
+            if place == Place::Title {
+                return Ok(Found { place, n });
+            }
+            let role = self.query_now("SELECT role FROM messages WHERE n = $1", params![n])?;
+            let role = role.into_iter().next().map(|mut row| row.text(0)).transpose()?;
+            let place = match role.as_deref() {
                 Some("user") => Place::Prompt,
                 Some("assistant") => Place::Answer,
-                Some(_) => Place::Tool,
+                _ => Place::Tool,
             };
             Ok(Found { place, n })
-        });
-        found.collect()
+        };
+        page.map(place).collect()
     }
 
     fn index(&mut self, key: i64, place: Place, words: &[String]) -> Result<()> {

@@ -61,7 +61,7 @@ fn the_database_is_set_up_as_it_should_be() {
         ("auto_vacuum", "2"),
         ("busy_timeout", "30000"),
         ("application_id", "1768647015"),
-        ("user_version", "2"),
+        ("user_version", "3"),
     ];
     for pool in [&store.writer, store.reading()] {
         for (name, expected) in asked {
@@ -113,7 +113,7 @@ fn a_newer_database_is_refused() {
     assert_eq!(
         error.to_string(),
         format!(
-            "{}: a newer ikigai made this database: its schema is version 7, this program knows up to 2. Update ikigai, \
+            "{}: a newer ikigai made this database: its schema is version 7, this program knows up to 3. Update ikigai, \
              or choose another database. Nothing was changed.",
             path.display()
         )
@@ -257,14 +257,14 @@ fn an_old_database_is_migrated() {
         store.append(hits[0].conversation, user("And the sea?")).await.unwrap();
         assert_eq!(store.thread(hits[0].conversation).await.unwrap().len(), 3);
         let health = store.check().await.unwrap();
-        assert_eq!((health.schema, health.problems), (2, Vec::new()));
+        assert_eq!((health.schema, health.problems), (3, Vec::new()));
     });
     let applied: Vec<(i64, String)> = {
         let raw = Connection::open(&path).unwrap();
         let mut statement = raw.prepare("SELECT version, name FROM migrations ORDER BY version").unwrap();
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(|row| row.unwrap()).collect()
     };
-    assert_eq!(applied, [(1, "conversations".to_owned()), (2, "search".to_owned())]);
+    assert_eq!(applied, [(1, "conversations".to_owned()), (2, "search".to_owned()), (3, "created".to_owned())]);
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn a_migration_that_fails_leaves_the_database_as_it_was() {
     filled(&path);
     let mut connection = Connection::open(&path).unwrap();
     let broken = crate::migrations::Migration {
-        version: 3,
+        version: 4,
         name: "broken",
         sql: "DELETE FROM messages; CREATE TABLE half (n); SELECT nonsense FROM nowhere;",
         then: crate::migrations::Then::Nothing,

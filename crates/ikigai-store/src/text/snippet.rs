@@ -14,7 +14,7 @@ const BEFORE: usize = 40;
 pub struct Snippet {
     /// The piece, with `…` where something was left off.
     pub text: String,
-    /// Where in it the words stand that were looked for, as byte ranges.
+    /// The positions of the matching words in it, as byte ranges.
     pub marks: Vec<Range<usize>>,
 }
 

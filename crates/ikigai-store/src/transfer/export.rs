@@ -19,18 +19,21 @@ pub enum Selection {
 }
 
 /// What was exported.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Exported {
     /// How many conversations.
     pub conversations: u64,
     /// How many messages.
     pub messages: u64,
+    /// What could not be read and was left out, in words. Only an export of everything goes on without it.
+    pub unreadable: Vec<String>,
 }
 
 /// Writes conversations as JSON Lines, from which [`import`](crate::import) makes the same again: ids, times, forks,
 /// attachments, sealed state and all. Settings and typed prompts are not among them.
 ///
-/// A conversation is in memory at a time, not all of them. One that is deleted meanwhile is left out.
+/// A conversation is in memory at a time, not all of them. One that is deleted meanwhile is left out. Of everything, a message
+/// that cannot be read is left out too, and named in [`Exported::unreadable`].
 ///
 /// # Errors
 /// When there is no such conversation, or something cannot be read or written.
@@ -46,9 +49,17 @@ pub async fn export(store: &dyn Store, selection: Selection, to: &mut (dyn Write
         }
         Selection::All => {
             for id in parents_first(store.outline().await?) {
-                match store.record(id).await {
-                    Ok(record) => write(to, record, &mut exported)?,
+                match store.salvage(id).await {
+                    Ok((record, unreadable)) => {
+                        write(to, record, &mut exported)?;
+                        let words = unreadable.iter().map(|error| format!("conversation {id}: {error}"));
+                        exported.unreadable.extend(words);
+                    }
                     Err(error) if error.kind() == ErrorKind::NotFound => {}
+                    // Only this one is damaged. What is wrong with the store as a whole ends it.
+                    Err(error) if error.kind() == ErrorKind::Corrupt => {
+                        exported.unreadable.push(format!("conversation {id}: {error}"));
+                    }
                     Err(error) => return Err(error),
                 }
             }

@@ -15,11 +15,11 @@ const LONGEST: u64 = 512 * 1024 * 1024;
 /// What was imported.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// How many conversations came in.
+    /// How many conversations were imported.
     pub conversations: u64,
-    /// How many messages came in with them.
+    /// How many messages were imported with them.
     pub messages: u64,
-    /// How many conversations were here already and stayed as they are.
+    /// How many conversations already existed and were left as they are.
     pub already: u64,
 }
 
@@ -64,7 +64,7 @@ pub async fn import(store: &dyn Store, from: &mut (dyn BufRead + Send)) -> Resul
                 }
             }
             (_, false) => {
-                return Err(wrong(number, "this is no export of conversations: the first line must be its header"));
+                return Err(wrong(number, "this is not an export of conversations: the first line must be its header"));
             }
             (other, true) => {
                 let other: String = other.chars().take(40).collect();
@@ -87,7 +87,7 @@ fn record(line: ConversationLine, from: &mut (dyn BufRead + Send), number: &mut 
         let text = next(from, number)?.ok_or_else(|| short(*number))?;
         let kind: Kind = read(&text, *number)?;
         if kind.kind != "message" {
-            let said = format!("conversation {} has {count} messages, and this is none", conversation.id);
+            let said = format!("conversation {} has {count} messages, but this line is not one", conversation.id);
             return Err(wrong(*number, said));
         }
         let line: MessageLine = read(&text, *number)?;

@@ -70,7 +70,7 @@ fn a_line_that_cannot_be_read_is_named() {
     let table = [
         ("", "line 1 of the import: the file is empty; an export begins with a header"),
         ("nonsense", "line 1 of the import: expected ident at line 1 column 2"),
-        (&one, "line 1 of the import: this is no export of conversations: the first line must be its header"),
+        (&one, "line 1 of the import: this is not an export of conversations: the first line must be its header"),
         (
             &HEADER.replace(":1", ":2"),
             "line 1 of the import: the export has version 2, and this program reads up to 1; update ikigai",
@@ -83,7 +83,7 @@ fn a_line_that_cannot_be_read_is_named() {
         ),
         (
             &format!("{HEADER}\n{one}\n{one}"),
-            "line 3 of the import: conversation 019a8b5e-7c3f-7e21-9d4b-0f6c2a1b3d58 has 1 messages, and this is none",
+            "line 3 of the import: conversation 019a8b5e-7c3f-7e21-9d4b-0f6c2a1b3d58 has 1 messages, but this line is not one",
         ),
         (
             &format!("{HEADER}\n{one}\n{}", MESSAGE.replace("user", "nobody")),

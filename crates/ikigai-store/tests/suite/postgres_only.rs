@@ -62,7 +62,7 @@ async fn a_newer_database_is_refused(server: &Server) {
     let error = Postgres::open(&url).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Newer);
     let said = error.to_string();
-    assert!(said.contains("its schema is version 99, this program knows up to 2. Update ikigai"), "{said}");
+    assert!(said.contains("its schema is version 99, this program knows up to 3. Update ikigai"), "{said}");
     server.drop_database(&url).await;
 }
 

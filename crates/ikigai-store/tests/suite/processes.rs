@@ -118,7 +118,7 @@ struct Seen {
     kept: bool,
 }
 
-/// Words that came longer ago than this are kept, unless the machine is very busy: twice the time that they are gathered.
+/// Words that came longer ago than this are kept, unless the machine is very busy.
 const KEPT_AFTER: Duration = Duration::from_millis(500);
 
 /// Kills a writer at some moment and looks at what it left.
@@ -225,9 +225,8 @@ fn kill_many(kills: usize, side_by_side: usize, database: impl Fn(usize) -> Stri
     );
     // Otherwise nothing was tested.
     assert!(finished > 0 && partial * 2 > kills, "{finished} finished, {partial} in the middle");
-    // A disk or a processor that others use may be late now and then; a writer that waits for the end always is.
     let late: Vec<Duration> = all.iter().map(|seen| seen.lost).filter(|lost| *lost > Duration::from_secs(1)).collect();
-    assert!(late.len() * 20 <= kills, "more than a second is missing of too many: {late:?}");
+    assert_eq!(late, [], "more than a second is missing");
     let long = all.iter().filter(|seen| seen.long).count();
     let kept = all.iter().filter(|seen| seen.long && seen.kept).count();
     assert!(long > 0 && kept * 10 >= long * 9, "of {long} long answers only {kept} were kept in part");

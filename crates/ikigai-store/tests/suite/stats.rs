@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ikigai_core::Usage;
 use ikigai_core::catalog::Money;
-use ikigai_store::{ConversationId, Details, ErrorKind, Listing, Point, Stats, Store};
+use ikigai_store::{ConversationId, Details, ErrorKind, Listing, Point, State, Stats, Store};
 use pretty_assertions::assert_eq;
 
 use crate::support::sample::{assistant, picture, rich, user};
@@ -74,6 +74,14 @@ pub(crate) async fn a_conversation_knows_what_it_took(store: Arc<dyn Store>) {
     let spent = store.spent(fork).await.unwrap();
     assert_eq!((spent.answers(), spent.unpriced(), spent.usage(), spent.cost()), (2, 0, all, Money::from_pico(12)));
     assert_eq!(store.stats().await.unwrap().spent.answers(), 3);
+    // The family's answers count once each; what was cut off has an estimate.
+    let cut = assistant("Fo").cost(Money::from_pico(9)).state(State::Cut);
+    store.append(fork, cut).await.unwrap();
+    for member in [chat, fork] {
+        let spent = store.spent_by_family(member).await.unwrap();
+        let told = (spent.answers(), spent.unpriced(), spent.estimated(), spent.cost());
+        assert_eq!(told, (4, 1, 1, Money::from_pico(21)));
+    }
 
     let empty = store.create(Details::default()).await.unwrap().id;
     assert_eq!(store.spent(empty).await.unwrap().models, []);
@@ -86,7 +94,7 @@ pub(crate) async fn a_good_database_is_well(store: Arc<dyn Store>) {
     store.append_all(chat, vec![user("a"), rich()]).await.unwrap();
     let health = store.check().await.unwrap();
     assert!(health.is_well(), "{health:?}");
-    assert_eq!((health.schema, health.place.as_str()), (2, store.place()));
+    assert_eq!((health.schema, health.place.as_str()), (3, store.place()));
     assert!(health.engine.starts_with("SQLite 3.") || health.engine.starts_with("PostgreSQL "), "{}", health.engine);
 }
 

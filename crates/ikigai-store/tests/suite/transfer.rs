@@ -52,7 +52,7 @@ pub(crate) async fn out_and_in_again(store: Arc<dyn Store>) {
     filled(&store).await;
     let mut out = Vec::new();
     let exported = export(&*store, Selection::All, &mut out).await.unwrap();
-    assert_eq!(exported, Exported { conversations: 7, messages: 7 });
+    assert_eq!(exported, Exported { conversations: 7, messages: 7, unreadable: Vec::new() });
 
     let other = Sqlite::memory().await.unwrap();
     let imported = import(&other, &mut out.as_slice()).await.unwrap();
@@ -84,7 +84,7 @@ pub(crate) async fn one_conversation_stands_alone(store: Arc<dyn Store>) {
     store.append(fork, user("b")).await.unwrap();
     let mut out = Vec::new();
     let exported = export(&*store, Selection::One(fork), &mut out).await.unwrap();
-    assert_eq!(exported, Exported { conversations: 1, messages: 3 });
+    assert_eq!(exported, Exported { conversations: 1, messages: 3, unreadable: Vec::new() });
 
     let other = Sqlite::memory().await.unwrap();
     import(&other, &mut out.as_slice()).await.unwrap();

@@ -26,7 +26,7 @@ pub(crate) struct Signer {
 
 impl Signer {
     /// The key pair of the environment: `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, with `AWS_SESSION_TOKEN` where it is
-    /// a temporary one; or else that of a profile in `~/.aws/credentials`. None when there is none.
+    /// a temporary one; or else that of a profile in `~/.aws/credentials`. `None` if neither is set.
     pub(crate) fn find(environment: &Environment) -> Result<Option<Self>, Error> {
         let region = environment.variable("AWS_REGION").or_else(|| environment.variable("AWS_DEFAULT_REGION"));
         let region = region.unwrap_or_else(|| "us-east-1".to_owned());

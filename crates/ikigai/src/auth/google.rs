@@ -25,7 +25,7 @@ pub(crate) struct Accounts(Mutex<Vec<(Option<String>, Account)>>);
 pub(crate) struct Account(AccessTokenCredentials);
 
 impl Accounts {
-    /// The account that a file describes; without a file, the one that this process runs as. None when there is neither.
+    /// The account that a file describes; without a file, the one that this process runs as. `None` if there is neither.
     pub(crate) fn account(&self, environment: &Environment, found: Option<&Found>) -> Result<Option<Account>, Error> {
         let file = found.map(|found| found.key.expose().to_owned());
         if file.is_none() && !environment.is_process() {
@@ -66,7 +66,7 @@ fn from_file(file: &str) -> Result<Account, Error> {
         "impersonated_service_account" => {
             credentials::impersonated::Builder::new(json).with_scopes([SCOPE]).build_access_token_credentials()
         }
-        other => return Err(failed(&format!("{file}: `{other}` is no kind of account that is known"))),
+        other => return Err(failed(&format!("{file}: unknown kind of account `{other}`"))),
     };
     built.map(Account).map_err(|error| failed(&format!("{file}: {error}")))
 }
@@ -84,7 +84,7 @@ impl Account {
 }
 
 fn failed(why: &str) -> Error {
-    ikigai_core::Error::new(ErrorKind::Auth, format!("there is no token from Google: {why}")).into()
+    ikigai_core::Error::new(ErrorKind::Auth, format!("cannot get a token from Google: {why}")).into()
 }
 
 impl fmt::Debug for Account {

@@ -39,7 +39,7 @@ pub(crate) enum Signing {
 }
 
 /// How a provider is shown who is asking: by a header, which is put into `headers`, or by something that each try needs.
-/// None when there is nothing to show.
+/// Returns `None` if there is nothing to show.
 ///
 /// A key never goes into the address: addresses are logged.
 pub(crate) fn authorize(

@@ -61,7 +61,7 @@ impl std::fmt::Display for CredentialsError {
 impl std::error::Error for CredentialsError {}
 
 impl Credentials {
-    /// The keys in a folder; none when there is no such file.
+    /// The keys in a folder; empty if the file does not exist.
     ///
     /// # Errors
     /// When a file is broken, or others than its owner may read it.
@@ -97,13 +97,13 @@ impl Credentials {
         Some((&entry.key, &entry.file))
     }
 
-    /// The providers that a key is there for, as they are written.
+    /// The providers that have a key, as written in the file.
     pub fn providers(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|entry| entry.provider.as_str())
     }
 }
 
-/// The text of a file that only its owner may read; none when there is no file.
+/// The text of a file that only its owner may read; `None` if it does not exist.
 fn read(file: &Path) -> Result<Option<String>, CredentialsError> {
     let broken = |message: String| CredentialsError { file: file.to_owned(), line: None, message };
     let metadata = match std::fs::metadata(file) {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// The assignments of a `.env` file; none when there is no file. Lines that are none are passed over: the file belongs to
+/// The assignments of a `.env` file; empty if it does not exist. Other lines are skipped: the file belongs to
 /// other programs, and each of those has its own idea of the form.
 pub(crate) fn read(file: &Path) -> Vec<(String, String)> {
     std::fs::read_to_string(file).map(|text| parse(&text)).unwrap_or_default()

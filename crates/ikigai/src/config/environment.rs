@@ -78,7 +78,7 @@ impl Environment {
         self
     }
 
-    /// A variable; an empty one counts as none.
+    /// A variable; an empty one counts as unset.
     pub fn variable(&self, name: &str) -> Option<String> {
         let value = self.added.0.get(name).cloned().or_else(|| match &self.variables {
             Variables::Process => std::env::var(name).ok(),
@@ -87,7 +87,7 @@ impl Environment {
         value.filter(|value| !value.trim().is_empty())
     }
 
-    /// The settings folder: `$IKIGAI_HOME`, or else `ikigai` in the system's place for settings. None where there is no
+    /// The settings folder: `$IKIGAI_HOME`, or else `ikigai` in the system's place for settings. `None` if there is no
     /// such place, as for a user without a home.
     pub fn settings(&self) -> Option<&PathBuf> {
         self.settings.as_ref()

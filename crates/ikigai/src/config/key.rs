@@ -4,7 +4,7 @@ use std::fmt;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// A provider's key. It shows itself to nobody, and is wiped from memory when dropped.
+/// A provider's key. It is never printed, and is wiped from memory when dropped.
 ///
 /// ```
 /// use ikigai::config::Key;
@@ -17,7 +17,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 pub struct Key(SecretString);
 
 impl Key {
-    /// The key itself. Whoever asks for it takes care of it.
+    /// The key itself. Handle it with care.
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }

@@ -53,17 +53,17 @@ impl std::fmt::Display for KeySource {
     }
 }
 
-/// There is no key: what to set, where to write it down, where to get one.
+/// A missing key: what to set, where to store it, where to get one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingKey {
     /// The provider's name for people.
     pub provider: String,
-    /// The provider's id, as it stands in a file of keys.
+    /// The provider's id, as written in a file of keys.
     pub id: String,
     /// The variables that may hold a key, first one first.
     pub variables: Vec<String>,
-    /// The file that it can be written down in; none when there is no settings folder.
+    /// The file that can hold it; `None` if there is no settings folder.
     pub file: Option<PathBuf>,
     /// The page where a person gets one, where it is known.
     pub page: Option<String>,

@@ -20,7 +20,7 @@ const EXCERPT: usize = 1000;
 
 /// What went wrong: with the request, on the way, at the provider, or with its answer.
 ///
-/// [`kind`](Error::kind) tells what to do about it; nobody has to look deeper. Cheap to clone. It never holds a key.
+/// [`kind`](Error::kind) says what to do about it; most programs need nothing else. Cheap to clone. It never holds a key.
 ///
 /// ```
 /// # async fn f() -> Result<(), ikigai::Error> {
@@ -59,7 +59,7 @@ pub struct Attempt {
     pub status: Option<u16>,
     /// What was said.
     pub message: String,
-    /// How long was waited before the next try of the same model; none when there was none.
+    /// The wait before the next try of the same model; `None` if there was no further try.
     pub waited: Option<Duration>,
 }
 
@@ -82,7 +82,7 @@ impl Error {
         self.0.reason.kind()
     }
 
-    /// What happened, to look deeper.
+    /// What happened, in detail.
     pub fn reason(&self) -> &Reason {
         &self.0.reason
     }
@@ -128,7 +128,7 @@ impl Error {
         self.0.reason.is_retryable()
     }
 
-    /// The provider's own words, at most a thousand bytes of them; none when it said nothing.
+    /// The provider's own words, at most a thousand bytes; `None` if it said nothing.
     pub fn excerpt(&self) -> Option<&str> {
         self.0.reason.provider_error().map(|error| beginning(&error.message, EXCERPT)).filter(|words| !words.is_empty())
     }

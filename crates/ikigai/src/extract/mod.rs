@@ -81,7 +81,7 @@ impl Model {
     /// Asks for JSON that matches a schema.
     ///
     /// # Errors
-    /// As [`extract`](Model::extract), and when the schema is none.
+    /// As [`extract`](Model::extract), and if the schema is invalid.
     pub async fn extract_json(&self, schema: Value, prompt: impl Into<Context>) -> Result<Value, Error> {
         let extraction = Extraction::new(self, ValueSchema::new("answer", None, schema)?, prompt.into());
         let answer = Turn::begin(&extraction.model, extraction.context.clone())?.run().await?;
@@ -103,7 +103,7 @@ impl Model {
     /// As [`extract_stream`](Model::extract_stream), for JSON that matches a schema.
     ///
     /// # Errors
-    /// When the schema is none, or the answer does not even begin.
+    /// If the schema is invalid, or the answer does not even begin.
     pub async fn extract_json_stream(&self, schema: Value, prompt: impl Into<Context>) -> Result<ObjectStream, Error> {
         ObjectStream::open(Extraction::new(self, ValueSchema::new("answer", None, schema)?, prompt.into())).await
     }
@@ -159,7 +159,7 @@ impl Extraction {
         Extraction { model, context, shape, way }
     }
 
-    /// The value in an answer; one that does not match is mended once.
+    /// The value in an answer; the model is asked once to fix one that does not match.
     pub(crate) async fn settle<T>(
         self,
         answer: Answer,
@@ -239,7 +239,7 @@ impl Extraction {
 
 /// Why there is no value in an answer.
 enum Fault {
-    /// The model can mend it.
+    /// The model can fix it.
     Mendable(Mismatch),
     /// It cannot.
     Final(Error),
@@ -253,7 +253,7 @@ fn parse(text: &str) -> Result<Value, String> {
     serde_json::from_str(inner.trim()).map_err(|fault| format!("the answer is no JSON: {fault}"))
 }
 
-/// A value as a Rust type, or the place where it is none.
+/// A value as a Rust type, or the place where it does not fit.
 pub(crate) fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, String> {
     serde_path_to_error::deserialize(value).map_err(|fault| {
         let path = fault.path().to_string();

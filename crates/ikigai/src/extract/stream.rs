@@ -42,7 +42,7 @@ impl ObjectStream {
         Ok(ObjectStream { extraction, stream, text: String::new(), call: None, shown: None })
     }
 
-    /// The value as far as it has come, each time that there is more of it; none at the end. Nothing of it is checked yet.
+    /// The value as far as it has come, each time there is more of it; `None` at the end. Nothing of it is checked yet.
     ///
     /// # Errors
     /// When the answer breaks off.
@@ -60,7 +60,7 @@ impl ObjectStream {
         Ok(None)
     }
 
-    /// The whole value: reads what is left, and checks it. One that does not match is mended once.
+    /// The whole value: reads what is left, and checks it. If it does not match, the model is asked once to fix it.
     ///
     /// # Errors
     /// As [`Model::extract`](crate::Model::extract).

@@ -133,7 +133,7 @@ impl Connection {
         Ok(Connection { link: Arc::new(link), changes })
     }
 
-    /// The server's tools, as they are now, for [`Model::tools`](crate::Model::tools). Their names are told in [the
+    /// The server's tools, as they are now, for [`Model::tools`](crate::Model::tools). Their names are explained in [the
     /// module](super).
     ///
     /// # Errors
@@ -175,7 +175,7 @@ impl Connection {
         }
     }
 
-    /// Does the server still run, as far as is known? A server at an address is asked nothing for this.
+    /// Whether the server is still running, as far as is known. A server at an address is not contacted for this.
     pub fn is_connected(&self) -> bool {
         let ended = self.link.life.as_ref().is_some_and(|life| life.status.borrow().is_some());
         !ended && !self.link.service.is_transport_closed()

@@ -36,7 +36,7 @@
 //! in [`Callable::hints`](crate::Callable::hints): hints, not promises.
 //!
 //! A program is killed when its connection and the last of its tools are gone. Should this process be killed itself, a
-//! program sees the end of its input; one that does not care for that goes on.
+//! program sees the end of its input; one that ignores that keeps running.
 
 mod connection;
 mod content;

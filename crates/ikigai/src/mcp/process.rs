@@ -135,27 +135,38 @@ fn command(program: &Program) -> CommandWrap {
     wrapped
 }
 
+/// A program and what it has started. All of it is killed when this is dropped, which may be when the runtime ends: then
+/// nobody waits any more.
+struct Group(Box<dyn ChildWrapper>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.start_kill();
+    }
+}
+
 /// Waits for a program's end, or until nobody needs it.
 async fn watch_over(
-    mut child: Box<dyn ChildWrapper>,
+    child: Box<dyn ChildWrapper>,
     unneeded: oneshot::Receiver<()>,
     ended: watch::Sender<Option<String>>,
 ) {
+    let mut child = Group(child);
     let status = tokio::select! {
-        status = child.wait() => status,
+        status = child.0.wait() => status,
         // The sender is dropped, never used.
-        _ = unneeded => match tokio::time::timeout(GRACE, child.wait()).await {
+        _ = unneeded => match tokio::time::timeout(GRACE, child.0.wait()).await {
             Ok(status) => status,
             Err(_) => {
-                if let Err(error) = Box::into_pin(child.kill()).await {
+                if let Err(error) = Box::into_pin(child.0.kill()).await {
                     tracing::warn!(target: "ikigai", %error, "an MCP server cannot be ended");
                 }
-                child.wait().await
+                child.0.wait().await
             }
         },
     };
-    // What it has started may outlive it.
-    let _ = child.start_kill();
+    drop(child);
     let told = status.map_or_else(|error| error.to_string(), |status| status.to_string());
     // Nobody may want to know any more.
     let _ = ended.send(Some(told));

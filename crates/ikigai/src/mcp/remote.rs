@@ -25,7 +25,9 @@ pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport
     let mut headers = HashMap::new();
     for (name, value) in &remote.headers {
         let Ok(name) = HeaderName::try_from(name.as_str()) else {
-            return Err(Fault::invalid(format!("cannot be asked with the header `{name}`: that is no header's name")));
+            return Err(Fault::invalid(format!(
+                "cannot be asked with the header `{name}`: that is not a valid header name"
+            )));
         };
         let Ok(mut value) = HeaderValue::try_from(value.expose_secret()) else {
             return Err(Fault::invalid(format!(

@@ -85,7 +85,7 @@ impl Server {
         Server { place, name: None, connect: Duration::from_secs(60), call: None }
     }
 
-    /// A name of one's own. It stands before the names of the server's tools, as `name__tool`, and in errors.
+    /// A name for the server. It comes before the names of its tools, as `name__tool`, and appears in errors.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
@@ -137,7 +137,7 @@ impl Server {
     /// Starts the program, or connects to the address, and waits until the server is ready.
     ///
     /// # Errors
-    /// When there is no such program, nobody answers, or what answers is no MCP server. The error says how to mend it, and
+    /// If the program does not exist, nothing answers, or what answers is not an MCP server. The error says how to fix it, and
     /// has the last lines that a program wrote to its standard error.
     pub async fn connect(self) -> Result<Connection, Error> {
         let (misplaced, here, there) = match &self.place {
@@ -159,7 +159,7 @@ impl Server {
         }
     }
 
-    /// The same in short, for a model: what stands in a command or an address is none of its business.
+    /// The same in short, for a model: the rest of a command or an address is none of its business.
     pub(super) fn short(&self) -> String {
         let of = match (&self.name, &self.place) {
             (Some(name), _) => name.clone(),

@@ -28,7 +28,7 @@ pub(crate) type Approve = dyn Fn(ToolCall) -> Running<Approval> + Send + Sync;
 pub enum Approval {
     /// Yes.
     Allow,
-    /// No; the model is told why.
+    /// No; the model sees the reason.
     Deny(String),
 }
 
@@ -152,7 +152,7 @@ impl Callable {
         self
     }
 
-    /// The provider need not hold the model to the schema, which may then say more than providers bear. Arguments are
+    /// The provider need not hold the model to the schema, which may then say more than providers accept. Arguments are
     /// checked here all the same.
     #[must_use]
     pub fn lenient(mut self) -> Self {
@@ -160,7 +160,7 @@ impl Callable {
         self
     }
 
-    /// How long one call may take. Longer, and the model is told that it took too long.
+    /// How long one call may take. After that, the model is told that it took too long.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = Timeout::Own(Some(limit));

@@ -22,7 +22,7 @@ impl Output {
         Output { content: blocks(content), is_error: false }
     }
 
-    /// A failure, told to the model.
+    /// A failure, which the model sees.
     pub fn error(message: impl Into<String>) -> Self {
         Output { content: vec![Block::text(message)], is_error: true }
     }
@@ -34,7 +34,7 @@ fn blocks(content: impl Into<Content>) -> Vec<Block> {
 }
 
 /// What a tool's function may return: a text, a JSON value, blocks (pictures too), nothing, or a `Result` of these whose
-/// error is told to the model. [`Json`] makes any serialisable value one.
+/// error is shown to the model. [`Json`] makes any serialisable value one.
 pub trait IntoOutput {
     /// As blocks.
     fn into_output(self) -> Output;

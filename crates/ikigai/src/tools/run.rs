@@ -82,7 +82,7 @@ async fn checked<'a>(runner: &'a ToolRunner, call: &ToolCall) -> Result<&'a Call
     }
     tool.check(call).map_err(|faults| {
         Output::error(format!(
-            "the arguments do not match the tool's schema; mend them and call again:\n{}",
+            "the arguments do not match the tool's schema; fix them and call again:\n{}",
             faults.join("\n")
         ))
     })?;

@@ -49,7 +49,7 @@ impl Http {
         Http::builder().build()
     }
 
-    /// Another set-up.
+    /// Configures a client.
     pub fn builder() -> HttpBuilder {
         HttpBuilder {
             connect: Duration::from_secs(10),
@@ -116,7 +116,7 @@ impl HttpBuilder {
     /// The transport.
     ///
     /// # Errors
-    /// When a certificate or the proxy's address is none, or TLS cannot be set up.
+    /// If a certificate or the proxy's URL is invalid, or TLS cannot be set up.
     pub fn build(self) -> Result<Http, TransportError> {
         Ok(Http { client: self.client(reqwest::redirect::Policy::none())? })
     }
@@ -137,8 +137,8 @@ impl HttpBuilder {
         };
         let mut certificates = Vec::new();
         for pem in &self.certificates {
-            let bundle =
-                reqwest::Certificate::from_pem_bundle(pem).map_err(|error| broken("a certificate is none", error))?;
+            let bundle = reqwest::Certificate::from_pem_bundle(pem)
+                .map_err(|error| broken("a certificate is invalid", error))?;
             if bundle.is_empty() {
                 return Err(TransportError::new(Failure::Request, "there is no certificate in the PEM text"));
             }
@@ -164,7 +164,7 @@ impl HttpBuilder {
             Proxy::Environment => builder,
             Proxy::Never => builder.no_proxy(),
             Proxy::At(url) => {
-                builder.proxy(reqwest::Proxy::all(url).map_err(|error| broken("the proxy's address is none", error))?)
+                builder.proxy(reqwest::Proxy::all(url).map_err(|error| broken("the proxy's URL is invalid", error))?)
             }
         };
         builder = if self.bundled {

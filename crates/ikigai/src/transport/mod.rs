@@ -82,7 +82,7 @@ impl Body {
         }
     }
 
-    /// The next bytes; none at the end.
+    /// The next bytes; `None` at the end.
     pub async fn next(&mut self) -> Option<Result<Bytes, TransportError>> {
         std::future::poll_fn(|cx| self.poll_next(cx)).await
     }

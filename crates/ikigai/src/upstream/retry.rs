@@ -8,9 +8,9 @@ use crate::Error;
 
 /// Whether a request that failed is tried again, and when.
 ///
-/// By what failed: rate limits, overload, broken servers and broken connections are tried again; a timeout and an answer
-/// that makes no sense once; what is wrong with the key, the request or the account never. The provider's own wish goes
-/// before all that. A stream is tried again only until its first event has reached the caller.
+/// It depends on the failure: rate limits, overload, broken servers and broken connections are tried again; a timeout and an
+/// unreadable answer once; problems with the key, the request or the account never. What the provider asks for takes
+/// precedence. A stream is tried again only until its first event has reached the caller.
 ///
 /// ```
 /// use std::time::Duration;
@@ -87,7 +87,7 @@ impl Retry {
         self.attempts
     }
 
-    /// The wait before the next try; none when there is none.
+    /// The wait before the next try; `None` after the last one.
     ///
     /// `made` is how many tries were made, `elapsed` the time since the first one began, `chance` a number in 0..1.
     pub(crate) fn wait(&self, error: &Error, made: u32, elapsed: Duration, chance: f64) -> Option<Duration> {

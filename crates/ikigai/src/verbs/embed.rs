@@ -21,9 +21,9 @@ pub struct Embeddings {
     pub vectors: Vec<Vec<f32>>,
     /// The model.
     pub model: ModelName,
-    /// The tokens that they took; absent when the provider did not say.
+    /// The tokens they took; `None` if the provider did not report them.
     pub usage: Option<Usage>,
-    /// What they cost; absent when nobody knows the model's prices.
+    /// The cost; `None` if the model's prices are unknown.
     pub cost: Option<Cost>,
 }
 

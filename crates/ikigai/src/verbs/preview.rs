@@ -11,7 +11,7 @@ use crate::redact::{PLACEHOLDER, Secrets};
 use crate::settings::Settings;
 use crate::turn::Turn;
 
-/// A request as it would be sent. No key is in it.
+/// A request as it would be sent. It contains no key.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Preview {

@@ -142,7 +142,7 @@ async fn an_address_where_nobody_speaks_mcp_is_an_error() {
     assert!(error.to_string().ends_with("has no address that begins with https:// or http://"), "{error}");
     let error = Server::url("http://localhost/mcp").header("no header", "x").connect().await.unwrap_err();
     assert!(
-        error.to_string().ends_with("cannot be asked with the header `no header`: that is no header's name"),
+        error.to_string().ends_with("cannot be asked with the header `no header`: that is not a valid header name"),
         "{error}"
     );
 }

@@ -18,13 +18,13 @@ impl Talk {
             }
             ["stop", number] => {
                 self.agents.get(read(number)?)?.stop();
-                self.print(&notice::success(&format!("Agent {number} is stopped."), &[], self.look))
+                self.print(&notice::success(&format!("Agent {number} stopped."), &[], self.look))
             }
             ["bring", number] => {
                 let agent = self.agents.get(read(number)?)?;
                 let status = agent.status();
                 match status.ended {
-                    None => return Err(Failure::new("it still works").hint("/agents shows how it goes.")),
+                    None => return Err(Failure::new("the agent is still running").hint("/agents shows its progress.")),
                     Some(Err(words)) if status.text.trim().is_empty() => return Err(Failure::new(words)),
                     Some(_) => {}
                 }
@@ -47,12 +47,12 @@ impl Talk {
             text.push_str(&notice::info(&format!("{number}. {}", agent.line()), self.look));
         }
         if text.is_empty() {
-            text = notice::info("There are no sub-agents. /fork \"prompt\" begins one.", self.look);
+            text = notice::info("There are no sub-agents. /fork \"prompt\" starts one.", self.look);
         }
         self.print(&text)
     }
 }
 
 fn read(number: &str) -> Result<usize, Failure> {
-    number.parse().map_err(|_| Failure::new(format!("`{number}` is no number")).hint("/agents lists them."))
+    number.parse().map_err(|_| Failure::new(format!("`{number}` is not a number")).hint("/agents lists them."))
 }

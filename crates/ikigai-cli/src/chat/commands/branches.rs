@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ikigai::{Message, Role};
-use ikigai_store::{Details, Point, Stored};
+use ikigai_store::{Details, Entry, Point, Stored};
 
 use super::super::Talk;
 use super::super::agents::Task;
@@ -13,6 +13,7 @@ use super::super::transcript;
 use super::Next;
 use crate::exit::Failure;
 use crate::history::when;
+use crate::record;
 use crate::screen::{Region, notice};
 
 /// What a model is asked for when the conversation is to become shorter.
@@ -45,14 +46,14 @@ impl Talk {
     /// Takes back the last question and all that came of it. Its text is on the line again.
     pub(super) async fn undo(&mut self) -> Result<(), Failure> {
         let Some(question) = self.session.last(Role::User).cloned() else {
-            return Err(Failure::new("there is nothing to take back"));
+            return Err(Failure::new("there is nothing to undo"));
         };
         let id = self.session.conversation().await?;
         let gone = self.session.store.truncate(id, Point::Before(question.id)).await?;
         self.session.thread = self.session.store.thread(id).await?;
         self.session.refresh().await?;
         self.session.prefill = Some(question.entry.message.text());
-        self.print(&notice::success(&format!("{} taken back.", notice::several(gone, "message")), &[], self.look))
+        self.print(&notice::success(&format!("{} removed.", notice::several(gone, "message")), &[], self.look))
     }
 
     /// Puts a question on the line again, the last one or one that is chosen; when it is sent, it begins a branch.
@@ -91,13 +92,12 @@ impl Talk {
         };
         let Some(prompt) = prompt else {
             self.session.branch(Point::End, Some(&choice)).await?;
-            let lines = [format!("{} answers. /branch goes back.", choice.short())];
+            let lines = [format!("{} answers from here on. /branch switches back.", choice.short())];
             let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-            return self.print(&notice::success("A branch from here.", &lines, self.look));
+            return self.print(&notice::success("New branch.", &lines, self.look));
         };
-        let mut history = self.session.history();
-        history.push(Message::new(Role::User, prompt.as_str()));
-        self.session.check_cost(std::slice::from_ref(&choice), &history)?;
+        let history = self.session.history_with(Message::new(Role::User, prompt.as_str()));
+        self.session.check_cost_of(std::slice::from_ref(&choice), &history, &self.session.tooling.callables())?;
         let parent = self.session.conversation().await?;
         let title = format!("Agent: {}", prompt.lines().next().unwrap_or_default());
         let details = Details::default().model(choice.kept()).title(title);
@@ -114,7 +114,7 @@ impl Talk {
             options: self.session.settings.options(&choice.name),
         };
         let number = self.agents.begin(task)?;
-        let words = format!("Agent {number} works with {}. /agents shows how it goes.", choice.short());
+        let words = format!("Agent {number} started with {}. /agents shows its progress.", choice.short());
         self.print(&notice::success(&words, &[], self.look))
     }
 
@@ -135,10 +135,11 @@ impl Talk {
                 let mark = if branch.id == here { " · here" } else { "" };
                 let title = branch.title.as_deref().unwrap_or("untitled");
                 let model = branch.model.model.as_deref().unwrap_or("no model");
-                let words = format!("{}. {title} · {model} · {} messages{mark}", place + 1, branch.messages);
+                let words =
+                    format!("{}. {title} · {model} · {}{mark}", place + 1, notice::several(branch.messages, "message"));
                 text.push_str(&notice::info(&words, self.look));
             }
-            text.push_str(&notice::info("/branch NUMBER goes there.", self.look));
+            text.push_str(&notice::info("/branch NUMBER switches to it.", self.look));
             return self.print(&text);
         }
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
@@ -153,34 +154,42 @@ impl Talk {
     /// Goes on with a summary in place of the whole conversation, in a branch of its own.
     pub(super) async fn compact(&mut self) -> Result<(), Failure> {
         if self.session.thread.len() < 2 {
-            return Err(Failure::new("there is nothing to make shorter yet"));
+            return Err(Failure::new("there is nothing to summarise yet"));
         }
         let model = self.session.plain_model()?;
-        let mut history = self.session.history();
-        history.push(Message::new(Role::User, SUMMARISE));
-        self.session.check_cost(self.session.choice.as_slice(), &history)?;
+        let history = self.session.history_with(Message::new(Role::User, SUMMARISE));
+        self.session.check_cost_of(self.session.choice.as_slice(), &history, &[])?;
         self.print(&notice::info("Summarising …", self.look))?;
         let answer = tokio::select! {
             answer = model.ask(history) => answer?,
-            _ = tokio::signal::ctrl_c() => return Err(Failure::new("stopped; the conversation is as it was")),
+            _ = tokio::signal::ctrl_c() => return Err(Failure::new("stopped; the conversation is unchanged")),
         };
         let summary = answer.text();
+        let cost = answer.cost().map(|cost| cost.total()).filter(|_| !self.session.access.is_simulated());
         if summary.trim().is_empty() {
-            return Err(Failure::new("the model gave no summary; the conversation is as it was"));
+            return Err(Failure::new("the model gave no summary; the conversation is unchanged"));
         }
         let before = self.session.thread.len();
         self.session.branch(Point::Start, None).await?;
         let id = self.session.conversation().await?;
-        let said = format!("This is what we said so far, in short:\n\n{summary}");
-        let entries = vec![
-            Message::new(Role::User, said).into(),
-            Message::new(Role::Assistant, "I have it. Let us go on.").into(),
-        ];
+        let said = format!("This is a summary of our conversation so far:\n\n{summary}");
+        // The summary was paid for, and the sum knows it from this message. It takes no room as the summary did.
+        let mut reply = Entry::new(Message::new(Role::Assistant, "Understood. Let us continue."));
+        reply.cost = cost;
+        if let Some(choice) = &self.session.choice {
+            reply.message.provider = Some(choice.name.provider.clone());
+            reply.message.model = Some(choice.name.id.clone());
+        }
+        if self.session.access.is_simulated() {
+            reply = record::as_simulated(reply);
+        }
+        let entries = vec![Message::new(Role::User, said).into(), reply];
         self.session.store.append_all(id, entries).await?;
         self.session.thread = self.session.store.thread(id).await?;
-        let words = format!("{before} messages are now a summary. The whole conversation is a branch: /branch.");
+        let before = notice::several(before as u64, "message");
+        let words = format!("{before} became a summary. The whole conversation is a branch: /branch.");
         self.print(&notice::success(&words, &[], self.look))?;
-        let shown: String = self.session.thread.iter().map(|stored| transcript::show(stored, self.look)).collect();
+        let shown: String = transcript::show_all(&self.session.thread, self.look).collect();
         self.print(&shown)
     }
 }

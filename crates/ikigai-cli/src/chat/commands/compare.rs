@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use ikigai::{Message, Role};
+use ikigai::{Callable, Message, Role};
 use ikigai_store::{ConversationId, Details, Point};
 
 use super::super::keys::{Key, Keys, Typing};
+use super::super::meter::Meter;
 use super::super::picker::{self, Picker};
 use super::super::session::Choice;
 use super::super::{Talk, size};
@@ -17,7 +18,7 @@ use crate::screen::{Region, notice};
 /// How often the screen is drawn at most.
 const FRAME: Duration = Duration::from_millis(33);
 
-/// An answer that can be gone on with.
+/// An answer with which the conversation can continue.
 struct Answer {
     branch: ConversationId,
     choice: Choice,
@@ -25,13 +26,13 @@ struct Answer {
 }
 
 impl Talk {
-    /// Asks the last question again, each of these models in a branch of its own; then the user chooses.
+    /// Asks each of these models the last question again, in its own branch; then the user chooses an answer.
     pub(super) async fn compare(&mut self, names: &[String]) -> Result<(), Failure> {
         compare::check_count(names.len())?;
         let Some(question) = self.session.last(Role::User).cloned() else {
             return Err(Failure::new("there is no question yet"));
         };
-        // Before anything is changed: a name may mean no model, or one without a key.
+        // Before anything changes: a name may be unknown, or its key missing.
         let mut choices = Vec::with_capacity(names.len());
         for name in names {
             let choice = self.session.parse(name)?;
@@ -42,7 +43,9 @@ impl Talk {
         if self.session.tooling.is_on() {
             self.print(&notice::info("Tools are off while models are compared.", self.look))?;
         }
-        self.session.check_cost(&choices, &self.asked(question.position))?;
+        let history = self.asked(question.position);
+        let tools = compare::tools_for(&history, self.session.tooling.callables());
+        self.session.check_cost_of(&choices, &history, &tools)?;
         let here = self.session.conversation().await?;
         let mut entrants = Vec::with_capacity(choices.len());
         for choice in &choices {
@@ -51,12 +54,12 @@ impl Talk {
             entrants.push(Entrant::new(&self.session, choice.clone(), branch.id, Ok)?);
         }
         let branches: Vec<ConversationId> = entrants.iter().map(|entrant| entrant.conversation).collect();
-        let ended = self.race(entrants, question.position).await?;
+        let ended = self.race(entrants, &history, &tools).await?;
         let mut answers = Vec::new();
         for ((choice, branch), ran) in choices.into_iter().zip(branches).zip(ended) {
             match ran.filter(Ran::has_answer) {
                 Some(ran) => answers.push(Answer { branch, choice, ran }),
-                // There is nothing in it that was not there before.
+                // It has nothing new in it.
                 None => self.session.store.delete(branch).await?,
             }
         }
@@ -69,13 +72,17 @@ impl Talk {
         self.session.sendable(&asked.cloned().collect::<Vec<_>>())
     }
 
-    /// Draws the answers while they come. How each ended.
-    async fn race(&mut self, entrants: Vec<Entrant>, question: u64) -> Result<Vec<Option<Ran>>, Failure> {
-        let history = self.asked(question);
-        let meters = entrants.iter().map(|entrant| self.session.meter_of(&entrant.choice, &history, "Esc")).collect();
+    /// Draws the answers as they arrive. Returns how each ended.
+    async fn race(
+        &mut self,
+        entrants: Vec<Entrant>,
+        history: &[Message],
+        tools: &[Callable],
+    ) -> Result<Vec<Option<Ran>>, Failure> {
+        let meters: Vec<Meter> =
+            entrants.iter().map(|entrant| self.session.meter_of(&entrant.choice, history, tools, "Esc")).collect();
+        let mut race = Race::begin(entrants, history, &meters, &self.session.store, &self.session.access, tools);
         let mut board = Board::new(self.look, size(), self.region, meters, "Esc");
-        let tools = self.session.tooling.callables();
-        let mut race = Race::begin(entrants, &history, &self.session.store, &self.session.access, &tools);
         let mut keys = Keys::open(self.region)?;
         let began = Instant::now();
         let mut pressed = Vec::new();
@@ -123,7 +130,7 @@ impl Talk {
         Ok(board.into_ended())
     }
 
-    /// Lets the user choose the answer that the conversation goes on with.
+    /// Lets the user choose the answer with which the conversation continues.
     async fn choose_answer(&mut self, answers: Vec<Answer>) -> Result<(), Failure> {
         for answer in &answers {
             for words in flow::lost(&answer.ran.response.warnings) {
@@ -132,7 +139,11 @@ impl Talk {
             }
         }
         if answers.is_empty() {
-            return self.print(&notice::error("no model answered", Some("The conversation is as it was."), self.look));
+            return self.print(&notice::error(
+                "no model answered",
+                Some("The conversation has not changed."),
+                self.look,
+            ));
         }
         if self.region == Region::Plain {
             let words = "Each answer is in a branch: /branch lists them, /branch NUMBER continues with one.";

@@ -1,22 +1,27 @@
 //! `/new`, `/resume`, `/search`, `/history`, `/title`, `/export`, `/delete`: conversations as wholes.
 
-use ikigai::Role;
-use ikigai_store::{Conversation, ConversationId, Details, Hit, Listing, Search, Selection};
+use ikigai::{Block, Role};
+use ikigai_store::{Conversation, ConversationId, Details, Hit, Listing, Search, Selection, State, Store};
 
 use super::super::Talk;
 use super::super::editor::REMEMBERED;
 use super::super::picker::{self, Picker};
+use super::super::session::Session;
+use super::super::transcript;
 use crate::conversations;
 use crate::exit::Failure;
 use crate::files;
 use crate::history::when;
 use crate::places;
+use crate::record;
 use crate::screen::{Region, notice};
 
 /// So many conversations are listed.
 const LISTED: u32 = 15;
 /// So many can be chosen from.
-const PICKED: u32 = 200;
+const PICKED: u32 = 1000;
+/// So many lines of each message does `/history` show.
+const SHOWN: notice::Lines = notice::Lines(8);
 
 /// A conversation to choose.
 fn row(conversation: &Conversation) -> picker::Choice {
@@ -28,6 +33,24 @@ fn row(conversation: &Conversation) -> picker::Choice {
         when::ago(conversation.updated),
     ];
     picker::Choice { words: columns.join(" "), columns, is_dim: false }
+}
+
+/// The first line of a conversation's last answer, or why there is none.
+fn last_answer(store: &dyn Store, id: ConversationId) -> Vec<String> {
+    let reading = store.thread(id);
+    let thread = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(reading));
+    let thread = match thread {
+        Ok(thread) => thread,
+        Err(error) => return vec![format!("⚠{error}")],
+    };
+    let answers = thread.iter().rev().filter(|stored| stored.entry.message.role == Role::Assistant);
+    let line = answers.map(|stored| stored.entry.message.text()).find(|text| !text.trim().is_empty());
+    line.iter()
+        .flat_map(|text| text.lines())
+        .find(|line| !line.trim().is_empty())
+        .map(|line| format!("Last answer: {line}"))
+        .into_iter()
+        .collect()
 }
 
 /// Something that was found.
@@ -43,7 +66,7 @@ fn found(hit: &Hit) -> picker::Choice {
 impl Talk {
     pub(super) fn fresh(&mut self) -> Result<(), Failure> {
         self.session.fresh();
-        self.print(&notice::success("A new conversation.", &[], self.look))
+        self.print(&notice::success("New conversation.", &[], self.look))
     }
 
     pub(super) fn clear(&mut self) -> Result<(), Failure> {
@@ -55,20 +78,22 @@ impl Talk {
     /// A conversation that is gone when the program is.
     pub(super) async fn incognito(&mut self) -> Result<(), Failure> {
         self.session.go_incognito().await?;
-        let more = ["/new leaves it, and starts one that is kept."];
-        self.print(&notice::success("A new conversation that is not kept.", &more, self.look))
+        let more = ["/new ends it and starts one that is saved."];
+        self.print(&notice::success("New conversation. It is not saved.", &more, self.look))
     }
 
     /// Goes on with an earlier conversation; without a word, lists them.
     pub(super) async fn resume(&mut self, which: &str) -> Result<(), Failure> {
         if self.session.is_incognito() {
-            return Err(Failure::new("this conversation is not kept, and would be lost").hint("/new leaves it first."));
+            return Err(
+                Failure::new("this conversation is not saved and would be lost").hint("Leave it first with /new.")
+            );
         }
         if which.is_empty() {
             let most = if self.region == Region::Live { PICKED } else { LISTED };
             let page = self.session.store.list(Listing::newest(most)).await?;
             if page.conversations.is_empty() {
-                return Err(Failure::new("there is no conversation yet"));
+                return Err(Failure::new("there are no conversations yet"));
             }
             if self.region == Region::Live {
                 let ids = page.conversations.iter().map(|conversation| conversation.id).collect();
@@ -101,7 +126,11 @@ impl Talk {
         ids: Vec<ConversationId>,
     ) -> Result<(), Failure> {
         let picker = Picker::new(title, choices, "");
-        let Some(picked) = self.pick(picker, |_, _, _| Vec::new()).await? else { return Ok(()) };
+        let answer = |session: &Session, place: usize, _: &str| match ids.get(place) {
+            Some(id) => last_answer(&*session.store, *id),
+            None => Vec::new(),
+        };
+        let Some(picked) = self.pick(picker, answer).await? else { return Ok(()) };
         let Some(id) = ids.get(picked.place) else { return Ok(()) };
         self.session.open(*id).await?;
         self.show_transcript()
@@ -110,12 +139,12 @@ impl Talk {
     /// Finds words in all conversations.
     pub(super) async fn search(&mut self, words: &str) -> Result<(), Failure> {
         if words.is_empty() {
-            return Err(Failure::new("what shall be searched for?").hint("/search WORDS"));
+            return Err(Failure::new("nothing to search for").hint("/search WORDS"));
         }
         let most = if self.region == Region::Live { PICKED } else { LISTED };
         let hits = self.session.store.search(Search::new(words).limit(most)).await?;
         if hits.is_empty() {
-            return self.print(&notice::info("Nothing was found.", self.look));
+            return self.print(&notice::info("No matches.", self.look));
         }
         if self.region == Region::Live {
             let ids = hits.iter().map(|hit| hit.conversation).collect();
@@ -132,13 +161,14 @@ impl Talk {
         self.print(&text)
     }
 
-    /// All messages of this conversation, a line each.
+    /// All messages of this conversation; of long ones the beginning.
     pub(super) fn messages(&mut self) -> Result<(), Failure> {
         if self.session.thread.is_empty() {
-            return Err(Failure::new("nothing was said yet"));
+            return Err(Failure::new("there are no messages yet"));
         }
         let mut text = String::new();
-        for stored in &self.session.thread {
+        let thread = &self.session.thread;
+        for (place, stored) in thread.iter().enumerate() {
             let message = &stored.entry.message;
             let who = match message.role {
                 Role::User => "you".to_owned(),
@@ -146,9 +176,22 @@ impl Talk {
                 Role::Tool => "tools".to_owned(),
                 Role::System => "system".to_owned(),
             };
-            let said = message.text();
-            let said = said.lines().find(|line| !line.trim().is_empty()).unwrap_or("…");
-            text.push_str(&notice::info(&format!("{}. {who}: {said}", stored.position), self.look));
+            let calls = message.content.iter().filter_map(Block::as_tool_call).map(|call| format!("● {}", call.name));
+            let results = message.content.iter().filter_map(|block| match block {
+                Block::ToolResult(result) => Some(result.content.iter().filter_map(Block::as_text).collect::<String>()),
+                _ => None,
+            });
+            let said: Vec<String> = std::iter::once(message.text()).chain(results).chain(calls).collect();
+            let said =
+                said.iter().map(|text| text.trim()).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
+            text.push_str(&notice::info(&format!("{}. {who}", stored.position), self.look));
+            text.push_str(&notice::wrapped(if said.is_empty() { "…" } else { &said }, SHOWN, self.look));
+            if let Some(why) = record::failure(stored, thread.get(place + 1)) {
+                text.push_str(&notice::warning(&transcript::not_answered(why), self.look));
+            }
+            if stored.entry.state != State::Complete {
+                text.push_str(&notice::warning("This answer was cut off.", self.look));
+            }
         }
         self.print(&text)
     }
@@ -167,13 +210,13 @@ impl Talk {
     /// Writes the conversation to a file: Markdown to read, JSON Lines to be imported again.
     pub(super) async fn export(&mut self, words: &[String]) -> Result<(), Failure> {
         let Some(conversation) = self.session.conversation.clone() else {
-            return Err(Failure::new("nothing was said yet"));
+            return Err(Failure::new("there are no messages yet"));
         };
         let short = conversations::short(conversation.id);
         let name = words.first().cloned().unwrap_or_else(|| format!("ikigai-{short}.md"));
         let path = self.session.folder.join(&name);
         if path.exists() {
-            return Err(Failure::new(format!("{name} is there already")).hint("Give another name: /export FILE"));
+            return Err(Failure::new(format!("{name} already exists")).hint("Choose another name: /export FILE"));
         }
         let text = if name.ends_with(".jsonl") {
             let mut lines = Vec::new();
@@ -189,10 +232,11 @@ impl Talk {
     /// Deletes this conversation for good, once the user has said so twice.
     pub(super) async fn delete(&mut self, word: &str) -> Result<(), Failure> {
         let Some(conversation) = &self.session.conversation else {
-            return Err(Failure::new("nothing was said yet"));
+            return Err(Failure::new("there are no messages yet"));
         };
         if word != "yes" {
-            let words = format!("Delete “{}” for good? /delete yes deletes it.", conversations::line(conversation));
+            let words =
+                format!("Delete “{}” permanently? Type /delete yes to confirm.", conversations::line(conversation));
             self.session.prefill = Some("/delete ".to_owned());
             return self.print(&notice::warning(&words, self.look));
         }

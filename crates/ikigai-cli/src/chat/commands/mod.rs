@@ -42,7 +42,7 @@ pub(crate) const COMMANDS: [Known; 37] = [
     known("attach", &[], "FILE…", "send files with the next message, as @FILE does"),
     known("system", &[], "[TEXT|clear]", "the system prompt"),
     known("role", &[], "[NAME]", "use a role from the settings: its prompt, model and tools"),
-    known("template", &["t"], "[NAME [KEY=VALUE …] [TEXT]]", "ask a question from a template of the settings"),
+    known("template", &["t"], "[NAME [KEY=VALUE …] [TEXT]]", "ask a question from a template in the settings"),
     known("undo", &[], "", "remove the last question and its answer"),
     known("edit", &["e"], "", "edit an earlier question and ask it in a new branch"),
     known("fork", &[], "[--model MODEL/LEVEL] [\"prompt\"]", "start a branch; with a prompt, a sub-agent"),
@@ -59,7 +59,7 @@ pub(crate) const COMMANDS: [Known; 37] = [
     known("title", &[], "TEXT", "rename this conversation"),
     known("export", &[], "[FILE.md|FILE.jsonl]", "write the conversation to a file"),
     known("copy", &[], "[code]", "copy the last answer or its last code block"),
-    known("raw", &[], "", "the last request as it is sent"),
+    known("raw", &[], "", "the last request as it was sent, and the answer, as JSON"),
     known("clear", &[], "", "clear the screen and start a new conversation"),
     known("save", &[], "", "where the conversation is kept"),
     known("delete", &[], "[yes]", "delete this conversation for good"),
@@ -107,7 +107,7 @@ fn find(name: &str) -> Option<&'static Known> {
 /// The words of a command. Quotes hold words together.
 fn words(text: &str) -> Result<Vec<String>, Failure> {
     shlex::split(text)
-        .ok_or_else(|| Failure::new("a quote is not closed").hint("Close it, or put a \\ before it: \\\" or \\'"))
+        .ok_or_else(|| Failure::new("unclosed quote").hint("Close it, or escape it with a backslash: \\\" or \\'"))
 }
 
 impl Talk {
@@ -162,8 +162,8 @@ impl Talk {
 fn unknown(name: &str) -> Failure {
     let names = COMMANDS.iter().flat_map(|known| std::iter::once(known.name).chain(known.aliases.iter().copied()));
     let nearest = ikigai_core::near::nearest(name, names, 1).first().map(|name| format!("Did you mean /{name}? "));
-    Failure::new(format!("there is no command /{name}")).hint(format!(
-        "{}/help lists them. To say it to the model, put a blank before it.",
+    Failure::new(format!("unknown command /{name}")).hint(format!(
+        "{}/help lists the commands. To send it to the model, start the line with a space.",
         nearest.unwrap_or_default()
     ))
 }
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn an_unknown_command_suggests_the_nearest() {
         let failure = unknown("modle");
-        assert_eq!(failure.what, "there is no command /modle");
+        assert_eq!(failure.what, "unknown command /modle");
         assert!(failure.hint.is_some_and(|hint| hint.starts_with("Did you mean /model?")));
     }
 

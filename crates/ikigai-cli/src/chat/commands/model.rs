@@ -1,6 +1,7 @@
 //! `/model`, `/models`, `/thinking`, `/system`.
 
 use anstyle::AnsiColor;
+use ikigai::{Message, Role};
 
 use super::super::models;
 use super::super::picker::Picker;
@@ -29,7 +30,7 @@ impl Talk {
         self.switch(choice).await?;
         if is_default {
             settings::set(&Places::required()?, "model", &name)?;
-            self.print(&notice::success("New chats and `ikigai ask` begin with it, too.", &[], self.look))?;
+            self.print(&notice::success("New chats and `ikigai ask` start with it, too.", &[], self.look))?;
         }
         Ok(())
     }
@@ -37,6 +38,9 @@ impl Talk {
     /// Goes on with another model, and says what that means for this conversation.
     pub(super) async fn switch(&mut self, choice: Choice) -> Result<(), Failure> {
         self.session.access.check(&choice.name)?;
+        // A request that cannot be made is refused here, before anything is promised. No key is needed for this.
+        let options = self.session.settings.options(&choice.name);
+        choice.model(&self.session.client, None, &options).preview(Message::new(Role::User, "Hello"))?;
         let banner = self.banner(&choice)?;
         let costs = self.session.switch_costs(&choice);
         self.session.switch(choice).await?;
@@ -53,7 +57,8 @@ impl Talk {
     pub(crate) async fn pick_model(&mut self, query: &str) -> Result<bool, Failure> {
         if self.region == Region::Plain {
             let Some(choice) = &self.session.choice else { return Err(self.session.no_model()) };
-            let words = format!("{}:{} answers. Another one: /model NAME/LEVEL", choice.name.provider, choice.short());
+            let words =
+                format!("Current model: {}:{}. Switch with /model NAME/LEVEL", choice.name.provider, choice.short());
             return self.print(&notice::info(&words, self.look)).map(|()| true);
         }
         let rows = models::rows(&self.session).await?;
@@ -62,8 +67,8 @@ impl Talk {
             let Some(row) = rows.get(place) else { return Vec::new() };
             let choice = row.chosen(with_level(query).1);
             match session.access.check(&choice.name) {
-                Err(failure) => vec![failure.what],
-                Ok(()) => session.switch_costs(&choice).into_iter().map(|(_, shown)| shown).collect(),
+                Err(failure) => vec![format!("⚠{}", failure.what)],
+                Ok(()) => session.switch_costs(&choice).into_iter().map(|(_, shown)| format!("⚠{shown}")).collect(),
             }
         };
         let picker = Picker::new("Model", choices, query);
@@ -100,7 +105,9 @@ impl Talk {
         let names = typed_names::models(registry).into_iter().filter(|name| name.contains(word));
         let names: Vec<String> = names.take(MOST_MODELS).collect();
         if names.is_empty() {
-            return Err(Failure::new(format!("no model's name holds `{word}`")).hint("`ikigai models list` has all."));
+            return Err(
+                Failure::new(format!("no model name contains `{word}`")).hint("`ikigai models list` lists them all.")
+            );
         }
         self.print(&notice::info(&names.join("  "), self.look))
     }
@@ -114,7 +121,8 @@ impl Talk {
                 return Err(Failure::new(format!("unknown option `{other}`: use show, hide or last")));
             }
         }
-        let words = if self.session.show_thinking { "Thinking is shown in full." } else { "Thinking is one line." };
+        let words =
+            if self.session.show_thinking { "Thinking is shown in full." } else { "Thinking is folded to one line." };
         self.print(&notice::success(words, &[], self.look))
     }
 
@@ -126,7 +134,7 @@ impl Talk {
             }
             "clear" => {
                 self.session.set_system(None).await?;
-                self.print(&notice::success("No system prompt from now on.", &[], self.look))
+                self.print(&notice::success("System prompt removed.", &[], self.look))
             }
             text => {
                 self.session.set_system(Some(text.to_owned())).await?;
@@ -159,16 +167,16 @@ fn arguments(words: &[String]) -> Result<Wanted, Failure> {
             Some(value) => {
                 let tokens = value.replace(['_', ','], "").parse::<i64>().ok().filter(|tokens| *tokens >= 0);
                 budget = Some(tokens.ok_or_else(|| {
-                    Failure::new(format!("`{value}` is no number of tokens")).hint(format!("{BUDGET}=50000"))
+                    Failure::new(format!("`{value}` is not a number of tokens")).hint(format!("{BUDGET}=50000"))
                 })?);
             }
             None if word == DEFAULT => is_default = true,
             None if word.starts_with("--") => {
-                let failure = Failure::new(format!("/model has no option {word}"));
-                return Err(failure.hint(format!("It has {BUDGET}=N and {DEFAULT}.")));
+                let failure = Failure::new(format!("unknown option {word}"));
+                return Err(failure.hint(format!("/model takes {BUDGET}=N and {DEFAULT}.")));
             }
             None if name.is_none() => name = Some(word.clone()),
-            None => return Err(Failure::new(format!("one model at a time: `{word}` is too much"))),
+            None => return Err(Failure::new(format!("one model at a time; unexpected `{word}`"))),
         }
     }
     Ok(Wanted { name, budget, is_default })
@@ -203,10 +211,10 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_told() {
-        assert_eq!(read("o3 --thinking-budget=many"), Err("`many` is no number of tokens".to_owned()));
-        assert_eq!(read("o3 --thinking-budget=-1"), Err("`-1` is no number of tokens".to_owned()));
-        assert_eq!(read("o3 --thinking-budget"), Err("`` is no number of tokens".to_owned()));
-        assert_eq!(read("o3 --loud"), Err("/model has no option --loud".to_owned()));
-        assert_eq!(read("o3 o4-mini"), Err("one model at a time: `o4-mini` is too much".to_owned()));
+        assert_eq!(read("o3 --thinking-budget=many"), Err("`many` is not a number of tokens".to_owned()));
+        assert_eq!(read("o3 --thinking-budget=-1"), Err("`-1` is not a number of tokens".to_owned()));
+        assert_eq!(read("o3 --thinking-budget"), Err("`` is not a number of tokens".to_owned()));
+        assert_eq!(read("o3 --loud"), Err("unknown option --loud".to_owned()));
+        assert_eq!(read("o3 o4-mini"), Err("one model at a time; unexpected `o4-mini`".to_owned()));
     }
 }

@@ -1,4 +1,4 @@
-//! `/role` and `/template`: prompts kept under a name.
+//! `/role` and `/template`: named prompts.
 
 use super::super::Talk;
 use super::super::picker::{self, Picker};
@@ -7,11 +7,11 @@ use super::Next;
 use crate::exit::Failure;
 use crate::screen::{Region, notice};
 
-/// So much of a question that was made from a template is shown.
+/// How much of a question made from a template is shown.
 const SHOWN: notice::Lines = notice::Lines(6);
 
 impl Talk {
-    /// Plays a role from the next message on; without a name, lets the user choose one.
+    /// Uses a role from the next message on; without a name, lets the user choose one.
     pub(super) async fn role(&mut self, name: &str) -> Result<(), Failure> {
         let rows = self.session.settings.roles.iter().map(|(name, role)| (name.clone(), role.prompt.clone())).collect();
         let Some(name) = self.named(name, "Role", rows).await? else { return Ok(()) };
@@ -37,7 +37,7 @@ impl Talk {
         self.print(&notice::success(&format!("Role {name}. /system shows its prompt."), &more, self.look))
     }
 
-    /// Asks a question that is kept under a name; without a name, lets the user choose one.
+    /// Asks a question from a template; without a name, lets the user choose one.
     pub(super) async fn template(&mut self, words: &[String]) -> Result<Next, Failure> {
         let (name, values) = match words {
             [] => ("", [].as_slice()),
@@ -48,7 +48,7 @@ impl Talk {
         let Some(chosen) = self.named(name, "Template", rows).await? else { return Ok(Next::Prompt) };
         let template = self.session.settings.template(&chosen)?;
         if name.is_empty() && !template.placeholders().is_empty() {
-            // What is to be put in is still to be typed.
+            // The values still have to be typed.
             let values = template.placeholders().into_iter().filter(|name| *name != "input");
             let values: String = values.map(|name| format!("{name}= ")).collect();
             self.session.prefill = Some(format!("/template {chosen} {values}"));
@@ -59,17 +59,17 @@ impl Talk {
         self.say(&text).await
     }
 
-    /// The name that was given, or one that is chosen; nothing where none is.
+    /// The name that was given, or the one the user picks. `None` if the user picks none.
     async fn named(
         &mut self,
         name: &str,
         title: &'static str,
         rows: Vec<(String, String)>,
     ) -> Result<Option<String>, Failure> {
-        // One that is not there is told with those that are.
+        // For an unknown name, the error lists the known ones.
         if !name.is_empty() || rows.is_empty() {
             let none = format!("there are no {}s yet", title.to_lowercase());
-            let hint = "`ikigai config edit` opens the settings; docs/terminal.md shows how they are written.";
+            let hint = "`ikigai config edit` opens the settings; docs/terminal.md shows the format.";
             return if name.is_empty() { Err(Failure::new(none).hint(hint)) } else { Ok(Some(name.to_owned())) };
         }
         if self.region == Region::Plain {

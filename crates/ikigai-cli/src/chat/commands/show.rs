@@ -2,13 +2,16 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ikigai::Role;
+use ikigai::{Money, Role};
+use serde_json::{Map, Value, json};
 
 use super::super::{Talk, painted};
 use super::{GROUPS, Known, find, unknown};
+use crate::access::SIMULATOR;
 use crate::exit::Failure;
 use crate::output::HEADING;
 use crate::places::Places;
+use crate::redact;
 use crate::screen::{notice, width};
 
 /// Where the second column of help begins.
@@ -58,16 +61,25 @@ impl Talk {
         let Some(conversation) = &self.session.conversation else {
             return self.print(&notice::info("Nothing yet.", self.look));
         };
-        let spent = self.session.store.spent(conversation.id).await?;
+        let spent = self.session.store.spent_by_family(conversation.id).await?;
         let mut text = String::new();
         for model in &spent.models {
             let name = model.model.as_deref().unwrap_or("unknown model");
-            let unknown = unpriced(model.unpriced);
-            let words = format!("{name} · {} answers · {}{unknown}", model.answers, model.cost);
+            let cost = match model.provider.as_deref() {
+                Some(SIMULATOR) => "simulated, free".to_owned(),
+                _ => cost(model.cost, model.estimated, model.answers, model.unpriced),
+            };
+            let words = format!("{name} · {} · {cost}", notice::several(model.answers, "answer"));
             text.push_str(&notice::info(&words, self.look));
         }
-        let words = format!("In all: {}{}", spent.cost(), unpriced(spent.unpriced()));
-        text.push_str(&notice::info(&words, self.look));
+        let paid = || spent.models.iter().filter(|model| model.provider.as_deref() != Some(SIMULATOR));
+        let (answers, unpriced) =
+            paid().fold((0, 0), |(answers, unpriced), model| (answers + model.answers, unpriced + model.unpriced));
+        if answers > 0 {
+            let words =
+                format!("In all, with every branch: {}", cost(spent.cost(), spent.estimated(), answers, unpriced));
+            text.push_str(&notice::info(&words, self.look));
+        }
         self.print(&text)
     }
 
@@ -101,7 +113,7 @@ impl Talk {
         }
         let count = self.session.model()?.count_tokens(history).await?;
         let about = if count.exact { "" } else { "about " };
-        let mut words = format!("{about}{} tokens", notice::count(count.tokens));
+        let mut words = format!("{about}{}", notice::tokens(count.tokens));
         if let Some((_, window)) = self.session.context_used() {
             words.push_str(&format!(" of {}", notice::count(window)));
         }
@@ -118,13 +130,13 @@ impl Talk {
         if let Some((used, window)) = session.context_used() {
             lines.push(format!("window: {} of {} tokens", notice::count(used), notice::count(window)));
         }
-        lines.extend(session.cost().map(|cost| format!("cost: {cost}")));
+        lines.extend(session.cost_in_words().map(|cost| format!("cost: {cost}")));
         match &session.conversation {
             Some(conversation) => {
                 let title = conversation.title.as_deref().unwrap_or("untitled");
                 lines.push(format!("conversation: {title} ({})", crate::conversations::short(conversation.id)));
             }
-            None => lines.push("conversation: nothing was said yet".to_owned()),
+            None => lines.push("conversation: there are no messages yet".to_owned()),
         }
         lines.push(format!("kept in: {}", session.store.place()));
         lines.push(format!("tools: {}", if session.tooling.is_on() { "on" } else { "off" }));
@@ -135,24 +147,27 @@ impl Talk {
         self.print(&text)
     }
 
-    /// The last request, in the canonical form and on the wire.
+    /// The last request as it was sent, and what came back, as one JSON document.
     pub(super) fn raw(&mut self) -> Result<(), Failure> {
-        let Some(place) = self.session.thread.iter().rposition(|stored| stored.entry.message.role == Role::User) else {
-            return Err(Failure::new("nothing was sent yet"));
-        };
-        let asked = self.session.thread.get(..=place).unwrap_or(&self.session.thread);
-        let preview = self.session.model()?.preview(self.session.sendable(asked))?;
-        let text = format!(
-            "{}\n{}\n{}\n{} {}\n{}",
-            painted(self.look, HEADING, "canonical"),
-            pretty(&preview.request)?,
-            painted(self.look, HEADING, &format!("{} on the wire", preview.dialect)),
-            preview.method,
-            preview.url,
-            pretty(&preview.body)?,
-        );
-        let losses: String = preview.losses.iter().map(|loss| notice::warning(&loss.to_string(), self.look)).collect();
-        self.print(&format!("{}\n{losses}", crate::screen::clean(&text)))
+        let Some(sent) = &self.session.sent else { return Err(Failure::new("nothing was sent yet")) };
+        let preview = sent.model.preview(sent.messages.clone())?;
+        let headers: Map<String, Value> =
+            preview.headers.iter().map(|(name, value)| (name.clone(), redact::header(name, value).into())).collect();
+        let document = json!({
+            "request": preview.request,
+            "wire": {
+                "dialect": preview.dialect.to_string(),
+                "method": preview.method,
+                "url": redact::address(&preview.url),
+                "headers": headers,
+                "body": preview.body,
+            },
+            "losses": preview.losses,
+            "answer": sent.answer,
+        });
+        let text = serde_json::to_string_pretty(&document)
+            .map_err(|error| Failure::new(format!("cannot print it: {error}")))?;
+        self.print(&format!("{}\n", crate::screen::clean(&text)))
     }
 
     /// The last answer to the clipboard, through the terminal: this works over ssh too.
@@ -195,11 +210,12 @@ impl Talk {
     }
 }
 
-/// What is said of answers whose price nobody knows.
-fn unpriced(answers: u64) -> String {
-    if answers == 0 { String::new() } else { format!(", and {answers} answers of unknown price") }
-}
-
-fn pretty(value: &impl serde::Serialize) -> Result<String, Failure> {
-    serde_json::to_string_pretty(value).map_err(|error| Failure::new(format!("cannot print it: {error}")))
+/// What answers cost, of which some are estimates and some have no price that is known.
+fn cost(cost: Money, estimated: u64, answers: u64, unpriced: u64) -> String {
+    let known = notice::about(cost, estimated > 0);
+    match unpriced {
+        0 => known,
+        _ if unpriced == answers => "price unknown".to_owned(),
+        _ => format!("{known}, and {} of unknown price", notice::several(unpriced, "answer")),
+    }
 }

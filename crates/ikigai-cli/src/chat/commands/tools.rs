@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ikigai::{Attach as _, Message, Role};
 
-use super::super::Talk;
+use super::super::{Talk, say};
 use crate::exit::Failure;
 use crate::screen::notice;
 
@@ -26,7 +26,7 @@ impl Talk {
                     _ => self.session.tooling.ask_again(name)?,
                 }
             }
-            _ => return Err(Failure::new("/tools takes on, off, or allow, ask, never with a tool's name")),
+            _ => return Err(Failure::new("/tools takes on, off, or one of allow, ask and never with a tool's name")),
         }
         if !self.session.tooling.is_on() {
             return self.print(&notice::info("Tools are off. /tools on", self.look));
@@ -37,7 +37,7 @@ impl Talk {
             text.push_str(&notice::info(&format!("{name} · {words}"), self.look));
         }
         let root = self.session.tooling.scope().root().display().to_string();
-        text.push_str(&notice::info(&format!("They work in {root}."), self.look));
+        text.push_str(&notice::info(&format!("Working folder: {root}"), self.look));
         self.print(&text)
     }
 
@@ -45,7 +45,8 @@ impl Talk {
     pub(super) fn mcp(&mut self) -> Result<(), Failure> {
         let servers = self.servers.list();
         if servers.is_empty() {
-            let words = "No MCP server is set up. In config.toml: [mcp.NAME] command = [\"program\", \"argument\"]";
+            let words =
+                "No MCP servers are configured. In config.toml: [mcp.NAME] command = [\"program\", \"argument\"]";
             return self.print(&notice::info(words, self.look));
         }
         let mut text = String::new();
@@ -71,6 +72,8 @@ impl Talk {
             message = message.attach(path)?;
         }
         let added = message.content.len();
+        let pictures = files.iter().filter(|file| say::is_picture(&self.session.folder.join(file))).cloned();
+        self.session.pictures.extend(pictures);
         self.session.attached.extend(message.content);
         self.print(&notice::success(&format!("{added} attached to the next message."), &[], self.look))
     }

@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn unknown_languages_and_no_colour_need_nothing() {
-        let look = Look { width: 80, colour: true, unicode: true, links: false, motion: true };
+        let look = Look { width: 80, colour: true, styles: false, unicode: true, links: false, motion: true };
         assert!(Colours::new("no-such-language", look).is_none());
         assert!(Colours::new("rust", Look { colour: false, ..look }).is_none());
         assert!(Colours::new("rust", look).is_some());

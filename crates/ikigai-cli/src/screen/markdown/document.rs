@@ -3,7 +3,6 @@
 //! This is CommonMark's way of parsing: a line first goes through the open containers, then may open new ones, and what is
 //! left of it belongs to the block of text at the tip. Blocks are drawn when they are closed, so nothing is parsed twice.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::inline::{Links, completed, key};
@@ -13,10 +12,12 @@ use super::starts::{self, HtmlEnd, ListItem};
 use super::table::Table;
 use crate::screen::clean::clean;
 use crate::screen::look::{DIM, Look};
-use crate::screen::text::{Inline, Row, Span, fill, paint, width};
+use crate::screen::text::{Inline, Row, Span, fill, paint, untabbed};
 
 /// Code by indentation begins this far in.
 const CODE: usize = 4;
+/// Tabs stand this far apart in Markdown.
+pub(super) const TAB: usize = 4;
 
 /// A document as far as it has been read, and what of it is drawn.
 #[derive(Debug, Clone)]
@@ -56,7 +57,7 @@ impl Document {
 
     /// A whole line.
     pub(super) fn line(&mut self, line: &str) {
-        let line = untabbed(&clean(line)).into_owned();
+        let line = untabbed(&clean(line), TAB).into_owned();
         let (matched, rest) = self.nest.follow(&line);
         let whole = matched == self.nest.len();
         if whole && self.goes_on(rest) {
@@ -92,7 +93,11 @@ impl Document {
                 self.leaf = Leaf::None;
                 return true;
             }
-            Leaf::Code(code) if code.fence.is_some() => code.line(starts::strip_indent(line, code.indent), width),
+            Leaf::Code(code) if code.fence.is_some() => {
+                let row = code.line(starts::strip_indent(line, code.indent));
+                self.draw_code(vec![row]);
+                return true;
+            }
             Leaf::Code(code) if blank => {
                 code.blanks += 1;
                 self.nest.blank();
@@ -101,8 +106,9 @@ impl Document {
             Leaf::Code(code) if starts::indent(line) >= CODE => {
                 self.nest.goes_on();
                 let mut rows = vec![Row::new(); std::mem::take(&mut code.blanks)];
-                rows.extend(code.line(starts::strip_indent(line, CODE), width));
-                rows
+                rows.push(code.line(starts::strip_indent(line, CODE)));
+                self.draw_code(rows);
+                return true;
             }
             Leaf::Html(html) if html.end != HtmlEnd::BlankLine || !blank => {
                 let rows = html.line(line, width);
@@ -131,9 +137,9 @@ impl Document {
                 }
                 self.open(matched);
                 let mut code = Code::new(None, 0, "", self.look);
-                let rows = code.line(starts::strip_indent(rest, CODE), self.width());
+                let row = code.line(starts::strip_indent(rest, CODE));
                 self.leaf = Leaf::Code(code);
-                self.draw(rows);
+                self.draw_code(vec![row]);
                 return Rest::Done;
             }
             let text = starts::strip_indent(rest, indent);
@@ -306,6 +312,15 @@ impl Document {
         self.nest.inner_width(self.look)
     }
 
+    pub(super) fn draw_code(&mut self, rows: Vec<Row>) {
+        for row in rows {
+            for line in self.nest.place_code(row, self.look) {
+                self.drawn.push_str(&paint(&line, self.look));
+                self.drawn.push('\n');
+            }
+        }
+    }
+
     pub(super) fn draw(&mut self, rows: Vec<Row>) {
         for row in rows {
             for line in self.nest.place(row, self.look) {
@@ -330,25 +345,6 @@ fn table(paragraph: &mut Paragraph, line: &str) -> Option<Table> {
         return None;
     }
     Some(Table { sides, heading: paragraph.split_last_line(), rows: Vec::new() })
-}
-
-/// The line with spaces for its tabs.
-pub(super) fn untabbed(line: &str) -> Cow<'_, str> {
-    if !line.contains('\t') {
-        return Cow::Borrowed(line);
-    }
-    let mut spaced = String::with_capacity(line.len() + 16);
-    let mut column = 0;
-    for (place, part) in line.split('\t').enumerate() {
-        if place > 0 {
-            let step = 4 - column % 4;
-            spaced.push_str(&" ".repeat(step));
-            column += step;
-        }
-        spaced.push_str(part);
-        column += width(part);
-    }
-    Cow::Owned(spaced)
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ fn lists_nest_and_hang() {
     • other list
 
     1) x
-         code
+    code
     2) y
 
        z
@@ -106,30 +106,30 @@ fn code_by_indentation() {
     assert_snapshot!(shown("text\n    no code\n\n    a\n\n\n      b\n\ntext\n\n- item\n\n      code in it"), @"
     text no code
 
-      a
+    a
 
 
-        b
+      b
 
     text
 
     • item
 
-        code in it
+    code in it
     ");
 }
 
 #[test]
 fn fences_end_where_they_should() {
     assert_snapshot!(shown("````md\n```\ninner\n```\n````\n~~~\n```\n~~~ no\n~~~~\n> ```\n> in a quote\nout of it\n\n```not `a` fence"), @"
-      ```
-      inner
-      ```
+    ```
+    inner
+    ```
 
-      ```
-      ~~~ no
+    ```
+    ~~~ no
 
-    │   in a quote
+    │ in a quote
 
     out of it
 
@@ -282,9 +282,9 @@ fn tabs_are_four_columns() {
 
       b
 
-        code
+    code
 
-          x   y
+        x   y
     ");
 }
 

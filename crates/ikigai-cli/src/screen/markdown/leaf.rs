@@ -123,16 +123,15 @@ pub(super) struct Code {
     /// Blank lines that are code only when more of it follows.
     pub(super) blanks: usize,
     colours: Option<Colours>,
-    /// Of a long line: the last row of what has been drawn.
-    drawn: Row,
+    /// Of a long line: what there is of it.
+    begun: Row,
 }
 
-/// Code stands in from the text around it.
-const CODE_INDENT: &str = "  ";
-
+/// Code is drawn as it is: from the left edge and each line in one piece, which the terminal breaks where it has to. So it can be
+/// copied from the screen.
 impl Code {
     pub(super) fn new(fence: Option<Fence>, indent: usize, info: &str, look: Look) -> Self {
-        Code { fence, indent, blanks: 0, colours: Colours::new(info, look), drawn: Row::new() }
+        Code { fence, indent, blanks: 0, colours: Colours::new(info, look), begun: Row::new() }
     }
 
     /// What is shown above the code: the words after the fence, if they say more than the language.
@@ -140,39 +139,23 @@ impl Code {
         if info.is_empty() || language(info) == info {
             return Vec::new();
         }
-        indented(fill(&[Inline::new(info, DIM)], inner(width)))
+        fill(&[Inline::new(info, DIM)], width)
     }
 
     /// A line of code, or the last part of one.
-    pub(super) fn line(&mut self, line: &str, width: usize) -> Vec<Row> {
-        let mut spans = std::mem::take(&mut self.drawn);
+    pub(super) fn line(&mut self, line: &str) -> Row {
+        let mut spans = std::mem::take(&mut self.begun);
         match &mut self.colours {
             Some(colours) if spans.is_empty() => spans = colours.line(line),
             Some(_) | None => spans.push(Span::plain(line)),
         }
-        indented(chop(&spans, inner(width)))
+        spans
     }
 
-    /// A part of a line that is too long to wait for its end.
-    pub(super) fn part(&mut self, text: &str, width: usize) -> Vec<Row> {
-        let mut spans = std::mem::take(&mut self.drawn);
-        spans.push(Span::plain(text));
-        let mut rows = chop(&spans, inner(width));
-        self.drawn = rows.pop().unwrap_or_default();
-        indented(rows)
+    /// A part of a line that is longer than what is parsed at once.
+    pub(super) fn part(&mut self, text: &str) {
+        self.begun.push(Span::plain(text));
     }
-}
-
-fn inner(width: usize) -> usize {
-    width.saturating_sub(CODE_INDENT.len()).max(1)
-}
-
-fn indented(rows: Vec<Row>) -> Vec<Row> {
-    let indent = |mut row: Row| {
-        row.insert(0, Span::plain(CODE_INDENT));
-        row
-    };
-    rows.into_iter().map(indent).collect()
 }
 
 /// A block of HTML, shown as it is written.

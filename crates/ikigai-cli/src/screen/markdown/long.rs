@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use super::LONGEST;
-use super::document::{Document, untabbed};
+use super::document::{Document, TAB};
 use super::leaf::{Leaf, Paragraph};
 use crate::screen::clean::clean;
+use crate::screen::text::untabbed;
 
 impl Document {
     /// The first part of a line that is too long to wait for its end.
     pub(super) fn first_part(&mut self, text: &str) {
-        let text = untabbed(&clean(text)).into_owned();
+        let text = untabbed(&clean(text), TAB).into_owned();
         let (matched, rest) = self.nest.follow(&text);
         if matched == self.nest.len() && self.part(rest) {
             return;
@@ -20,7 +21,7 @@ impl Document {
 
     /// A part in the middle of such a line.
     pub(super) fn next_part(&mut self, text: &str) {
-        let text = untabbed(&clean(text)).into_owned();
+        let text = untabbed(&clean(text), TAB).into_owned();
         if !self.part(&text) {
             self.more(&text);
         }
@@ -28,10 +29,13 @@ impl Document {
 
     /// Its last part.
     pub(super) fn last_part(&mut self, text: &str) {
-        let text = untabbed(&clean(text)).into_owned();
+        let text = untabbed(&clean(text), TAB).into_owned();
         let width = self.width();
         let rows = match &mut self.leaf {
-            Leaf::Code(code) => code.line(&text, width),
+            Leaf::Code(code) => {
+                let row = code.line(&text);
+                return self.draw_code(vec![row]);
+            }
             Leaf::Html(html) => html.line(&text, width),
             Leaf::None | Leaf::Paragraph(_) | Leaf::Table(_) | Leaf::Definitions => return self.more(&text),
         };
@@ -42,7 +46,10 @@ impl Document {
     fn part(&mut self, text: &str) -> bool {
         let width = self.width();
         let rows = match &mut self.leaf {
-            Leaf::Code(code) => code.part(text, width),
+            Leaf::Code(code) => {
+                code.part(text);
+                return true;
+            }
             Leaf::Html(html) => html.part(text, width),
             Leaf::None | Leaf::Paragraph(_) | Leaf::Table(_) | Leaf::Definitions => return false,
         };

@@ -207,6 +207,15 @@ impl Nest {
         rows
     }
 
+    /// A row of code: only quotes stand before it. A marker that has not been drawn gets a line of its own.
+    pub(super) fn place_code(&mut self, row: Row, look: Look) -> Vec<Row> {
+        let mut rows = if self.is_at_marker() { self.place(Row::new(), look) } else { Vec::new() };
+        let quotes = self.open.iter().filter(|container| matches!(container, Container::Quote { .. }));
+        let quotes = quotes.filter_map(|container| Part::new(container, look)).map(|part| part.span);
+        rows.push(quotes.chain(row).collect());
+        rows
+    }
+
     /// What stands before the next row: first what there is no room for, then what there is.
     fn parts(&self, look: Look) -> (Vec<Part>, Vec<Part>) {
         let mut outer: Vec<Part> = self.open.iter().filter_map(|container| Part::new(container, look)).collect();
