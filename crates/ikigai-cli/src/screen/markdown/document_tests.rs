@@ -62,7 +62,7 @@ fn items_without_text_are_items() {
 
 #[test]
 fn blank_lines_in_lists_are_those_of_the_source() {
-    assert_snapshot!(shown("- a\n\n- b\n- c\n  > q\n\n  p"), @"
+    assert_snapshot!(shown("- a\n\n- b\n- c\n  > q\n\n  p\n- > r\n- d"), @"
     • a
 
     • b
@@ -70,6 +70,8 @@ fn blank_lines_in_lists_are_those_of_the_source() {
       │ q
 
       p
+    • │ r
+    • d
     ");
 }
 

@@ -7,10 +7,10 @@ use anstyle::Style;
 use pulldown_cmark::{BrokenLink, CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag, TagEnd};
 
 use super::code::{Colours, language};
-use super::definition::{Definition, Links, key, unguarded};
-use super::inline::Parts;
+use super::definition::{Links, key, unguarded};
 use super::nest::{Container, Nest};
-use super::outline::{Cut, OPTIONS, Outer, is_after_blank, line_start};
+use super::outline::{Cut, OPTIONS, Outer, Reader};
+use super::running::Running;
 use super::table::TableReader;
 use crate::screen::look::{DIM, HEADING, Look};
 use crate::screen::text::{Inline, Row, Span, chop, fill, paint, shorten};
@@ -50,41 +50,22 @@ pub(super) enum Begun {
 }
 
 /// The block that is being read.
-enum Leaf {
+pub(super) enum Leaf {
     None,
     Text(Running),
     Code(Option<Colours>),
     Html,
-    Table(usize, TableReader),
-}
-
-/// A paragraph or a heading.
-struct Running {
-    start: usize,
-    /// Where what has been read of it ends.
-    end: usize,
-    parts: Parts,
-    /// What it began with, drawn.
-    definitions: Vec<Row>,
-    /// Whether the next line may be another one.
-    may_define: bool,
-    /// What is before this place has been drawn.
-    skip: usize,
-    /// What begins here or later may become a table.
-    bars: Option<usize>,
+    Table { start: usize, blank: bool, reader: TableReader },
 }
 
 /// Draws one text.
 pub(super) struct Pen<'a> {
-    text: &'a str,
-    look: Look,
-    part: Part,
-    first: Cut,
-    links: &'a RefCell<Links>,
-    leaf: Leaf,
-    /// Where the last block ended, and the first container that began after it.
-    last_end: Option<usize>,
-    pending: Option<usize>,
+    pub(super) text: &'a str,
+    pub(super) look: Look,
+    pub(super) part: Part,
+    pub(super) reader: Reader<'a>,
+    pub(super) links: &'a RefCell<Links>,
+    pub(super) leaf: Leaf,
     pub(super) nest: Nest,
     pub(super) begun: Begun,
     pub(super) drawn: String,
@@ -94,9 +75,9 @@ impl<'a> Pen<'a> {
     /// A pen for a text that begins with the cut `first`, after a document that did or did not have blocks.
     pub(super) fn new(text: &'a str, first: Cut, used: bool, look: Look, links: &'a RefCell<Links>) -> Self {
         let part = Part { from: 0, until: usize::MAX, end: End::Closed };
-        let nest = Nest::new(used);
+        let (reader, nest) = (Reader::new(text, first), Nest::new(used));
         let (leaf, begun, drawn) = (Leaf::None, Begun::Nothing, String::new());
-        Pen { text, look, part, first, links, leaf, last_end: None, pending: None, nest, begun, drawn }
+        Pen { text, look, part, reader, links, leaf, nest, begun, drawn }
     }
 
     /// Draws a part of the text, of whose first block some may have been drawn.
@@ -110,7 +91,8 @@ impl<'a> Pen<'a> {
         let parser = Parser::new_with_broken_link_callback(self.text, OPTIONS, Some(known));
         for (event, range) in parser.into_offset_iter() {
             // The empty cells at the end of a table begin where it ends.
-            if range.start >= part.until && !matches!(event, Event::End(_)) && !matches!(self.leaf, Leaf::Table(..)) {
+            if range.start >= part.until && !matches!(event, Event::End(_)) && !matches!(self.leaf, Leaf::Table { .. })
+            {
                 break;
             }
             self.event(event, range);
@@ -120,12 +102,12 @@ impl<'a> Pen<'a> {
     }
 
     fn event(&mut self, event: Event<'_>, range: Range<usize>) {
+        self.reader.event(&event, &range);
         match event {
-            Event::Start(Tag::BlockQuote(_)) => self.open(Outer::Quote, &range),
-            Event::Start(Tag::List(next)) => self.open(Outer::List { next }, &range),
+            Event::Start(Tag::BlockQuote(_)) => self.open(Outer::Quote, range.start),
+            Event::Start(Tag::List(next)) => self.open(Outer::List { next }, range.start),
             Event::Start(Tag::Item) => {
                 self.close_text();
-                self.pending.get_or_insert(range.start);
                 let source = self.text.get(range.start..).unwrap_or_default().trim_start();
                 let sign = source.trim_start_matches(|sign: char| sign.is_ascii_digit()).chars().next();
                 self.nest.item(sign.unwrap_or('.'), self.look);
@@ -134,8 +116,7 @@ impl<'a> Pen<'a> {
                 self.close_text();
                 if self.nest.is_at_marker() {
                     // An item without content is still an item.
-                    self.block(range.start, vec![Row::new()]);
-                    self.last_end = Some(range.start + 1);
+                    self.block(range.start, self.reader.blank, vec![Row::new()]);
                 }
                 self.nest.pop();
             }
@@ -154,20 +135,16 @@ impl<'a> Pen<'a> {
                     },
                 );
             }
-            Event::End(TagEnd::Paragraph | TagEnd::Heading(_)) => {
-                self.close_text();
-                self.last_end = Some(range.end);
-            }
+            Event::End(TagEnd::Paragraph | TagEnd::Heading(_)) => self.close_text(),
             Event::Rule => {
                 self.close_text();
                 let rule = self.look.sign("─", "-").repeat(self.width());
-                self.block(range.start, vec![vec![Span::new(&rule, DIM)]]);
-                self.last_end = Some(range.end);
+                self.block(range.start, self.reader.blank, vec![vec![Span::new(&rule, DIM)]]);
             }
             Event::Start(Tag::CodeBlock(kind)) => self.open_code(&kind, range.start),
             Event::Start(Tag::HtmlBlock) => {
                 self.close_text();
-                self.block(range.start, Vec::new());
+                self.block(range.start, self.reader.blank, Vec::new());
                 self.leaf = Leaf::Html;
             }
             Event::End(TagEnd::CodeBlock) => {
@@ -176,29 +153,22 @@ impl<'a> Pen<'a> {
                 {
                     self.begun = Begun::Code(colours);
                 }
-                self.last_end = Some(range.end);
             }
-            Event::End(TagEnd::HtmlBlock) => {
-                self.leaf = Leaf::None;
-                self.last_end = Some(range.end);
-            }
+            Event::End(TagEnd::HtmlBlock) => self.leaf = Leaf::None,
             Event::Start(Tag::Table(sides)) => {
                 self.close_text();
-                self.leaf = Leaf::Table(range.start, TableReader::new(sides));
+                let (blank, reader) = (self.reader.blank, TableReader::new(sides));
+                self.leaf = Leaf::Table { start: range.start, blank, reader };
             }
-            Event::End(TagEnd::Table) => {
-                self.close_table();
-                self.last_end = Some(range.end);
-            }
+            Event::End(TagEnd::Table) => self.close_table(),
             Event::TaskListMarker(done) => self.nest.task(done, self.look),
             event => self.content(event, range),
         }
     }
 
-    fn open(&mut self, outer: Outer, range: &Range<usize>) {
+    fn open(&mut self, outer: Outer, start: usize) {
         self.close_text();
-        self.pending.get_or_insert(range.start);
-        let first = self.first.outer.filter(|_| self.nest.is_empty() && line_start(self.text, range.start) == 0);
+        let first = if self.nest.is_empty() { self.reader.goes_on(start) } else { None };
         self.nest.push(Container::new(first.unwrap_or(outer), first.is_some()));
     }
 
@@ -209,7 +179,7 @@ impl<'a> Pen<'a> {
         }
         match &mut self.leaf {
             Leaf::Code(_) | Leaf::Html => self.lines(range),
-            Leaf::Table(_, table) => table.event(event, range, self.text),
+            Leaf::Table { reader, .. } => reader.event(event, range, self.text),
             Leaf::Text(_) => self.running(event, range),
             Leaf::None => {}
         }
@@ -236,98 +206,8 @@ impl<'a> Pen<'a> {
                     let rows = chop(&[Span::new(&line, DIM)], self.width());
                     self.rows(rows);
                 }
-                Leaf::None | Leaf::Text(_) | Leaf::Table(..) => {}
+                Leaf::None | Leaf::Text(_) | Leaf::Table { .. } => {}
             }
-        }
-    }
-
-    /// A part of a paragraph or a heading.
-    fn running(&mut self, event: Event<'_>, range: Range<usize>) {
-        let Leaf::Text(running) = &mut self.leaf else { return };
-        running.end = range.end;
-        if range.end <= running.skip || running.bars.is_some_and(|bars| range.start >= bars) {
-            return;
-        }
-        if running.may_define {
-            let line = self.text.get(range.start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
-            if let Some(definition) = Definition::new(line) {
-                running.skip = range.start + line.len() + 1;
-                let width = self.nest.inner_width(self.look);
-                running.definitions.extend(fill(&[Inline::new(definition.line, DIM)], width));
-                if !matches!(self.part.end, End::Ahead(_)) {
-                    let mut links = self.links.borrow_mut();
-                    links.entry(key(definition.label)).or_insert_with(|| definition.target.to_owned());
-                }
-                return;
-            }
-            running.may_define = false;
-        }
-        match event {
-            // It was drawn up to a place within this piece.
-            Event::Text(_) if range.start < running.skip => {
-                let rest = self.text.get(running.skip..range.end).unwrap_or_default();
-                running.parts.event(Event::Text(CowStr::from(rest)));
-            }
-            event => running.parts.event(event),
-        }
-    }
-
-    fn open_text(&mut self, start: usize, style: Style) {
-        self.close_text();
-        let (style, skip) = match &self.begun {
-            Begun::Paragraph { rest, .. } if start == self.part.from => (Style::new(), *rest),
-            Begun::Nothing | Begun::Code(_) | Begun::Paragraph { .. } => (style, 0),
-        };
-        let bars = match self.part.end {
-            End::Ahead(tip) if tip == start => last_line_of_bars(self.text, start),
-            End::Closed | End::Ahead(_) | End::Kept(_) => None,
-        };
-        let (parts, definitions) = (Parts::new(style), Vec::new());
-        let may_define = skip == 0 && start >= self.part.from;
-        self.leaf = Leaf::Text(Running { start, end: start, parts, definitions, may_define, skip, bars });
-    }
-
-    fn close_text(&mut self) {
-        let running = match std::mem::replace(&mut self.leaf, Leaf::None) {
-            Leaf::Text(running) => running,
-            leaf => return self.leaf = leaf,
-        };
-        let start = running.start;
-        if start < self.part.from {
-            self.block(start, Vec::new());
-        } else {
-            self.draw_text(running.parts.found, running.definitions, running.bars.is_some(), start);
-        }
-        self.last_end = Some(running.end);
-    }
-
-    fn draw_text(&mut self, text: Vec<Inline>, definitions: Vec<Row>, is_table: bool, start: usize) {
-        let begun = match std::mem::take(&mut self.begun) {
-            Begun::Paragraph { row, .. } if start == self.part.from => Some(row),
-            Begun::Nothing | Begun::Code(_) | Begun::Paragraph { .. } => None,
-        };
-        let goes_on = begun.is_some();
-        let mut all = begun.unwrap_or_default();
-        all.extend(text);
-        let nothing = all.is_empty() && (is_table || !definitions.is_empty());
-        if !definitions.is_empty() {
-            self.block(start, definitions);
-            self.last_end = Some(start);
-        }
-        let mut rows = if nothing { Vec::new() } else { fill(&all, self.width()) };
-        if is_table {
-            rows.push(self.placeholder(0));
-        }
-        if self.part.end == End::Kept(start) {
-            let row = rows.pop().unwrap_or_default().into_iter().map(Inline::Text).collect();
-            self.begun = Begun::Paragraph { rest: start, row };
-        }
-        if goes_on {
-            self.nest.use_all(false, self.look);
-            self.nest.set_drawn();
-            self.rows(rows);
-        } else if !nothing || is_table {
-            self.block(start, rows);
         }
     }
 
@@ -345,7 +225,7 @@ impl<'a> Pen<'a> {
             fill(&[Inline::new(&info, DIM)], self.width())
         };
         let untitled = title.is_empty();
-        self.block(start, title);
+        self.block(start, self.reader.blank, title);
         if untitled && self.nest.is_at_marker() {
             self.rows(vec![Row::new()]);
         }
@@ -358,18 +238,18 @@ impl<'a> Pen<'a> {
     }
 
     fn close_table(&mut self) {
-        let Leaf::Table(start, reader) = std::mem::replace(&mut self.leaf, Leaf::None) else { return };
+        let Leaf::Table { start, blank, reader } = std::mem::replace(&mut self.leaf, Leaf::None) else { return };
         let table = reader.table;
         let rows = match self.part.end {
             _ if start < self.part.from => Vec::new(),
             End::Ahead(tip) if tip == start => vec![self.placeholder(table.rows.len())],
             End::Closed | End::Ahead(_) | End::Kept(_) => table.draw(self.width(), self.look),
         };
-        self.block(start, rows);
+        self.block(start, blank, rows);
     }
 
     /// What stands for a table that is not whole yet.
-    fn placeholder(&self, rows: usize) -> Row {
+    pub(super) fn placeholder(&self, rows: usize) -> Row {
         let sign = self.look.sign("┄", "-");
         let text = match rows {
             0 => format!("{sign} table"),
@@ -380,9 +260,7 @@ impl<'a> Pen<'a> {
     }
 
     /// A block with its rows, after a blank line where one belongs. Without rows, of a block that begins or has been drawn.
-    fn block(&mut self, start: usize, rows: Vec<Row>) {
-        let begin = self.pending.take().unwrap_or(start);
-        let blank = is_after_blank(self.text, self.last_end, begin, self.first);
+    pub(super) fn block(&mut self, start: usize, blank: bool, rows: Vec<Row>) {
         let gap = self.nest.use_all(blank, self.look);
         if start < self.part.from {
             return self.nest.set_drawn();
@@ -394,7 +272,7 @@ impl<'a> Pen<'a> {
         self.rows(rows);
     }
 
-    fn rows(&mut self, rows: Vec<Row>) {
+    pub(super) fn rows(&mut self, rows: Vec<Row>) {
         for row in rows {
             let lines = self.nest.place(row, self.look);
             self.write(&lines);
@@ -409,13 +287,7 @@ impl<'a> Pen<'a> {
     }
 
     /// The columns left to a block of text.
-    fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         self.nest.inner_width(self.look)
     }
-}
-
-/// Where the last line begins, if it looks like a line of a table and is in the block that begins at `start`.
-fn last_line_of_bars(text: &str, start: usize) -> Option<usize> {
-    let line = line_start(text, text.trim_end().len()).max(start);
-    text.get(line..)?.trim_start_matches([' ', '>']).starts_with('|').then_some(line)
 }

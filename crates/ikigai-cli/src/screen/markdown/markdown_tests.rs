@@ -270,6 +270,34 @@ fn a_frame_costs_the_same_late_in_a_long_paragraph() {
     assert!(tallest < 2 * LONGEST / 60, "{tallest} lines are open");
 }
 
+/// Only what may still change is parsed again, so a frame costs the same however long the document is.
+#[test]
+fn what_is_certain_is_forgotten() {
+    let units = [
+        "a\n\n",
+        "# a\n",
+        "word *and* more\n",
+        "- item\n  - inner\n\n    text\n",
+        "1. a\n   ```rust\n   code\n   ```\n",
+        "> quote\n>\n",
+        "```\ncode\n```\n",
+        "[a]: b\n",
+        "<div>\n\n",
+    ];
+    for (start, unit) in units.map(|unit| ("", unit)).into_iter().chain([("```\n", "code\n"), ("- ```\n", "  code\n")])
+    {
+        let mut renderer = Renderer::new(plain(80));
+        renderer.push(start);
+        let mut most = 0;
+        for _ in 0..3 * LONGEST / unit.len() {
+            renderer.push(unit);
+            renderer.document.advance();
+            most = most.max(renderer.document.source.len());
+        }
+        assert!(most < 2 * LONGEST + unit.len(), "{unit:?}: {most} bytes are kept");
+    }
+}
+
 /// Pieces of documents, put together in any order.
 fn document() -> impl Strategy<Value = String> {
     let part = prop_oneof![
@@ -340,5 +368,15 @@ proptest! {
             let open = frame.open.join("\n");
             prop_assert_eq!(too_wide(&open, &text, width), Vec::<&str>::new());
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn long_documents_in_any_cut(text in document(), size in 500_usize..9_000, width in 20_usize..100) {
+        let text = text.repeat(3 * LONGEST / text.len().max(1));
+        prop_assert_eq!(streamed(&text, size, plain(width)), shown(&text, width));
     }
 }

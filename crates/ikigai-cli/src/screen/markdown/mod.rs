@@ -1,16 +1,16 @@
 //! Markdown, drawn while it arrives.
 //!
-//! Text comes in pieces of any size. Whole lines go through the block parser at once, and what cannot change any more is
-//! final: it is handed out and never drawn again. A line of code is final at its end, a paragraph or a heading when the
-//! next block begins, an item of a list when the next one does, a table when it is whole. What is still open is drawn
-//! anew for each frame, and it is never large, so the cost of a frame does not grow with the document.
+//! Text comes in pieces of any size. What cannot change any more is final: it is handed out and never drawn again. A line
+//! of code is final at its end, a paragraph when a blank line or another block follows, a heading at its end, a table when
+//! it is whole. What is still open is parsed and drawn anew for each frame.
 //!
-//! The block structure follows CommonMark with the tables, tasks and strikethrough of GitHub. Where it differs:
+//! pulldown-cmark does the parsing: CommonMark with the tables, tasks and strikethrough of GitHub. Where this differs:
 //! - A link by name finds its address only when the definition came before. Definitions are therefore shown.
 //! - Lists have blank lines where the source has them; a later item does not change how an earlier one looks.
+//! - Cells of a table that have no column are shown in the last one.
 //! - A paragraph of more than [`LONGEST`] bytes is drawn in parts: emphasis that spans two of them stays as it was
 //!   written.
-//! - Lists and quotes nest [`nest::DEEPEST`] deep; what is deeper is text.
+//! - Lists and quotes are shown [`nest::DEEPEST`] deep.
 
 mod code;
 mod definition;
@@ -19,6 +19,7 @@ mod draw;
 mod inline;
 mod nest;
 mod outline;
+mod running;
 mod table;
 
 use anstyle::Style;
@@ -118,21 +119,16 @@ impl Renderer {
     }
 
     fn text(&mut self, text: &str) {
-        let mut rest = text;
-        while let Some(next) = rest.find(['\n', '\r']) {
-            let (text, ended) = rest.split_at(next);
-            let feed = ended.starts_with('\n');
-            rest = ended.get(1..).unwrap_or_default();
-            let same_end = std::mem::take(&mut self.after_return) && feed && text.is_empty();
-            if !same_end {
-                self.line.push_str(text);
+        for part in text.split_inclusive(['\n', '\r']) {
+            let after_return = std::mem::replace(&mut self.after_return, part.ends_with('\r'));
+            if after_return && part == "\n" {
+                continue;
+            }
+            let line = part.trim_end_matches(['\n', '\r']);
+            self.line.push_str(line);
+            if line.len() < part.len() {
                 self.end_line();
             }
-            self.after_return = !feed;
-        }
-        if !rest.is_empty() {
-            self.after_return = false;
-            self.line.push_str(rest);
         }
     }
 

@@ -125,14 +125,16 @@ impl Nest {
             Container::Item(item) => !item.used,
             Container::List { .. } => false,
         });
-        // The block comes after another one in the container outside of the first that is new.
-        let outside = match fresh.and_then(|place| self.open.get(place)) {
-            Some(Container::Item(item)) if !item.first => Beside::Items,
-            Some(Container::Item(_)) => self.beside(fresh.unwrap_or(0).saturating_sub(1)),
-            Some(Container::Quote { .. } | Container::List { .. }) => self.beside(fresh.unwrap_or(0)),
-            None => self.beside(self.open.len()),
+        // What is first in its container follows what is before that. In an item, and between items, blank lines are those
+        // of the source.
+        let outside = match fresh.and_then(|place| self.open.get(place).map(|container| (place, container))) {
+            Some((place, Container::Item(item))) if item.first => place.saturating_sub(1),
+            Some((place, Container::Item(_))) => place + 1,
+            Some((place, Container::Quote { .. } | Container::List { .. })) => place,
+            None => self.open.len(),
         };
-        let gap = self.used && (blank || outside == Beside::Blocks);
+        let loose = !matches!(outside.checked_sub(1).and_then(|place| self.open.get(place)), Some(Container::Item(_)));
+        let gap = self.used && (blank || loose);
         let prefix = gap.then(|| {
             let open = self.open.iter().take(fresh.unwrap_or(self.open.len()));
             open.filter_map(|container| Part::new(container, look)).map(|part| part.span).collect()
@@ -146,14 +148,6 @@ impl Nest {
         }
         self.used = true;
         prefix
-    }
-
-    /// What the blocks directly within the first `depth` containers are to each other.
-    fn beside(&self, depth: usize) -> Beside {
-        match depth.checked_sub(1).and_then(|place| self.open.get(place)) {
-            Some(Container::Item(_)) => Beside::Items,
-            Some(Container::Quote { .. } | Container::List { .. }) | None => Beside::Blocks,
-        }
     }
 
     /// The columns left within the innermost container.
@@ -203,15 +197,6 @@ impl Nest {
         let inner = outer.split_off(outer.len() - fitting.count());
         (outer, inner)
     }
-}
-
-/// What blocks in the same container are to each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Beside {
-    /// A blank line is between them.
-    Blocks,
-    /// A blank line is between them where the source has one.
-    Items,
 }
 
 /// What one container puts before a row.

@@ -1,5 +1,7 @@
 //! What the blocks of a text are, as far as more text can change them.
 
+use std::ops::Range;
+
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 /// What is parsed besides CommonMark.
@@ -55,21 +57,9 @@ pub(super) struct Outline {
 
 /// The outline of a text that begins like `first`, a cut at its very beginning.
 pub(super) fn outline(text: &str, first: Cut) -> Outline {
-    let mut reader = Reader {
-        text,
-        first,
-        cut: first,
-        tip: Tip::Closed,
-        start: 0,
-        end: None,
-        pending: None,
-        closed: false,
-        depth: 0,
-        outer: None,
-        in_leaf: false,
-    };
+    let mut reader = Reader::new(text, first);
     for (event, range) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
-        reader.event(&event, range.start, range.end);
+        reader.event(&event, &range);
     }
     let Reader { mut tip, start, pending, cut, .. } = reader;
     let end = reader.end.unwrap_or_default();
@@ -92,7 +82,9 @@ pub(super) fn outline(text: &str, first: Cut) -> Outline {
     Outline { tip, start, until, cut }
 }
 
-struct Reader<'a> {
+/// Follows the events of a text.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
     text: &'a str,
     first: Cut,
     cut: Cut,
@@ -100,6 +92,8 @@ struct Reader<'a> {
     start: usize,
     /// Where the content of the last block ends, or that of an empty item.
     end: Option<usize>,
+    /// Whether a blank line is before that block.
+    pub(super) blank: bool,
     /// The first container that began after it, and whether one of them was an item that has ended.
     pending: Option<usize>,
     closed: bool,
@@ -109,8 +103,20 @@ struct Reader<'a> {
     in_leaf: bool,
 }
 
-impl Reader<'_> {
-    fn event(&mut self, event: &Event<'_>, start: usize, end: usize) {
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str, first: Cut) -> Self {
+        let (tip, start, end, pending, outer) = (Tip::Closed, 0, None, None, None);
+        let (blank, closed, depth, in_leaf) = (false, false, 0, false);
+        Reader { text, first, cut: first, tip, start, end, blank, pending, closed, depth, outer, in_leaf }
+    }
+
+    /// The container that goes on from before, if it begins here.
+    pub(super) fn goes_on(&self, start: usize) -> Option<Outer> {
+        self.first.outer.filter(|_| line_start(self.text, start) == 0)
+    }
+
+    pub(super) fn event(&mut self, event: &Event<'_>, range: &Range<usize>) {
+        let Range { start, end } = *range;
         match event {
             Event::Start(Tag::BlockQuote(_)) => self.open(Outer::Quote, start),
             Event::Start(Tag::List(number)) => self.open(Outer::List { next: *number }, start),
@@ -126,7 +132,8 @@ impl Reader<'_> {
                 self.in_leaf = false;
                 self.depth = self.depth.saturating_sub(1);
                 // An item without content is shown, a quote without content is not.
-                if self.pending.is_some() && matches!(event, Event::End(TagEnd::Item)) {
+                if let (Some(pending), Event::End(TagEnd::Item), false) = (self.pending, event, self.closed) {
+                    self.blank = self.is_after_blank(pending);
                     self.closed = true;
                     self.end = Some(start + 1);
                 }
@@ -164,10 +171,7 @@ impl Reader<'_> {
     fn open(&mut self, outer: Outer, start: usize) {
         self.begin(start);
         if self.depth == 0 {
-            self.outer = Some(match self.first.outer {
-                Some(first) if line_start(self.text, start) == 0 => first,
-                _ => outer,
-            });
+            self.outer = Some(self.goes_on(start).unwrap_or(outer));
         }
         self.depth += 1;
         self.pending.get_or_insert(start);
@@ -175,6 +179,7 @@ impl Reader<'_> {
 
     fn leaf(&mut self, tip: Tip, start: usize) {
         self.begin(start);
+        self.blank = self.is_after_blank(self.pending.unwrap_or(start));
         (self.tip, self.start, self.end) = (tip, start, Some(start));
         self.in_leaf = true;
         self.pending = None;
@@ -200,9 +205,15 @@ impl Reader<'_> {
         };
         let at = line_start(self.text, start);
         if at > self.cut.at {
-            let blank = is_after_blank(self.text, self.end, at, self.first);
-            self.cut = Cut { at, outer, blank };
+            self.cut = Cut { at, outer, blank: self.is_after_blank(at) };
         }
+    }
+
+    /// Whether a blank line is between the last block and this place.
+    fn is_after_blank(&self, place: usize) -> bool {
+        let lines = next_line(self.text, self.end.unwrap_or_default())..line_start(self.text, place);
+        let mut lines = self.text.get(lines).unwrap_or_default().lines();
+        lines.any(|line| line.chars().all(|sign| matches!(sign, ' ' | '>'))) || self.end.is_none() && self.first.blank
     }
 }
 
@@ -217,11 +228,4 @@ pub(super) fn next_line(text: &str, place: usize) -> usize {
         return place;
     }
     text.get(place..).and_then(|after| after.find('\n')).map_or(text.len(), |end| place + end + 1)
-}
-
-/// Whether a blank line is between the end of a block and another place; without a block, between that and what was before.
-pub(super) fn is_after_blank(text: &str, end: Option<usize>, place: usize, first: Cut) -> bool {
-    let between = text.get(next_line(text, end.unwrap_or_default())..line_start(text, place)).unwrap_or_default();
-    let blank = between.lines().any(|line| line.chars().all(|sign| matches!(sign, ' ' | '>')));
-    blank || end.is_none() && first.blank
 }
