@@ -61,6 +61,11 @@ impl Document {
         std::mem::take(&mut self.drawn)
     }
 
+    /// Whether there are such lines.
+    pub(super) fn has_drawn(&self) -> bool {
+        !self.drawn.is_empty()
+    }
+
     /// A whole line. It is not drawn before the next call of another function.
     pub(super) fn line(&mut self, line: &str) {
         self.source.push_str(&prepared(line));

@@ -298,6 +298,23 @@ fn what_is_certain_is_forgotten() {
     }
 }
 
+#[test]
+fn what_is_large_and_open_is_shown_once() {
+    let mut renderer = Renderer::new(plain(40));
+    let mut lines = vec!["• outer".to_owned()];
+    let mut finished = 0;
+    renderer.push("- outer\n");
+    for number in 0..2_000 {
+        renderer.push(&format!("  - item {number} of many\n"));
+        lines.push(format!("  ◦ item {number} of many"));
+        let frame = renderer.frame();
+        let last: Vec<String> = frame.finished.lines().map(str::to_owned).chain(frame.open).collect();
+        assert_eq!(lines.get(finished..finished + last.len()), Some(last.as_slice()));
+        finished += frame.finished.lines().count();
+    }
+    assert_eq!(renderer.finish().lines().count(), lines.len() - finished);
+}
+
 /// Pieces of documents, put together in any order.
 fn document() -> impl Strategy<Value = String> {
     let part = prop_oneof![

@@ -32,8 +32,10 @@ use super::text::Inline;
 /// How much of one line or one paragraph is kept back until its end, in bytes.
 const LONGEST: usize = 8 * 1024;
 
-/// What is larger than this is not parsed again for each frame, in bytes.
-const LARGE: usize = 64 * 1024;
+/// What is open is hardly ever larger than this, in bytes. If it is, it is parsed again only when it has grown by a part
+/// that is worth it.
+const LARGE: usize = 16 * 1024;
+const WORTH: usize = 32;
 
 /// What to draw now.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -55,6 +57,7 @@ pub(crate) struct Renderer {
     /// How much text has to come before it is drawn without being asked for. This depends on the text alone, not on the
     /// pieces that it comes in: a long paragraph is divided where that happens.
     room: usize,
+    /// What was open in the last frame.
     open: Vec<String>,
 }
 
@@ -94,8 +97,8 @@ impl Renderer {
 
     /// What became final since the last frame, and what is open now. Drawing thirty of them a second is plenty.
     pub(crate) fn frame(&mut self) -> Frame {
-        let large = self.document.source.len() > LARGE;
-        if !large || self.document.news() > self.document.source.len() / 16 {
+        let size = self.document.source.len();
+        if size <= LARGE || self.document.news() > size / WORTH || self.document.has_drawn() {
             self.document.advance();
             self.open = self.document.preview(&self.line);
         }
@@ -116,6 +119,7 @@ impl Renderer {
     /// Draws at another width from here on. What was handed out stays as it is.
     pub(crate) fn resize(&mut self, width: usize) {
         self.document.look = self.document.look.with_width(width);
+        self.open = self.document.preview(&self.line);
     }
 
     fn text(&mut self, text: &str) {

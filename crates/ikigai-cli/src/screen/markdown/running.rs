@@ -32,7 +32,8 @@ impl Pen<'_> {
     /// A part of a paragraph or a heading.
     pub(super) fn running(&mut self, event: Event<'_>, range: Range<usize>) {
         let Leaf::Text(running) = &mut self.leaf else { return };
-        if range.end <= running.skip || running.bars.is_some_and(|bars| range.start >= bars) {
+        let is_drawn = running.start < self.part.from || range.end <= running.skip;
+        if is_drawn || running.bars.is_some_and(|bars| range.start >= bars) {
             return;
         }
         if running.may_define {
@@ -70,7 +71,7 @@ impl Pen<'_> {
             End::Closed | End::Ahead(_) | End::Kept(_) => None,
         };
         let (parts, definitions) = (Parts::new(style), Vec::new());
-        let may_define = skip == 0 && start >= self.part.from;
+        let may_define = skip == 0;
         let blank = self.reader.blank;
         self.leaf = Leaf::Text(Running { start, blank, parts, definitions, may_define, skip, bars });
     }
