@@ -220,6 +220,25 @@ fn links_by_name_need_their_definition_before() {
 }
 
 #[test]
+fn definitions_are_not_underlined() {
+    assert_snapshot!(shown("[a]: b\n---\nc\n\n[d]: e\n===\n\n[f]: g\nh\n---"), @"
+    [a]: b
+
+    ────────────────────────────────────────
+
+    c
+
+    [d]: e
+
+    ===
+
+    [f]: g
+
+    h
+    ");
+}
+
+#[test]
 fn emphasis_that_is_not_closed_is_text() {
     assert_snapshot!(readable(&markdown("**unclosed bold\n\n*a **b* c\n\n`tick\n\n[link](http://x", coloured(40))), @"
     **unclosed bold

@@ -138,8 +138,8 @@ impl<'a> Pen<'a> {
             Event::End(TagEnd::Paragraph | TagEnd::Heading(_)) => self.close_text(),
             Event::Rule => {
                 self.close_text();
-                let rule = self.look.sign("─", "-").repeat(self.width());
-                self.block(range.start, self.reader.blank, vec![vec![Span::new(&rule, DIM)]]);
+                let rule = fill(&[self.rule()], self.width());
+                self.block(range.start, self.reader.blank, rule);
             }
             Event::Start(Tag::CodeBlock(kind)) => self.open_code(&kind, range.start),
             Event::Start(Tag::HtmlBlock) => {
@@ -246,6 +246,11 @@ impl<'a> Pen<'a> {
             End::Closed | End::Ahead(_) | End::Kept(_) => table.draw(self.width(), self.look),
         };
         self.block(start, blank, rows);
+    }
+
+    /// A line across all columns.
+    pub(super) fn rule(&self) -> Inline {
+        Inline::new(&self.look.sign("─", "-").repeat(self.width()), DIM)
     }
 
     /// What stands for a table that is not whole yet.

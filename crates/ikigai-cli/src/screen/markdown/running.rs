@@ -18,6 +18,7 @@ pub(super) struct Running {
     /// Whether a blank line is before it.
     blank: bool,
     parts: Parts,
+    is_heading: bool,
     /// What it began with, drawn.
     definitions: Vec<Row>,
     /// Whether the next line may be another one.
@@ -73,7 +74,16 @@ impl Pen<'_> {
         let (parts, definitions) = (Parts::new(style), Vec::new());
         let may_define = skip == 0;
         let blank = self.reader.blank;
-        self.leaf = Leaf::Text(Running { start, blank, parts, definitions, may_define, skip, bars });
+        self.leaf = Leaf::Text(Running {
+            start,
+            blank,
+            parts,
+            is_heading: style != Style::new(),
+            definitions,
+            may_define,
+            skip,
+            bars,
+        });
     }
 
     pub(super) fn close_text(&mut self) {
@@ -89,7 +99,7 @@ impl Pen<'_> {
     }
 
     fn draw_text(&mut self, running: Running) {
-        let Running { start, mut blank, parts, definitions, bars, .. } = running;
+        let Running { start, mut blank, parts, is_heading, definitions, skip, bars, .. } = running;
         let begun = match std::mem::take(&mut self.begun) {
             Begun::Paragraph { row, .. } if start == self.part.from => Some(row),
             Begun::Nothing | Begun::Code(_) | Begun::Paragraph { .. } => None,
@@ -97,6 +107,12 @@ impl Pen<'_> {
         let goes_on = begun.is_some();
         let mut all = begun.unwrap_or_default();
         all.extend(parts.found);
+        if all.is_empty() && is_heading && !definitions.is_empty() {
+            // Definitions have no underline: dashes are a rule, and other signs are text.
+            let line = self.text.get(skip..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+            let line = line.trim_matches([' ', '>']);
+            all.push(if line.starts_with('-') { self.rule() } else { Inline::new(line, Style::new()) });
+        }
         let nothing = all.is_empty() && (bars.is_some() || !definitions.is_empty());
         if !definitions.is_empty() {
             self.block(start, std::mem::take(&mut blank), definitions);
