@@ -1,29 +1,22 @@
 //! Running text: emphasis, code, links.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use anstyle::{Effects, Style};
-use pulldown_cmark::{BrokenLink, CowStr, Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
+use super::definition::unguarded;
+use super::outline::OPTIONS;
 use crate::screen::links;
 use crate::screen::look::{CODE, DIM};
 use crate::screen::text::{Inline, Span};
-
-/// The addresses given for names of links so far, by [`key`].
-pub(super) type Links = HashMap<String, String>;
-
-/// A name of a link, as names are compared.
-pub(super) fn key(label: &str) -> String {
-    label.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
-}
 
 /// Put before the text and taken out again: within a paragraph that has begun, and this far in, nothing is a list, a
 /// heading or any other block. So the parser sees running text only, whatever it looks like.
 const LEAD: &str = "x\n    ";
 
 /// Running text in its styles. Lines are divided by `\n`.
-pub(super) fn inline(text: &str, base: Style, links: &Links) -> Vec<Inline> {
+pub(super) fn inline(text: &str, base: Style) -> Vec<Inline> {
     let mut source = String::with_capacity(LEAD.len() + text.len() + 16);
     source.push_str(LEAD);
     for (place, line) in text.split('\n').enumerate() {
@@ -32,13 +25,8 @@ pub(super) fn inline(text: &str, base: Style, links: &Links) -> Vec<Inline> {
         }
         source.push_str(line);
     }
-    let known = |link: BrokenLink<'_>| {
-        let target = links.get(&key(&link.reference))?;
-        Some((CowStr::from(target.clone()), CowStr::from("")))
-    };
-    let options = Options::ENABLE_STRIKETHROUGH | Options::ENABLE_MATH;
-    let mut parts = Parts { found: Vec::new(), styles: vec![base], links: Vec::new() };
-    for (event, place) in Parser::new_with_broken_link_callback(&source, options, Some(known)).into_offset_iter() {
+    let mut parts = Parts::new(base);
+    for (event, place) in Parser::new_ext(&source, OPTIONS).into_offset_iter() {
         // The paragraph itself begins in the lead and ends after the text: neither says anything.
         if place.end > LEAD.len() || matches!(event, Event::End(_)) {
             parts.event(event);
@@ -106,8 +94,10 @@ fn closing(text: &str, run: usize) -> Option<usize> {
     }
 }
 
-struct Parts {
-    found: Vec<Inline>,
+/// Running text as its events come.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) found: Vec<Inline>,
     /// The style of each open element, the base first.
     styles: Vec<Style>,
     /// Where the open links lead, and where their text begins.
@@ -115,7 +105,11 @@ struct Parts {
 }
 
 impl Parts {
-    fn event(&mut self, event: Event<'_>) {
+    pub(super) fn new(base: Style) -> Self {
+        Parts { found: Vec::new(), styles: vec![base], links: Vec::new() }
+    }
+
+    pub(super) fn event(&mut self, event: Event<'_>) {
         match event {
             Event::Start(tag) => self.open(tag),
             Event::End(tag) => self.close(tag),
@@ -129,8 +123,8 @@ impl Parts {
             Event::HardBreak => self.found.push(Inline::Break),
             // Not asked for in the options; if they came all the same, their text should be seen.
             Event::FootnoteReference(label) => self.text(&format!("[^{label}]"), self.style()),
-            Event::TaskListMarker(done) => self.text(if done { "[x] " } else { "[ ] " }, self.style()),
-            Event::Rule => {}
+            // Not running text.
+            Event::TaskListMarker(_) | Event::Rule => {}
         }
     }
 
@@ -192,6 +186,7 @@ impl Parts {
 
     /// A text in a style. It leads where the link around it does, or where it says itself.
     fn text(&mut self, text: &str, style: Style) {
+        let text = &*unguarded(text);
         let span = |text, link| Inline::Text(Span::linked(text, style, link));
         match self.links.last() {
             Some((target, _)) => self.found.push(span(text, links::target(target))),

@@ -6,8 +6,7 @@ use crate::screen::testing::{coloured, readable};
 use crate::screen::text::{fill, paint};
 
 fn shown(text: &str) -> String {
-    let links = Links::from([("name".to_owned(), "http://n".to_owned())]);
-    let rows = fill(&inline(text, Style::new(), &links), 200);
+    let rows = fill(&inline(text, Style::new()), 200);
     rows.iter().map(|row| readable(&paint(row, coloured(200)))).collect::<Vec<_>>().join("\n")
 }
 
@@ -18,7 +17,7 @@ fn styles_nest() {
 
 #[test]
 fn links_show_where_they_lead() {
-    assert_snapshot!(shown("[a *b*](http://x) [http://y](http://y) <http://z> <me@x.org> [n][name] [NAME] [m][other]"), @"‹underline›a ‹italic underline›b‹dim› (http://x)‹› ‹underline›http://y‹› ‹underline›http://z‹› ‹underline›me@x.org‹› ‹underline›n‹dim› (http://n)‹› ‹underline›NAME‹dim› (http://n)‹› [m][other]");
+    assert_snapshot!(shown("[a *b*](http://x) [http://y](http://y) <http://z> <me@x.org> [m][other]"), @"‹underline›a ‹italic underline›b‹dim› (http://x)‹› ‹underline›http://y‹› ‹underline›http://z‹› ‹underline›me@x.org‹› [m][other]");
     assert_snapshot!(shown("![alt](i.png) [](http://e) [![badge](b.svg)](http://l)"), @"‹dim›image: ‹›alt‹dim› (i.png)‹› ‹dim›(http://e)‹› ‹dim›image: ‹underline›badge‹dim› (b.svg) (http://l)‹›");
 }
 

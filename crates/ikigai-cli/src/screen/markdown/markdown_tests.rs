@@ -124,9 +124,8 @@ fn a_table_waits_until_it_is_whole() {
         renderer.push(piece);
         placeholders.push(renderer.frame().open.join("/"));
     }
-    let rows = ["┄ table, 1 row so far", "┄ table, 2 rows so far", "┄ table, 3 rows so far"];
-    // The blank line before it is final as soon as the table begins.
-    let begun = ["/┄ table", "┄ table", "┄ table", "┄ table", "┄ table"];
+    let rows = ["/┄ table, 1 row so far", "/┄ table, 2 rows so far", "/┄ table, 3 rows so far"];
+    let begun = ["/┄ table"; 5];
     assert_eq!(placeholders, [begun.as_slice(), rows.as_slice()].concat());
     renderer.push("\nDone");
     let frame = renderer.frame();
@@ -156,7 +155,7 @@ fn what_is_open_is_shown_as_what_it_will_be() {
     assert_eq!(open("de`\n-"), "Some ‹bold›bold‹› and ‹cyan›code‹›");
     assert_eq!(open(" item"), "Some ‹bold›bold‹› and ‹cyan›code‹›\n\n• item");
     // Only the end of the line makes it certain.
-    assert_eq!(open("\n"), "• item");
+    assert_eq!(open("\n"), "\n• item");
     assert_eq!(open("\n# Head **"), "\n‹bold underline›Head‹›");
 }
 
@@ -271,6 +270,51 @@ fn a_frame_costs_the_same_late_in_a_long_paragraph() {
     assert!(tallest < 2 * LONGEST / 60, "{tallest} lines are open");
 }
 
+/// Only what may still change is parsed again, so a frame costs the same however long the document is.
+#[test]
+fn what_is_certain_is_forgotten() {
+    let units = [
+        "a\n\n",
+        "# a\n",
+        "word *and* more\n",
+        "- item\n  - inner\n\n    text\n",
+        "1. a\n   ```rust\n   code\n   ```\n",
+        "> quote\n>\n",
+        "```\ncode\n```\n",
+        "[a]: b\n",
+        "<div>\n\n",
+    ];
+    for (start, unit) in units.map(|unit| ("", unit)).into_iter().chain([("```\n", "code\n"), ("- ```\n", "  code\n")])
+    {
+        let mut renderer = Renderer::new(plain(80));
+        renderer.push(start);
+        let mut most = 0;
+        for _ in 0..3 * LONGEST / unit.len() {
+            renderer.push(unit);
+            renderer.document.advance();
+            most = most.max(renderer.document.source.len());
+        }
+        assert!(most < 2 * LONGEST + unit.len(), "{unit:?}: {most} bytes are kept");
+    }
+}
+
+#[test]
+fn what_is_large_and_open_is_shown_once() {
+    let mut renderer = Renderer::new(plain(40));
+    let mut lines = vec!["• outer".to_owned()];
+    let mut finished = 0;
+    renderer.push("- outer\n");
+    for number in 0..2_000 {
+        renderer.push(&format!("  - item {number} of many\n"));
+        lines.push(format!("  ◦ item {number} of many"));
+        let frame = renderer.frame();
+        let last: Vec<String> = frame.finished.lines().map(str::to_owned).chain(frame.open).collect();
+        assert_eq!(lines.get(finished..finished + last.len()), Some(last.as_slice()));
+        finished += frame.finished.lines().count();
+    }
+    assert_eq!(renderer.finish().lines().count(), lines.len() - finished);
+}
+
 /// Pieces of documents, put together in any order.
 fn document() -> impl Strategy<Value = String> {
     let part = prop_oneof![
@@ -341,5 +385,15 @@ proptest! {
             let open = frame.open.join("\n");
             prop_assert_eq!(too_wide(&open, &text, width), Vec::<&str>::new());
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn long_documents_in_any_cut(text in document(), size in 500_usize..9_000, width in 20_usize..100) {
+        let text = text.repeat(3 * LONGEST / text.len().max(1));
+        prop_assert_eq!(streamed(&text, size, plain(width)), shown(&text, width));
     }
 }

@@ -1,32 +1,31 @@
 //! The quotes and lists around a block of text.
 
-use super::starts::{self, ListItem, ListKind};
+use super::outline::Outer;
 use crate::screen::look::{DIM, Look};
 use crate::screen::text::{Inline, Row, Span, fill, width};
 
-/// How deep lists and quotes may nest.
+/// How deep lists and quotes are shown.
 pub(super) const DEEPEST: usize = 24;
 
 /// Something that holds blocks.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) enum Container {
     Quote {
         /// Whether a block has begun in it.
         used: bool,
     },
     List {
-        kind: ListKind,
-        /// The number of the next item.
-        next: u64,
+        /// The number of the next item, if they have numbers.
+        next: Option<u64>,
+        /// Whether an item has begun in it.
+        used: bool,
     },
     Item(Item),
 }
 
 /// An item of a list.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Item {
-    /// How far its content stands in, in the source.
-    indent: usize,
     /// What is drawn before its first line.
     marker: String,
     /// Whether the marker has been drawn.
@@ -38,95 +37,67 @@ pub(super) struct Item {
 }
 
 /// The open containers, from the outside in.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub(super) struct Nest {
     open: Vec<Container>,
-    /// A blank line came after the last block.
-    blank: bool,
+    /// How many more are open than are shown.
+    hidden: usize,
     /// A block has begun somewhere.
-    used: bool,
+    pub(super) used: bool,
+}
+
+impl Container {
+    /// A container that begins, or that goes on from before.
+    pub(super) fn new(outer: Outer, used: bool) -> Self {
+        match outer {
+            Outer::Quote => Container::Quote { used },
+            Outer::List { next } => Container::List { next, used },
+        }
+    }
 }
 
 impl Nest {
-    pub(super) fn len(&self) -> usize {
-        self.open.len()
+    /// Outside of all containers, after a document that did or did not have blocks.
+    pub(super) fn new(used: bool) -> Self {
+        Nest { open: Vec::new(), hidden: 0, used }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
     }
 
     pub(super) fn push(&mut self, container: Container) {
-        self.open.push(container);
+        if self.open.len() < DEEPEST && self.hidden == 0 {
+            self.open.push(container);
+        } else {
+            self.hidden += 1;
+        }
     }
 
     pub(super) fn pop(&mut self) {
-        self.open.pop();
-    }
-
-    /// Whether one more may be opened within the first `matched`. An item comes with its list.
-    pub(super) fn has_room(&self, matched: usize) -> bool {
-        matched + 1 < DEEPEST
-    }
-
-    /// Notes a blank line.
-    pub(super) fn blank(&mut self) {
-        self.blank = true;
-    }
-
-    /// Notes that the last block goes on after a blank line.
-    pub(super) fn goes_on(&mut self) {
-        self.blank = false;
-    }
-
-    /// How many of the open containers the line goes on in, and what is left of it there.
-    pub(super) fn follow<'a>(&self, line: &'a str) -> (usize, &'a str) {
-        let mut rest = line;
-        for (place, container) in self.open.iter().enumerate() {
-            let indent = starts::indent(rest);
-            match container {
-                Container::Quote { .. } => {
-                    match (indent < 4).then(|| starts::quote(starts::strip_indent(rest, indent))).flatten() {
-                        Some(inner) => rest = inner,
-                        None => return (place, rest),
-                    }
-                }
-                // A list goes on as long as one of its items does, or another one begins.
-                Container::List { .. } => {}
-                // An item may begin with one blank line, not with two.
-                Container::Item(item) if rest.trim().is_empty() && item.used => {}
-                Container::Item(item) if indent >= item.indent && !rest.trim().is_empty() => {
-                    rest = starts::strip_indent(rest, item.indent);
-                }
-                Container::Item(_) => return (place, rest),
-            }
+        match self.hidden.checked_sub(1) {
+            Some(hidden) => self.hidden = hidden,
+            None => drop(self.open.pop()),
         }
-        (self.open.len(), rest)
     }
 
-    /// Opens an item, in the innermost list if it is of that kind.
-    pub(super) fn item(&mut self, item: &ListItem<'_>, indent: usize, look: Look) {
-        let goes_on = match self.open.last() {
-            Some(Container::List { kind, .. }) => *kind == item.kind,
-            Some(Container::Quote { .. } | Container::Item(_)) | None => false,
-        };
-        if !goes_on {
-            self.leave_list();
-            self.open.push(Container::List { kind: item.kind, next: item.number });
-        }
+    /// Opens an item in the innermost list. `sign` follows its number.
+    pub(super) fn item(&mut self, sign: char, look: Look) {
         let depth = self.open.iter().filter(|open| matches!(open, Container::Item(_))).count();
-        let Some(Container::List { next, .. }) = self.open.last_mut() else { return };
-        let marker = match item.kind {
-            ListKind::Bullet(_) if depth.is_multiple_of(2) => look.sign("• ", "- ").to_owned(),
-            ListKind::Bullet(_) => look.sign("◦ ", "* ").to_owned(),
-            ListKind::Numbered(sign) => format!("{next}{sign} "),
+        let (marker, first) = match self.open.last_mut() {
+            Some(Container::List { next, used }) => {
+                let marker = match next {
+                    None if depth.is_multiple_of(2) => look.sign("• ", "- ").to_owned(),
+                    None => look.sign("◦ ", "* ").to_owned(),
+                    Some(number) => format!("{number}{sign} "),
+                };
+                *next = next.map(|number| number + 1);
+                (marker, !std::mem::replace(used, true))
+            }
+            // Of a list that is not shown.
+            Some(Container::Quote { .. } | Container::Item(_)) | None => (String::new(), true),
         };
-        *next += 1;
-        let indent = indent + item.indent;
-        self.open.push(Container::Item(Item { indent, marker, drawn: false, used: false, first: !goes_on }));
-    }
-
-    /// Closes the list that no item is open in.
-    pub(super) fn leave_list(&mut self) {
-        if let Some(Container::List { .. }) = self.open.last() {
-            self.open.pop();
-        }
+        self.push(Container::Item(Item { marker, drawn: false, used: false, first }));
     }
 
     /// Whether the next line drawn is the first of an item.
@@ -146,22 +117,24 @@ impl Nest {
         }
     }
 
-    /// Notes that a block begins in the innermost container. Where a blank line belongs before it, what stands at the
-    /// beginning of that line.
-    pub(super) fn use_all(&mut self, look: Look) -> Option<Row> {
+    /// Notes that a block begins in the innermost container, `blank` if a blank line is before it in the source. Where one
+    /// belongs on the screen, what stands at the beginning of that line.
+    pub(super) fn use_all(&mut self, blank: bool, look: Look) -> Option<Row> {
         let fresh = self.open.iter().position(|container| match container {
             Container::Quote { used } => !used,
             Container::Item(item) => !item.used,
             Container::List { .. } => false,
         });
-        // The block comes after another one in the container outside of the first that is new.
-        let outside = match fresh.and_then(|place| self.open.get(place)) {
-            Some(Container::Item(item)) if !item.first => Beside::Items,
-            Some(Container::Item(_)) => self.beside(fresh.unwrap_or(0).saturating_sub(1)),
-            Some(Container::Quote { .. } | Container::List { .. }) => self.beside(fresh.unwrap_or(0)),
-            None => self.beside(self.open.len()),
+        // What is first in its container follows what is before that. In an item, and between items, blank lines are those
+        // of the source.
+        let outside = match fresh.and_then(|place| self.open.get(place).map(|container| (place, container))) {
+            Some((place, Container::Item(item))) if item.first => place.saturating_sub(1),
+            Some((place, Container::Item(_))) => place + 1,
+            Some((place, Container::Quote { .. } | Container::List { .. })) => place,
+            None => self.open.len(),
         };
-        let gap = self.used && (self.blank || outside == Beside::Blocks);
+        let loose = !matches!(outside.checked_sub(1).and_then(|place| self.open.get(place)), Some(Container::Item(_)));
+        let gap = self.used && (blank || loose);
         let prefix = gap.then(|| {
             let open = self.open.iter().take(fresh.unwrap_or(self.open.len()));
             open.filter_map(|container| Part::new(container, look)).map(|part| part.span).collect()
@@ -174,16 +147,7 @@ impl Nest {
             }
         }
         self.used = true;
-        self.blank = false;
         prefix
-    }
-
-    /// What the blocks directly within the first `depth` containers are to each other.
-    fn beside(&self, depth: usize) -> Beside {
-        match depth.checked_sub(1).and_then(|place| self.open.get(place)) {
-            Some(Container::Item(_)) => Beside::Items,
-            Some(Container::Quote { .. } | Container::List { .. }) | None => Beside::Blocks,
-        }
     }
 
     /// The columns left within the innermost container.
@@ -199,12 +163,17 @@ impl Nest {
             outer.into_iter().filter(|part| part.is_marker).map(|part| Inline::Text(part.span)).collect();
         let mut rows = if markers.is_empty() { Vec::new() } else { fill(&markers, look.width) };
         rows.push(inner.into_iter().map(|part| part.span).chain(row).collect());
+        self.set_drawn();
+        rows
+    }
+
+    /// Notes that the markers have been drawn.
+    pub(super) fn set_drawn(&mut self) {
         for container in &mut self.open {
             if let Container::Item(item) = container {
                 item.drawn = true;
             }
         }
-        rows
     }
 
     /// A row of code: only quotes stand before it. A marker that has not been drawn gets a line of its own.
@@ -228,15 +197,6 @@ impl Nest {
         let inner = outer.split_off(outer.len() - fitting.count());
         (outer, inner)
     }
-}
-
-/// What blocks in the same container are to each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Beside {
-    /// A blank line is between them.
-    Blocks,
-    /// A blank line is between them where the source has one.
-    Items,
 }
 
 /// What one container puts before a row.

@@ -1,32 +1,70 @@
 //! Tables: borders where they fit, else one record after another.
 
-use anstyle::Style;
+use std::ops::Range;
 
-use super::inline::{Links, inline};
-use super::starts::{self, Side};
+use anstyle::Style;
+use pulldown_cmark::{Alignment, Event, Tag, TagEnd};
+
+use super::definition::unguarded;
+use super::inline::Parts;
 use crate::screen::look::{DIM, HEADING, Look};
 use crate::screen::text::{Inline, Row, Span, fill, row_width};
 
 /// No column is narrower than this, unless its content is.
 const NARROWEST: usize = 5;
 
-/// A whole table as the lines of its source.
-#[derive(Debug, Clone)]
+/// The cells of a table, row by row.
+#[derive(Debug, Default)]
 pub(super) struct Table {
-    pub(super) sides: Vec<Side>,
-    pub(super) heading: String,
-    pub(super) rows: Vec<String>,
+    pub(super) sides: Vec<Alignment>,
+    pub(super) heading: Vec<Cell>,
+    pub(super) rows: Vec<Vec<Cell>>,
 }
 
-type Cell = Vec<Inline>;
+pub(super) type Cell = Vec<Inline>;
+
+/// Gathers a table as its events come.
+#[derive(Debug)]
+pub(super) struct TableReader {
+    pub(super) table: Table,
+    cell: Parts,
+    cell_end: usize,
+}
+
+impl TableReader {
+    pub(super) fn new(sides: Vec<Alignment>) -> Self {
+        TableReader { table: Table { sides, ..Table::default() }, cell: Parts::new(HEADING), cell_end: 0 }
+    }
+
+    pub(super) fn event(&mut self, event: Event<'_>, range: Range<usize>, text: &str) {
+        let Table { heading, rows, .. } = &mut self.table;
+        match event {
+            Event::Start(Tag::TableRow) => rows.push(Vec::new()),
+            Event::Start(Tag::TableCell) => {
+                self.cell = Parts::new(if rows.is_empty() { HEADING } else { Style::new() });
+            }
+            Event::End(TagEnd::TableCell) => {
+                rows.last_mut().unwrap_or(heading).push(std::mem::take(&mut self.cell.found));
+                self.cell_end = range.end;
+            }
+            Event::End(TagEnd::TableRow) => {
+                // Cells without a column have nowhere to go but the last one.
+                let extra = text.get(self.cell_end..range.end).unwrap_or_default().trim();
+                let extra = extra.trim_matches('|').trim();
+                if let Some(last) = rows.last_mut().and_then(|row| row.last_mut()).filter(|_| !extra.is_empty()) {
+                    last.push(Inline::new(&unguarded(&format!(" | {extra}")), Style::new()));
+                }
+            }
+            event => self.cell.event(event),
+        }
+    }
+}
 
 impl Table {
     /// The table in rows of at most `width` columns.
-    pub(super) fn draw(&self, width: usize, links: &Links, look: Look) -> Vec<Row> {
-        let heading = self.cells(&self.heading, HEADING, links);
-        let rows: Vec<Vec<Cell>> = self.rows.iter().map(|row| self.cells(row, Style::new(), links)).collect();
+    pub(super) fn draw(&self, width: usize, look: Look) -> Vec<Row> {
         let mut natural = vec![1; self.sides.len()];
-        for row in std::iter::once(&heading).chain(&rows) {
+        for row in std::iter::once(&self.heading).chain(&self.rows) {
             for (most, cell) in natural.iter_mut().zip(row) {
                 let lines = fill(cell, usize::MAX);
                 *most = lines.iter().map(|line| row_width(line)).chain([*most]).max().unwrap_or(1);
@@ -34,26 +72,12 @@ impl Table {
         }
         // A bar and a space on both sides of each column, and the last bar.
         match width.checked_sub(3 * natural.len() + 1).and_then(|room| fit(&natural, room)) {
-            Some(widths) => self.bordered(&heading, &rows, &widths, look),
-            None => records(&heading, &rows, width, look),
+            Some(widths) => self.bordered(&widths, look),
+            None => records(&self.heading, &self.rows, width, look),
         }
     }
 
-    fn cells(&self, line: &str, style: Style, links: &Links) -> Vec<Cell> {
-        let mut texts = starts::cells(line);
-        // Cells without a column have nowhere to go but the last one.
-        let extra = texts.split_off(texts.len().min(self.sides.len()));
-        if let Some(last) = texts.last_mut() {
-            for text in extra {
-                last.push_str(" | ");
-                last.push_str(&text);
-            }
-        }
-        texts.resize(self.sides.len(), String::new());
-        texts.iter().map(|text| inline(text, style, links)).collect()
-    }
-
-    fn bordered(&self, heading: &[Cell], rows: &[Vec<Cell>], widths: &[usize], look: Look) -> Vec<Row> {
+    fn bordered(&self, widths: &[usize], look: Look) -> Vec<Row> {
         let border = |left, middle, right, ascii| {
             let dash = look.sign("─", "-");
             let cells: Vec<String> = widths.iter().map(|width| dash.repeat(width + 2)).collect();
@@ -61,10 +85,10 @@ impl Table {
             vec![Span::new(&format!("{left}{}{right}", cells.join(middle)), DIM)]
         };
         let mut drawn = vec![border("┌", "┬", "┐", "+")];
-        drawn.extend(self.row(heading, widths, look));
+        drawn.extend(self.row(&self.heading, widths, look));
         let between = || border("├", "┼", "┤", "+");
         drawn.push(between());
-        let rows: Vec<Vec<Row>> = rows.iter().map(|row| self.row(row, widths, look)).collect();
+        let rows: Vec<Vec<Row>> = self.rows.iter().map(|row| self.row(row, widths, look)).collect();
         // Where a row takes several lines, the eye needs to see where the next one begins.
         let tall = rows.iter().any(|row| row.len() > 1);
         for (place, row) in rows.into_iter().enumerate() {
@@ -87,9 +111,9 @@ impl Table {
                 let text = lines.get(place).cloned().unwrap_or_default();
                 let space = width.saturating_sub(row_width(&text));
                 let before = match side {
-                    Side::Left => 0,
-                    Side::Centre => space / 2,
-                    Side::Right => space,
+                    Alignment::Left | Alignment::None => 0,
+                    Alignment::Center => space / 2,
+                    Alignment::Right => space,
                 };
                 row.push(Span::new(bar, DIM));
                 row.push(Span::plain(&" ".repeat(before + 1)));
