@@ -216,5 +216,5 @@ async fn a_certificate_that_cannot_be_used_is_named() {
     let tls = format!("tls.certificate = \"{0}\"\ntls.key = \"{0}\"", empty.display());
     let setup = ikigai_gateway::Setup::new(crate::support::environment()).unwrap();
     let error = ikigai_gateway::Gateway::start(crate::support::config(&tls), setup).await.unwrap_err();
-    assert_eq!(error.to_string(), format!("{}: there is no certificate in it", empty.display()));
+    assert_eq!(error.to_string(), format!("{}: it contains no certificate", empty.display()));
 }

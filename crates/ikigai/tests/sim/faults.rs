@@ -15,6 +15,9 @@ const WHOLE: &str = "one two three four five six seven eight";
 /// What has come when a stream is broken in its middle.
 const HALF: &str = "one two three four five ";
 
+/// The same of a stream of Gemini's: its text is signed in a frame of its own at the end, which moves the middle.
+const MOST: &str = "one two three four five six seven ei";
+
 /// What comes of a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Outcome {
@@ -80,7 +83,7 @@ fn outcome(result: &Result<Answer, Error>, expected: Outcome) -> Outcome {
             None => Outcome::Error(error.kind()),
             Some(partial) => {
                 assert_eq!(partial.finish_reason, FinishReason::Error);
-                let text = [HALF, WHOLE].into_iter().find(|text| *text == partial.text());
+                let text = [HALF, MOST, WHOLE].into_iter().find(|text| *text == partial.text());
                 Broken(error.kind(), text.expect("what had arrived is the beginning of the answer"))
             }
         },
@@ -99,6 +102,10 @@ async fn every_fault_is_what_it_is() {
                     .timeouts(Timeouts::default().first_byte(SILENCE).first_event(SILENCE).idle(SILENCE))
                     .build()
                     .unwrap();
+                let expected = match expected {
+                    Broken(kind, HALF) if name.starts_with("google:") => Broken(kind, MOST),
+                    expected => expected,
+                };
                 let mark = format!("{fault} {name} {streaming}");
                 let model = client.model(name).unwrap().header("x-sim-fault", fault).header("x-mark", &mark);
                 running.spawn(async move {
