@@ -5,7 +5,6 @@ use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
 use http_body_util::{Either, Full};
 use ikigai::{Dialect, ErrorKind};
-use ikigai_core::wire::WireError;
 use ikigai_core::{Error, Loss, Severity};
 
 use crate::live::Live;
@@ -53,14 +52,15 @@ pub(crate) fn live(status: StatusCode, mut headers: HeaderMap, body: Live) -> Re
 /// A refusal in a dialect's own shape.
 pub(crate) fn refuse(dialect: Dialect, error: &Error, status: Option<u16>) -> Response<Out> {
     let wire = dialect.encode_error(error);
-    let wire = WireError { status: status.unwrap_or(wire.status), ..wire };
-    let mut response = json(StatusCode::from_u16(wire.status).unwrap_or(StatusCode::BAD_GATEWAY), wire.body);
-    for (name, value) in wire.headers {
-        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
-            response.headers_mut().insert(name, value);
-        }
-    }
-    response
+    let status = StatusCode::from_u16(status.unwrap_or(wire.status)).unwrap_or(StatusCode::BAD_GATEWAY);
+    whole(status, header_map(&wire.headers), wire.body.into())
+}
+
+/// The headers that a dialect wants, which come as texts.
+pub(crate) fn header_map(pairs: &[(String, String)]) -> HeaderMap {
+    let header =
+        |(name, value): &(String, String)| Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?));
+    pairs.iter().filter_map(header).collect()
 }
 
 /// Writes into the log that a request was refused.

@@ -4,7 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use ikigai::transport::TransportError;
 use ikigai::{Collector, Event, Exchange, ModelName, Request, Thinking, Wanted};
 use ikigai_core::server::Seen;
@@ -17,6 +17,7 @@ use crate::log::{Entry, Outcome};
 use crate::memory::Memory;
 use crate::pass::cut_off;
 use crate::plan::{Plan, Way};
+use crate::reply;
 
 /// A request in the canonical form, and what an answer to it has to be like.
 #[derive(Debug, Clone)]
@@ -35,7 +36,7 @@ pub(crate) async fn translate(
 ) -> Result<Answer, Failure> {
     let Decoded { request, reply } = decoded;
     let wire = encode(call, request, asked, way, plan).await?;
-    let headers = header_map(&wire.headers);
+    let headers = reply::header_map(&wire.headers);
     let wanted = if asked.streams { Wanted::Stream } else { Wanted::Whole };
     let exchange = way.upstream.send(&wire.path, &headers, wire.body.into(), wanted).await?;
     let client = call.endpoint.dialect;
@@ -83,13 +84,6 @@ async fn encode(
         if strict { wire.strictly(upstream.dialect()) } else { Ok(wire) }
     };
     apart(call.length, work).await
-}
-
-pub(crate) fn header_map(pairs: &[(String, String)]) -> HeaderMap {
-    let pairs = pairs
-        .iter()
-        .filter_map(|(name, value)| Some((HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?)));
-    pairs.collect()
 }
 
 /// What it takes to give an answer in the client's dialect.

@@ -38,7 +38,7 @@ pub(crate) async fn count(call: &Call, entry: &mut Entry, state: &Arc<State>) ->
     request.model.clone_from(&upstream.model().id);
     let wire = upstream.dialect().encode_request(&request, &upstream.target(), &Limits::server())?;
     let Some(wire) = upstream.dialect().count_request(&wire) else { return Ok(estimated(dialect, &request)) };
-    let headers = crate::translate::header_map(&wire.headers);
+    let headers = reply::header_map(&wire.headers);
     match upstream.send(&wire.path, &headers, wire.body.into(), Wanted::Whole).await {
         Ok(exchange) => {
             let body = exchange.bytes().await?;
@@ -112,7 +112,7 @@ pub(crate) async fn embed(call: &Call, entry: &mut Entry, state: &Arc<State>) ->
         ))
         .into());
     }
-    let headers = crate::translate::header_map(&request.headers);
+    let headers = reply::header_map(&request.headers);
     let exchange = upstream.send(&request.path, &headers, request.body.into(), Wanted::Whole).await?;
     let body = exchange.bytes().await?;
     let vectors = upstream.dialect().decode_embeddings(&body, wanted.texts.len())?;

@@ -39,7 +39,7 @@ async fn every_fault_is_an_error_in_every_dialect() {
                 for streams in [false, true] {
                     let case = format!("{fault}, {client} to {provider}, streams: {streams}");
                     house.sim.reset();
-                    house.sim.fault(ikigai_sim::FaultRule { fault: fault.parse().unwrap(), rate: None, nth: None });
+                    house.fault(fault);
                     let (path, body) = question(client, &to(provider), "Count from 1 to 40.", streams);
                     let began = Instant::now();
                     let answer = house.post(&path, &body).await;
@@ -81,7 +81,7 @@ async fn a_whole_answer_that_is_not_json_does_not_pass_through() {
     for fault in ["malformed_json", "invalid_utf8", "out_of_order_events", "giant_event,bytes=9"] {
         for client in Dialect::ALL {
             house.sim.reset();
-            house.sim.fault(ikigai_sim::FaultRule { fault: fault.parse().unwrap(), rate: None, nth: None });
+            house.fault(fault);
             let (path, body) = question(client, &to(client), "Count from 1 to 40.", false);
             let answer = house.post(&path, &body).await;
             let is_json = serde_json::from_slice::<serde_json::Value>(&answer.body).is_ok();
@@ -93,7 +93,7 @@ async fn a_whole_answer_that_is_not_json_does_not_pass_through() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_failure_of_a_stream_that_passed_through_has_the_id_of_its_answer() {
     let house = House::new("attempts = 1\n").await;
-    house.sim.fault(ikigai_sim::FaultRule { fault: "cut_before_end".parse().unwrap(), rate: None, nth: None });
+    house.fault("cut_before_end");
     let responses = Dialect::ALL[2];
     let (path, body) = question(responses, &to(responses), "Count from 1 to 40.", true);
     let answer = house.post(&path, &body).await;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use http::Version;
 use ikigai::transport::{Http, Transport as _};
 use pretty_assertions::assert_eq;
@@ -15,6 +16,19 @@ const CHAT: ikigai::Dialect = ikigai::Dialect::ALL[1];
 
 async fn connect(house: &House) -> TcpStream {
     TcpStream::connect(house.gateway.address()).await.unwrap()
+}
+
+/// A connection on which a question was sent.
+async fn ask(house: &House, (path, body): &(String, serde_json::Value)) -> TcpStream {
+    let mut stream = connect(house).await;
+    let body = body.to_string();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {KEY}\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream
 }
 
 /// Reads until the other end closes; how long that took.
@@ -57,20 +71,8 @@ async fn a_body_that_does_not_come_is_not_waited_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_reads_nothing_is_dropped_and_its_request_with_it() {
     let house = House::new("timeouts.write = 0.5").await;
-    house.sim.fault(ikigai_sim::FaultRule {
-        fault: "giant_event,bytes=30000000".parse().unwrap(),
-        rate: None,
-        nth: None,
-    });
-    let mut stream = connect(&house).await;
-    let (path, body) = question(CHAT, &to(CHAT), "Hello", true);
-    let body = body.to_string();
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {KEY}\r\ncontent-type: application/json\r\n\
-         content-length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).await.unwrap();
+    house.fault("giant_event,bytes=30000000");
+    let stream = ask(&house, &question(CHAT, &to(CHAT), "Hello", true)).await;
     wait_for(|| house.sim.connections() > 0, "the request does not arrive").await;
     wait_for(|| house.sim.connections() == 0, "the request is not given up").await;
     drop(stream);
@@ -90,17 +92,9 @@ async fn a_client_that_leaves_takes_its_request_with_it() {
     for fault in ["stall", "slow_first_byte,ms=60000"] {
         for streams in [false, true] {
             house.sim.reset();
-            house.sim.fault(ikigai_sim::FaultRule { fault: fault.parse().unwrap(), rate: None, nth: None });
+            house.fault(fault);
             let before = house.sim.connections();
-            let mut stream = connect(&house).await;
-            let (path, body) = question(CHAT, &to(ikigai::Dialect::ALL[0]), "Hello", streams);
-            let body = body.to_string();
-            let head = format!(
-                "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {KEY}\r\ncontent-type: application/json\r\n\
-                 content-length: {}\r\n\r\n{body}",
-                body.len()
-            );
-            stream.write_all(head.as_bytes()).await.unwrap();
+            let stream = ask(&house, &question(CHAT, &to(ikigai::Dialect::ALL[0]), "Hello", streams)).await;
             wait_for(|| !house.sim.requests().is_empty(), "the request does not arrive").await;
             drop(stream);
             wait_for(|| house.sim.connections() <= before, "the request is not given up").await;
@@ -114,40 +108,15 @@ async fn large_bodies_wait_for_their_turn() {
     let house = House::new("limits.body = 2000000\nlimits.bodies = 4000000").await;
     let body = json!({"model": "to-anthropic", "max_tokens": 5, "messages": [{"role": "user", "content": "x".repeat(1_500_000)}]});
     let asked = (0..8).map(|_| house.post("/v1/messages", &body));
-    let statuses: Vec<u16> = futures(asked).await.into_iter().map(|answer| answer.status).collect();
+    let statuses: Vec<u16> = join_all(asked).await.into_iter().map(|answer| answer.status).collect();
     assert_eq!(statuses, [200; 8]);
-}
-
-async fn futures<T>(all: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
-    let mut pending: Vec<_> = all.map(Box::pin).collect();
-    let mut done: Vec<Option<T>> = pending.iter().map(|_| None).collect();
-    std::future::poll_fn(|cx| {
-        for (future, done) in pending.iter_mut().zip(&mut done) {
-            if done.is_none()
-                && let std::task::Poll::Ready(value) = future.as_mut().poll(cx)
-            {
-                *done = Some(value);
-            }
-        }
-        if done.iter().all(Option::is_some) { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
-    })
-    .await;
-    done.into_iter().map(Option::unwrap).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_under_way_end_before_the_gateway_does() {
     let house = House::new("").await;
-    house.sim.fault(ikigai_sim::FaultRule { fault: "slow_drip,ms=20".parse().unwrap(), rate: None, nth: None });
-    let mut stream = connect(&house).await;
-    let (path, body) = question(CHAT, &to(CHAT), "Count from 1 to 20.", true);
-    let body = body.to_string();
-    let head = format!(
-        "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {KEY}\r\ncontent-type: application/json\r\n\
-         content-length: {}\r\n\r\n{body}",
-        body.len()
-    );
-    stream.write_all(head.as_bytes()).await.unwrap();
+    house.fault("slow_drip,ms=20");
+    let mut stream = ask(&house, &question(CHAT, &to(CHAT), "Count from 1 to 20.", true)).await;
     wait_for(|| !house.sim.requests().is_empty(), "the request does not arrive").await;
     let address = house.gateway.address();
     let stopping = tokio::spawn(house.gateway.stop());

@@ -52,12 +52,8 @@ async fn targets_are_tried_in_order_until_one_answers() {
             .await;
     for streams in [false, true] {
         house.sim.reset();
-        house.sim.fault(ikigai_sim::FaultRule { fault: "status=529".parse().unwrap(), rate: None, nth: Some(1) });
-        house.sim.fault(ikigai_sim::FaultRule {
-            fault: "cut_before_headers".parse().unwrap(),
-            rate: None,
-            nth: Some(2),
-        });
+        house.fault_at(1, "status=529");
+        house.fault_at(2, "cut_before_headers");
         let (path, body) = question(CHAT, "smart", "What is 17 * 3?", streams);
         let answer = house.post(&path, &body).await;
         let response = read(CHAT, &answer, streams).unwrap();

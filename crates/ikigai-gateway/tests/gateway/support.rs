@@ -6,7 +6,7 @@ use ikigai::Dialect;
 use ikigai::config::Environment;
 use ikigai::transport::{Http, Transport as _};
 use ikigai_gateway::{Config, Gateway, Setup};
-use ikigai_sim::Sim;
+use ikigai_sim::{FaultRule, Sim};
 use serde_json::{Value, json};
 
 pub(crate) const KEY: &str = "the-key-of-a-client-in-tests";
@@ -77,6 +77,16 @@ impl House {
         let setup = Setup::new(environment()).unwrap().simulator(sim.url());
         let gateway = Gateway::start(config(rest), setup).await.unwrap();
         House { sim, gateway, http: Http::builder().no_proxy().build().unwrap() }
+    }
+
+    /// Makes every request at the provider fail in this way.
+    pub(crate) fn fault(&self, fault: &str) {
+        self.sim.fault(FaultRule { fault: fault.parse().unwrap(), rate: None, nth: None });
+    }
+
+    /// Makes one of the requests fail, counted from 1.
+    pub(crate) fn fault_at(&self, nth: u64, fault: &str) {
+        self.sim.fault(FaultRule { fault: fault.parse().unwrap(), rate: None, nth: Some(nth) });
     }
 
     /// Posts JSON with the client's key.

@@ -75,7 +75,7 @@ fn tell(line: &str) {
 
 /// Not a test: the simulator of the one below, in a process of its own.
 #[tokio::test(flavor = "current_thread", start_paused = true)]
-#[ignore = "the other test starts it"]
+#[ignore = "started by the test of many streams"]
 async fn simulator() {
     if std::env::var_os(ROLE).is_none() {
         return;
