@@ -9,6 +9,7 @@ mod cli;
 mod compare;
 mod completions;
 mod conversations;
+mod digest;
 mod doctor;
 mod exit;
 mod files;

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use sha2::{Digest as _, Sha256};
-
+use crate::digest;
 use crate::exit::Failure;
 use crate::places;
 use crate::redact;
@@ -77,7 +76,7 @@ impl Project {
     /// A digest of the settings, which may run programs: when it changes, they are asked about again.
     pub(crate) fn digest(&self) -> Option<String> {
         let (text, _) = self.settings.as_ref()?;
-        Some(Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect())
+        Some(digest::sha256(text.as_bytes()))
     }
 
     /// The user's settings with those of the folder over them. Where conversations are kept stays the user's alone.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use ikigai::{Callable, ToolCall};
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
+use crate::digest;
 use crate::exit::Failure;
 use crate::places::Places;
 use crate::tools::{self, Decision, Described, Kind, Permissions, Prefix, Rule, Scope};
@@ -130,7 +130,7 @@ impl Tooling {
         let tools = tools::all(&self.scope);
         let tool = tools.iter().chain(&self.borrowed).find(|tool| tool.definition().name() == Some(name))?;
         let text = serde_json::to_vec(tool.definition()).ok()?;
-        Some(Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect())
+        Some(digest::sha256(&text))
     }
 
     /// From now on in this folder.

@@ -3,6 +3,7 @@
 use ikigai_gateway::ClientKey;
 use serde::{Deserialize, Serialize};
 
+use crate::digest;
 use crate::exit::Failure;
 use crate::files::{self, Mode};
 use crate::places::Places;
@@ -35,7 +36,7 @@ impl ClientKeys {
 
     /// For the gateway.
     pub(super) fn fingerprints(&self) -> Vec<ClientKey> {
-        let known = self.keys.iter().filter_map(|key| from_hex(key));
+        let known = self.keys.iter().filter_map(|key| digest::from_hex(key));
         known.map(|fingerprint| ClientKey { fingerprint, name: "local".to_owned() }).collect()
     }
 
@@ -43,7 +44,7 @@ impl ClientKeys {
     pub(super) fn make(&mut self) -> Result<String, Failure> {
         let random = [uuid(), uuid()].concat();
         let key = format!("ik-{random}");
-        self.keys = vec![hex(&ClientKey::new(&key, "").fingerprint)];
+        self.keys = vec![digest::hex(&ClientKey::new(&key, "").fingerprint)];
         let file = Places::required()?.client_keys();
         let failed = |error: std::io::Error| Failure::new(format!("cannot write {}: {error}", file.display()));
         if let Some(folder) = file.parent() {
@@ -58,14 +59,4 @@ impl ClientKeys {
 /// A random text, from the system's randomness.
 fn uuid() -> String {
     uuid::Uuid::new_v4().simple().to_string()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn from_hex(text: &str) -> Option<[u8; 32]> {
-    let bytes: Option<Vec<u8>> =
-        (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect();
-    bytes?.try_into().ok()
 }

@@ -17,12 +17,6 @@ times = 0
 fault = "slow_first_byte,ms=30000"
 
 [[reply]]
-when = { text = "slowly" }
-times = 0
-text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-fault = "slow_drip,ms=300"
-
-[[reply]]
 when = { text = "show me" }
 text = """
 # A heading

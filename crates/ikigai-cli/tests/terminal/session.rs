@@ -4,12 +4,6 @@ use crate::support::House;
 
 const SCRIPT: &str = r#"
 [[reply]]
-when = { text = "slowly" }
-times = 0
-text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-fault = "slow_drip,ms=300"
-
-[[reply]]
 when = { text = "show me" }
 times = 0
 text = """
@@ -196,12 +190,6 @@ fault = "status=401"
 when = { text = "forbidden" }
 text = "I"
 finish_reason = "content_filter"
-
-[[reply]]
-when = { text = "slowly" }
-times = 0
-text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-fault = "slow_drip,ms=300"
 "#;
 
 #[test]

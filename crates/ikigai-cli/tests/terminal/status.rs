@@ -7,12 +7,6 @@ const SCRIPT: &str = r#"
 when = { text = "stall" }
 text = "one two three four"
 fault = "stall"
-
-[[reply]]
-when = { text = "slowly" }
-times = 0
-text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-fault = "slow_drip,ms=300"
 "#;
 
 fn stall(columns: u16) {

@@ -10,6 +10,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a screen must stay as it is to be taken for finished.
 const CALM: Duration = Duration::from_millis(300);
 
+/// What every simulator answers: an answer that takes long enough to be stopped.
+const SLOWLY: &str = r#"
+[[reply]]
+when = { text = "slowly" }
+times = 0
+text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+fault = "slow_drip,ms=300"
+"#;
+
 /// A simulator, a home, and terminals in it.
 pub(crate) struct House {
     folder: tempfile::TempDir,
@@ -18,11 +27,11 @@ pub(crate) struct House {
 }
 
 impl House {
-    /// A home without anything, and a simulator with a script.
+    /// A home without anything, and a simulator with a script, which answers "slowly" as well.
     pub(crate) fn new(script: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("work")).unwrap();
-        std::fs::write(folder.path().join("script.toml"), script).unwrap();
+        std::fs::write(folder.path().join("script.toml"), format!("{script}\n{SLOWLY}")).unwrap();
         let mut simulator = Command::new(env!("CARGO_BIN_EXE_ikigai"))
             .args(["sim", "--port", "0", "--script"])
             .arg(folder.path().join("script.toml"))
