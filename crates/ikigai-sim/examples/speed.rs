@@ -1,6 +1,6 @@
 //! How fast canned answers are, beside a bare hyper server that sends the same bytes.
 //!
-//! `cargo run --release -p ikigai-sim --example speed`
+//! `cargo run --release -p ikigai-ai-sim --example speed`
 
 use std::convert::Infallible;
 use std::io::{Read as _, Write as _};

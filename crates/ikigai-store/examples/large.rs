@@ -1,8 +1,8 @@
 //! How a large database feels beside the same one when it was empty: 100,000 messages in 1,000 conversations.
 //!
 //! ```console
-//! cargo run --release -p ikigai-store --example large
-//! cargo run --release -p ikigai-store --all-features --example large -- postgres://…/an_empty_database
+//! cargo run --release -p ikigai-ai-store --example large
+//! cargo run --release -p ikigai-ai-store --all-features --example large -- postgres://…/an_empty_database
 //! ```
 
 #![expect(clippy::print_stdout, reason = "the figures are what it is for")]

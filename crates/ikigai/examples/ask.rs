@@ -1,4 +1,4 @@
-//! One question, one answer: `cargo run -p ikigai --example ask -- [MODEL [QUESTION]]`
+//! One question, one answer: `cargo run -p ikigai-ai --example ask -- [MODEL [QUESTION]]`
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 

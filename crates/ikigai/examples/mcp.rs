@@ -1,5 +1,5 @@
 //! A model uses the tools of an MCP server, a program or one at an address:
-//! `cargo run -p ikigai --features mcp --example mcp -- PROGRAM [ARGUMENT…]`, or `-- https://example.org/mcp`
+//! `cargo run -p ikigai-ai --features mcp --example mcp -- PROGRAM [ARGUMENT…]`, or `-- https://example.org/mcp`
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 

@@ -1,4 +1,4 @@
-//! A proxy in one dialect: `cargo run -p ikigai --example proxy -- [MODEL]`, and point a client at the address it prints.
+//! A proxy in one dialect: `cargo run -p ikigai-ai --example proxy -- [MODEL]`, and point a client at the address it prints.
 //!
 //! Bytes pass through as they are, streams as they come, and a client that leaves takes its request with it.
 

@@ -12,7 +12,7 @@ pub(crate) fn program() -> PathBuf {
     path.pop();
     path.pop();
     let path = path.join("examples").join(format!("mcp_test_server{}", std::env::consts::EXE_SUFFIX));
-    assert!(path.exists(), "{} is not built; run the tests of the whole package: ./test -p ikigai", path.display());
+    assert!(path.exists(), "{} is not built; run the tests of the whole package: ./test -p ikigai-ai", path.display());
     path
 }
 
