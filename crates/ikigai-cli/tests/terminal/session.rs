@@ -288,3 +288,37 @@ fn the_line_editor_completes_remembers_and_takes_several_lines() {
     terminal.press("C-d");
     terminal.wait("ended with 0");
 }
+
+#[test]
+fn what_is_deleted_is_asked_about_first_and_leaves_nothing_behind() {
+    let house = House::new("");
+    let terminal = house.open(80, 30, "-m claude-sonnet-4-5 --no-tools");
+    terminal.line("remember the word xylograph");
+    terminal.settled("first text after");
+    terminal.line("/delete");
+    // The question leaves the beginning of its answer in the line.
+    terminal.wait("Type /delete yes to confirm.");
+    assert!(holds(&house, "xylograph"));
+    terminal.line("yes");
+    terminal.settled("Deleted. This is a new conversation.");
+    // The keys that recall lines find the two commands, and nothing before them.
+    for _ in 0..3 {
+        terminal.press("Up");
+    }
+    let screen = terminal.settled("›");
+    assert_eq!(screen.lines().last(), Some("› /delete"));
+    terminal.press("C-c");
+    terminal.empty_prompt();
+    terminal.press("C-d");
+    terminal.wait("ended with 0");
+    assert!(!holds(&house, "xylograph"));
+}
+
+/// Whether a word is anywhere in the files of the store.
+fn holds(house: &House, word: &str) -> bool {
+    std::fs::read_dir(house.home("."))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("ikigai.db")))
+        .any(|path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).contains(word))
+}
