@@ -13,7 +13,7 @@ use secrecy::ExposeSecret as _;
 use super::connection::LONGEST;
 use super::fault::Fault;
 use super::server::Remote;
-use crate::transport::Http;
+use crate::transport::{Http, HttpBuilder, Proxy, Version};
 
 /// A way to a server at an address. Nothing is sent yet.
 pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport<reqwest::Client>, Fault> {
@@ -37,8 +37,7 @@ pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport
         value.set_sensitive(true);
         headers.insert(name, value);
     }
-    let http = remote.http.clone().unwrap_or_else(Http::builder).build_within_host();
-    let client = http.map_err(|error| Fault::invalid(error.to_string()))?;
+    let client = client(remote.http.clone().unwrap_or_else(Http::builder))?;
     // A stream that broke is taken up again a few times; without a limit, a call to a server that is gone would never end.
     let mut again = ExponentialBackoff::default();
     again.max_times = Some(3);
@@ -51,4 +50,42 @@ pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport
         config = config.auth_header(bearer.expose());
     }
     Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// A client as the protocol's SDK wants it. It follows redirects as long as they stay with the same host: servers send from
+/// `/mcp` to `/mcp/`.
+fn client(http: HttpBuilder) -> Result<reqwest::Client, Fault> {
+    let broken = |what: &str, error: reqwest::Error| Fault::invalid(format!("{what}: {}", error.without_url()));
+    let mut certificates = Vec::new();
+    for pem in &http.certificates {
+        let bundle = reqwest::Certificate::from_pem_bundle(pem)
+            .map_err(|error| broken("cannot be asked: a certificate is invalid", error))?;
+        certificates.extend(bundle);
+    }
+    let within_host = reqwest::redirect::Policy::custom(|attempt| {
+        let origin = |url: &reqwest::Url| url.origin();
+        let stays = attempt.previous().iter().all(|before| origin(before) == origin(attempt.url()));
+        if stays && attempt.previous().len() < 5 { attempt.follow() } else { attempt.stop() }
+    });
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("ikigai/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(http.connect)
+        .redirect(within_host)
+        .referer(false)
+        .retry(reqwest::retry::never())
+        .tls_certs_merge(certificates);
+    builder = match http.version {
+        Version::Negotiated => builder,
+        Version::Http1 => builder.http1_only(),
+        Version::Http2 => builder.http2_prior_knowledge(),
+    };
+    builder = match &http.proxy {
+        Proxy::Environment => builder,
+        Proxy::Never => builder.no_proxy(),
+        Proxy::At(url) => {
+            let proxy = reqwest::Proxy::all(url);
+            builder.proxy(proxy.map_err(|error| broken("cannot be asked: the proxy's URL is invalid", error))?)
+        }
+    };
+    builder.build().map_err(|error| broken("cannot be asked: HTTP cannot be set up", error))
 }

@@ -1,39 +1,67 @@
 //! HTTP/1.1 and HTTP/2 over rustls, with pooled connections.
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
-use futures_util::Stream as _;
+use http::header::{AUTHORIZATION, HeaderValue, PROXY_AUTHORIZATION, USER_AGENT};
+use http_body_util::Full;
+use hyper::body::{Body as _, Incoming};
+use hyper_util::client::legacy;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::runtime::{self, Handle};
 
+use super::connect::{Connector, Proxies, Tls};
 use super::{Body, Failure, Sending, Transport, TransportError};
 
-/// HTTP/1.1 and HTTP/2 over rustls: pooled connections, proxies from the environment, compressed answers.
+/// How many runtimes have connections of their own at once.
+const MOST_RUNTIMES: usize = 64;
+/// The most bytes of the head of an answer.
+const LONGEST_HEAD: usize = 512 << 10;
+/// What is told to servers that want to know.
+const OWN_NAME: HeaderValue = HeaderValue::from_static(concat!("ikigai/", env!("CARGO_PKG_VERSION")));
+
+/// HTTP/1.1 and HTTP/2 over rustls: pooled connections, proxies from the environment.
 ///
-/// Cheap to clone; clones share their connections. Redirects are not followed: a key must not wander.
+/// Cheap to clone; clones share their connections. Each Tokio runtime has its own: a connection lives in the runtime that
+/// opened it. Redirects are not followed: a key must not wander.
 #[derive(Debug, Clone)]
 pub struct Http {
-    client: reqwest::Client,
+    shared: Arc<Shared>,
+}
+
+type Client = legacy::Client<Connector, Full<Bytes>>;
+
+#[derive(Debug)]
+struct Shared {
+    connector: Connector,
+    version: Version,
+    /// The clients of the runtimes, the one that came last behind the others.
+    clients: Mutex<VecDeque<(runtime::Id, Client)>>,
 }
 
 /// How an [`Http`] is set up.
 #[derive(Debug, Clone)]
 pub struct HttpBuilder {
-    connect: Duration,
-    proxy: Proxy,
-    certificates: Vec<Vec<u8>>,
-    bundled: bool,
-    version: Version,
+    pub(crate) connect: Duration,
+    pub(crate) proxy: Proxy,
+    pub(crate) certificates: Vec<Vec<u8>>,
+    pub(crate) bundled: bool,
+    pub(crate) version: Version,
 }
 
 #[derive(Debug, Clone)]
-enum Proxy {
+pub(crate) enum Proxy {
     Environment,
     Never,
     At(String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Version {
+pub(crate) enum Version {
     Negotiated,
     Http1,
     Http2,
@@ -43,8 +71,10 @@ impl Http {
     /// The usual set-up: proxies from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, the system's certificates,
     /// 10 seconds to connect.
     ///
+    /// The system's certificates are read when the first connection needs them.
+    ///
     /// # Errors
-    /// When TLS cannot be set up, for want of certificates.
+    /// As [`HttpBuilder::build`].
     pub fn new() -> Result<Self, TransportError> {
         Http::builder().build()
     }
@@ -116,116 +146,141 @@ impl HttpBuilder {
     /// The transport.
     ///
     /// # Errors
-    /// If a certificate or the proxy's URL is invalid, or TLS cannot be set up.
+    /// If a certificate or the proxy's URL is invalid.
     pub fn build(self) -> Result<Http, TransportError> {
-        Ok(Http { client: self.client(reqwest::redirect::Policy::none())? })
-    }
-
-    /// A client that follows redirects as long as they stay with the same host: MCP servers send from `/mcp` to `/mcp/`.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn build_within_host(self) -> Result<reqwest::Client, TransportError> {
-        self.client(reqwest::redirect::Policy::custom(|attempt| {
-            let origin = |url: &reqwest::Url| url.origin();
-            let stays = attempt.previous().iter().all(|before| origin(before) == origin(attempt.url()));
-            if stays && attempt.previous().len() < 5 { attempt.follow() } else { attempt.stop() }
-        }))
-    }
-
-    fn client(self, redirects: reqwest::redirect::Policy) -> Result<reqwest::Client, TransportError> {
-        let broken = |what: &str, error: reqwest::Error| {
-            TransportError::new(Failure::Request, format!("{what}: {}", cause(&error))).because(error.without_url())
+        let proxies = match &self.proxy {
+            Proxy::Environment => Proxies::from_environment(),
+            Proxy::Never => Proxies::none(),
+            Proxy::At(url) => Proxies::at(url)?,
         };
-        let mut certificates = Vec::new();
-        for pem in &self.certificates {
-            let bundle = reqwest::Certificate::from_pem_bundle(pem)
-                .map_err(|error| broken("a certificate is invalid", error))?;
-            if bundle.is_empty() {
-                return Err(TransportError::new(Failure::Request, "there is no certificate in the PEM text"));
-            }
-            certificates.extend(bundle);
+        let tls = Tls::new(&self.certificates, self.bundled, self.version)?;
+        let connector = Connector::new(tls, proxies, self.connect);
+        Ok(Http { shared: Arc::new(Shared { connector, version: self.version, clients: Mutex::default() }) })
+    }
+}
+
+impl Shared {
+    /// The client of the runtime that this runs in.
+    fn client(&self) -> Result<Client, TransportError> {
+        let runtime = Handle::try_current().map_err(|error| {
+            TransportError::new(Failure::Request, "a request needs a Tokio runtime to be sent in").because(error)
+        })?;
+        let id = runtime.id();
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, client)) = clients.iter().find(|(of, _)| *of == id) {
+            return Ok(client.clone());
         }
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("ikigai/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(self.connect)
-            .redirect(redirects)
-            .referer(false)
-            // Whether to try again is decided in one place, and counted.
-            .retry(reqwest::retry::never())
-            .tcp_keepalive(Duration::from_secs(30))
+        let client = self.new_client();
+        // Programs that make a runtime for every call leave many behind that are gone.
+        if clients.len() >= MOST_RUNTIMES {
+            clients.pop_front();
+        }
+        clients.push_back((id, client.clone()));
+        Ok(client)
+    }
+
+    fn new_client(&self) -> Client {
+        legacy::Client::builder(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(Duration::from_secs(90))
+            .http1_max_buf_size(LONGEST_HEAD)
+            .http2_only(self.version == Version::Http2)
             .http2_keep_alive_interval(Duration::from_secs(30))
             .http2_keep_alive_timeout(Duration::from_secs(20))
-            .http2_adaptive_window(true);
-        builder = match self.version {
-            Version::Negotiated => builder,
-            Version::Http1 => builder.http1_only(),
-            Version::Http2 => builder.http2_prior_knowledge(),
-        };
-        builder = match &self.proxy {
-            Proxy::Environment => builder,
-            Proxy::Never => builder.no_proxy(),
-            Proxy::At(url) => {
-                builder.proxy(reqwest::Proxy::all(url).map_err(|error| broken("the proxy's URL is invalid", error))?)
-            }
-        };
-        builder = if self.bundled {
-            certificates.extend(bundled());
-            builder.tls_certs_only(certificates)
-        } else {
-            builder.tls_certs_merge(certificates)
-        };
-        builder.build().map_err(|error| broken("HTTP cannot be set up", error))
+            .http2_adaptive_window(true)
+            .build(self.connector.clone())
     }
-}
-
-#[cfg(feature = "bundled-roots")]
-fn bundled() -> impl Iterator<Item = reqwest::Certificate> {
-    webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().filter_map(|der| reqwest::Certificate::from_der(der).ok())
-}
-
-#[cfg(not(feature = "bundled-roots"))]
-fn bundled() -> impl Iterator<Item = reqwest::Certificate> {
-    std::iter::empty()
 }
 
 impl Transport for Http {
     fn send(&self, request: http::Request<Bytes>) -> Sending<'_> {
         Box::pin(async move {
-            let host: Box<str> = request.uri().authority().map_or("", |authority| authority.host()).into();
-            let request = reqwest::Request::try_from(request.map(reqwest::Body::from));
-            let request = request.map_err(|error| failed(error, &host))?;
-            let response = self.client.execute(request).await.map_err(|error| failed(error, &host))?;
-            let (status, version, headers) = (response.status(), response.version(), response.headers().clone());
-            let mut stream = Box::pin(response.bytes_stream());
-            let body = Body::poll_fn(move |cx| {
-                stream.as_mut().poll_next(cx).map(|next| next.map(|piece| piece.map_err(|error| failed(error, &host))))
-            });
-            let mut response = http::Response::new(body);
-            *response.status_mut() = status;
-            *response.version_mut() = version;
-            *response.headers_mut() = headers;
-            Ok(response)
+            let mut request = request.map(Full::new);
+            let host = prepare(&mut request)?;
+            if let Some(proxy) = self.shared.connector.proxies().password_for(request.uri()) {
+                request.headers_mut().insert(PROXY_AUTHORIZATION, proxy);
+            }
+            let client = self.shared.client()?;
+            let response = client.request(request).await.map_err(|error| not_sent(error, &host))?;
+            Ok(response.map(|body| incoming(body, host)))
         })
     }
 }
 
-/// A failure in our words, with the cause in the system's. The address stays out of it, but for the host.
-fn failed(error: reqwest::Error, host: &str) -> TransportError {
-    let (failure, what) = if error.is_builder() {
-        (Failure::Request, "the request cannot be sent")
-    } else if error.is_connect() {
-        (Failure::Connect, "cannot connect")
-    } else if error.is_timeout() {
-        (Failure::Timeout, "no answer came in time")
-    } else {
-        (Failure::Broken, "the connection broke")
+/// Looks at the address of a request, and puts into headers what belongs there. The host is for messages.
+fn prepare(request: &mut http::Request<Full<Bytes>>) -> Result<Box<str>, TransportError> {
+    let unusable = || TransportError::new(Failure::Request, "the request cannot be sent: its address is not one of HTTP");
+    let uri = request.uri();
+    let Some(authority) = uri.authority().filter(|_| matches!(uri.scheme_str(), Some("http" | "https"))) else {
+        return Err(unusable());
     };
-    let error = error.without_url();
+    let host: Box<str> = authority.host().into();
+    if let Some((user, place)) = authority.as_str().rsplit_once('@') {
+        let (user, place) = (user.to_owned(), place.to_owned());
+        let mut parts = uri.clone().into_parts();
+        parts.authority = Some(place.parse().map_err(|_| unusable())?);
+        *request.uri_mut() = http::Uri::from_parts(parts).map_err(|_| unusable())?;
+        if !request.headers().contains_key(AUTHORIZATION) {
+            let mut basic = HeaderValue::try_from(format!("Basic {}", BASE64_STANDARD.encode(user))).map_err(|_| unusable())?;
+            basic.set_sensitive(true);
+            request.headers_mut().insert(AUTHORIZATION, basic);
+        }
+    }
+    request.headers_mut().entry(USER_AGENT).or_insert(OWN_NAME);
+    Ok(host)
+}
+
+/// The body of an answer, as its bytes arrive.
+fn incoming(mut body: Incoming, host: Box<str>) -> Body {
+    Body::poll_fn(move |cx| {
+        loop {
+            match std::task::ready!(std::pin::Pin::new(&mut body).poll_frame(cx)) {
+                // What follows the bytes tells nothing that is needed.
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(bytes) => return std::task::Poll::Ready(Some(Ok(bytes))),
+                    Err(_) => continue,
+                },
+                Some(Err(error)) => return std::task::Poll::Ready(Some(Err(broken(error, &host)))),
+                None => return std::task::Poll::Ready(None),
+            }
+        }
+    })
+}
+
+/// A request that found no answer, in our words and with the cause in the system's. The address stays out of it, but for
+/// the host.
+fn not_sent(error: legacy::Error, host: &str) -> TransportError {
+    if error.is_connect() {
+        return failed(Failure::Connect, "cannot connect", error, host);
+    }
+    let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<hyper::Error>());
+    match source {
+        Some(error) if error.is_timeout() => {}
+        _ => return failed(Failure::Broken, "the connection broke", error, host),
+    }
+    failed(Failure::Timeout, "no answer came in time", error, host)
+}
+
+fn broken(error: hyper::Error, host: &str) -> TransportError {
+    match error.is_timeout() {
+        true => failed(Failure::Timeout, "no answer came in time", error, host),
+        false => failed(Failure::Broken, "the connection broke", error, host),
+    }
+}
+
+fn failed(
+    failure: Failure,
+    what: &str,
+    error: impl std::error::Error + Send + Sync + 'static,
+    host: &str,
+) -> TransportError {
     TransportError::new(failure, format!("{what} ({host}): {}", cause(&error))).because(error)
 }
 
 /// The innermost cause: the layers above it only repeat that something failed.
-fn cause(error: &reqwest::Error) -> String {
-    let mut innermost: &dyn std::error::Error = error;
+fn cause(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut innermost = error;
     while let Some(source) = innermost.source() {
         innermost = source;
     }

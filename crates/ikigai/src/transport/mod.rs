@@ -3,6 +3,8 @@
 #[cfg(feature = "bedrock")]
 pub(crate) mod eventstream;
 #[cfg(feature = "rustls")]
+mod connect;
+#[cfg(feature = "rustls")]
 mod http_client;
 mod timeouts;
 
@@ -16,6 +18,8 @@ use bytes::{Bytes, BytesMut};
 
 #[cfg(feature = "rustls")]
 pub use http_client::{Http, HttpBuilder};
+#[cfg(feature = "mcp")]
+pub(crate) use http_client::{Proxy, Version};
 pub use timeouts::Timeouts;
 pub(crate) use timeouts::{idle_guard, within};
 
