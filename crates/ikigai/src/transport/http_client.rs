@@ -1,19 +1,36 @@
 //! HTTP/1.1 and HTTP/2 over rustls, with pooled connections.
 
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::Stream as _;
+use tokio::runtime::{Handle, Id};
 
 use super::{Body, Failure, Sending, Transport, TransportError};
 
-/// HTTP/1.1 and HTTP/2 over rustls: pooled connections, proxies from the environment, compressed answers.
+/// HTTP/1.1 and HTTP/2 over rustls: pooled connections, proxies from the environment.
 ///
 /// Cheap to clone; clones share their connections. Redirects are not followed: a key must not wander.
-#[derive(Debug, Clone)]
+///
+/// It may be used from several runtimes, as tests do. A connection lives and dies with the runtime that opened it, so each
+/// runtime has connections of its own.
+#[derive(Clone)]
 pub struct Http {
-    client: reqwest::Client,
+    shared: Arc<Shared>,
 }
+
+struct Shared {
+    builder: HttpBuilder,
+    /// Made at once, so that what is wrong with the setup shows; for the first runtime.
+    first: Mutex<Option<reqwest::Client>>,
+    /// The newest one last.
+    clients: Mutex<Vec<(Id, reqwest::Client)>>,
+}
+
+/// How many runtimes have their connections kept.
+const RUNTIMES: usize = 16;
 
 /// How an [`Http`] is set up.
 #[derive(Debug, Clone)]
@@ -25,11 +42,22 @@ pub struct HttpBuilder {
     version: Version,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 enum Proxy {
     Environment,
     Never,
     At(String),
+}
+
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Proxy::Environment => f.write_str("Environment"),
+            Proxy::Never => f.write_str("Never"),
+            // A password may stand in the address.
+            Proxy::At(url) => f.debug_tuple("At").field(&crate::upstream::shown_url(url)).finish(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +86,36 @@ impl Http {
             bundled: false,
             version: Version::Negotiated,
         }
+    }
+}
+
+impl Shared {
+    /// The client of the runtime that this is called on.
+    fn client(&self) -> Result<reqwest::Client, TransportError> {
+        let Ok(runtime) = Handle::try_current() else {
+            let told = "there is no tokio runtime; requests need one with I/O and time";
+            return Err(TransportError::new(Failure::Request, told));
+        };
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, client)) = clients.iter().find(|(id, _)| *id == runtime.id()) {
+            return Ok(client.clone());
+        }
+        let first = self.first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let client = match first {
+            Some(client) => client,
+            None => self.builder.clone().client(reqwest::redirect::Policy::none())?,
+        };
+        if clients.len() == RUNTIMES {
+            clients.remove(0);
+        }
+        clients.push((runtime.id(), client.clone()));
+        Ok(client)
+    }
+}
+
+impl fmt::Debug for Http {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Http").field(&self.shared.builder).finish()
     }
 }
 
@@ -118,7 +176,8 @@ impl HttpBuilder {
     /// # Errors
     /// If a certificate or the proxy's URL is invalid, or TLS cannot be set up.
     pub fn build(self) -> Result<Http, TransportError> {
-        Ok(Http { client: self.client(reqwest::redirect::Policy::none())? })
+        let first = Mutex::new(Some(self.clone().client(reqwest::redirect::Policy::none())?));
+        Ok(Http { shared: Arc::new(Shared { builder: self, first, clients: Mutex::default() }) })
     }
 
     /// A client that follows redirects as long as they stay with the same host: MCP servers send from `/mcp` to `/mcp/`.
@@ -193,7 +252,8 @@ impl Transport for Http {
             let host: Box<str> = request.uri().authority().map_or("", |authority| authority.host()).into();
             let request = reqwest::Request::try_from(request.map(reqwest::Body::from));
             let request = request.map_err(|error| failed(error, &host))?;
-            let response = self.client.execute(request).await.map_err(|error| failed(error, &host))?;
+            let client = self.shared.client()?;
+            let response = client.execute(request).await.map_err(|error| failed(error, &host))?;
             let (status, version, headers) = (response.status(), response.version(), response.headers().clone());
             let mut stream = Box::pin(response.bytes_stream());
             let body = Body::poll_fn(move |cx| {
