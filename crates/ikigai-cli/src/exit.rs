@@ -143,11 +143,14 @@ fn exit(error: &ikigai::Error) -> Exit {
         ErrorKind::InvalidRequest
         | ErrorKind::NotFound
         | ErrorKind::ContextTooLong
+        | ErrorKind::RequestTooLarge
         | ErrorKind::Server
         | ErrorKind::Timeout
         | ErrorKind::Network
         | ErrorKind::Protocol
-        | ErrorKind::Cancelled => Exit::Error,
+        | ErrorKind::Cancelled
+        | ErrorKind::StepLimit
+        | ErrorKind::Vetoed => Exit::Error,
         // Kinds that are yet to come.
         _ => Exit::Error,
     }
@@ -174,6 +177,9 @@ fn hint(error: &ikigai::Error) -> Option<String> {
         }),
         ErrorKind::Quota => {
             Some("Waiting will not help: the account has reached its limit or run out of credit.".to_owned())
+        }
+        ErrorKind::RequestTooLarge => {
+            Some("Send fewer or smaller attachments, or ask another provider with -m.".to_owned())
         }
         ErrorKind::ContextTooLong => {
             Some("Send less, or ask a model with a larger window: ikigai models list".to_owned())
@@ -211,6 +217,9 @@ mod tests {
             (ErrorKind::Network, 1),
             (ErrorKind::Protocol, 1),
             (ErrorKind::Cancelled, 1),
+            (ErrorKind::RequestTooLarge, 1),
+            (ErrorKind::StepLimit, 1),
+            (ErrorKind::Vetoed, 1),
         ];
         for (kind, code) in codes {
             assert_eq!(of(kind), code, "{kind}");

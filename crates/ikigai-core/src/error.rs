@@ -24,6 +24,8 @@ pub enum ErrorKind {
     Quota,
     /// The prompt does not fit into the model's window.
     ContextTooLong,
+    /// The request has more bytes than the provider takes; another one may take more.
+    RequestTooLarge,
     /// Blocked by a policy, as an error.
     ContentFiltered,
     /// The provider has no capacity.
@@ -38,6 +40,10 @@ pub enum ErrorKind {
     Protocol,
     /// The caller stopped it.
     Cancelled,
+    /// The model still wanted tools when the limit of steps was reached.
+    StepLimit,
+    /// A hook of the program did not let the request pass.
+    Vetoed,
 }
 
 /// A failure, with the provider's own words.
@@ -130,8 +136,11 @@ impl Error {
             | ErrorKind::NotFound
             | ErrorKind::Quota
             | ErrorKind::ContextTooLong
+            | ErrorKind::RequestTooLarge
             | ErrorKind::ContentFiltered
-            | ErrorKind::Cancelled => false,
+            | ErrorKind::Cancelled
+            | ErrorKind::StepLimit
+            | ErrorKind::Vetoed => false,
         })
     }
 
@@ -168,6 +177,7 @@ impl ErrorKind {
             ErrorKind::RateLimit => "rate_limit",
             ErrorKind::Quota => "quota",
             ErrorKind::ContextTooLong => "context_too_long",
+            ErrorKind::RequestTooLarge => "request_too_large",
             ErrorKind::ContentFiltered => "content_filtered",
             ErrorKind::Overloaded => "overloaded",
             ErrorKind::Server => "server",
@@ -175,6 +185,8 @@ impl ErrorKind {
             ErrorKind::Network => "network",
             ErrorKind::Protocol => "protocol",
             ErrorKind::Cancelled => "cancelled",
+            ErrorKind::StepLimit => "step_limit",
+            ErrorKind::Vetoed => "vetoed",
         }
     }
 }

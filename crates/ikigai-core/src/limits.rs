@@ -1,12 +1,12 @@
 //! One value that bounds all work.
 
-use crate::json::check_depth;
-use crate::{Error, ErrorKind};
+use crate::json::{Excess, check_shape};
+use crate::{Arguments, Error, ErrorKind, Response};
 
 /// How much a decoder or encoder takes on before it gives up with an error that names the limit.
 ///
 /// The default suits a client, which reads what a provider answers to its own requests. A server that reads what anybody
-/// sends wants [`Limits::server`].
+/// sends wants [`Limits::server`]. Reading takes at most about four times as much memory as the limit on what is read.
 ///
 /// ```
 /// use ikigai_core::Limits;
@@ -22,10 +22,15 @@ pub struct Limits {
     pub body: usize,
     /// Bytes of one event of a stream.
     pub event: usize,
-    /// Bytes of a whole stream.
+    /// Bytes of a whole stream: its events with all that is around the answer in them. What they add up to, the answer
+    /// itself, may have as many bytes as a whole one.
     pub stream: usize,
+    /// How many times its size compressed bytes may unpack to, once there is more than 1 MiB of them.
+    pub ratio: usize,
     /// How deep JSON may be nested.
     pub depth: usize,
+    /// JSON values of a whole answer, or of one event: each takes many times its size once it is read.
+    pub values: usize,
     /// Content blocks of an answer, and of all messages of a request together.
     pub blocks: usize,
     /// Content blocks, tool calls among them, that may be open at the same time in a stream.
@@ -35,14 +40,16 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// For a client: generous, since a provider answers what it was asked.
+    /// For a client: room for the longest answers and for images in them.
     pub const fn client() -> Self {
         Limits {
-            body: 256 << 20,
-            event: 64 << 20,
-            stream: 1 << 30,
+            body: 32 << 20,
+            event: 16 << 20,
+            stream: 256 << 20,
+            ratio: 100,
             depth: 512,
-            blocks: 1_000_000,
+            values: 500_000,
+            blocks: 50_000,
             open_blocks: 4096,
             schema_nodes: 100_000,
         }
@@ -54,7 +61,9 @@ impl Limits {
             body: 32 << 20,
             event: 8 << 20,
             stream: 256 << 20,
+            ratio: 100,
             depth: 128,
+            values: 500_000,
             blocks: 100_000,
             open_blocks: 1024,
             schema_nodes: 20_000,
@@ -68,13 +77,48 @@ impl Limits {
 
     /// Checks the depth of a request that a client sent.
     pub(crate) fn check_request_depth(&self, body: &[u8]) -> Result<(), Error> {
-        self.check_depth(body, ErrorKind::InvalidRequest, "request")
+        let shape = check_shape(body, self.depth, usize::MAX);
+        shape.map_err(|excess| self.excess(excess, ErrorKind::InvalidRequest, "the request")).map(drop)
     }
 
-    /// Checks the size and the depth of an answer that a provider sent.
-    pub(crate) fn check_answer(&self, body: &[u8]) -> Result<(), Error> {
+    /// Checks the size and the shape of a JSON document that another side sent, before anything of it is read.
+    ///
+    /// # Errors
+    /// If it is too long, nested too deep, or has too many values.
+    pub fn check_answer(&self, body: &[u8]) -> Result<(), Error> {
         self.check_size(body, ErrorKind::Protocol, "answer")?;
-        self.check_depth(body, ErrorKind::Protocol, "answer")
+        self.check_answer_shape(body, "the answer")
+    }
+
+    /// Checks the depth and the values of a document; `what` is what it is called.
+    pub(crate) fn check_answer_shape(&self, body: &[u8], what: &str) -> Result<(), Error> {
+        let shape = check_shape(body, self.depth, self.values);
+        shape.map_err(|excess| self.excess(excess, ErrorKind::Protocol, what)).map(drop)
+    }
+
+    /// Checks an answer that is read: how many blocks it has, and what the arguments of its calls hold, which the wire may
+    /// bring as text.
+    pub(crate) fn check_response(&self, response: &Response) -> Result<(), Error> {
+        self.check_answer_blocks(response.content.len())?;
+        let mut values = 0;
+        response.tool_calls().try_for_each(|call| self.check_arguments(&call.arguments, &mut values))
+    }
+
+    /// Checks the arguments of one call, and adds to `values` what they hold: there is one limit for all calls of an
+    /// answer.
+    pub(crate) fn check_arguments(&self, arguments: &Arguments, values: &mut usize) -> Result<(), Error> {
+        let left = self.values.saturating_sub(*values);
+        let held = check_shape(arguments.text().as_bytes(), self.depth, left);
+        *values += held.map_err(|excess| self.excess(excess, ErrorKind::Protocol, "the arguments of a call"))?;
+        Ok(())
+    }
+
+    /// Checks how many bytes the texts of a stream add up to.
+    pub(crate) fn check_content(&self, bytes: usize) -> Result<(), Error> {
+        if bytes <= self.body {
+            return Ok(());
+        }
+        Err(limit_reached(format!("the answer adds up to more than {} bytes", self.body)))
     }
 
     fn check_size(&self, body: &[u8], kind: ErrorKind, what: &str) -> Result<(), Error> {
@@ -85,11 +129,14 @@ impl Limits {
         Ok(())
     }
 
-    fn check_depth(&self, body: &[u8], kind: ErrorKind, what: &str) -> Result<(), Error> {
-        check_depth(body, self.depth).map_err(|deep| {
-            let most = self.depth;
-            reached(kind, format!("the {what} is nested more than {most} levels deep at byte {}", deep.at))
-        })
+    fn excess(&self, excess: Excess, kind: ErrorKind, what: &str) -> Error {
+        reached(
+            kind,
+            match excess {
+                Excess::Depth(at) => format!("{what} is nested more than {} levels deep at byte {at}", self.depth),
+                Excess::Values(at) => format!("{what} has more than {} values at byte {at}", self.values),
+            },
+        )
     }
 
     /// The error of a schema that has too many parts.

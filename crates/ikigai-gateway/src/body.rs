@@ -101,7 +101,7 @@ impl Refused {
     pub(crate) fn error(self) -> (u16, Error) {
         let (status, kind, message) = match self {
             Refused::TooLarge(most) => {
-                (413, ErrorKind::InvalidRequest, format!("the request is larger than the limit of {most} bytes"))
+                (413, ErrorKind::RequestTooLarge, format!("the request is larger than the limit of {most} bytes"))
             }
             Refused::TooSlow => {
                 (408, ErrorKind::InvalidRequest, "the rest of the request did not arrive in time".to_owned())

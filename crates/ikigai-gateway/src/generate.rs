@@ -90,7 +90,12 @@ impl Failure {
     fn may_fall_back(&self) -> bool {
         !matches!(
             self.canonical().kind,
-            ErrorKind::InvalidRequest | ErrorKind::ContentFiltered | ErrorKind::ContextTooLong | ErrorKind::Cancelled
+            ErrorKind::InvalidRequest
+                | ErrorKind::ContentFiltered
+                | ErrorKind::ContextTooLong
+                | ErrorKind::Cancelled
+                | ErrorKind::StepLimit
+                | ErrorKind::Vetoed
         )
     }
 

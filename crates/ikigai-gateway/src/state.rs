@@ -69,7 +69,7 @@ pub(crate) struct State {
 impl State {
     pub(crate) fn new(config: Config, setup: &Setup) -> Result<Self, Error> {
         let timeouts = Timeouts::default()
-            .first_byte(config.timeouts.first_byte)
+            .head(config.timeouts.first_byte)
             .first_event(config.timeouts.first_byte)
             .idle(config.timeouts.idle);
         let mut builder = Client::builder()

@@ -42,7 +42,7 @@ pub(crate) async fn count(call: &Call, entry: &mut Entry, state: &Arc<State>) ->
     match upstream.send(&wire.path, &headers, wire.body.into(), Wanted::Whole).await {
         Ok(exchange) => {
             let body = exchange.bytes().await?;
-            match upstream.dialect().decode_count(&body)? {
+            match upstream.dialect().decode_count(&body, &Limits::client())? {
                 Some(tokens) => Ok(reply::json(StatusCode::OK, dialect.encode_count(tokens))),
                 None => Ok(estimated(dialect, &request)),
             }

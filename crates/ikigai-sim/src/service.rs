@@ -169,7 +169,7 @@ pub(crate) fn wire_error(status: u16, body: &serde_json::Value) -> WireError {
 
 fn too_large(endpoint: Option<&Endpoint>) -> WireError {
     let dialect = endpoint.map_or(Dialect::OpenaiChat, |endpoint| endpoint.dialect);
-    let mut wire = refuse(dialect, ErrorKind::InvalidRequest, "Request exceeds the maximum size of 32 MB");
+    let mut wire = refuse(dialect, ErrorKind::RequestTooLarge, "Request exceeds the maximum size of 32 MB");
     wire.status = 413;
     wire
 }

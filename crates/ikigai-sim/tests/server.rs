@@ -175,7 +175,7 @@ async fn a_status_comes_in_the_words_and_headers_of_each_provider() {
             (403, ErrorKind::Permission),
             (404, ErrorKind::NotFound),
             (408, ErrorKind::Timeout),
-            (413, ErrorKind::InvalidRequest),
+            (413, ErrorKind::RequestTooLarge),
             (429, ErrorKind::RateLimit),
             (500, ErrorKind::Server),
             (502, ErrorKind::Server),

@@ -1,5 +1,8 @@
 //! One request to one model: encoded, sent, decoded.
 
+use std::task::Poll;
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::Method;
 use ikigai_core::wire::{StreamDecoder, ToolNames};
@@ -8,8 +11,11 @@ use ikigai_core::{Event, Loss, ModelName, Request, Response};
 use crate::client::Client;
 use crate::error::{Attempt, Error};
 use crate::settings::Settings;
-use crate::transport::Body;
+use crate::transport::{Body, Patience, TransportError, too_late};
 use crate::upstream::{Exchange, Head, Upstream, Wanted, header_map};
+
+/// How many events may come before one that says something: a stream that only ever begins has no end.
+const MOST_BEFORE_WORDS: usize = 10_000;
 
 /// A request that is encoded and addressed.
 #[derive(Debug)]
@@ -41,6 +47,11 @@ pub(crate) struct Live {
     names: ToolNames,
     /// Events that are there already, the next one last.
     pub(crate) ready: Vec<Event>,
+    /// How long the next event may take. Bytes that bring none do not count.
+    patience: Patience,
+    between_events: Duration,
+    /// Any event has come.
+    has_begun: bool,
 }
 
 impl Client {
@@ -71,7 +82,7 @@ impl Prepared {
 
     async fn whole(&self, exchange: Exchange) -> Result<Opened, Error> {
         let (head, body) = exchange.into_parts();
-        let bytes = body.read(usize::MAX).await?;
+        let bytes = body.read(head.longest).await?;
         let response = self.upstream.codec().decode_response(&bytes, &head.secrets);
         let mut response = response.map_err(|error| head.failure(error))?;
         if response.model.is_empty() {
@@ -81,20 +92,31 @@ impl Prepared {
         Ok(Opened::Whole(Box::new((response, head))))
     }
 
-    /// Reads a stream up to its first words. What fails before them has reached nobody, and can be tried again.
+    /// Reads a stream up to its first words. What fails before them has reached nobody, and another model can be asked.
     async fn begin(&self, exchange: Exchange) -> Result<Opened, Error> {
         let (head, body) = exchange.into_parts();
         let decoder = self.upstream.codec().stream_decoder();
         let (model, names) = (self.upstream.model().id.clone(), self.names.clone());
-        let mut live = Live { head, body, decoder, model, names, ready: Vec::new() };
+        let timeouts = self.upstream.timeouts();
+        let patience = Patience::new(self.upstream.clock(), timeouts.first_event, head.sent);
+        let between_events = timeouts.between_events;
+        let has_begun = false;
+        let mut live =
+            Live { head, body, decoder, model, names, ready: Vec::new(), patience, between_events, has_begun };
         let mut ready = Vec::new();
-        while !ready.iter().any(says_something) {
-            match live.body.next().await {
+        let mut seen = 0;
+        loop {
+            match std::future::poll_fn(|cx| live.poll_bytes(cx)).await {
                 Some(bytes) => live.decode(&bytes?, &mut ready),
-                None => {
-                    live.end(&mut ready);
-                    break;
-                }
+                None => live.end(&mut ready),
+            }
+            if ready.iter().skip(seen).any(says_something) || live.decoder.is_done() {
+                break;
+            }
+            seen = ready.len();
+            if seen > MOST_BEFORE_WORDS {
+                let told = format!("more than {MOST_BEFORE_WORDS} events came before the first words");
+                return Err(live.head.failure(ikigai_core::Error::protocol(told)));
             }
         }
         let fault = ready.iter().position(|event| matches!(event, Event::Error { .. }));
@@ -115,14 +137,29 @@ impl Live {
     pub(crate) fn poll_bytes(
         &mut self,
         cx: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Result<Bytes, crate::transport::TransportError>>> {
-        self.body.poll_next(cx)
+    ) -> Poll<Option<Result<Bytes, TransportError>>> {
+        self.patience.resume();
+        // Before the bytes: comments and pings are bytes as well, and may come for ever.
+        if !self.patience.is_over() {
+            let next = self.body.poll_next(cx);
+            if next.is_ready() {
+                self.patience.pause();
+                return next;
+            }
+            std::task::ready!(self.patience.poll(cx));
+        }
+        let what = if self.has_begun { "no further event came" } else { "no event came" };
+        Poll::Ready(Some(Err(too_late(what, self.patience.limit()))))
     }
 
     /// The events in some bytes.
     pub(crate) fn decode(&mut self, bytes: &[u8], events: &mut Vec<Event>) {
         let before = events.len();
         self.decoder.feed(bytes, events);
+        if events.len() > before {
+            self.patience.set(self.between_events);
+            self.has_begun = true;
+        }
         self.name(events, before);
     }
 

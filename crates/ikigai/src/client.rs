@@ -1,10 +1,11 @@
 //! The client: what all models of a program share.
 
+use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ikigai_core::provider::Registry;
-use ikigai_core::{Context, ModelName};
+use ikigai_core::{Context, Limits, ModelName};
 
 use crate::answer::Answer;
 use crate::config::{Environment, Found, Key, KeySource, Lookup};
@@ -48,9 +49,12 @@ struct Shared {
     base_urls: Vec<(String, String)>,
     headers: Vec<(String, String)>,
     timeouts: Timeouts,
+    limits: Limits,
     retry: Retry,
     hooks: Hooks,
     content_in_traces: bool,
+    /// Hosts that a key goes to in the clear.
+    in_the_clear: Mutex<BTreeSet<String>>,
     #[cfg(feature = "vertex")]
     google: crate::auth::Accounts,
     #[cfg(feature = "bedrock")]
@@ -80,6 +84,7 @@ impl Client {
             base_urls: Vec::new(),
             headers: Vec::new(),
             timeouts: Timeouts::default(),
+            limits: Limits::client(),
             retry: Retry::default(),
             hooks: Vec::new(),
             content_in_traces: false,
@@ -147,7 +152,7 @@ impl Client {
         })?;
         match self.key_in_memory(&provider.id) {
             Some(key) => Ok(Some(Found { key: key.clone(), from: KeySource::Memory })),
-            None => Ok(self.lookup().key(provider)?),
+            None => Ok(self.lookup().key(provider)?.or(self.key_pair(provider)?)),
         }
     }
 
@@ -174,6 +179,10 @@ impl Client {
 
     pub(crate) fn timeouts(&self) -> Timeouts {
         self.shared.timeouts
+    }
+
+    pub(crate) fn limits(&self) -> Limits {
+        self.shared.limits
     }
 
     pub(crate) fn retry(&self) -> &Retry {
@@ -205,6 +214,25 @@ impl Client {
         }
     }
 
+    /// The key pair that signs a provider's requests, by its id.
+    #[cfg(feature = "bedrock")]
+    fn key_pair(&self, provider: &ikigai_core::provider::Provider) -> Result<Option<Found>, Error> {
+        if provider.auth != ikigai_core::provider::Auth::AwsSigv4 {
+            return Ok(None);
+        }
+        Ok(self.aws()?.map(|signer| signer.found()))
+    }
+
+    #[cfg(not(feature = "bedrock"))]
+    fn key_pair(&self, _: &ikigai_core::provider::Provider) -> Result<Option<Found>, Error> {
+        Ok(None)
+    }
+
+    /// Is this the first time that a key goes to this host in the clear?
+    pub(crate) fn first_in_the_clear(&self, host: &str) -> bool {
+        self.shared.in_the_clear.lock().unwrap_or_else(PoisonError::into_inner).insert(host.to_owned())
+    }
+
     pub(crate) fn key_in_memory(&self, provider: &str) -> Option<&Key> {
         self.shared.keys.iter().find(|(id, _)| id == provider).map(|(_, key)| key)
     }
@@ -221,7 +249,7 @@ impl fmt::Debug for Client {
             .field("transport", &self.shared.transport)
             .field("environment", self.environment())
             .field("keys", &self.shared.keys)
-            .field("base_urls", &self.shared.base_urls)
+            .field("base_urls", &without_secrets(&self.shared.base_urls))
             .field("headers", &headers)
             .field("timeouts", &self.shared.timeouts)
             .field("retry", &self.shared.retry)
@@ -241,6 +269,7 @@ pub struct ClientBuilder {
     base_urls: Vec<(String, String)>,
     headers: Vec<(String, String)>,
     timeouts: Timeouts,
+    limits: Limits,
     retry: Retry,
     hooks: Vec<Arc<dyn Hook>>,
     content_in_traces: bool,
@@ -265,9 +294,15 @@ impl ClientBuilder {
         self
     }
 
-    /// How long silence may last.
+    /// How long each phase of a request may take.
     pub fn timeouts(mut self, timeouts: Timeouts) -> Self {
         self.timeouts = timeouts;
+        self
+    }
+
+    /// How much is read of an answer: 32 MiB of a whole one, unpacked, unless said otherwise.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -337,9 +372,11 @@ impl ClientBuilder {
                 registry,
                 headers: self.headers,
                 timeouts: self.timeouts,
+                limits: self.limits,
                 retry: self.retry,
                 hooks: Hooks::new(self.hooks),
                 content_in_traces: self.content_in_traces,
+                in_the_clear: Mutex::default(),
                 #[cfg(feature = "vertex")]
                 google: crate::auth::Accounts::default(),
                 #[cfg(feature = "bedrock")]
@@ -353,9 +390,14 @@ impl fmt::Debug for ClientBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientBuilder")
             .field("keys", &self.keys)
-            .field("base_urls", &self.base_urls)
+            .field("base_urls", &without_secrets(&self.base_urls))
             .finish_non_exhaustive()
     }
+}
+
+/// Base URLs without what may be a password or a key in them.
+fn without_secrets(base_urls: &[(String, String)]) -> Vec<(&str, String)> {
+    base_urls.iter().map(|(provider, url)| (provider.as_str(), crate::upstream::shown_url(url))).collect()
 }
 
 #[cfg(feature = "rustls")]

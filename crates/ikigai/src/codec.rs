@@ -18,11 +18,12 @@ const EVENTS: &str = "text/event-stream";
 #[derive(Debug, Clone)]
 pub(crate) struct Codec {
     dialect: Dialect,
+    limits: Limits,
 }
 
 impl Codec {
-    pub(crate) fn new(route: &Route<'_>) -> Self {
-        Codec { dialect: route.dialect }
+    pub(crate) fn new(route: &Route<'_>, limits: Limits) -> Self {
+        Codec { dialect: route.dialect, limits }
     }
 
     pub(crate) fn dialect(&self) -> Dialect {
@@ -39,16 +40,20 @@ impl Codec {
     }
 
     pub(crate) fn encode_request(&self, request: &Request, route: &Route<'_>) -> Result<WireRequest, Error> {
-        self.dialect.encode_request(request, &route.target(), &Limits::client())
+        self.dialect.encode_request(request, &route.target(), &self.limits)
     }
 
     /// A whole answer. What makes no sense is quoted, without secrets.
     pub(crate) fn decode_response(&self, body: &[u8], secrets: &Secrets) -> Result<Response, Error> {
-        let mut response = self.dialect.decode_response(body, &mut ids(), &Limits::client());
-        if let Err(error) = &mut response {
-            secrets.redact_provider_error(error);
-        }
-        response
+        let read = |body: &[u8]| self.dialect.decode_response(body, &mut ids(), &self.limits);
+        read(body).map_err(|mut error| {
+            // Quoted from a body without secrets: an excerpt could end in the middle of one.
+            if let Some(hidden) = secrets.without(body) {
+                error = read(&hidden).err().unwrap_or(error);
+            }
+            secrets.redact_provider_error(&mut error);
+            error
+        })
     }
 
     /// A failure, whatever is in its body.
@@ -60,7 +65,7 @@ impl Codec {
     }
 
     pub(crate) fn stream_decoder(&self) -> StreamDecoder {
-        StreamDecoder::new(self.dialect, ids(), &Limits::client())
+        StreamDecoder::new(self.dialect, ids(), &self.limits)
     }
 
     /// A body as the dialect has it: out of Amazon's frames when it came in them. The headers say what it is afterwards.

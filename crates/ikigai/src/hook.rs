@@ -83,7 +83,7 @@ impl Hooks {
     pub(crate) fn before_request(&self, model: &ModelName, request: &mut Request) -> Result<(), Error> {
         for hook in self.0.iter() {
             hook.before_request(model, request)
-                .map_err(|why| ikigai_core::Error::new(ikigai_core::ErrorKind::Cancelled, why))?;
+                .map_err(|why| ikigai_core::Error::new(ikigai_core::ErrorKind::Vetoed, why))?;
         }
         Ok(())
     }

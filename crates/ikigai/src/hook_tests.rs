@@ -77,7 +77,7 @@ async fn hooks_see_everything_and_may_refuse() {
     let model = client.model("anthropic:claude-haiku-4-5").unwrap().tool(clock);
     model.stream("What time is it?").await.unwrap().finish().await.unwrap();
     let error = model.ask("Something forbidden").await.unwrap_err();
-    assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Cancelled, "anthropic: not in this house"));
+    assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Vetoed, "anthropic: not in this house"));
     assert_eq!(
         *diary.0.lock().unwrap(),
         [

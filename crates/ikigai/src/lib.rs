@@ -79,7 +79,7 @@ pub use ikigai_core::validate::{ArgumentChecker, Invalid, Problem};
 pub use ikigai_core::wire::ListedModel;
 pub use ikigai_core::{
     Audio, Block, BlockKind, CacheHint, CacheOptions, Chunk, Collector, Content, Context, Dialect, Document, ErrorKind,
-    Event, FinishReason, Function, Image, JsonSchemaFormat, Level, Loss, Message, ModelError, ModelName, Other,
+    Event, FinishReason, Function, Image, JsonSchemaFormat, Level, Limits, Loss, Message, ModelError, ModelName, Other,
     OtherTool, OutputFormat, ProviderData, Request, Response, Role, Severity, Source, Text, Thinking, ThinkingBlock,
     Tool, ToolCall, ToolChoice, ToolResult, Usage, assistant, system, tool_result, user,
 };

@@ -287,7 +287,7 @@ impl Model {
         self.change(|plan| plan.settings.retry = retry)
     }
 
-    /// How long silence may last.
+    /// How long each phase of a request may take.
     #[must_use]
     pub fn timeouts(self, timeouts: Timeouts) -> Self {
         self.change(|plan| plan.settings.timeouts = timeouts)

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 use ikigai_core::{ProviderData, Response};
@@ -32,30 +34,41 @@ impl Secrets {
 
     /// Everything in a request that lets its sender in: sensitive headers, a password and keys in the address.
     pub(crate) fn of(request: &http::Request<Bytes>) -> Self {
-        let mut texts: Vec<&str> = Vec::new();
+        let mut texts: Vec<String> = Vec::new();
         for value in request.headers().values().filter(|value| value.is_sensitive()) {
-            let Ok(value) = value.to_str() else { continue };
-            let secret = value.split_once(' ').map_or(value, |(_, secret)| secret);
-            texts.push(secret);
+            let value = String::from_utf8_lossy(value.as_bytes());
+            let (scheme, secret) = value.split_once(' ').unwrap_or(("", &value));
+            texts.push(secret.to_owned());
+            if scheme.eq_ignore_ascii_case("basic") {
+                // A name and a password, of which the password is the secret.
+                let plain = STANDARD.decode(secret).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+                let password = plain.as_deref().and_then(|plain| plain.split_once(':')).map(|(_, password)| password);
+                texts.extend(password.map(str::to_owned));
+            }
             // Amazon's: `Credential=…, SignedHeaders=…, Signature=…`.
-            texts.extend(secret.split(", ").filter(|part| part.len() < secret.len()));
+            texts.extend(secret.split(", ").filter(|part| part.len() < secret.len()).map(str::to_owned));
+            texts.extend(secret.split(", ").filter_map(|part| part.strip_prefix("Signature=")).map(str::to_owned));
         }
         let uri = request.uri();
         let user = uri.authority().and_then(|authority| authority.as_str().rsplit_once('@')).map(|(user, _)| user);
-        texts.extend(user.and_then(|user| user.split_once(':')).map(|(_, password)| password));
+        texts.extend(user.and_then(|user| user.split_once(':')).map(|(_, password)| plain(password)));
         let parameters = uri.query().unwrap_or_default().split('&').filter_map(|pair| pair.split_once('='));
-        texts.extend(parameters.filter(|(name, _)| names_a_secret(name)).map(|(_, value)| value));
+        texts.extend(parameters.filter(|(name, _)| names_a_secret(name)).map(|(_, value)| plain(value)));
         Secrets::new(texts.into_iter().map(SecretString::from))
     }
 
-    /// A text without the secrets, in any of their usual spellings.
+    /// A text without the secrets, in any of their usual spellings, and without the beginning of a long one.
     pub(crate) fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
         for secret in self.0.iter() {
-            for spelling in spellings(secret.expose_secret()) {
-                if text.contains(spelling.as_ref()) {
-                    text = Cow::Owned(text.replace(spelling.as_ref(), PLACEHOLDER));
+            let secret = secret.expose_secret();
+            for encoded in [STANDARD_NO_PAD.encode(secret), URL_SAFE_NO_PAD.encode(secret)] {
+                if text.contains(&encoded) {
+                    text = Cow::Owned(text.replace(&encoded, PLACEHOLDER));
                 }
+            }
+            if let Some(redacted) = without(&text, secret) {
+                text = Cow::Owned(redacted);
             }
         }
         text
@@ -63,16 +76,22 @@ impl Secrets {
 
     /// Bytes without the secrets. Bytes that hold none are returned unchanged.
     pub(crate) fn redact_bytes(&self, bytes: Bytes) -> Bytes {
-        let text = String::from_utf8_lossy(&bytes);
+        self.without(&bytes).map_or(bytes, Bytes::from)
+    }
+
+    /// Bytes without the secrets; `None` if they hold none.
+    pub(crate) fn without(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let text = String::from_utf8_lossy(bytes);
         match self.redact(&text) {
-            Cow::Owned(redacted) => redacted.into(),
-            Cow::Borrowed(_) => bytes,
+            Cow::Owned(redacted) => Some(redacted.into_bytes()),
+            Cow::Borrowed(_) => None,
         }
     }
 
     /// How long a secret can be in any spelling. So much is left off where a text is cut.
     pub(crate) fn longest(&self) -> usize {
-        self.0.iter().map(|secret| secret.expose_secret().len() * 3).max().unwrap_or(0)
+        // Six bytes for each: `\u002d`.
+        self.0.iter().map(|secret| secret.expose_secret().len() * 6).max().unwrap_or(0)
     }
 
     pub(crate) fn redact_headers(&self, headers: &mut HeaderMap) {
@@ -151,28 +170,101 @@ impl Secrets {
     }
 }
 
+/// Headers of a caller whose values are words that errors may quote.
+const HARMLESS: [&str; 12] = [
+    "accept",
+    "accept-language",
+    "anthropic-beta",
+    "anthropic-version",
+    "content-type",
+    "http-referer",
+    "openai-beta",
+    "origin",
+    "referer",
+    "user-agent",
+    "x-sim-fault",
+    "x-title",
+];
+
+/// May the value of a header that a caller set be a secret? Nobody else knows what its name means.
+pub(crate) fn may_be_secret(name: &str) -> bool {
+    !HARMLESS.iter().any(|harmless| name.eq_ignore_ascii_case(harmless))
+}
+
 /// Does the name of a header or a parameter say that its value is a secret?
 pub(crate) fn names_a_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     NAMES.iter().any(|word| name.contains(word))
 }
 
-/// The spellings of a secret: plain, in JSON that escapes slashes, in an address.
-fn spellings(secret: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    let escaped = secret.contains(['/', '"', '\\']).then(|| {
-        let mut escaped = String::with_capacity(secret.len() + 8);
-        for letter in secret.chars() {
-            if matches!(letter, '/' | '"' | '\\') {
-                escaped.push('\\');
+/// A text with a secret taken out of it, however its characters are spelled; `None` if it is not in there.
+fn without(text: &str, secret: &str) -> Option<String> {
+    let spelled_out = text.contains(['%', '\\']);
+    if !spelled_out && !text.contains(secret.get(..shortest_part(secret)).unwrap_or(secret)) {
+        return None;
+    }
+    let (mut redacted, mut kept, mut at) = (String::new(), 0, 0);
+    while at < text.len() {
+        match match_at(text, at, secret) {
+            Some(end) => {
+                redacted.push_str(text.get(kept..at).unwrap_or_default());
+                redacted.push_str(PLACEHOLDER);
+                (kept, at) = (end, end);
             }
-            escaped.push(letter);
+            None => at += text.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8),
         }
-        Cow::Owned(escaped)
-    });
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let encoded =
-        secret.bytes().any(|byte| !plain(byte)).then(|| Cow::Owned(crate::upstream::percent_encoded(secret, plain)));
-    [Some(Cow::Borrowed(secret)), escaped, encoded].into_iter().flatten()
+    }
+    (kept > 0).then(|| {
+        redacted.push_str(text.get(kept..).unwrap_or_default());
+        redacted
+    })
+}
+
+/// Where a secret ends that begins at a place of a text: all of it, or enough to be its beginning, cut off.
+fn match_at(text: &str, from: usize, secret: &str) -> Option<usize> {
+    let (mut at, mut matched) = (from, 0);
+    for wanted in secret.chars() {
+        let Some((found, length)) = text.get(at..).and_then(spelled) else { break };
+        if found != wanted {
+            break;
+        }
+        at += length;
+        matched += wanted.len_utf8();
+    }
+    (matched >= shortest_part(secret)).then_some(at)
+}
+
+/// How much of a secret is hidden even if the rest is missing: excerpts are cut anywhere.
+fn shortest_part(secret: &str) -> usize {
+    let end = if secret.len() < 24 { secret.len() } else { 12 };
+    (end..=secret.len()).find(|end| secret.is_char_boundary(*end)).unwrap_or(secret.len())
+}
+
+/// The first character of a text and how many bytes spell it: plain, as `%2d`, or as JSON escapes it (`\/`, `\u002d`).
+fn spelled(text: &str) -> Option<(char, usize)> {
+    let hex = |from: usize, to: usize| u8::from_str_radix(text.get(from..to)?, 16).ok();
+    let bytes = text.as_bytes();
+    let escaped = match (bytes.first()?, bytes.get(1)) {
+        (b'%', _) => hex(1, 3).map(|byte| (byte, 3)),
+        (b'\\', Some(b'u')) if text.get(2..4) == Some("00") => hex(4, 6).map(|byte| (byte, 6)),
+        (b'\\', Some(byte @ (b'/' | b'"' | b'\\'))) => Some((*byte, 2)),
+        _ => None,
+    };
+    match escaped {
+        Some((byte, length)) if byte.is_ascii() => Some((char::from(byte), length)),
+        _ => text.chars().next().map(|letter| (letter, letter.len_utf8())),
+    }
+}
+
+/// A value of an address as it was before it was escaped.
+fn plain(value: &str) -> String {
+    let mut rest = value;
+    let mut plain = String::with_capacity(value.len());
+    while let Some((letter, length)) = spelled(rest) {
+        plain.push(letter);
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    plain
 }
 
 impl fmt::Debug for Secrets {

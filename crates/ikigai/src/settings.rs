@@ -62,7 +62,7 @@ impl std::fmt::Debug for Settings {
         let headers: Vec<&str> = self.headers.iter().map(|(name, _)| name.as_str()).collect();
         f.debug_struct("Settings")
             .field("key", &self.key)
-            .field("base_url", &self.base_url)
+            .field("base_url", &self.base_url.as_deref().map(crate::upstream::shown_url))
             .field("dialect", &self.dialect)
             .field("headers", &headers)
             .field("timeouts", &self.timeouts)

@@ -82,6 +82,15 @@ pub(crate) fn span(client: &Client, prepared: &Prepared, request: &Request) -> S
     span
 }
 
+/// A key goes where anybody on the way can read it.
+pub(crate) fn in_the_clear(provider: &str, host: &str) {
+    tracing::warn!(
+        target: "ikigai",
+        { provider, server.address = host },
+        "a key is sent over http:// to another machine, where anyone on the way can read it; use https://"
+    );
+}
+
 /// A try failed.
 pub(crate) fn attempt(attempt: &Attempt, made: u32, most: u32) {
     let kind = attempt.kind.as_str();

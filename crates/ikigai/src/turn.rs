@@ -317,13 +317,18 @@ impl Turn {
 /// Would another model have a chance where this one failed?
 fn may_fall_back(error: &Error) -> bool {
     match error.kind() {
-        ErrorKind::InvalidRequest | ErrorKind::ContentFiltered | ErrorKind::Cancelled => false,
+        ErrorKind::InvalidRequest
+        | ErrorKind::ContentFiltered
+        | ErrorKind::Cancelled
+        | ErrorKind::StepLimit
+        | ErrorKind::Vetoed => false,
         ErrorKind::Auth
         | ErrorKind::Permission
         | ErrorKind::NotFound
         | ErrorKind::RateLimit
         | ErrorKind::Quota
         | ErrorKind::ContextTooLong
+        | ErrorKind::RequestTooLarge
         | ErrorKind::Overloaded
         | ErrorKind::Server
         | ErrorKind::Timeout

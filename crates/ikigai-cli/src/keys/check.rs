@@ -129,7 +129,7 @@ fn print(tried: &[Tried], check: &Check, out: &mut Out) -> Result<(), Failure> {
 
 /// A client that asks once and does not wait long.
 pub(crate) fn client(registry: Registry, builder: ikigai::ClientBuilder) -> Result<Client, Failure> {
-    let timeouts = Timeouts::default().first_byte(PATIENCE).idle(PATIENCE);
+    let timeouts = Timeouts::default().head(PATIENCE).idle(PATIENCE).total(PATIENCE * 2);
     Ok(builder.registry(registry).timeouts(timeouts).retry(Retry::never()).build()?)
 }
 

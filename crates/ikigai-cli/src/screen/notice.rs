@@ -120,8 +120,11 @@ pub(crate) fn failed_attempt(attempt: &ikigai::Attempt) -> String {
         | ErrorKind::InvalidRequest
         | ErrorKind::NotFound
         | ErrorKind::ContextTooLong
+        | ErrorKind::RequestTooLarge
         | ErrorKind::ContentFiltered
-        | ErrorKind::Cancelled => "Failed",
+        | ErrorKind::Cancelled
+        | ErrorKind::StepLimit
+        | ErrorKind::Vetoed => "Failed",
         // Kinds that are yet to come.
         _ => "Failed",
     };

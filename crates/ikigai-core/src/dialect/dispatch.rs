@@ -124,13 +124,15 @@ impl Dialect {
     /// If the body is an error, whatever its HTTP status was, or is not an answer of this dialect, or reaches a limit.
     pub fn decode_response(self, body: &[u8], ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
         limits.check_answer(body)?;
-        match self {
+        let response = match self {
             Dialect::Anthropic => anthropic::decode_response(body, ids),
             Dialect::OpenaiChat => openai_chat::decode_response(body, ids),
             Dialect::OpenaiResponses => openai_responses::decode_response(body, ids),
             Dialect::Gemini => gemini::decode_response(body, ids, limits),
             Dialect::BedrockConverse => bedrock_converse::decode_response(body, ids),
-        }
+        }?;
+        limits.check_response(&response)?;
+        Ok(response)
     }
 
     /// Encodes a whole answer for a client of this dialect. What could not be carried is in [`WireResponse::losses`]: all

@@ -5,7 +5,10 @@
 //! answer that is cut off ends with an error of the code `truncated`, and nothing is read after the end. An answer that
 //! comes whole, though a stream was asked for, becomes the events that would have brought it.
 
+mod budget;
 mod whole;
+
+use budget::Budget;
 
 use super::lanes::{Lanes, Queue};
 use super::losses::note_event;
@@ -13,7 +16,6 @@ use super::surrogates::Surrogates;
 use super::{
     Fault, ReadFrames, Reply, Seen, WriteFrames, anthropic, bedrock_converse, gemini, openai_chat, openai_responses,
 };
-use crate::json::check_depth;
 use crate::limits::limit_reached;
 use crate::wire::{Frame, Ids, Sse, SseError};
 use crate::{Dialect, Error, Event, Json, Limits, Loss};
@@ -58,11 +60,12 @@ struct Progress {
     ended: bool,
     /// Unknown frames from before the start, which comes first.
     held: Vec<Event>,
-    /// How many blocks have begun, and how many of them have not ended.
-    blocks: usize,
-    open: usize,
+    budget: Budget,
     surrogates: Surrogates,
 }
+
+/// How many unknown events may come before the start of an answer.
+const MOST_HELD: usize = 1000;
 
 /// The longest excerpt of a frame in an error, in characters.
 const EXCERPT: usize = 200;
@@ -96,8 +99,7 @@ impl StreamDecoder {
             started: false,
             ended: false,
             held: Vec::new(),
-            blocks: 0,
-            open: 0,
+            budget: Budget::new(limits),
             surrogates: Surrogates::default(),
         };
         StreamDecoder { sse, reader, progress }
@@ -173,10 +175,8 @@ impl Progress {
         if frame.data.trim_ascii().is_empty() {
             return;
         }
-        if let Err(deep) = check_depth(frame.data.as_bytes(), self.limits.depth) {
-            let (most, at) = (self.limits.depth, deep.at);
-            let message = format!("an event is nested more than {most} levels deep at byte {at} of its data");
-            return self.fail(reader, limit_reached(message), out);
+        if let Err(reached) = self.limits.check_answer_shape(frame.data.as_bytes(), "an event") {
+            return self.fail(reader, reached, out);
         }
         let data = self.surrogates.mark(frame.data);
         let seen = reader.dialects().frame(frame.name, &data, out);
@@ -206,7 +206,14 @@ impl Progress {
         match Json::parse(data) {
             Ok(data) => {
                 let event = Event::Other { index, dialect: self.dialect, data };
-                if self.started { out.push(event) } else { self.held.push(event) }
+                if self.started {
+                    out.push(event);
+                } else if self.held.len() < MOST_HELD {
+                    self.held.push(event);
+                } else {
+                    let message = format!("more than {MOST_HELD} events came before the answer began");
+                    self.fail(reader, limit_reached(message), out);
+                }
             }
             Err(fault) => self.stop(reader, Fault::Broken(fault.to_string()), data, out),
         }
@@ -221,20 +228,11 @@ impl Progress {
         }
         let mut reached = None;
         for (place, event) in out.iter().enumerate().skip(from) {
-            match event {
-                Event::TextDelta { .. } | Event::ThinkingDelta { .. } | Event::ToolCallDelta { .. } => {}
-                Event::BlockStart { .. } | Event::ToolCallStart { .. } => {
-                    self.blocks += 1;
-                    self.open += 1;
-                    let most = self.limits.check_answer_blocks(self.blocks);
-                    reached = most.and_then(|()| self.limits.check_open(self.open)).err().map(|error| (place, error));
-                    if reached.is_some() {
-                        break;
-                    }
-                }
-                Event::BlockDone { .. } | Event::ToolCallDone { .. } => self.open = self.open.saturating_sub(1),
-                event => self.ended |= event.is_terminal(),
+            if let Err(error) = self.budget.take(event) {
+                reached = Some((place, error));
+                break;
             }
+            self.ended |= event.is_terminal();
         }
         if let Some((place, error)) = reached {
             out.truncate(place);

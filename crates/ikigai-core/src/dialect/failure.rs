@@ -68,6 +68,7 @@ pub(super) fn by_status(status: Option<u16>) -> ErrorKind {
         Some(404) => ErrorKind::NotFound,
         Some(408 | 504) => ErrorKind::Timeout,
         Some(409) => ErrorKind::Server,
+        Some(413) => ErrorKind::RequestTooLarge,
         Some(429) => ErrorKind::RateLimit,
         Some(503 | 529) => ErrorKind::Overloaded,
         Some(400..=499) => ErrorKind::InvalidRequest,

@@ -1,4 +1,4 @@
-use super::scan::TooDeep;
+use super::scan::Excess;
 use super::wire::{Raw, Text, read};
 use super::*;
 use proptest::prelude::*;
@@ -108,19 +108,27 @@ fn arguments_keep_the_text_of_the_model() {
 
 #[test]
 fn depth_is_counted_outside_of_strings() {
+    const MANY: usize = usize::MAX;
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
-    assert_eq!(check_depth(deep.as_bytes(), 200), Ok(()));
-    assert_eq!(check_depth(deep.as_bytes(), 199), Err(TooDeep { at: 199 }));
+    assert_eq!(check_shape(deep.as_bytes(), 200, MANY), Ok(200));
+    assert_eq!(check_shape(deep.as_bytes(), 199, MANY), Err(Excess::Depth(199)));
     let wide = format!("[{}0]", "[],".repeat(500));
-    assert_eq!(check_depth(wide.as_bytes(), 2), Ok(()));
+    assert_eq!(check_shape(wide.as_bytes(), 2, MANY), Ok(1001));
     let quoted = format!(r#"["{}\"{}"]"#, "[".repeat(500), "[".repeat(500));
-    assert_eq!(check_depth(quoted.as_bytes(), 1), Ok(()));
+    assert_eq!(check_shape(quoted.as_bytes(), 1, MANY), Ok(1));
+}
+
+#[test]
+fn values_are_counted_outside_of_strings() {
+    let text = r#"{"a":[1,2,"x,y"],"b":{"c":","}}"#;
+    assert_eq!(check_shape(text.as_bytes(), 9, 6), Ok(6));
+    assert_eq!(check_shape(text.as_bytes(), 9, 5), Err(Excess::Values(21)));
 }
 
 proptest! {
     #[test]
     fn no_bytes_break_the_scan(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _ = check_depth(&bytes, 3);
+        let _ = check_shape(&bytes, 3, 5);
     }
 }
 

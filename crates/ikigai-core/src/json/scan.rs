@@ -4,38 +4,47 @@ use memchr::memchr2;
 
 use super::text::next_special;
 
-/// JSON that is nested too deep.
+/// JSON that would take more to read than its size says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TooDeep {
-    /// Where the level begins that is one too many.
-    pub(crate) at: usize,
+pub(crate) enum Excess {
+    /// It is nested too deep: where the level begins that is one too many.
+    Depth(usize),
+    /// It has too many values: where the one is that is too many.
+    Values(usize),
 }
 
-/// Checks how deep arrays and objects are nested. The bytes need not be JSON: what a parser would refuse is left to it.
-pub(crate) fn check_depth(bytes: &[u8], most: usize) -> Result<(), TooDeep> {
-    // Short documents cannot be deep: each level takes a byte.
-    if bytes.len() <= most {
-        return Ok(());
+/// Checks how deep arrays and objects are nested, and how many values they hold: about so many as are returned, and never
+/// more. The bytes need not be JSON: what a parser would refuse is left to it.
+pub(crate) fn check_shape(bytes: &[u8], depth: usize, values: usize) -> Result<usize, Excess> {
+    // Short documents have neither: each level and each value takes a byte.
+    if bytes.len() <= depth.min(values) {
+        return Ok(bytes.len());
     }
-    let (mut depth, mut at) = (0_usize, 0);
+    let (mut level, mut seen, mut at) = (0_usize, 0_usize, 0);
     while let Some(byte) = bytes.get(at) {
         match byte {
-            b'"' => at = end_of_string(bytes, at + 1),
+            b'"' => {
+                at = end_of_string(bytes, at + 1);
+                continue;
+            }
             b'{' | b'[' => {
-                depth += 1;
-                if depth > most {
-                    return Err(TooDeep { at });
+                level += 1;
+                seen += 1;
+                if level > depth {
+                    return Err(Excess::Depth(at));
                 }
-                at += 1;
             }
-            b'}' | b']' => {
-                depth = depth.saturating_sub(1);
-                at += 1;
-            }
-            _ => at += 1,
+            b'}' | b']' => level = level.saturating_sub(1),
+            // Every value but the first of an array or object has one before it.
+            b',' => seen += 1,
+            _ => {}
         }
+        if seen > values {
+            return Err(Excess::Values(at));
+        }
+        at += 1;
     }
-    Ok(())
+    Ok(seen)
 }
 
 /// The place behind the quotation mark that ends a string, whose text begins at `at`; the end of the bytes if none does.

@@ -44,6 +44,9 @@ impl Function {
 }
 
 /// Checks the arguments of calls against the schema of one tool.
+///
+/// A schema whose branches and references lead to more than 200,000 checks of one call is a fault of that call, and one that
+/// leads more than 128 levels deep is no schema.
 #[derive(Debug, Clone)]
 pub struct ArgumentChecker(inner::Checker);
 
@@ -64,28 +67,40 @@ pub(super) use inner::told;
 /// By JSON Schema in full.
 #[cfg(feature = "validate")]
 mod inner {
+    use std::sync::Arc;
+
     use jsonschema::{PatternOptions, ValidationError, Validator};
     use serde_json::Value;
 
+    use super::super::effort;
     use super::TOLD;
 
     #[derive(Debug, Clone)]
-    pub(super) struct Checker(Validator);
+    pub(super) struct Checker {
+        schema: Arc<Value>,
+        validator: Validator,
+    }
 
     impl Checker {
         pub(super) fn new(schema: &Value) -> Result<Self, String> {
+            if let Some(excess) = effort::schema_excess(schema) {
+                return Err(excess);
+            }
             jsonschema::options()
                 .with_draft(super::super::schema::draft(schema))
                 // Neither files nor the network, and no pattern that runs away.
                 .offline()
                 .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(100_000))
                 .build(schema)
-                .map(Checker)
+                .map(|validator| Checker { schema: Arc::new(schema.clone()), validator })
                 .map_err(|error| told(&error))
         }
 
         pub(super) fn faults(&self, arguments: &Value) -> Vec<String> {
-            self.0.iter_errors(arguments).take(TOLD).map(|error| told(&error)).collect()
+            if let Some(excess) = effort::excess(&self.schema, arguments) {
+                return vec![excess];
+            }
+            self.validator.iter_errors(arguments).take(TOLD).map(|error| told(&error)).collect()
         }
     }
 

@@ -5,6 +5,8 @@
 
 mod arguments;
 mod content;
+#[cfg(feature = "validate")]
+mod effort;
 mod events;
 mod problem;
 mod request;

@@ -121,7 +121,7 @@ fn dangling_reference(schema: &Value, root: &Value) -> Option<String> {
 }
 
 /// A pointer as it stands in a URI fragment may have its odd characters escaped.
-fn percent_decoded(text: &str) -> String {
+pub(super) fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((byte, after)) = rest.split_first() {

@@ -93,19 +93,24 @@ fn is_here(host: &Host) -> bool {
 
 fn manager(mut config: Config) -> Result<Manager> {
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    // A server on this machine often has a certificate that nobody signed; nothing leaves the machine either.
-    let plain = match config.get_ssl_mode() {
-        SslMode::Disable => true,
-        SslMode::Prefer => config.get_hosts().iter().all(is_here),
-        SslMode::Require => false,
-        // A foreign enum that may grow: whatever it is, it asks for more than the others.
-        _ => false,
-    };
-    if plain {
-        config.ssl_mode(SslMode::Disable);
+    config.ssl_mode(settled(&config));
+    if config.get_ssl_mode() == SslMode::Disable {
         return Ok(Manager::from_config(config, NoTls, recycling));
     }
     encrypted(config, recycling)
+}
+
+/// In the clear, or encrypted: never what somebody on the way would like better.
+fn settled(config: &Config) -> SslMode {
+    // A server on this machine often has a certificate that nobody signed; nothing leaves the machine either.
+    let stays_here = config.get_hosts().iter().all(is_here) && config.get_hostaddrs().iter().all(|it| it.is_loopback());
+    match config.get_ssl_mode() {
+        SslMode::Disable => SslMode::Disable,
+        SslMode::Prefer if stays_here => SslMode::Disable,
+        SslMode::Prefer | SslMode::Require => SslMode::Require,
+        // A foreign enum that may grow: whatever it is, it asks for more than the others.
+        _ => SslMode::Require,
+    }
 }
 
 #[cfg(feature = "postgres-tls")]
@@ -133,12 +138,9 @@ fn encrypted(config: Config, recycling: ManagerConfig) -> Result<Manager> {
 }
 
 #[cfg(not(feature = "postgres-tls"))]
-fn encrypted(mut config: Config, recycling: ManagerConfig) -> Result<Manager> {
-    if config.get_ssl_mode() == SslMode::Prefer {
-        config.ssl_mode(SslMode::Disable);
-        return Ok(Manager::from_config(config, NoTls, recycling));
-    }
-    let told = "this program was built without encrypted connections (the feature `postgres-tls`)";
+fn encrypted(_: Config, _: ManagerConfig) -> Result<Manager> {
+    let told = "this program was built without encrypted connections (the feature `postgres-tls`), which a server on \
+        another machine needs; sslmode=disable does without";
     Err(Error::new(ErrorKind::Unreachable, told))
 }
 
@@ -147,6 +149,24 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
+
+    #[test]
+    fn a_server_elsewhere_is_spoken_to_in_the_clear_only_when_that_is_said() {
+        for (url, mode) in [
+            ("postgres://db.example.com/c", SslMode::Require),
+            ("postgres://db.example.com/c?sslmode=prefer", SslMode::Require),
+            ("postgres://db.example.com/c?sslmode=verify-full", SslMode::Require),
+            ("postgres://db.example.com/c?sslmode=disable", SslMode::Disable),
+            ("postgres://localhost,db.example.com/c", SslMode::Require),
+            ("host=localhost hostaddr=192.0.2.7 user=me", SslMode::Require),
+            ("host=localhost hostaddr=127.0.0.1 user=me", SslMode::Disable),
+            ("postgres://127.0.0.1/c", SslMode::Disable),
+            ("postgres://localhost/c?sslmode=require", SslMode::Require),
+            ("postgres:///c?host=/run/postgresql", SslMode::Disable),
+        ] {
+            assert_eq!(settled(&config(url).unwrap()), mode, "{url}");
+        }
+    }
 
     #[test]
     fn the_password_is_never_shown() {

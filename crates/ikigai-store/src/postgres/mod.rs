@@ -43,7 +43,8 @@ impl Postgres {
     ///
     /// The URL is `postgres://user:password@host:port/database`. With `?sslmode=require`, the connection is encrypted and
     /// the server's certificate must be good for its name, by the system's certificates or those in `SSL_CERT_FILE`.
-    /// Without it, a server elsewhere is spoken to in that way if it can; one on this machine in the clear.
+    /// Without it, a server elsewhere is spoken to in that way as well, and one on this machine in the clear. With
+    /// `?sslmode=disable` every server is spoken to in the clear.
     ///
     /// # Errors
     /// When the server cannot be reached or refuses us, or a newer program made the tables.

@@ -10,7 +10,7 @@ use aws_smithy_runtime_api::client::identity::Identity;
 use bytes::Bytes;
 use ikigai_core::ErrorKind;
 
-use crate::config::Environment;
+use crate::config::{Environment, Found, Key, KeySource};
 use crate::error::Error;
 
 /// The name under which Bedrock's requests are signed.
@@ -22,6 +22,7 @@ pub(crate) struct Signer {
     credentials: Credentials,
     /// The region of the environment, for addresses that do not name one.
     region: String,
+    from: KeySource,
 }
 
 impl Signer {
@@ -30,20 +31,28 @@ impl Signer {
     pub(crate) fn find(environment: &Environment) -> Result<Option<Self>, Error> {
         let region = environment.variable("AWS_REGION").or_else(|| environment.variable("AWS_DEFAULT_REGION"));
         let region = region.unwrap_or_else(|| "us-east-1".to_owned());
-        let signer = |id: String, secret: String, session: Option<String>| Signer {
+        let signer = |id: String, secret: String, session: Option<String>, from: KeySource| Signer {
             credentials: Credentials::new(id, secret, session, None, "ikigai"),
             region: region.clone(),
+            from,
         };
         if let Some(id) = environment.variable("AWS_ACCESS_KEY_ID") {
             let Some(secret) = environment.variable("AWS_SECRET_ACCESS_KEY") else {
                 let told = "AWS_ACCESS_KEY_ID is set, but AWS_SECRET_ACCESS_KEY is not";
                 return Err(ikigai_core::Error::new(ErrorKind::Auth, told).into());
             };
-            return Ok(Some(signer(id, secret, environment.variable("AWS_SESSION_TOKEN"))));
+            let from = KeySource::Variable("AWS_ACCESS_KEY_ID".to_owned());
+            return Ok(Some(signer(id, secret, environment.variable("AWS_SESSION_TOKEN"), from)));
         }
         let Some(file) = credentials_file(environment) else { return Ok(None) };
         let profile = environment.variable("AWS_PROFILE").unwrap_or_else(|| "default".to_owned());
-        Ok(profile_keys(&file, &profile).map(|(id, secret, session)| signer(id, secret, session)))
+        Ok(profile_keys(&file, &profile)
+            .map(|(id, secret, session)| signer(id, secret, session, KeySource::File(file))))
+    }
+
+    /// The pair by its id, and where it is from.
+    pub(crate) fn found(&self) -> Found {
+        Found { key: Key::from(self.credentials.access_key_id()), from: self.from.clone() }
     }
 
     /// The request with its signature, as of now.

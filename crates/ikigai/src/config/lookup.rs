@@ -179,11 +179,15 @@ impl Lookup {
 }
 
 /// Can nobody on the way read what is sent there? What is no address, such as a region, is part of one that is.
-fn is_private(value: &str) -> bool {
+pub(crate) fn is_private(value: &str) -> bool {
     let Some((scheme, rest)) = value.trim().split_once("://") else { return true };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let here = ["localhost", "127.0.0.1", "[::1]"];
-    scheme.eq_ignore_ascii_case("https")
-        || here.iter().any(|name| host.strip_prefix(name).is_some_and(|port| port.is_empty() || port.starts_with(':')))
+    let host = match host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, _)) => address,
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    let is_here = host.eq_ignore_ascii_case("localhost")
+        || host.parse().is_ok_and(|address: std::net::IpAddr| address.is_loopback());
+    scheme.eq_ignore_ascii_case("https") || is_here
 }

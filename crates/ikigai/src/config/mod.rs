@@ -24,8 +24,8 @@ mod lookup;
 pub use credentials::{Credentials, CredentialsError};
 pub use environment::Environment;
 pub use key::Key;
-pub(crate) use lookup::Lookup;
 pub use lookup::{Found, KeySource, MissingKey};
+pub(crate) use lookup::{Lookup, is_private};
 
 #[cfg(test)]
 mod config_tests;

@@ -53,7 +53,7 @@ fn every_reason_has_a_kind() {
         (Reason::from(TransportError::new(Failure::Timeout, "")), ErrorKind::Timeout),
         (Reason::from(TransportError::new(Failure::TooLarge, "")), ErrorKind::Protocol),
         (Reason::from(ikigai_core::Request::default().validate().unwrap_err()), ErrorKind::InvalidRequest),
-        (Reason::StepLimit(3), ErrorKind::Cancelled),
+        (Reason::StepLimit(3), ErrorKind::StepLimit),
         (Reason::Mismatch(Mismatch { faults: vec![], text: String::new() }), ErrorKind::Protocol),
         (Reason::Unsupported(String::new()), ErrorKind::InvalidRequest),
     ] {

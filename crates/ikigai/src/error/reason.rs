@@ -100,7 +100,7 @@ impl Reason {
             Reason::MissingKey(_) | Reason::Credentials(_) => ErrorKind::Auth,
             Reason::Mismatch(_) => ErrorKind::Protocol,
             Reason::Server(fault) => fault.kind,
-            Reason::StepLimit(_) => ErrorKind::Cancelled,
+            Reason::StepLimit(_) => ErrorKind::StepLimit,
             Reason::Invalid(_)
             | Reason::Model(_)
             | Reason::NoSuchProvider(_)
@@ -143,18 +143,22 @@ impl Reason {
         }
     }
 
+    /// What lies behind it. The reason itself is not: its words are the error's own, and would be told twice.
     pub(crate) fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Reason::Provider(error) => Some(error.as_ref()),
-            Reason::Transport(error) => Some(error),
-            Reason::Invalid(error) => Some(error),
-            Reason::Model(error) => Some(error),
-            Reason::NoSuchProvider(error) => Some(error),
-            Reason::MissingKey(error) => Some(error),
-            Reason::Credentials(error) => Some(error),
-            Reason::File(error) => Some(error),
-            Reason::Server(error) => Some(error),
-            Reason::Attachment { .. } | Reason::Mismatch(_) | Reason::StepLimit(_) | Reason::Unsupported(_) => None,
+            Reason::Transport(error) => std::error::Error::source(error),
+            Reason::Provider(error) => std::error::Error::source(error.as_ref()),
+            Reason::Invalid(error) => std::error::Error::source(error),
+            Reason::Model(error) => std::error::Error::source(error),
+            Reason::NoSuchProvider(error) => std::error::Error::source(error),
+            Reason::File(error) => std::error::Error::source(error),
+            Reason::MissingKey(_)
+            | Reason::Credentials(_)
+            | Reason::Server(_)
+            | Reason::Attachment { .. }
+            | Reason::Mismatch(_)
+            | Reason::StepLimit(_)
+            | Reason::Unsupported(_) => None,
         }
     }
 }

@@ -183,6 +183,11 @@ impl Extraction {
         }
     }
 
+    /// A text that is read as a value takes many times its size.
+    fn check_size(&self, text: &str) -> Result<(), Error> {
+        Ok(self.model.client.limits().check_answer(text.as_bytes())?)
+    }
+
     fn value<T>(&self, answer: &Answer, read: fn(Value) -> Result<T, String>) -> Result<T, Fault> {
         match answer.finish_reason() {
             FinishReason::ContentFilter => {
@@ -202,6 +207,7 @@ impl Extraction {
             Some(call) => (Err("the arguments are no JSON object".to_owned()), call.arguments.text().to_owned()),
             None => {
                 let text = answer.text();
+                self.check_size(&text).map_err(Fault::Final)?;
                 (parse(&text), text)
             }
         };

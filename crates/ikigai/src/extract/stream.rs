@@ -33,31 +33,54 @@ pub struct ObjectStream {
     text: String,
     /// The call whose arguments are the value.
     call: Option<usize>,
+    /// How much of the text was last looked at.
+    looked_at: usize,
     shown: Option<Value>,
 }
+
+/// Up to this length every piece of the text is looked at.
+const SHORT: usize = 4096;
+/// Beyond it, only when the text has grown by this share: a value is read from its beginning each time, and all of that
+/// together takes no more than a fixed number of times the whole.
+const SHARE: usize = 64;
 
 impl ObjectStream {
     pub(crate) async fn open(extraction: Extraction) -> Result<Self, Error> {
         let stream = Stream::open(Turn::begin(&extraction.model, extraction.context.clone())?).await?;
-        Ok(ObjectStream { extraction, stream, text: String::new(), call: None, shown: None })
+        Ok(ObjectStream { extraction, stream, text: String::new(), call: None, looked_at: 0, shown: None })
     }
 
     /// The value as far as it has come, each time there is more of it; `None` at the end. Nothing of it is checked yet.
     ///
+    /// Beyond 4 KiB it is given only when it has grown by a sixty-fourth, and at the end.
+    ///
     /// # Errors
-    /// When the answer breaks off.
+    /// When the answer breaks off, or has more values than the client's [limits](crate::Limits) allow.
     pub async fn next(&mut self) -> Result<Option<Value>, Error> {
         while let Some(event) = self.stream.next_event().await? {
-            if !self.take(event) {
-                continue;
-            }
-            let value = partial::parse(&self.text).and_then(|value| self.extraction.shape().unwrap(value));
-            if value.is_some() && value != self.shown {
-                self.shown.clone_from(&value);
-                return Ok(value);
+            if self.take(event) && self.has_grown() && self.look()? {
+                return Ok(self.shown.clone());
             }
         }
-        Ok(None)
+        let last = self.looked_at < self.text.len() && self.look()?;
+        Ok(last.then(|| self.shown.clone()).flatten())
+    }
+
+    /// Is the text enough longer than when it was last looked at?
+    fn has_grown(&self) -> bool {
+        self.text.len() <= SHORT || self.text.len() - self.looked_at > self.text.len() / SHARE
+    }
+
+    /// Reads the value as far as it has come. Is it another one than before?
+    fn look(&mut self) -> Result<bool, Error> {
+        self.looked_at = self.text.len();
+        self.extraction.check_size(&self.text)?;
+        let value = partial::parse(&self.text).and_then(|value| self.extraction.shape().unwrap(value));
+        let is_new = value.is_some() && value != self.shown;
+        if is_new {
+            self.shown = value;
+        }
+        Ok(is_new)
     }
 
     /// The whole value: reads what is left, and checks it. If it does not match, the model is asked once to fix it.
@@ -82,6 +105,7 @@ impl ObjectStream {
         match (event, self.extraction.tool()) {
             (Event::Start { .. }, _) => {
                 self.text.clear();
+                self.looked_at = 0;
                 self.call = None;
                 false
             }

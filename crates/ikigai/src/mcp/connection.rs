@@ -5,7 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ikigai_core::{Tool, ToolCall};
+use ikigai_core::{Limits, Tool, ToolCall};
 use rmcp::ClientHandler;
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, ErrorCode, Implementation, PaginatedRequestParams,
@@ -27,7 +27,7 @@ use crate::redact::Secrets;
 use crate::tools::{Callable, Hints, Output};
 
 /// The longest message of a server.
-pub(super) const LONGEST: usize = 64 << 20;
+pub(super) const LONGEST: usize = Limits::client().event;
 /// The longest list of tools: a server that has more is broken.
 const MOST_TOOLS: usize = 10_000;
 /// How much of a schema that cannot be used stands in a description.

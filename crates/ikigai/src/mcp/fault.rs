@@ -136,8 +136,10 @@ impl Fault {
             StreamableHttpError::HttpStatus(error) => Some(Fault::status(error.status)),
             // The SDK has no field for it, only these words: "HTTP 404 Not Found: …".
             StreamableHttpError::UnexpectedServerResponse(words) => {
-                let status = words.strip_prefix("HTTP ")?.get(..3)?.parse().ok()?;
-                Some(Fault::status(status))
+                let status = words.strip_prefix("HTTP ").and_then(|words| words.get(..3)?.parse().ok());
+                let why =
+                    || Fault::protocol(format!("gave an answer that cannot be used: {}", beginning(words, EXCERPT)));
+                Some(status.map_or_else(why, Fault::status))
             }
             _ => None,
         }

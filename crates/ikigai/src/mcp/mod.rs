@@ -26,7 +26,7 @@
 //! Text, pictures, sounds and embedded resources become blocks of the result; a link to a resource becomes text that
 //! names it. Structured content is kept as its JSON, unless the text says the same already. What the server calls an error
 //! is an error for the model, and so is a server that has ended: the model is told, nothing hangs. A result may have up to
-//! 64 MiB; a longer one is never read, and its call ends with the tool's time limit.
+//! 16 MiB; a longer one is never read, and its call ends with the tool's time limit.
 //!
 //! # What a server may do
 //!
@@ -38,6 +38,7 @@
 //! A program is killed when its connection and the last of its tools are gone. Should this process be killed itself, a
 //! program sees the end of its input; one that ignores that keeps running.
 
+mod bounded;
 mod connection;
 mod content;
 mod fault;

@@ -10,13 +10,14 @@ use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use secrecy::ExposeSecret as _;
 
+use super::bounded::Bounded;
 use super::connection::LONGEST;
 use super::fault::Fault;
 use super::server::Remote;
 use crate::transport::{Http, HttpBuilder, Proxy, Version};
 
 /// A way to a server at an address. Nothing is sent yet.
-pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport<reqwest::Client>, Fault> {
+pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport<Bounded>, Fault> {
     let parsed: Result<http::Uri, _> = remote.url.parse();
     let is_address = parsed.is_ok_and(|uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some());
     if !is_address {
@@ -49,7 +50,7 @@ pub(super) fn transport(remote: &Remote) -> Result<StreamableHttpClientTransport
     if let Some(bearer) = &remote.bearer {
         config = config.auth_header(bearer.expose());
     }
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    Ok(StreamableHttpClientTransport::with_client(Bounded(client), config))
 }
 
 /// A client as the protocol's SDK wants it. It follows redirects as long as they stay with the same host: servers send from

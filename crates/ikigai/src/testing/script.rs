@@ -14,6 +14,7 @@ use crate::transport::{Body, Failure, Sending, Transport, TransportError};
 use crate::{Client, ClientBuilder};
 
 /// What one request is answered with.
+#[derive(Clone)]
 pub(crate) enum Reply {
     Head { status: u16, headers: Vec<(&'static str, String)>, pieces: Vec<Piece> },
     Fail(Failure),

@@ -62,6 +62,9 @@ pub enum ExecuteError {
     },
 }
 
+/// Calls that are shorter are checked in no time.
+const LONG_CALL: usize = 512;
+
 /// How long a tool may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Timeout {
@@ -223,8 +226,18 @@ impl Callable {
         }
         let id = ikigai_core::wire::Ids::seeded(rand::random()).next_id();
         let call = ToolCall { id, name: name.clone(), arguments: arguments.into(), ..ToolCall::default() };
-        self.check(&call).map_err(|faults| ExecuteError::InvalidArguments { name, faults })?;
+        self.check_elsewhere(&call).await.map_err(|faults| ExecuteError::InvalidArguments { name, faults })?;
         Ok(run::timed(self.clone(), call, None, Arc::new(crate::time::SystemClock::default())).await)
+    }
+
+    /// As [`check`](Callable::check), on a thread where long work keeps nobody waiting: a large call may take a while.
+    async fn check_elsewhere(&self, call: &ToolCall) -> Result<(), Vec<String>> {
+        if call.arguments.text().len() < LONG_CALL {
+            return self.check(call);
+        }
+        let (tool, call) = (self.clone(), call.clone());
+        let checked = tokio::task::spawn_blocking(move || tool.check(&call)).await;
+        checked.unwrap_or_else(|_| Err(vec!["the arguments cannot be checked".to_owned()]))
     }
 
     /// Are these arguments what the schema asks for? The faults, in words that a model can correct its call by.

@@ -80,7 +80,7 @@ async fn checked<'a>(runner: &'a ToolRunner, call: &ToolCall) -> Result<&'a Call
     if !call.is_complete() {
         return Err(Output::error("the arguments are cut off or no JSON object; call the tool again"));
     }
-    tool.check(call).map_err(|faults| {
+    tool.check_elsewhere(call).await.map_err(|faults| {
         Output::error(format!(
             "the arguments do not match the tool's schema; fix them and call again:\n{}",
             faults.join("\n")

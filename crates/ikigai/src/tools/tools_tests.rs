@@ -191,7 +191,7 @@ async fn a_limit_of_steps_ends_the_turn_with_an_error_that_keeps_it() {
     let model = scripted.client().model(CLAUDE).unwrap().tool(weather()).max_steps(3);
     let error = model.ask("Go").await.unwrap_err();
     assert!(matches!(error.reason(), Reason::StepLimit(3)), "{error:?}");
-    assert_eq!((error.kind(), error.messages().len(), scripted.requests().len()), (ErrorKind::Cancelled, 4, 3));
+    assert_eq!((error.kind(), error.messages().len(), scripted.requests().len()), (ErrorKind::StepLimit, 4, 3));
     assert_eq!(error.partial().unwrap().tool_calls().count(), 2);
 }
 

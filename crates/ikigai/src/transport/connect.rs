@@ -207,9 +207,15 @@ impl Write for Connection {
 }
 
 /// Which addresses are asked through a proxy.
-#[derive(Debug)]
 pub(super) struct Proxies {
     matcher: Option<Matcher>,
+}
+
+impl fmt::Debug for Proxies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Passwords may stand in their addresses.
+        f.write_str(if self.matcher.is_some() { "Proxies" } else { "no proxies" })
+    }
 }
 
 impl Proxies {

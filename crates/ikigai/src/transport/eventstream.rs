@@ -1,18 +1,20 @@
 //! Amazon's event-stream frames, as the server-sent events that are inside them.
 
+use std::borrow::Cow;
 use std::task::{Poll, ready};
 
 use aws_smithy_eventstream::frame::{DecodedFrame, MessageFrameDecoder};
 use aws_smithy_types::event_stream::Message;
 use base64::Engine as _;
 use bytes::{Bytes, BytesMut};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::{Body, Failure, TransportError};
 
 /// The largest frame; Amazon's limit is 16 MB.
-const LARGEST: usize = 24 << 20;
+const LARGEST: usize = 16 << 20;
 
 /// What the frames hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +61,20 @@ pub(crate) fn unframed(mut body: Body, inside: Inside) -> Body {
             }
         }
     })
+}
+
+/// The payload of a frame with an event of the model's own stream.
+#[derive(Deserialize)]
+struct Wrapped<'a> {
+    #[serde(borrow)]
+    bytes: Cow<'a, str>,
+}
+
+/// The payload of a frame with a failure.
+#[derive(Default, Deserialize)]
+struct Said<'a> {
+    #[serde(borrow, alias = "Message")]
+    message: Option<Cow<'a, str>>,
 }
 
 fn broken(what: &str) -> TransportError {
@@ -109,18 +125,16 @@ fn header<'a>(message: &'a Message, name: &str) -> Option<&'a str> {
 
 /// A failure in the words of the model's own stream.
 fn failed_chunk(message: &Message, kind: &str) -> Bytes {
-    let payload: Value = serde_json::from_slice(message.payload()).unwrap_or_default();
-    let said = payload.get("message").or_else(|| payload.get("Message")).and_then(Value::as_str);
-    let said = said.or_else(|| header(message, ":error-message")).unwrap_or_default();
+    let payload: Said = serde_json::from_slice(message.payload()).unwrap_or_default();
+    let said = payload.message.as_deref().or_else(|| header(message, ":error-message")).unwrap_or_default();
     let error = json!({"type": "error", "error": {"type": capital(kind), "message": said}});
     Bytes::from(format!("event: error\ndata: {error}\n\n"))
 }
 
 /// An event of the model's own stream, which is wrapped once more.
 fn wrapped(message: &Message) -> Option<Bytes> {
-    let payload: Value = serde_json::from_slice(message.payload()).ok()?;
-    let inner = payload.get("bytes").and_then(Value::as_str)?;
-    let inner = base64::engine::general_purpose::STANDARD.decode(inner).ok()?;
+    let payload: Wrapped = serde_json::from_slice(message.payload()).ok()?;
+    let inner = base64::engine::general_purpose::STANDARD.decode(payload.bytes.as_ref()).ok()?;
     let mut event = Vec::with_capacity(inner.len() + 8);
     event.extend_from_slice(b"data: ");
     extend_line(&mut event, &inner);

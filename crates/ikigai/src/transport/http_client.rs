@@ -1,6 +1,7 @@
 //! HTTP/1.1 and HTTP/2 over rustls, with pooled connections.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -53,11 +54,22 @@ pub struct HttpBuilder {
     pub(crate) version: Version,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) enum Proxy {
     Environment,
     Never,
     At(String),
+}
+
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Proxy::Environment => f.write_str("Environment"),
+            Proxy::Never => f.write_str("Never"),
+            // A password may stand in the address.
+            Proxy::At(url) => f.debug_tuple("At").field(&crate::upstream::shown_url(url)).finish(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,7 +175,8 @@ impl Shared {
     /// The client of the runtime that this runs in.
     fn client(&self) -> Result<Client, TransportError> {
         let runtime = Handle::try_current().map_err(|error| {
-            TransportError::new(Failure::Request, "a request needs a Tokio runtime to be sent in").because(error)
+            let told = "there is no tokio runtime; requests need one with I/O and time";
+            TransportError::new(Failure::Request, told).because(error)
         })?;
         let id = runtime.id();
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);

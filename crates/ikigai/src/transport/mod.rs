@@ -2,6 +2,7 @@
 
 #[cfg(feature = "bedrock")]
 pub(crate) mod eventstream;
+pub(crate) mod gzip;
 #[cfg(feature = "rustls")]
 mod connect;
 #[cfg(feature = "rustls")]
@@ -21,7 +22,7 @@ pub use http_client::{Http, HttpBuilder};
 #[cfg(feature = "mcp")]
 pub(crate) use http_client::{Proxy, Version};
 pub use timeouts::Timeouts;
-pub(crate) use timeouts::{idle_guard, within};
+pub(crate) use timeouts::{Patience, guarded, too_late, within};
 
 /// An answer on its way, as a [`Transport`] gives it.
 pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<http::Response<Body>, TransportError>> + Send + 'a>>;
@@ -96,23 +97,29 @@ impl Body {
     /// # Errors
     /// When the connection breaks, or there is more than the limit.
     pub async fn read(mut self, limit: usize) -> Result<Bytes, TransportError> {
-        let mut all = BytesMut::new();
-        let mut first: Option<Bytes> = None;
-        while let Some(chunk) = self.next().await {
-            let chunk = chunk?;
-            if all.len() + first.as_ref().map_or(0, Bytes::len) + chunk.len() > limit {
-                return Err(too_large(limit));
+        let Some(first) = self.next().await.transpose()? else { return Ok(Bytes::new()) };
+        let mut all: Vec<u8> = Vec::new();
+        let mut length = first.len();
+        while length <= limit {
+            let Some(chunk) = self.next().await.transpose()? else {
+                // One chunk is the usual case, and needs no copy.
+                return Ok(if all.is_empty() { first } else { all.into() });
+            };
+            length += chunk.len();
+            if length > limit {
+                break;
             }
-            // One chunk is the usual case, and needs no copy.
-            match first.take() {
-                None if all.is_empty() => first = Some(chunk),
-                before => {
-                    all.extend_from_slice(&before.unwrap_or_default());
-                    all.extend_from_slice(&chunk);
-                }
+            if length > all.capacity() {
+                // Twice the room each time, but none beyond the limit.
+                let room = length.saturating_mul(2).clamp(4096, limit.max(4096));
+                all.reserve_exact(room - all.len());
             }
+            if all.is_empty() {
+                all.extend_from_slice(&first);
+            }
+            all.extend_from_slice(&chunk);
         }
-        Ok(first.unwrap_or_else(|| all.freeze()))
+        Err(too_large(limit))
     }
 
     /// The beginning of it, for an error: up to a limit, and as far as it comes before the time is over. What breaks is
@@ -154,14 +161,15 @@ impl Body {
         Body::poll_fn(move |cx| {
             let Some(rest) = left else { return Poll::Ready(None) };
             self.poll_next(cx).map(|next| match next {
-                Some(Ok(bytes)) if bytes.len() > rest => {
+                // Empty pieces count as well: there could be no end of them.
+                Some(Ok(bytes)) if bytes.len().max(1) > rest => {
                     left = None;
                     // The connection goes with the body.
                     self = Body::whole("");
                     Some(Err(too_large(limit)))
                 }
                 Some(Ok(bytes)) => {
-                    left = Some(rest - bytes.len());
+                    left = Some(rest - bytes.len().max(1));
                     Some(Ok(bytes))
                 }
                 Some(Err(error)) => Some(Err(change(error))),

@@ -1,9 +1,9 @@
-//! Limits on silence. None on the length of an answer: a healthy stream may take all day.
+//! Limits on time: one for each phase of an exchange, and one for all of it.
 
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
@@ -11,7 +11,8 @@ use futures_util::future::{Either, select};
 use super::{Body, Failure, TransportError};
 use crate::time::{Clock, Sleep};
 
-/// How long silence may last. There is no limit on a whole answer: a stream that goes on is never cut.
+/// How long each phase of a request may take. How long connecting may take is the transport's to say:
+/// [`HttpBuilder::connect_timeout`](super::HttpBuilder::connect_timeout), 10 seconds.
 ///
 /// ```
 /// use std::time::Duration;
@@ -24,21 +25,30 @@ use crate::time::{Clock, Sleep};
 #[non_exhaustive]
 pub struct Timeouts {
     /// From sending a request to the head of its answer: 10 minutes. An answer that is no stream is written before its
-    /// head is sent.
-    pub first_byte: Duration,
-    /// From sending a request to the first bytes of its stream: 5 minutes. Some models think in silence before the first
+    /// head is sent. The head of a stream has the time that its first event has.
+    pub head: Duration,
+    /// From sending a request to the first event of its stream: 5 minutes. Some models think in silence before the first
     /// word.
     pub first_event: Duration,
-    /// Between two pieces of an answer: 5 minutes.
+    /// Between two events of a stream: 15 minutes. Comments and pings are no events.
+    pub between_events: Duration,
+    /// Without a single byte, of a stream or of a whole answer: 5 minutes.
     pub idle: Duration,
+    /// For the body of an answer with a bad status, which says what failed: 30 seconds. What has come by then is used.
+    pub error_body: Duration,
+    /// From sending a request to the last byte of its answer: one hour. Each try has it anew.
+    pub total: Duration,
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
         Timeouts {
-            first_byte: Duration::from_secs(600),
+            head: Duration::from_secs(600),
             first_event: Duration::from_secs(300),
+            between_events: Duration::from_secs(900),
             idle: Duration::from_secs(300),
+            error_body: Duration::from_secs(30),
+            total: Duration::from_secs(3600),
         }
     }
 }
@@ -46,22 +56,43 @@ impl Default for Timeouts {
 impl Timeouts {
     /// With another limit from sending a request to the head of its answer.
     #[must_use]
-    pub fn first_byte(mut self, limit: Duration) -> Self {
-        self.first_byte = limit;
+    pub fn head(mut self, limit: Duration) -> Self {
+        self.head = limit;
         self
     }
 
-    /// With another limit from sending a request to the first bytes of its stream.
+    /// With another limit from sending a request to the first event of its stream.
     #[must_use]
     pub fn first_event(mut self, limit: Duration) -> Self {
         self.first_event = limit;
         self
     }
 
-    /// With another limit on the silence between two pieces.
+    /// With another limit between two events.
+    #[must_use]
+    pub fn between_events(mut self, limit: Duration) -> Self {
+        self.between_events = limit;
+        self
+    }
+
+    /// With another limit on silence.
     #[must_use]
     pub fn idle(mut self, limit: Duration) -> Self {
         self.idle = limit;
+        self
+    }
+
+    /// With another limit for the body of an answer with a bad status.
+    #[must_use]
+    pub fn error_body(mut self, limit: Duration) -> Self {
+        self.error_body = limit;
+        self
+    }
+
+    /// With another limit on all of it.
+    #[must_use]
+    pub fn total(mut self, limit: Duration) -> Self {
+        self.total = limit;
         self
     }
 }
@@ -74,43 +105,113 @@ pub(crate) async fn within<T>(
 ) -> Result<T, TransportError> {
     match select(pin!(what), clock.sleep(limit)).await {
         Either::Left((outcome, _)) => outcome,
-        Either::Right(_) => Err(silence("no answer came", limit)),
+        Either::Right(_) => Err(too_late("no answer came", limit)),
     }
 }
 
-/// A body whose silences are limited.
+/// A limit on the time since something happened last.
 ///
-/// One wait is made for many pieces: when it is over, the time of the last piece tells whether it was silence.
-pub(crate) fn idle_guard(mut body: Body, clock: Arc<dyn Clock>, limit: Duration) -> Body {
-    let mut last = clock.now();
-    let mut sleep: Option<Sleep> = None;
+/// One wait is made for many happenings: when it is over, the time of the last one tells whether the limit is reached.
+pub(crate) struct Patience {
+    clock: Arc<dyn Clock>,
+    limit: Duration,
+    since: Duration,
+    sleep: Option<Sleep>,
+    paused: Option<Duration>,
+}
+
+impl Patience {
+    /// A limit on the time since `since`.
+    pub(crate) fn new(clock: Arc<dyn Clock>, limit: Duration, since: Duration) -> Self {
+        Patience { clock, limit, since, sleep: None, paused: None }
+    }
+
+    /// It has happened again.
+    pub(crate) fn renew(&mut self) {
+        self.since = self.clock.now();
+    }
+
+    /// Another limit from now on.
+    pub(crate) fn set(&mut self, limit: Duration) {
+        self.renew();
+        if limit != self.limit {
+            self.limit = limit;
+            self.sleep = None;
+        }
+    }
+
+    /// Time does not count from here on: nobody waits.
+    pub(crate) fn pause(&mut self) {
+        self.paused = Some(self.clock.now());
+    }
+
+    /// Time counts again.
+    pub(crate) fn resume(&mut self) {
+        if let Some(paused) = self.paused.take() {
+            self.since += self.clock.now().saturating_sub(paused);
+        }
+    }
+
+    pub(crate) fn limit(&self) -> Duration {
+        self.limit
+    }
+
+    /// Is the limit reached? Nobody is woken when it is.
+    pub(crate) fn is_over(&self) -> bool {
+        self.clock.now().saturating_sub(self.since) >= self.limit
+    }
+
+    /// Ready when the limit is reached.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let passed = self.clock.now().saturating_sub(self.since);
+            let Some(left) = self.limit.checked_sub(passed).filter(|left| !left.is_zero()) else {
+                return Poll::Ready(());
+            };
+            let waiting = self.sleep.get_or_insert_with(|| self.clock.sleep(left));
+            if waiting.as_mut().poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            self.sleep = None;
+        }
+    }
+}
+
+/// A body whose silences are limited, and all of it. `sent` is when its request was sent.
+pub(crate) fn guarded(mut body: Body, clock: Arc<dyn Clock>, timeouts: &Timeouts, sent: Duration) -> Body {
+    let mut silence = Patience::new(clock.clone(), timeouts.idle, clock.now());
+    let mut all = Patience::new(clock, timeouts.total, sent);
     let mut over = false;
     Body::poll_fn(move |cx| {
         if over {
             return Poll::Ready(None);
         }
-        if let Poll::Ready(piece) = body.poll_next(cx) {
-            last = clock.now();
-            return Poll::Ready(piece);
-        }
-        loop {
-            let waiting = sleep.get_or_insert_with(|| clock.sleep(limit));
-            if waiting.as_mut().poll(cx).is_pending() {
-                return Poll::Pending;
+        // Before the bytes: they may come for ever.
+        let mut at_end = all.is_over();
+        if !at_end {
+            if let Poll::Ready(piece) = body.poll_next(cx) {
+                silence.renew();
+                return Poll::Ready(piece);
             }
-            let silent = clock.now().saturating_sub(last);
-            if silent >= limit {
-                over = true;
-                // The connection goes with the body.
-                body = Body::whole("");
-                return Poll::Ready(Some(Err(silence("nothing more came", limit))));
+            if silence.poll(cx).is_pending() {
+                std::task::ready!(all.poll(cx));
+                at_end = true;
             }
-            sleep = Some(clock.sleep(limit - silent));
         }
+        let late = if at_end {
+            too_late("the answer did not end", all.limit())
+        } else {
+            too_late("nothing more came", silence.limit())
+        };
+        over = true;
+        // The connection goes with the body.
+        body = Body::whole("");
+        Poll::Ready(Some(Err(late)))
     })
 }
 
-fn silence(what: &str, limit: Duration) -> TransportError {
+/// The failure of what took longer than its limit.
+pub(crate) fn too_late(what: &str, limit: Duration) -> TransportError {
     TransportError::new(Failure::Timeout, format!("{what} within {}", span(limit)))
 }
 

@@ -127,17 +127,46 @@ async fn nothing_is_read_ahead_of_what_is_asked_for() {
 }
 
 #[tokio::test]
-async fn answers_may_be_compressed() {
-    // `gzip -n` of "hello hello hello".
-    const GZIP: &[u8] = &[
-        0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0x57, 0xc8, 0x40, 0x90, 0, 0x80, 0x88, 0xf9,
-        0xe5, 0x11, 0, 0, 0,
-    ];
-    let server = Server::start(|_| Answer::ok(GZIP).header("content-encoding", "gzip")).await;
-    let answer = text(local().send(post(&server.url(), "")).await.unwrap()).await;
-    assert_eq!(answer, "hello hello hello");
-    let asked = server.requests().await.remove(0).headers()["accept-encoding"].clone();
-    assert!(asked.to_str().unwrap().contains("gzip"), "{asked:?}");
+async fn a_stream_that_goes_on_for_ever_ends_with_the_time_for_all_of_it() {
+    let clock = TestClock::stopped();
+    let body = Body::poll_fn(|_| Poll::Ready(Some(Ok(Bytes::from("tick")))));
+    let timeouts = Timeouts::default().total(Duration::from_secs(100));
+    let mut body = guarded(body, Arc::new(clock.clone()), &timeouts, Duration::ZERO);
+    clock.advance(Duration::from_secs(99));
+    assert_eq!(body.next().await.unwrap().unwrap(), "tick");
+    clock.advance(Duration::from_secs(1));
+    let error = body.next().await.unwrap().unwrap_err();
+    assert_eq!(
+        (error.failure(), error.to_string().as_str()),
+        (Failure::Timeout, "the answer did not end within 100 s")
+    );
+    assert!(body.next().await.is_none());
+}
+
+#[test]
+fn several_runtimes_share_one_transport() {
+    let server_runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let server = server_runtime.block_on(Server::start(|_| Answer::ok("hello")));
+    let (http, url) = (local(), server.url());
+    let asked = |_: usize| {
+        let (http, url) = (http.clone(), url.clone());
+        std::thread::spawn(move || {
+            let mut failed = Vec::new();
+            for _ in 0..40 {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                runtime.block_on(async {
+                    match http.send(post(&url, "")).await {
+                        Ok(response) => assert_eq!(text(response).await, "hello"),
+                        Err(error) => failed.push(error.to_string()),
+                    }
+                });
+            }
+            failed
+        })
+    };
+    let threads: Vec<_> = (0..8).map(asked).collect();
+    let failed: Vec<String> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();
+    assert_eq!(failed, Vec::<String>::new(), "of 320 requests");
 }
 
 #[tokio::test]
@@ -279,7 +308,8 @@ async fn only_silence_ends_a_stream_not_its_length() {
     let clock = TestClock::stopped();
     let (sender, mut receiver) = mpsc::channel::<Bytes>(1);
     let body = Body::poll_fn(move |cx| receiver.poll_recv(cx).map(|piece| piece.map(Ok)));
-    let mut body = idle_guard(body, Arc::new(clock.clone()), Duration::from_secs(60));
+    let timeouts = Timeouts::default().idle(Duration::from_secs(60));
+    let mut body = guarded(body, Arc::new(clock.clone()), &timeouts, Duration::ZERO);
     let reading = tokio::spawn(async move {
         let mut count = 0;
         loop {

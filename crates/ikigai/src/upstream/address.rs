@@ -59,7 +59,7 @@ fn without_keys(query: &str) -> Cow<'_, str> {
 }
 
 /// Does the part of a path mean its own folder or the one above, however it is spelled?
-fn is_dots(part: &str) -> bool {
+pub(super) fn is_dots(part: &str) -> bool {
     let plain = part.replace("%2e", ".").replace("%2E", ".");
     plain == "." || plain == ".."
 }
@@ -71,13 +71,24 @@ pub(super) fn host(base: &str) -> Option<(String, u16)> {
     Some((uri.host()?.to_owned(), port))
 }
 
+/// A base URL without what may be a password or a key in it: a name before the host, and a query.
+pub(crate) fn shown_url(url: &str) -> String {
+    let end = url.find(['?', '#']).unwrap_or(url.len());
+    let shown = url.get(..end).unwrap_or_default();
+    let (scheme, rest) = shown.split_once("://").unwrap_or(("", shown));
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let colon = if scheme.is_empty() { "" } else { "://" };
+    format!("{scheme}{colon}{host}{path}")
+}
+
 /// A name as a part of a path: what would end the part or mean something else is escaped.
 pub(crate) fn segment(name: &str) -> String {
     percent_encoded(name, |byte| byte.is_ascii_alphanumeric() || b"-._~@:".contains(&byte))
 }
 
 /// A text with all bytes escaped that are not plain.
-pub(crate) fn percent_encoded(text: &str, is_plain: impl Fn(u8) -> bool) -> String {
+fn percent_encoded(text: &str, is_plain: impl Fn(u8) -> bool) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if is_plain(byte) {

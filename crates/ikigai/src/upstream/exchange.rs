@@ -1,6 +1,7 @@
 //! What comes back: the head of an answer, and its body as it arrives.
 
 use std::fmt;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, StatusCode, header};
@@ -15,7 +16,7 @@ use crate::transport::Body;
 #[non_exhaustive]
 pub enum Wanted {
     /// In one piece. The provider writes it before it sends the head, so that may take
-    /// [`first_byte`](crate::transport::Timeouts::first_byte).
+    /// [`head`](crate::transport::Timeouts::head).
     Whole,
     /// As it is written, uncompressed. Its first bytes may take
     /// [`first_event`](crate::transport::Timeouts::first_event).
@@ -41,6 +42,10 @@ pub struct Exchange {
     /// The tries that failed before.
     pub attempts: Vec<Attempt>,
     pub(super) secrets: Secrets,
+    /// When the request was sent.
+    pub(super) sent: Duration,
+    /// How many bytes the body may have.
+    pub(super) longest: usize,
 }
 
 impl Exchange {
@@ -49,12 +54,13 @@ impl Exchange {
     /// # Errors
     /// When the connection breaks or is silent for too long, or the body is too long.
     pub async fn bytes(self) -> Result<Bytes, Error> {
-        Ok(self.body.read(usize::MAX).await?)
+        Ok(self.body.read(self.longest).await?)
     }
 
     /// What is worth keeping of the head while the body is read.
     pub(crate) fn into_parts(self) -> (Head, Body) {
-        (Head { request_id: self.request_id, limits: self.limits, secrets: self.secrets }, self.body)
+        let Exchange { request_id, limits, secrets, sent, longest, body, .. } = self;
+        (Head { request_id, limits, secrets, sent, longest }, body)
     }
 }
 
@@ -74,6 +80,10 @@ pub(crate) struct Head {
     pub(crate) request_id: Option<String>,
     pub(crate) limits: RateLimits,
     pub(crate) secrets: Secrets,
+    /// When the request was sent.
+    pub(crate) sent: Duration,
+    /// How many bytes the body may have.
+    pub(crate) longest: usize,
 }
 
 impl Head {

@@ -20,13 +20,14 @@ use ikigai_core::{Dialect, ModelName};
 use crate::auth::{Signing, authorize};
 use crate::client::Client;
 use crate::codec::Codec;
-use crate::config::{Found, KeySource};
+use crate::config::{Found, KeySource, is_private};
 use crate::error::Error;
 use crate::model::Model;
 use crate::settings::Settings;
+use crate::time::Clock;
 use crate::transport::Timeouts;
 
-pub(crate) use address::{percent_encoded, segment};
+pub(crate) use address::{segment, shown_url};
 pub(crate) use exchange::Head;
 pub use exchange::{Exchange, Wanted};
 pub use rate_limits::{RateLimit, RateLimits};
@@ -136,12 +137,19 @@ impl Upstream {
             None => Signing::Done,
         };
         let base_url = base_url(client, &route, found.as_ref(), settings)?;
+        if !is_private(&base_url)
+            && headers.values().any(http::HeaderValue::is_sensitive)
+            && let Some((host, _)) = address::host(&base_url)
+            && client.first_in_the_clear(&host)
+        {
+            crate::trace::in_the_clear(&provider.id, &host);
+        }
         let resolved = Resolved {
             name: name.clone(),
             provider: provider.clone(),
             facts: route.facts.cloned(),
             rules: route.rules.clone(),
-            codec: Codec::new(&route),
+            codec: Codec::new(&route, client.limits()),
             base_url,
             headers,
             signing,
@@ -227,6 +235,14 @@ impl Upstream {
         &self.resolved.codec
     }
 
+    pub(crate) fn timeouts(&self) -> Timeouts {
+        self.resolved.timeouts
+    }
+
+    pub(crate) fn clock(&self) -> Arc<dyn Clock> {
+        Arc::clone(self.client.clock())
+    }
+
     /// The host and the port, for traces.
     pub(crate) fn host(&self) -> Option<(String, u16)> {
         address::host(&self.resolved.base_url)
@@ -256,6 +272,10 @@ fn base_url(client: &Client, route: &Route<'_>, found: Option<&Found>, settings:
         None => client.lookup().base_url(provider, dialect, found.map(|found| &found.from))?,
     };
     // Azure's deployments are part of the address.
+    if base_url.contains("{model}") && address::is_dots(&route.model) {
+        let told = format!("the model `{}` leads out of the API", route.model);
+        return Err(ikigai_core::Error::invalid_request(told).into());
+    }
     Ok(base_url.replace("{model}", &segment(&route.model)))
 }
 
@@ -272,6 +292,8 @@ impl fmt::Debug for Upstream {
     }
 }
 
+#[cfg(test)]
+mod hostile_tests;
 #[cfg(test)]
 mod redaction_tests;
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::address::address;
 use super::exchange::{Wanted, end_to_end};
 use crate::client::Client;
 use crate::error::{Error, Reason};
-use crate::redact::names_a_secret;
+use crate::redact::{may_be_secret, names_a_secret};
 use crate::settings::Settings;
 
 /// Headers of a caller that are not for the provider: about its own connection, or what lets it in here.
@@ -51,11 +51,12 @@ impl Upstream {
             headers.insert(name, longer.unwrap_or_else(|| value.clone()));
         }
         headers.entry(header::ACCEPT).or_insert_with(|| self.resolved.codec.accept(wanted));
-        match wanted {
+        let encoding = match wanted {
+            Wanted::Whole => "gzip",
             // A stream that is compressed on its way comes in lumps.
-            Wanted::Stream => _ = headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity")),
-            Wanted::Whole => {}
-        }
+            Wanted::Stream => "identity",
+        };
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(encoding));
         let mut request = http::Request::new(body);
         *request.method_mut() = method;
         *request.uri_mut() = address(&self.resolved.base_url, self.dialect(), path)?;
@@ -68,10 +69,10 @@ impl Upstream {
 pub(super) fn own_headers(provider: &Provider, client: &Client, settings: &Settings) -> Result<HeaderMap, Reason> {
     let mut headers = HeaderMap::new();
     for (name, value) in provider.headers.iter() {
-        insert(&mut headers, name, value)?;
+        insert(&mut headers, name, value, names_a_secret)?;
     }
     for (name, value) in client.headers().iter().chain(&settings.headers) {
-        insert(&mut headers, name, value)?;
+        insert(&mut headers, name, value, may_be_secret)?;
     }
     Ok(headers)
 }
@@ -80,7 +81,7 @@ pub(super) fn own_headers(provider: &Provider, client: &Client, settings: &Setti
 pub(crate) fn header_map(pairs: &[(String, String)]) -> Result<HeaderMap, Reason> {
     let mut headers = HeaderMap::new();
     for (name, value) in pairs {
-        insert(&mut headers, name, value)?;
+        insert(&mut headers, name, value, names_a_secret)?;
     }
     Ok(headers)
 }
@@ -98,11 +99,11 @@ fn join(one: &HeaderValue, other: &HeaderValue) -> Option<HeaderValue> {
     HeaderValue::try_from(format!("{},{}", one.to_str().ok()?, other.to_str().ok()?)).ok()
 }
 
-fn insert(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), Reason> {
+fn insert(headers: &mut HeaderMap, name: &str, value: &str, is_secret: fn(&str) -> bool) -> Result<(), Reason> {
     let broken = || Reason::from(ikigai_core::Error::invalid_request(format!("`{name}` cannot be sent as a header")));
     let key = HeaderName::try_from(name).map_err(|_| broken())?;
     let mut value = HeaderValue::try_from(value).map_err(|_| broken())?;
-    value.set_sensitive(names_a_secret(name));
+    value.set_sensitive(is_secret(name));
     headers.insert(key, value);
     Ok(())
 }

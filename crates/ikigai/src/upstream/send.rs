@@ -1,27 +1,52 @@
 //! Sending: one try, and the tries after it.
 
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, Method, StatusCode, header};
 
 use super::Upstream;
 use super::exchange::{Exchange, Wanted, end_to_end, request_id};
 use super::rate_limits::{RateLimits, retry_date};
 use crate::error::{Attempt, Error, FailedResponse};
 use crate::redact::Secrets;
-use crate::transport::{Body, Extent, TransportError, idle_guard, within};
+use crate::transport::gzip::unpacked;
+use crate::transport::{Body, Extent, Failure, TransportError, guarded, within};
 
-/// The longest answer.
-const LONGEST: usize = 256 << 20;
 /// The longest failure that is read: its beginning says what failed.
 const LONGEST_FAILURE: usize = 64 << 10;
-/// How long the body of a failure may take.
-const FAILURE_TIME: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// A try that failed.
+struct Failed {
+    error: Error,
+    work: Work,
+}
+
+/// Whether a provider has done the work of a request that failed. What was done is paid for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// It has not: the request never reached it, or was refused.
+    NotDone,
+    /// It may have: the request was sent, and no answer says that it failed.
+    PerhapsDone,
+}
+
+impl Failed {
+    /// Nothing was sent.
+    fn before(error: impl Into<Error>) -> Self {
+        Failed { error: error.into(), work: Work::NotDone }
+    }
+
+    /// Something was sent.
+    fn after(error: impl Into<Error>) -> Self {
+        Failed { error: error.into(), work: Work::PerhapsDone }
+    }
+}
 
 impl Upstream {
     /// Sends a request and reads its answer as far as `read` wants, again where that is worth it. Every try that fails is
     /// added to `attempts`.
     ///
-    /// This is the only place that sends and the only one that tries again: what `read` gives has reached the caller.
+    /// This is the only place that sends and the only one that tries again. What may have been done is not asked for
+    /// again, since it would be paid for twice; what is read with GET costs nothing.
     pub(crate) async fn attempt<T, R: Future<Output = Result<T, Error>>>(
         &self,
         request: &http::Request<Bytes>,
@@ -38,15 +63,18 @@ impl Upstream {
             let outcome = match self.once(request.clone(), wanted).await {
                 Ok(exchange) => {
                     let secrets = exchange.secrets.clone();
-                    read(exchange).await.map_err(|error| secrets.redact_error(error))
+                    read(exchange).await.map_err(|error| Failed::after(secrets.redact_error(error)))
                 }
-                Err(error) => Err(error),
+                Err(failed) => Err(failed),
             };
-            let error = match outcome {
+            let Failed { error, work } = match outcome {
                 Ok(value) => return Ok(value),
-                Err(error) => error.at(&self.resolved.name),
+                Err(failed) => failed,
             };
-            let wait = retry.wait(&error, made, clock.now().saturating_sub(began), rand::random());
+            let error = error.at(&self.resolved.name);
+            let costs_nothing = work == Work::NotDone || request.method() == Method::GET;
+            let elapsed = clock.now().saturating_sub(began);
+            let wait = costs_nothing.then(|| retry.wait(&error, made, elapsed, rand::random())).flatten();
             let attempt = Attempt { waited: wait, ..error.attempt(&self.resolved.name) };
             crate::trace::attempt(&attempt, made, retry.most());
             self.client.hooks().on_attempt(&attempt, made, retry.most());
@@ -68,7 +96,7 @@ impl Upstream {
         let read = &read;
         let whole = |exchange: Exchange| async move {
             let (head, body) = exchange.into_parts();
-            let bytes = body.read(LONGEST).await?;
+            let bytes = body.read(head.longest).await?;
             read(&bytes, &head.secrets).map_err(|error| head.failure(error))
         };
         let outcome = self.attempt(request, Wanted::Whole, &mut attempts, whole).await;
@@ -76,10 +104,11 @@ impl Upstream {
     }
 
     /// Signs a request and sends it once.
-    async fn once(&self, request: http::Request<Bytes>, wanted: Wanted) -> Result<Exchange, Error> {
-        let request = self.resolved.signing.sign(&self.client, request).await?;
+    async fn once(&self, request: http::Request<Bytes>, wanted: Wanted) -> Result<Exchange, Failed> {
+        let request = self.resolved.signing.sign(&self.client, request).await.map_err(Failed::before)?;
         let secrets = Secrets::of(&request);
-        self.exchange(request, wanted, &secrets).await.map_err(|error| secrets.redact_error(error))
+        let outcome = self.exchange(request, wanted, &secrets).await;
+        outcome.map_err(|failed| Failed { error: secrets.redact_error(failed.error), ..failed })
     }
 
     /// An answer with a bad status is an error.
@@ -88,42 +117,56 @@ impl Upstream {
         request: http::Request<Bytes>,
         wanted: Wanted,
         secrets: &Secrets,
-    ) -> Result<Exchange, Error> {
+    ) -> Result<Exchange, Failed> {
         let (clock, timeouts) = (self.client.clock(), self.resolved.timeouts);
+        let bounds = self.client.limits();
+        let sent = clock.now();
         let limit = match wanted {
-            Wanted::Whole => timeouts.first_byte,
+            Wanted::Whole => timeouts.head,
             Wanted::Stream => timeouts.first_event,
         };
-        let sent = async {
+        let sending = async {
             let mut response = self.client.transport().send(request).await?;
             if wanted == Wanted::Stream && response.status().is_success() {
-                response.body_mut().begin().await?;
+                response.body_mut().begin().await.map_err(begun)?;
             }
             Ok(response)
         };
-        let (mut parts, body) = within(clock.as_ref(), limit, sent).await?.into_parts();
+        let outcome = within(clock.as_ref(), limit.min(timeouts.total), sending).await;
+        let (mut parts, body) = outcome.map_err(lost)?.into_parts();
         end_to_end(&mut parts.headers);
         parts.headers.remove(header::SET_COOKIE);
         secrets.redact_headers(&mut parts.headers);
-        let body = idle_guard(body, clock.clone(), timeouts.idle);
+        let body = guarded(body, clock.clone(), &timeouts, sent);
         let limits = RateLimits::read(&parts.headers, clock.today());
         if parts.status.is_success() {
-            let body = self.resolved.codec.unframe(body, &mut parts.headers)?;
+            let longest = match wanted {
+                Wanted::Whole => bounds.body,
+                Wanted::Stream => bounds.stream,
+            };
+            let body = unpack(body.bounded(longest, |error| error), &mut parts.headers, bounds.ratio);
+            let body = self.resolved.codec.unframe(body.map_err(Failed::after)?, &mut parts.headers);
             let hidden = secrets.clone();
             return Ok(Exchange {
                 status: parts.status,
                 request_id: request_id(&parts.headers),
                 headers: parts.headers,
                 limits,
-                body: body.bounded(LONGEST, move |error| redacted(error, &hidden)),
+                body: body.map_err(Failed::after)?.bounded(longest, move |error| redacted(error, &hidden)),
                 attempts: Vec::new(),
                 secrets: secrets.clone(),
+                sent,
+                longest,
             });
         }
         if parts.status.is_redirection() {
-            return Err(moved(parts.status, &parts.headers));
+            return Err(Failed::before(moved(parts.status, &parts.headers)));
         }
-        Err(self.failed(parts, body, limits, secrets).await)
+        // What comes in another form than asked for says nothing, but the status does.
+        let body = unpack(body, &mut parts.headers, bounds.ratio).unwrap_or_else(|_| Body::whole(""));
+        let status = parts.status;
+        let error = self.failed(parts, body, limits, secrets).await;
+        Err(if gave_up_waiting(status) { Failed::after(error) } else { Failed::before(error) })
     }
 
     /// The failure that an answer with a bad status is.
@@ -135,7 +178,7 @@ impl Upstream {
         secrets: &Secrets,
     ) -> Error {
         let clock = self.client.clock();
-        let body = body.beginning(LONGEST_FAILURE, clock.sleep(FAILURE_TIME)).await;
+        let body = body.beginning(LONGEST_FAILURE, clock.sleep(self.resolved.timeouts.error_body)).await;
         let mut bytes = body.bytes;
         if body.extent == Extent::Cut {
             // A key may have been cut in two.
@@ -153,6 +196,43 @@ impl Upstream {
         parts.headers.remove(header::CONTENT_LENGTH);
         let response = FailedResponse { status: parts.status, headers: parts.headers, body: bytes };
         Error::new(error).wait(wait).limited(limits).with_response(response)
+    }
+}
+
+/// A request that no answer came to.
+fn lost(error: TransportError) -> Failed {
+    match error.failure() {
+        // There was nobody to send it to.
+        Failure::Connect | Failure::Request => Failed::before(error),
+        Failure::Timeout | Failure::Broken | Failure::TooLarge => Failed::after(error),
+    }
+}
+
+/// A failure behind the head of a good answer: the request was taken, whatever failed.
+fn begun(error: TransportError) -> TransportError {
+    match error.failure() {
+        Failure::Connect | Failure::Request => TransportError::new(Failure::Broken, error.to_string()),
+        Failure::Timeout | Failure::Broken | Failure::TooLarge => error,
+    }
+}
+
+/// Does the status only say that somebody on the way has waited for long enough? The work may go on behind them.
+fn gave_up_waiting(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 408 | 504 | 524)
+}
+
+/// A body out of its compression. The headers say what it is afterwards.
+fn unpack(body: Body, headers: &mut HeaderMap, ratio: usize) -> Result<Body, Error> {
+    let Some(encoding) = headers.remove(header::CONTENT_ENCODING) else { return Ok(body) };
+    headers.remove(header::CONTENT_LENGTH);
+    match encoding.as_bytes().to_ascii_lowercase().as_slice() {
+        b"" | b"identity" => Ok(body),
+        b"gzip" | b"x-gzip" => Ok(unpacked(body, ratio)),
+        other => {
+            let other = String::from_utf8_lossy(other.get(..40).unwrap_or(other));
+            let told = format!("the answer is compressed as `{other}`, which was not asked for");
+            Err(ikigai_core::Error::protocol(told).into())
+        }
     }
 }
 

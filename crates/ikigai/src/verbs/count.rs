@@ -38,14 +38,14 @@ impl Model {
         let request = self.request(prompt.into())?;
         let estimated = TokenCount { tokens: estimate_tokens(&request), exact: false };
         let route = route(&self.client, &self.plan.name, &self.plan.settings)?;
-        let codec = Codec::new(&route);
+        let codec = Codec::new(&route, self.client.limits());
         let encoded = codec.encode_request(&request, &route)?;
         let dialect = codec.dialect();
         let Some(count) = dialect.count_request(&encoded) else { return Ok(estimated) };
         let upstream = self.upstream()?;
         let (headers, body) = (header_map(&count.headers)?, count.body.into());
         let request = upstream.request(Method::POST, &count.path, &headers, body, Wanted::Whole)?;
-        match upstream.whole(&request, |body, _| dialect.decode_count(body)).await {
+        match upstream.whole(&request, |body, _| dialect.decode_count(body, &self.client.limits())).await {
             Ok(tokens) => Ok(tokens.map_or(estimated, |tokens| TokenCount { tokens, exact: true })),
             // Some copies of an API lack this part of it.
             Err(error) if error.kind() == ErrorKind::NotFound || matches!(error.status(), Some(404 | 405 | 501)) => {

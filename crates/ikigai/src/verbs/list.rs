@@ -13,6 +13,8 @@ use crate::upstream::{Upstream, Wanted, header_map};
 
 /// More pages than any provider has: a list that does not end is broken.
 const PAGES: usize = 100;
+/// More models than any provider has.
+const MODELS: usize = 20_000;
 
 impl Client {
     /// The models that a provider says it has, by its id or alias. The built-in catalogue knows more about each:
@@ -37,13 +39,16 @@ impl Client {
             let page = dialect.models_request(after.as_deref());
             let headers = header_map(&page.headers)?;
             let request = upstream.request(Method::GET, &page.path, &headers, Bytes::new(), Wanted::Whole)?;
-            let (found, next) = upstream.whole(&request, |body, _| dialect.decode_models(body)).await?;
+            let (found, next) = upstream.whole(&request, |body, _| dialect.decode_models(body, &self.limits())).await?;
             models.extend(found);
             match next {
-                Some(next) => after = Some(next),
-                None => break,
+                Some(next) if models.len() <= MODELS && after.as_ref() != Some(&next) => after = Some(next),
+                Some(_) => break,
+                None => return Ok(models),
             }
         }
-        Ok(models)
+        let mut endless = ikigai_core::Error::protocol("the list of models has no end");
+        endless.retryable = Some(false);
+        Err(Error::new(endless).at(&name))
     }
 }

@@ -32,7 +32,8 @@ enum Outcome {
 }
 
 use ErrorKind::{
-    Auth, InvalidRequest, Network, NotFound, Overloaded, Permission, Protocol, RateLimit, Server, Timeout,
+    Auth, InvalidRequest, Network, NotFound, Overloaded, Permission, Protocol, RateLimit, RequestTooLarge, Server,
+    Timeout,
 };
 use Outcome::{Broken, SomeAnswer};
 
@@ -43,7 +44,7 @@ const FAULTS: [(&str, Outcome, Outcome); 28] = [
     ("status=403", Outcome::Error(Permission), Outcome::Error(Permission)),
     ("status=404", Outcome::Error(NotFound), Outcome::Error(NotFound)),
     ("status=408", Outcome::Error(Timeout), Outcome::Error(Timeout)),
-    ("status=413", Outcome::Error(InvalidRequest), Outcome::Error(InvalidRequest)),
+    ("status=413", Outcome::Error(RequestTooLarge), Outcome::Error(RequestTooLarge)),
     ("status=429,retry_after_ms=2000", Outcome::Error(RateLimit), Outcome::Error(RateLimit)),
     ("status=500", Outcome::Error(Server), Outcome::Error(Server)),
     ("status=502", Outcome::Error(Server), Outcome::Error(Server)),
@@ -99,7 +100,7 @@ async fn every_fault_is_what_it_is() {
             for (streaming, expected) in [(true, streamed), (false, whole)] {
                 let client = support::builder(&sim)
                     .retry(Retry::never())
-                    .timeouts(Timeouts::default().first_byte(SILENCE).first_event(SILENCE).idle(SILENCE))
+                    .timeouts(Timeouts::default().head(SILENCE).first_event(SILENCE).idle(SILENCE))
                     .build()
                     .unwrap();
                 let expected = match expected {

@@ -70,7 +70,7 @@ fn classify(error_type: Option<&str>, code: Option<&str>, message: &str, status:
         Some("not_found_error" | "ResourceNotFoundException") => ErrorKind::NotFound,
         Some("conflict_error" | "api_error" | "InternalServerException" | "ModelErrorException") => ErrorKind::Server,
         Some("ModelStreamErrorException") => ErrorKind::Server,
-        Some("request_too_large") => ErrorKind::InvalidRequest,
+        Some("request_too_large") => ErrorKind::RequestTooLarge,
         Some("rate_limit_error" | "ThrottlingException") => match code {
             Some("enforced_spend_limit_reached") => ErrorKind::Quota,
             _ => ErrorKind::RateLimit,
@@ -134,15 +134,16 @@ fn message(error: &Error) -> String {
 fn words(kind: ErrorKind) -> (u16, &'static str) {
     match kind {
         ErrorKind::Auth => (401, "authentication_error"),
-        ErrorKind::Permission => (403, "permission_error"),
+        ErrorKind::Permission | ErrorKind::Vetoed => (403, "permission_error"),
         ErrorKind::InvalidRequest | ErrorKind::ContextTooLong | ErrorKind::ContentFiltered => {
             (400, "invalid_request_error")
         }
+        ErrorKind::RequestTooLarge => (413, "request_too_large"),
         ErrorKind::NotFound => (404, "not_found_error"),
         ErrorKind::RateLimit => (429, "rate_limit_error"),
         ErrorKind::Quota => (402, "billing_error"),
         ErrorKind::Overloaded => (529, "overloaded_error"),
-        ErrorKind::Server | ErrorKind::Network | ErrorKind::Protocol => (500, "api_error"),
+        ErrorKind::Server | ErrorKind::Network | ErrorKind::Protocol | ErrorKind::StepLimit => (500, "api_error"),
         ErrorKind::Timeout => (504, "timeout_error"),
         ErrorKind::Cancelled => (499, "api_error"),
     }

@@ -35,7 +35,7 @@ fn every_type_has_its_kind() {
         (403, "permission_error", "no", ErrorKind::Permission),
         (404, "not_found_error", "model: claude-x", ErrorKind::NotFound),
         (409, "conflict_error", "again", ErrorKind::Server),
-        (413, "request_too_large", "too large", ErrorKind::InvalidRequest),
+        (413, "request_too_large", "too large", ErrorKind::RequestTooLarge),
         (429, "rate_limit_error", "slow down", ErrorKind::RateLimit),
         (500, "api_error", "broken", ErrorKind::Server),
         (504, "timeout_error", "late", ErrorKind::Timeout),

@@ -93,15 +93,16 @@ pub(crate) fn encode_error(error: &Error) -> WireError {
 fn words(kind: ErrorKind) -> (u16, &'static str) {
     match kind {
         ErrorKind::Auth => (403, "UnrecognizedClientException"),
-        ErrorKind::Permission => (403, "AccessDeniedException"),
+        ErrorKind::Permission | ErrorKind::Vetoed => (403, "AccessDeniedException"),
         ErrorKind::InvalidRequest | ErrorKind::ContextTooLong | ErrorKind::ContentFiltered => {
             (400, "ValidationException")
         }
+        ErrorKind::RequestTooLarge => (413, "ValidationException"),
         ErrorKind::NotFound => (404, "ResourceNotFoundException"),
         ErrorKind::RateLimit => (429, "ThrottlingException"),
         ErrorKind::Quota => (400, "ServiceQuotaExceededException"),
         ErrorKind::Overloaded => (503, "ServiceUnavailableException"),
-        ErrorKind::Server | ErrorKind::Network | ErrorKind::Protocol | ErrorKind::Cancelled => {
+        ErrorKind::Server | ErrorKind::Network | ErrorKind::Protocol | ErrorKind::Cancelled | ErrorKind::StepLimit => {
             (500, "InternalServerException")
         }
         ErrorKind::Timeout => (408, "ModelTimeoutException"),

@@ -157,6 +157,7 @@ fn kind(word: &str, http: Option<u16>, message: &str, details: &Details) -> Erro
             Some(404) => ErrorKind::NotFound,
             Some(408 | 504) => ErrorKind::Timeout,
             Some(409) => ErrorKind::Server,
+            Some(413) => ErrorKind::RequestTooLarge,
             Some(429) if details.exhausted => ErrorKind::Quota,
             Some(429) => ErrorKind::RateLimit,
             Some(499) => ErrorKind::Cancelled,
@@ -186,13 +187,14 @@ fn refused(message: &str, details: &Details) -> ErrorKind {
 pub(crate) fn encode_error(error: &Error) -> WireError {
     let (mut status, word) = match error.kind {
         ErrorKind::Auth => (401, "UNAUTHENTICATED"),
-        ErrorKind::Permission => (403, "PERMISSION_DENIED"),
+        ErrorKind::Permission | ErrorKind::Vetoed => (403, "PERMISSION_DENIED"),
+        ErrorKind::RequestTooLarge => (413, "INVALID_ARGUMENT"),
         ErrorKind::InvalidRequest | ErrorKind::ContextTooLong | ErrorKind::ContentFiltered => (400, "INVALID_ARGUMENT"),
         ErrorKind::NotFound => (404, "NOT_FOUND"),
         ErrorKind::RateLimit => (429, "RESOURCE_EXHAUSTED"),
         ErrorKind::Quota => (402, "RESOURCE_EXHAUSTED"),
         ErrorKind::Overloaded => (503, "UNAVAILABLE"),
-        ErrorKind::Server | ErrorKind::Network | ErrorKind::Protocol => (500, "INTERNAL"),
+        ErrorKind::Server | ErrorKind::Network | ErrorKind::Protocol | ErrorKind::StepLimit => (500, "INTERNAL"),
         ErrorKind::Timeout => (504, "DEADLINE_EXCEEDED"),
         ErrorKind::Cancelled => (499, "CANCELLED"),
     };

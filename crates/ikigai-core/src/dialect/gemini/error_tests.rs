@@ -89,7 +89,7 @@ fn without_a_word_the_status_decides() {
         (404, NotFound),
         (408, Timeout),
         (409, Server),
-        (413, InvalidRequest),
+        (413, RequestTooLarge),
         (422, InvalidRequest),
         (429, RateLimit),
         (499, Cancelled),

@@ -186,6 +186,7 @@ fn by_status(status: u16) -> ErrorKind {
         403 => ErrorKind::Permission,
         404 | 410 => ErrorKind::NotFound,
         408 | 504 | 524 => ErrorKind::Timeout,
+        413 => ErrorKind::RequestTooLarge,
         // A lock that somebody else holds: it goes away.
         409 => ErrorKind::Server,
         429 => ErrorKind::RateLimit,

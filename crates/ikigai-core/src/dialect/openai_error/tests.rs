@@ -240,7 +240,7 @@ fn the_status_decides_where_there_are_no_words() {
             Timeout,
             Server,
             NotFound,
-            InvalidRequest,
+            RequestTooLarge,
             InvalidRequest,
             RateLimit,
             Overloaded,
@@ -252,7 +252,7 @@ fn the_status_decides_where_there_are_no_words() {
             Timeout,
             Timeout,
             Overloaded,
-            Server
+            Server,
         ]
     );
 }

@@ -64,8 +64,8 @@ impl Dialect {
     ///
     /// # Errors
     /// If the answer is not JSON.
-    pub fn decode_count(self, body: &[u8]) -> Result<Option<u64>, Error> {
-        let answer = super::read(body)?;
+    pub fn decode_count(self, body: &[u8], limits: &Limits) -> Result<Option<u64>, Error> {
+        let answer = super::read(body, limits)?;
         let count = match self {
             Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => {
                 answer.get("input_tokens")

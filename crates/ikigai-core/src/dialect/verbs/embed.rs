@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::segment;
+use super::vector::{Answer, Listed, Numbered};
 use crate::wire::WireRequest;
 use crate::{Dialect, Error};
 
@@ -134,20 +135,20 @@ impl Dialect {
     /// # Errors
     /// If the answer does not hold one vector for each of `texts`.
     pub fn decode_embeddings(self, body: &[u8], texts: usize) -> Result<Vectors, Error> {
-        let answer = super::read(body)?;
+        let Answer { data, embeddings, usage, usage_metadata } = crate::json::wire::read_answer(body)?;
         let vectors = match self {
-            Dialect::Gemini => listed(&answer),
+            Dialect::Gemini => listed(embeddings.unwrap_or_default()),
             Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => {
-                numbered(&answer)
+                numbered(data.unwrap_or_default())
             }
         };
         let found = vectors.as_ref().map_or(0, Vec::len);
         if found != texts {
             return Err(super::unexpected(format!("expected {texts} embeddings, got {found}")));
         }
-        let tokens =
-            answer.pointer("/usage/prompt_tokens").or_else(|| answer.pointer("/usageMetadata/promptTokenCount"));
-        Ok(Vectors { vectors: vectors.unwrap_or_default(), input_tokens: tokens.and_then(Value::as_u64) })
+        let tokens = usage.and_then(|usage| usage.prompt_tokens);
+        let tokens = tokens.or_else(|| usage_metadata.and_then(|usage| usage.prompt_token_count));
+        Ok(Vectors { vectors: vectors.unwrap_or_default(), input_tokens: tokens })
     }
 }
 
@@ -220,31 +221,16 @@ fn others(body: &Value, known: &[&str]) -> Vec<String> {
     keys.filter(|key| !known.contains(&key.as_str())).cloned().collect()
 }
 
-fn listed(answer: &Value) -> Option<Vec<Vec<f32>>> {
-    answer.get("embeddings")?.as_array()?.iter().map(|one| numbers(one.get("values")?)).collect()
+fn listed(list: Vec<Listed>) -> Option<Vec<Vec<f32>>> {
+    list.into_iter().map(|one| one.values.map(|vector| vector.0)).collect()
 }
 
 /// Each vector says which text it is of.
-fn numbered(answer: &Value) -> Option<Vec<Vec<f32>>> {
-    let mut placed: Vec<(u64, Vec<f32>)> = Vec::new();
-    for (place, one) in answer.get("data")?.as_array()?.iter().enumerate() {
-        let index = one.get("index").and_then(Value::as_u64).unwrap_or(place as u64);
-        placed.push((index, numbers(one.get("embedding")?)?));
+fn numbered(list: Vec<Numbered>) -> Option<Vec<Vec<f32>>> {
+    let mut placed: Vec<(u64, Vec<f32>)> = Vec::with_capacity(list.len());
+    for (place, one) in list.into_iter().enumerate() {
+        placed.push((one.index.unwrap_or(place as u64), one.embedding?.0));
     }
     placed.sort_by_key(|(index, _)| *index);
     Some(placed.into_iter().map(|(_, vector)| vector).collect())
-}
-
-/// A vector as a list of numbers, or as the base64 of its bytes, little-endian.
-fn numbers(value: &Value) -> Option<Vec<f32>> {
-    match value {
-        #[expect(clippy::cast_possible_truncation, reason = "vectors have no more precision than this")]
-        Value::Array(numbers) => numbers.iter().map(|number| number.as_f64().map(|number| number as f32)).collect(),
-        Value::String(text) => {
-            let bytes = STANDARD.decode(text).ok()?;
-            let (chunks, rest) = bytes.as_chunks::<4>();
-            rest.is_empty().then(|| chunks.iter().map(|chunk| f32::from_le_bytes(*chunk)).collect())
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
-    }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::segment;
 use crate::wire::WireRequest;
-use crate::{Dialect, Error};
+use crate::{Dialect, Error, Limits};
 
 /// A model that a provider says it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +49,8 @@ impl Dialect {
     ///
     /// # Errors
     /// If the answer is not a list of models.
-    pub fn decode_models(self, body: &[u8]) -> Result<(Vec<ListedModel>, Option<String>), Error> {
-        let answer = super::read(body)?;
+    pub fn decode_models(self, body: &[u8], limits: &Limits) -> Result<(Vec<ListedModel>, Option<String>), Error> {
+        let answer = super::read(body, limits)?;
         // Some copies of the API answer with the list itself.
         let list = answer.get("data").or_else(|| answer.get("models")).unwrap_or(&answer).as_array();
         let list = list.ok_or_else(|| super::unexpected("the answer is not a list of models"))?;

@@ -5,16 +5,19 @@
 mod count;
 mod embed;
 mod list;
+mod vector;
 
 use serde_json::Value;
 
-use crate::Error;
+use crate::{Error, Limits};
 
 pub use embed::{EmbedRequest, VectorForm, Vectors};
 pub use list::ListedModel;
 
 /// A small answer as JSON.
-fn read(body: &[u8]) -> Result<Value, Error> {
+fn read(body: &[u8], limits: &Limits) -> Result<Value, Error> {
+    // As a tree, and then as what is made of it, it takes more than other answers do.
+    Limits { values: limits.values / 2, ..*limits }.check_answer(body)?;
     crate::json::wire::read_answer(body)
 }
 

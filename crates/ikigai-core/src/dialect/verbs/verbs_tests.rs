@@ -4,6 +4,8 @@ use crate::wire::WireRequest;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
+const LIMITS: Limits = Limits::client();
+
 fn body(request: &WireRequest) -> Value {
     serde_json::from_slice(&request.body).unwrap()
 }
@@ -25,8 +27,8 @@ fn a_count_is_asked_for_with_what_the_api_accepts() {
     let inner = json!({"generateContentRequest": {"contents": [], "model": "models/g"}});
     assert_eq!((count.path.as_str(), body(&count)), ("/models/g:countTokens", inner));
     assert_eq!(Dialect::OpenaiChat.count_request(&wire), None);
-    assert_eq!(Dialect::Gemini.decode_count(br#"{"totalTokens":7}"#), Ok(Some(7)));
-    assert_eq!(Dialect::Anthropic.decode_count(br#"{}"#), Ok(None));
+    assert_eq!(Dialect::Gemini.decode_count(br#"{"totalTokens":7}"#, &LIMITS), Ok(Some(7)));
+    assert_eq!(Dialect::Anthropic.decode_count(br#"{}"#, &LIMITS), Ok(None));
 }
 
 #[test]
@@ -50,12 +52,15 @@ fn vectors_come_back_in_the_order_of_the_texts() {
 fn lists_of_models_are_read_page_by_page() {
     assert_eq!(Dialect::Gemini.models_request(Some("a b")).path, "/models?pageSize=1000&pageToken=a%20b");
     let page = br#"{"models":[{"name":"models/g","displayName":"G","inputTokenLimit":9}],"nextPageToken":"t"}"#;
-    let (models, next) = Dialect::Gemini.decode_models(page).unwrap();
+    let (models, next) = Dialect::Gemini.decode_models(page, &LIMITS).unwrap();
     let model = ListedModel { name: Some("G".into()), context: Some(9), ..ListedModel::new("g") };
     assert_eq!((models, next.as_deref()), (vec![model], Some("t")));
     let page = br#"{"data":[{"id":"c"}],"has_more":true,"last_id":"c"}"#;
-    assert_eq!(Dialect::Anthropic.decode_models(page).unwrap().1.as_deref(), Some("c"));
-    assert_eq!(Dialect::OpenaiChat.decode_models(b"{}").unwrap_err().message, "the answer is not a list of models");
+    assert_eq!(Dialect::Anthropic.decode_models(page, &LIMITS).unwrap().1.as_deref(), Some("c"));
+    assert_eq!(
+        Dialect::OpenaiChat.decode_models(b"{}", &LIMITS).unwrap_err().message,
+        "the answer is not a list of models"
+    );
 }
 
 #[test]
@@ -69,7 +74,7 @@ fn a_count_is_read_and_written_for_clients() {
         assert_eq!((request.model.as_str(), request.messages[0].text().as_str()), ("g", "Hi"));
     }
     for dialect in Dialect::ALL {
-        assert_eq!(dialect.decode_count(&dialect.encode_count(7)), Ok(Some(7)), "{dialect}");
+        assert_eq!(dialect.decode_count(&dialect.encode_count(7), &LIMITS), Ok(Some(7)), "{dialect}");
     }
 }
 
@@ -143,7 +148,7 @@ fn models_are_listed_for_clients_as_they_are_read() {
     };
     for dialect in Dialect::ALL {
         let list = dialect.encode_models(std::slice::from_ref(&model));
-        assert_eq!(dialect.decode_models(&list), Ok((vec![known(dialect)], None)), "{dialect}");
+        assert_eq!(dialect.decode_models(&list, &LIMITS), Ok((vec![known(dialect)], None)), "{dialect}");
         let one: Value = serde_json::from_slice(&dialect.encode_model(&model)).unwrap();
         let list: Value = serde_json::from_slice(&list).unwrap();
         assert_eq!(list.get("data").or(list.get("models")).unwrap()[0], one);

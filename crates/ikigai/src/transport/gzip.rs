@@ -1,0 +1,135 @@
+//! Compressed bodies.
+
+use std::io::Write as _;
+use std::task::{Poll, ready};
+
+use bytes::Bytes;
+use flate2::write::MultiGzDecoder;
+
+use super::{Body, Failure, TransportError};
+
+/// So many packed bytes are unpacked at once: at most a thousand times as many come out.
+const STEP: usize = 1 << 10;
+/// So much may unpack at any ratio: short texts of one letter shrink to next to nothing.
+const FREE: usize = 1 << 20;
+/// How many steps are taken without a byte coming out, before others have a turn.
+const STEPS: usize = 64;
+
+/// A body out of gzip. One that unpacks to more than `ratio` times its size is refused.
+pub(crate) fn unpacked(mut body: Body, ratio: usize) -> Body {
+    let mut decoder = MultiGzDecoder::new(Vec::new());
+    let mut packed = Bytes::new();
+    let (mut taken, mut given) = (0_usize, 0_usize);
+    let mut over = false;
+    Body::poll_fn(move |cx| {
+        for _ in 0..STEPS {
+            if over {
+                return Poll::Ready(None);
+            }
+            let mut outcome = Ok(());
+            if packed.is_empty() {
+                match ready!(body.poll_next(cx)) {
+                    Some(Ok(bytes)) => packed = bytes,
+                    Some(Err(error)) => outcome = Err(error),
+                    None => {
+                        over = true;
+                        // Nothing at all is no archive, but an empty body.
+                        outcome = if taken == 0 { Ok(()) } else { decoder.try_finish().map_err(|_| cut_off()) };
+                    }
+                }
+            }
+            let step = packed.split_to(packed.len().min(STEP));
+            taken = taken.saturating_add(step.len());
+            if outcome.is_ok() && !step.is_empty() {
+                outcome = decoder.write_all(&step).map_err(|_| damaged());
+                if outcome.is_ok() && packed.is_empty() {
+                    // What has come is shown at once: more may take its time.
+                    outcome = decoder.flush().map_err(|_| damaged());
+                }
+            }
+            let plain = std::mem::take(decoder.get_mut());
+            given = given.saturating_add(plain.len());
+            if given > FREE && given / ratio.max(1) > taken {
+                outcome = Err(bomb(ratio));
+            }
+            if let Err(error) = outcome {
+                over = true;
+                // The connection goes with the body.
+                body = Body::whole("");
+                return Poll::Ready(Some(Err(error)));
+            }
+            if !plain.is_empty() {
+                return Poll::Ready(Some(Ok(plain.into())));
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+}
+
+fn damaged() -> TransportError {
+    TransportError::new(Failure::Broken, "the compressed answer is damaged")
+}
+
+fn cut_off() -> TransportError {
+    TransportError::new(Failure::Broken, "the compressed answer is cut off")
+}
+
+fn bomb(ratio: usize) -> TransportError {
+    TransportError::new(Failure::TooLarge, format!("the answer unpacks to more than {ratio} times its size"))
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    fn packed(plain: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(plain).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    async fn read(bytes: &[u8], piece: usize) -> Result<Bytes, String> {
+        let mut pieces: Vec<Bytes> = bytes.chunks(piece).rev().map(Bytes::copy_from_slice).collect();
+        let body = Body::poll_fn(move |_| Poll::Ready(pieces.pop().map(Ok)));
+        unpacked(body, 100).read(64 << 20).await.map_err(|error| error.to_string())
+    }
+
+    #[tokio::test]
+    async fn any_cut_of_the_bytes_unpacks_to_the_same() {
+        let plain: Vec<u8> = (0..40_000_u32).flat_map(|number| (number * number).to_le_bytes()).collect();
+        for piece in [1, 7, 1023, 1024, 1025, 1 << 20] {
+            assert!(read(&packed(&plain), piece).await.unwrap() == plain, "{piece}");
+        }
+        let twice = [packed(b"one, "), packed(b"two")].concat();
+        assert_eq!(read(&twice, 5).await.unwrap(), "one, two", "archives may follow each other");
+        assert_eq!(read(b"", 5).await.unwrap(), "");
+    }
+
+    #[tokio::test]
+    async fn what_has_come_is_given_before_there_is_more() {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(b"data: 1\n\n").unwrap();
+        encoder.flush().unwrap();
+        let mut first = Some(Bytes::from(encoder.get_ref().clone()));
+        let mut body =
+            unpacked(Body::poll_fn(move |_| first.take().map_or(Poll::Pending, |it| Poll::Ready(Some(Ok(it))))), 100);
+        assert_eq!(body.next().await.unwrap().unwrap(), "data: 1\n\n");
+    }
+
+    #[tokio::test]
+    async fn damage_a_cut_and_a_bomb_are_told_apart() {
+        let whole = packed(&b"hello ".repeat(100));
+        assert_eq!(read(&whole[..whole.len() - 9], 10).await.unwrap_err(), "the compressed answer is cut off");
+        let mut broken = whole.clone();
+        broken[0] = 7;
+        assert_eq!(read(&broken, 10).await.unwrap_err(), "the compressed answer is damaged");
+        assert_eq!(read(&packed(&vec![b' '; 900 << 10]), 100).await.unwrap().len(), 900 << 10);
+        let bomb = read(&packed(&vec![b' '; 4 << 20]), 100).await.unwrap_err();
+        assert_eq!(bomb, "the answer unpacks to more than 100 times its size");
+    }
+}
