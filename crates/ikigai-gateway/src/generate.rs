@@ -11,7 +11,6 @@ use ikigai_core::server::{Endpoint, Envelope, Framing, Seen, Verb, may_hold_seal
 use ikigai_core::wire::Incoming;
 use ikigai_core::{Error, Limits, Loss};
 
-use crate::body::Held;
 use crate::live::{Begun, Live};
 use crate::log::{Entry, Outcome};
 use crate::memory::Memory;
@@ -20,6 +19,7 @@ use crate::plan::{Plan, Way};
 use crate::reply::{self, Out, wrong_field};
 use crate::state::State;
 use crate::translate::{Decoded, translate};
+use ikigai_listen::Held;
 
 /// Decoding more bytes than this would keep others waiting.
 const LARGE: usize = 256 << 10;

@@ -9,6 +9,7 @@ use hyper::body::Incoming;
 use ikigai::{Dialect, ErrorKind};
 use ikigai_core::Error;
 use ikigai_core::server::{Endpoint, Verb};
+use ikigai_listen::Refused;
 
 use crate::access;
 use crate::generate::{Call, dialect_of, generate};
@@ -96,8 +97,8 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
     let body = match shared.room.read(body, limits.body, state.config.timeouts.body).await {
         Ok(body) => body,
         Err(why) => {
-            let (status, error) = why.error();
-            return refused(entry, &error, Some(status));
+            let kind = if why == Refused::NoRoom { ErrorKind::Overloaded } else { ErrorKind::InvalidRequest };
+            return refused(entry, &Error::new(kind, why.to_string()), Some(why.status()));
         }
     };
     let length = body.bytes.len();
