@@ -178,7 +178,7 @@ fn respond(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Outcome {
 }
 
 /// Would the body make a tree that takes many times its own bytes? A long text does not: its commas are in a string.
-fn holds_too_much(body: &[u8]) -> bool {
+pub(crate) fn holds_too_much(body: &[u8]) -> bool {
     if body.len() <= MOST_VALUES {
         return false;
     }

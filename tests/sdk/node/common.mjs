@@ -27,7 +27,7 @@ export const STEPS = [
 
 // For a model without structured output: the schema is in the prompt.
 export const WRITTEN =
-  'Which city is the invoice 4711 from? It came from a shop in Bergen.\n' +
+  'Where does the invoice 4711 come from? It was sent by a shop in Bergen.\n' +
   'Answer in JSON that matches this schema:\n' +
   '{"type": "object", "properties": {"number": {"type": "integer"}, "city": {"type": "string"}}, "required": ["number", "city"]}';
 export const FILLED = { number: 4711, city: 'Bergen' };

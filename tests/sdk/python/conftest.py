@@ -29,7 +29,7 @@ STEPS = [("get_weather", {"city": "Oslo"}), ("get_time", {"city": "Oslo"}), ("ge
 
 # For a model without structured output: the schema is in the prompt.
 WRITTEN = (
-    "Which city is the invoice 4711 from? It came from a shop in Bergen.\n"
+    "Where does the invoice 4711 come from? It was sent by a shop in Bergen.\n"
     "Answer in JSON that matches this schema:\n"
     '{"type": "object", "properties": {"number": {"type": "integer"}, "city": {"type": "string"}}, "required": ["number", "city"]}'
 )

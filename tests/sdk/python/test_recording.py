@@ -7,7 +7,7 @@ import pathlib
 import subprocess
 
 import anthropic
-import httpx
+import httpx2 as httpx
 import openai
 import pytest
 

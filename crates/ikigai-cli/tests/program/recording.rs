@@ -168,6 +168,20 @@ fn an_upstream_that_dies_leaves_no_recording_and_the_client_sees_the_cut() {
 }
 
 #[test]
+fn an_answer_that_is_too_large_passes_and_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let large = 65 << 20;
+    let mut answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {large}\r\nconnection: close\r\n\r\n").into_bytes();
+    answer.resize(answer.len() + large, b'x');
+    let recorder = record(folder.path(), &provider(answer));
+    let (head, body) = ask(&recorder, "/v1/anything", KEY, &json!({}));
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    assert_eq!(body.iter().filter(|byte| **byte == b'x').count(), large);
+    assert!(body.ends_with(b"0\r\n\r\n"));
+    assert_eq!(files(folder.path()), Vec::<String>::new());
+}
+
+#[test]
 fn a_compressed_answer_is_recorded_plain() {
     let packed = gzip(b"{\"text\":\"hello\"}");
     let mut answer = format!(

@@ -23,6 +23,7 @@ fn keys_are_nowhere_in_a_recording() {
     let body = json!({
         "messages": [{"content": format!("my key is {KEY}, and AIza0123456789abcdefghijk")}],
         "mcp_servers": [{"authorization_token": "a token of a server"}],
+        KEY: true,
         "max_tokens": 5
     });
     let target = "/v1/x?key=query-secret%2B1&alt=sse";
@@ -45,6 +46,7 @@ fn keys_are_nowhere_in_a_recording() {
                 "body": {"json": {
                     "messages": [{"content": "my key is [key], and [key]"}],
                     "mcp_servers": [{"authorization_token": "[key]"}],
+                    "[key]": true,
                     "max_tokens": 5
                 }}
             },

@@ -17,6 +17,8 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::service::holds_too_much;
+
 pub(crate) use canonical::Canonical;
 pub(crate) use difference::difference;
 pub(crate) use secrets::Secrets;
@@ -110,10 +112,11 @@ impl Content {
         if body.is_empty() {
             return Content::Empty;
         }
-        match (serde_json::from_slice(body), std::str::from_utf8(body)) {
-            (Ok(json), _) => Content::Json(json),
-            (Err(_), Ok(text)) => Content::Text(text.to_owned()),
-            (Err(_), Err(_)) => Content::Base64(STANDARD.encode(body)),
+        let json = if holds_too_much(body) { None } else { serde_json::from_slice(body).ok() };
+        match (json, std::str::from_utf8(body)) {
+            (Some(json), _) => Content::Json(json),
+            (None, Ok(text)) => Content::Text(text.to_owned()),
+            (None, Err(_)) => Content::Base64(STANDARD.encode(body)),
         }
     }
 }
@@ -121,16 +124,24 @@ impl Content {
 impl Asked {
     /// A request without its keys, and what they are.
     pub(crate) fn of(method: &str, target: &str, headers: &HeaderMap, body: &[u8]) -> (Self, Secrets) {
-        let mut content = Content::of(body);
+        let content = Content::of(body);
         let mut secrets = Secrets::of(headers, target);
         if let Content::Json(json) = &content {
             secrets.find_in(json);
         }
-        match &mut content {
-            Content::Json(json) => secrets.take_out_of_json(json),
-            Content::Text(text) => *text = secrets.take_out(text),
-            Content::Base64(_) | Content::Empty => {}
-        }
+        let content = match content {
+            Content::Json(mut json) => {
+                secrets.take_out_of_json(&mut json);
+                Content::Json(json)
+            }
+            Content::Text(text) => Content::Text(secrets.take_out(&text)),
+            Content::Base64(_) => {
+                let mut bytes = body.to_vec();
+                secrets.blank(&mut bytes);
+                Content::Base64(STANDARD.encode(bytes))
+            }
+            Content::Empty => Content::Empty,
+        };
         let path = secrets.take_out(&secrets::without_keys(target));
         let asked = Asked { method: method.to_owned(), path, headers: kept(headers, &secrets), body: content };
         (asked, secrets)
@@ -220,7 +231,8 @@ pub(crate) fn write(folder: &Path, number: usize, exchange: &Exchange) -> std::i
     let unfinished = path.with_extension("unfinished");
     let written = (|| {
         let mut options = std::fs::OpenOptions::new();
-        options.write(true).create_new(true);
+        // One that a crash left behind is written over.
+        options.write(true).create(true).truncate(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&unfinished)?;

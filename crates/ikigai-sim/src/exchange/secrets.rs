@@ -8,8 +8,20 @@ pub(super) const MASK: &str = "[key]";
 /// Shorter texts are hardly keys, and would take half of every body with them.
 const SHORTEST: usize = 8;
 /// Words in the name of a header, a parameter or a field that make its value a key.
-const NAMES: [&str; 9] =
-    ["api-key", "apikey", "auth", "cookie", "credential", "password", "secret", "signature", "token"];
+/// Whose account it is, is nobody's business either.
+const NAMES: [&str; 11] = [
+    "-project",
+    "api-key",
+    "apikey",
+    "auth",
+    "cookie",
+    "credential",
+    "organization",
+    "password",
+    "secret",
+    "signature",
+    "token",
+];
 /// Names with such a word whose values are none: numbers of tokens, signatures of thinking that have to come back whole.
 const HARMLESS: [&str; 6] =
     ["tokens", "tokenizer", "token_type", "token-limit", "thoughtsignature", "thought_signature"];
@@ -49,14 +61,11 @@ impl Secrets {
     /// Those in the headers and the query of a request.
     pub(crate) fn of(headers: &HeaderMap, target: &str) -> Self {
         let mut secrets = Secrets::default();
-        for (name, value) in headers.iter().filter(|(name, _)| is_secret(name.as_str())) {
+        for (_, value) in headers.iter().filter(|(name, _)| is_secret(name.as_str())) {
             let value = String::from_utf8_lossy(value.as_bytes());
             // `Bearer …`, `Basic …`, `a=…; b=…`.
             let parts = value.split([' ', ';', ',']).map(|part| part.split_once('=').map_or(part, |(_, value)| value));
-            // Thinking state that a program sends in a header is no key.
-            if !name.as_str().starts_with("anthropic-") {
-                parts.chain([value.as_ref()]).for_each(|part| secrets.add(part));
-            }
+            parts.chain([value.as_ref()]).for_each(|part| secrets.add(part));
         }
         let query = target.split_once('?').map_or("", |(_, query)| query);
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
@@ -74,6 +83,9 @@ impl Secrets {
         let text = text.trim().trim_matches('"');
         if text.len() >= SHORTEST && !text.eq_ignore_ascii_case("Bearer") && !self.0.iter().any(|known| known == text) {
             self.0.push(text.to_owned());
+            // As it stands in an address, and as some write it in JSON.
+            let escaped = [in_address(text), text.replace('/', "\\/")];
+            self.0.extend(escaped.into_iter().filter(|escaped| escaped != text));
             // The longest first, so that none is left over from a longer one.
             self.0.sort_by_key(|known| std::cmp::Reverse(known.len()));
         }
@@ -121,11 +133,12 @@ impl Secrets {
             Value::String(text) => *text = self.take_out(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.take_out_of_json(item)),
             Value::Object(fields) => {
-                for (name, value) in fields {
-                    match value {
-                        Value::String(text) if names_a_key(name) => *text = MASK.to_owned(),
+                for (name, mut value) in std::mem::take(fields) {
+                    match &mut value {
+                        Value::String(text) if names_a_key(&name) => *text = MASK.to_owned(),
                         value => self.take_out_of_json(value),
                     }
+                    fields.insert(self.take_out(&name), value);
                 }
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -135,7 +148,7 @@ impl Secrets {
     /// Overwrites every key in bytes, leaving their number as it is.
     pub(crate) fn blank(&self, bytes: &mut [u8]) {
         for secret in &self.0 {
-            let found: Vec<usize> = memmem(bytes, secret.as_bytes());
+            let found: Vec<usize> = memchr::memmem::find_iter(bytes, secret.as_bytes()).collect();
             for start in found {
                 if let Some(place) = bytes.get_mut(start..start + secret.len()) {
                     place.fill(b'*');
@@ -148,6 +161,12 @@ impl Secrets {
             }
         }
     }
+}
+
+/// A text as it stands in an address.
+fn in_address(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
 /// Names of fields of a body whose texts are keys. Narrower than for headers: a body talks about many things.
@@ -168,13 +187,6 @@ fn names_a_key(name: &str) -> bool {
             | "secret"
             | "password"
     )
-}
-
-/// Where one text is in another.
-fn memmem(bytes: &[u8], text: &[u8]) -> Vec<usize> {
-    let Some(first) = text.first() else { return Vec::new() };
-    let starts = bytes.iter().enumerate().filter(|(_, byte)| *byte == first).map(|(start, _)| start);
-    starts.filter(|start| bytes.get(*start..).is_some_and(|rest| rest.starts_with(text))).collect()
 }
 
 /// Where there is something that looks like a key of a well-known provider.
