@@ -65,7 +65,7 @@ impl Access {
             Simulate::Never => false,
         };
         if wanted {
-            let sim = Sim::start()
+            let sim = Sim::with(ikigai_sim::Config::private())
                 .await
                 .map_err(|error| Failure::new(format!("cannot start the built-in simulator: {error}")))?;
             simulator = Some(Arc::new(sim));
@@ -85,7 +85,7 @@ impl Access {
             // Who needs no key is there for real, even when no key is.
             for provider in self.registry.providers.iter().filter(|provider| provider.needs_key()) {
                 let id = provider.id.to_string();
-                builder = builder.key(&*id, "simulated").base_url(&*id, simulator.base_url(provider.dialect));
+                builder = builder.key(&*id, simulator.token()).base_url(&*id, simulator.base_url(provider.dialect));
             }
         }
         Ok(builder.build()?)
@@ -183,4 +183,30 @@ fn any_key(client: &Client) -> Result<bool, Failure> {
         }
     }
     Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn other_programs_cannot_use_the_built_in_simulator() {
+        let mut out = Out::new(crate::output::Color::Never);
+        let access = Access::open(Simulate::Always, &mut out).await.unwrap();
+        let simulator = access.simulator.unwrap();
+        let url = simulator.url();
+        for path in ["/v1/models", "/_sim/requests"] {
+            let mut stream = std::net::TcpStream::connect(url.trim_start_matches("http://")).unwrap();
+            write!(
+                stream,
+                "GET {path} HTTP/1.1\r\nhost: sim\r\nauthorization: Bearer simulated\r\nconnection: close\r\n\r\n"
+            )
+            .unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 401"), "{path}: {answer}");
+        }
+    }
 }

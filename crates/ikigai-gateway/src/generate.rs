@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode};
-use ikigai::{Dialect, ErrorKind, Request};
+use ikigai::{ErrorKind, Request};
 use ikigai_core::server::{Endpoint, Envelope, Framing, Seen, Verb, may_hold_seals};
 use ikigai_core::wire::Incoming;
 use ikigai_core::{Error, Limits, Loss};
 
-use crate::body::Held;
 use crate::live::{Begun, Live};
 use crate::log::{Entry, Outcome};
 use crate::memory::Memory;
@@ -20,6 +19,7 @@ use crate::plan::{Plan, Way};
 use crate::reply::{self, Out, wrong_field};
 use crate::state::State;
 use crate::translate::{Decoded, translate};
+use ikigai_listen::Held;
 
 /// Decoding more bytes than this would keep others waiting.
 const LARGE: usize = 256 << 10;
@@ -317,9 +317,4 @@ fn limits(bytes: usize) -> Limits {
 /// Whether losses are errors: the request or the configuration says so.
 pub(crate) fn is_strict(call: &Call, plan: &Plan) -> bool {
     call.strict || plan.strict
-}
-
-/// The dialect of a client, for errors before its request is understood.
-pub(crate) fn dialect_of(endpoint: Option<&Endpoint>, otherwise: Dialect) -> Dialect {
-    endpoint.map_or(otherwise, |endpoint| endpoint.dialect)
 }

@@ -22,9 +22,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
-mod body;
 mod config;
-mod connection;
 mod generate;
 mod live;
 mod log;

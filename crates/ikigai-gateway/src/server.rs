@@ -7,31 +7,21 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::server::graceful::GracefulShutdown;
+use ikigai_listen::{Patient, Room};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, oneshot};
 use tokio_rustls::TlsAcceptor;
 
-use crate::body::Room;
 use crate::config::{Config, ServerTimeouts, TlsFiles};
-use crate::connection::Patient;
 use crate::memory::Memory;
 use crate::service;
 use crate::state::{Setup, State};
 
-/// The most bytes of the head of a request.
-const LONGEST_HEAD: usize = 64 << 10;
-/// The most requests at once on one HTTP/2 connection.
-const MOST_STREAMS: u32 = 250;
 /// How long a client may take to agree on TLS.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long nothing is accepted after accepting failed, for want of file handles perhaps.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// Why a gateway does not start, or does not take a new configuration.
 #[derive(Debug, thiserror::Error)]
@@ -168,33 +158,22 @@ struct Listening {
 impl Listening {
     async fn serve(self, listener: TcpListener, mut stopping: oneshot::Receiver<()>) {
         let graceful = GracefulShutdown::new();
-        let room = Arc::new(Semaphore::new(self.most));
+        let permits = Arc::new(Semaphore::new(self.most));
         loop {
-            let next = async {
-                // Who comes when there is no room waits in the system's queue.
-                let permit = Arc::clone(&room).acquire_owned().await;
-                (listener.accept().await, permit)
-            };
             let (stream, permit) = tokio::select! {
-                (accepted, permit) = next => match (accepted, permit) {
-                    (Ok((stream, _)), Ok(permit)) => (stream, permit),
-                    _ => {
-                        tokio::time::sleep(PAUSE).await;
-                        continue;
-                    }
-                },
+                next = ikigai_listen::accept(&listener, &permits) => next,
                 _ = &mut stopping => break,
             };
-            let _ = stream.set_nodelay(true);
             let (shared, timeouts, watcher) = (Arc::clone(&self.shared), self.timeouts, graceful.watcher());
             let stream = Patient::new(stream, timeouts.write);
             let acceptor = self.acceptor.clone();
             tokio::spawn(async move {
+                let service = service_fn(move |request| service::handle(Arc::clone(&shared), request));
                 match acceptor {
-                    None => connection(stream, shared, timeouts, watcher).await,
+                    None => ikigai_listen::serve(stream, timeouts.head, watcher, service).await,
                     Some(acceptor) => {
                         if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
-                            connection(stream, shared, timeouts, watcher).await;
+                            ikigai_listen::serve(stream, timeouts.head, watcher, service).await;
                         }
                     }
                 }
@@ -205,28 +184,6 @@ impl Listening {
         self.shared.draining.store(true, Ordering::Relaxed);
         let _ = tokio::time::timeout(self.timeouts.drain, graceful.shutdown()).await;
     }
-}
-
-/// Serves one connection to its end.
-async fn connection<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
-    stream: S,
-    shared: Arc<Shared>,
-    timeouts: ServerTimeouts,
-    watcher: Watcher,
-) {
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(timeouts.head).max_buf_size(LONGEST_HEAD);
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .max_concurrent_streams(MOST_STREAMS)
-        .max_header_list_size(LONGEST_HEAD as u32)
-        .keep_alive_interval(timeouts.head)
-        .keep_alive_timeout(timeouts.head);
-    let service = service_fn(move |request| service::handle(Arc::clone(&shared), request));
-    let serving = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-    // A client that leaves or breaks the protocol is nobody's failure.
-    let _ = watcher.watch(serving).await;
 }
 
 /// TLS with a certificate from files.

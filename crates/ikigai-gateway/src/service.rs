@@ -9,9 +9,10 @@ use hyper::body::Incoming;
 use ikigai::{Dialect, ErrorKind};
 use ikigai_core::Error;
 use ikigai_core::server::{Endpoint, Verb};
+use ikigai_listen::Refused;
 
 use crate::access;
-use crate::generate::{Call, dialect_of, generate};
+use crate::generate::{Call, generate};
 use crate::log::{Entry, Outcome};
 use crate::reply::{self, Out, REQUEST_ID};
 use crate::server::Shared;
@@ -64,7 +65,7 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
     let target = parts.uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
     let has = |name: &str| parts.headers.contains_key(name);
     let endpoint = Endpoint::of(parts.method.as_str(), &target, has);
-    let dialect = dialect_of(endpoint.as_ref(), guess(&parts.headers, &target));
+    let dialect = endpoint.as_ref().map_or_else(|| guess(&parts.headers, &target), |endpoint| endpoint.dialect);
     entry.dialect = endpoint.as_ref().map(|endpoint| endpoint.dialect);
     let refused = |entry: &mut Entry, error: &Error, status: Option<u16>| {
         reply::note_refusal(entry, error);
@@ -96,8 +97,12 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
     let body = match shared.room.read(body, limits.body, state.config.timeouts.body).await {
         Ok(body) => body,
         Err(why) => {
-            let (status, error) = why.error();
-            return refused(entry, &error, Some(status));
+            let kind = match why {
+                Refused::NoRoom => ErrorKind::Overloaded,
+                Refused::TooLarge(_) => ErrorKind::RequestTooLarge,
+                _ => ErrorKind::InvalidRequest,
+            };
+            return refused(entry, &Error::new(kind, why.to_string()), Some(why.status()));
         }
     };
     let length = body.bytes.len();

@@ -4,6 +4,7 @@ use http::HeaderMap;
 use ikigai_core::wire::WireError;
 use ikigai_core::{Dialect, ErrorKind};
 
+use crate::Config;
 use crate::service::{Call, refuse, wire_error};
 
 /// Checks that a key is there, and that it is one of `keys` when any are given.
@@ -16,9 +17,19 @@ pub(crate) fn check(dialect: Dialect, call: &Call, keys: &[String]) -> Result<()
     }
 }
 
+/// May a call use the simulator's controls?
+pub(crate) fn may_control(call: &Call, config: &Config) -> bool {
+    let opens = |secret: &str| config.token.iter().chain(&config.keys).any(|known| known == secret);
+    bearer(call).is_some_and(|secret| !secret.is_empty() && opens(secret))
+}
+
+fn bearer(call: &Call) -> Option<&str> {
+    call.header("authorization").and_then(|value| value.strip_prefix("Bearer ")).map(str::trim)
+}
+
 /// The key of a call, wherever this dialect's clients may put it.
 fn key(dialect: Dialect, call: &Call) -> Option<&str> {
-    let bearer = call.header("authorization").and_then(|value| value.strip_prefix("Bearer ")).map(str::trim);
+    let bearer = bearer(call);
     let key = match dialect {
         Dialect::Anthropic => call.header("x-api-key").or(bearer),
         Dialect::BedrockConverse => bearer,

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
+use serde_json::value::RawValue;
 
 use crate::deliver::Answer;
 use crate::memory::Memory;
@@ -23,10 +24,13 @@ pub(crate) enum Control {
     Refuse,
 }
 
+/// Where the controls are.
+pub(crate) const CONTROLS: &str = "/_sim/";
+
 impl Control {
     /// The control that a request is for, if it is for one.
     pub(crate) fn of(method: &str, path: &str) -> Option<Self> {
-        match (method, path.strip_prefix("/_sim/")?) {
+        match (method, path.strip_prefix(CONTROLS)?) {
             ("POST", "expect") => Some(Control::Expect),
             ("GET", "requests") => Some(Control::Requests),
             ("POST", "reset") => Some(Control::Reset),
@@ -38,7 +42,7 @@ impl Control {
 
 pub(crate) fn answer(memory: &Memory, control: Control, call: &Call) -> Answer {
     match control {
-        Control::Requests => Answer::json(&json!({"requests": memory.received()})),
+        Control::Requests => requests(memory),
         Control::Reset => {
             memory.reset();
             Answer::json(&json!({"ok": true}))
@@ -46,6 +50,22 @@ pub(crate) fn answer(memory: &Memory, control: Control, call: &Call) -> Answer {
         Control::Expect => expect(memory, call),
         Control::Refuse => refuse(memory, call),
     }
+}
+
+fn requests(memory: &Memory) -> Answer {
+    #[derive(Serialize)]
+    struct Requests {
+        requests: Vec<Box<RawValue>>,
+    }
+    let requests = memory.received().iter().filter_map(|entry| entry.write().ok()).collect();
+    Answer::bytes(serde_json::to_vec(&Requests { requests }).unwrap_or_default())
+}
+
+/// The answer to who may not use the controls.
+pub(crate) fn closed() -> Answer {
+    let message = "the simulator's controls need `Authorization: Bearer TOKEN`: the token that it printed when it \
+                   started, or a key that it was given";
+    Answer { status: 401, ..Answer::json(&json!({"error": {"message": message}})) }
 }
 
 /// Takes a script as JSON, or as TOML when the content type says so.

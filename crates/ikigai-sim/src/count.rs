@@ -5,7 +5,7 @@ use ikigai_core::{Dialect, ErrorKind, Limits};
 
 use crate::deliver::Answer;
 use crate::service::{Call, refuse};
-use crate::talk;
+use crate::{models, talk};
 
 pub(crate) fn answer(dialect: Dialect, call: &Call) -> Answer {
     match attempt(dialect, call) {
@@ -22,5 +22,6 @@ fn attempt(dialect: Dialect, call: &Call) -> Result<Answer, WireError> {
     let request = dialect
         .decode_count_request(Incoming { path: Some(&target), body: &call.body }, &Limits::server())
         .map_err(|error| dialect.encode_error(&error))?;
+    models::check(dialect, &request.model)?;
     Ok(Answer::bytes(dialect.encode_count(talk::prompt_tokens(&request))))
 }

@@ -1,6 +1,7 @@
 //! Answers on their way out: whole or frame by frame, as fast or as broken as they are meant to be.
 
-use std::convert::Infallible;
+use std::borrow::Cow;
+use std::io;
 
 use bytes::Bytes;
 use futures_util::stream::{self, Stream};
@@ -14,14 +15,14 @@ use ikigai_core::wire::WireError;
 use crate::fault::{self, Fault, Pacing};
 use crate::net::Breaker;
 
-pub(crate) type Body = UnsyncBoxBody<Bytes, Infallible>;
+pub(crate) type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 /// An answer before it goes out.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
-    pub(crate) content_type: &'static str,
+    pub(crate) content_type: Cow<'static, str>,
     pub(crate) body: Payload,
 }
 
@@ -31,7 +32,7 @@ pub(crate) enum Payload {
     /// All at once.
     Whole(Bytes),
     /// Frame by frame, and the frame that would stand for an error in the middle.
-    Frames { frames: Vec<Vec<u8>>, error: Vec<u8> },
+    Frames { frames: Vec<Bytes>, error: Vec<u8> },
 }
 
 impl Answer {
@@ -42,12 +43,22 @@ impl Answer {
 
     /// A whole answer whose JSON is written already.
     pub(crate) fn bytes(body: Vec<u8>) -> Self {
-        Answer { status: 200, headers: Vec::new(), content_type: "application/json", body: Payload::Whole(body.into()) }
+        Answer {
+            status: 200,
+            headers: Vec::new(),
+            content_type: "application/json".into(),
+            body: Payload::Whole(body.into()),
+        }
     }
 
     /// A stream.
-    pub(crate) fn frames(content_type: &'static str, frames: Vec<Vec<u8>>, error: Vec<u8>) -> Self {
-        Answer { status: 200, headers: Vec::new(), content_type, body: Payload::Frames { frames, error } }
+    pub(crate) fn frames(content_type: &'static str, frames: Vec<Bytes>, error: Vec<u8>) -> Self {
+        Answer {
+            status: 200,
+            headers: Vec::new(),
+            content_type: content_type.into(),
+            body: Payload::Frames { frames, error },
+        }
     }
 
     /// The same bytes, sent at once.
@@ -75,7 +86,7 @@ impl From<WireError> for Answer {
 /// Turns an answer into what the server sends, broken as `fault` says.
 pub(crate) fn deliver(answer: Answer, fault: Option<&Fault>, breaker: &Breaker) -> Response<Body> {
     let body = match (answer.body, fault) {
-        (Payload::Whole(bytes), None) => Full::new(bytes).boxed_unsync(),
+        (Payload::Whole(bytes), None) => Full::new(bytes).map_err(|never| match never {}).boxed_unsync(),
         (Payload::Whole(bytes), Some(fault)) => {
             // A whole body breaks as a stream of four pieces would.
             let mut pieces = in_pieces(&bytes, 4);
@@ -95,9 +106,13 @@ pub(crate) fn deliver(answer: Answer, fault: Option<&Fault>, breaker: &Breaker) 
     }
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let content_type =
-        if matches!(fault, Some(Fault::WrongContentType)) { "text/html; charset=utf-8" } else { answer.content_type };
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    let content_type = match fault {
+        Some(Fault::WrongContentType) => Cow::Borrowed("text/html; charset=utf-8"),
+        _ => answer.content_type,
+    };
+    if let Some(content_type) = HeaderValue::from_str(&content_type).ok().filter(|value| !value.is_empty()) {
+        response.headers_mut().insert(CONTENT_TYPE, content_type);
+    }
     for (name, value) in answer.headers {
         if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
             response.headers_mut().insert(name, value);
@@ -106,21 +121,17 @@ pub(crate) fn deliver(answer: Answer, fault: Option<&Fault>, breaker: &Breaker) 
     response
 }
 
-fn in_pieces(bytes: &[u8], count: usize) -> Vec<Vec<u8>> {
+fn in_pieces(bytes: &Bytes, count: usize) -> Vec<Bytes> {
     let size = bytes.len().div_ceil(count).max(1);
-    bytes.chunks(size).map(<[u8]>::to_vec).collect()
+    bytes.chunks(size).map(|piece| bytes.slice_ref(piece)).collect()
 }
 
 /// The frames as a body that waits, stalls or cuts where it is told to.
-fn paced(frames: Vec<Vec<u8>>, pacing: Pacing, breaker: Breaker) -> Body {
+fn paced(frames: Vec<Bytes>, pacing: Pacing, breaker: Breaker) -> Body {
     StreamBody::new(frames_of(frames, pacing, breaker)).boxed_unsync()
 }
 
-fn frames_of(
-    frames: Vec<Vec<u8>>,
-    pacing: Pacing,
-    breaker: Breaker,
-) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> {
+fn frames_of(frames: Vec<Bytes>, pacing: Pacing, breaker: Breaker) -> impl Stream<Item = io::Result<Frame<Bytes>>> {
     let queue = frames.into_iter().enumerate();
     stream::unfold((queue, pacing, breaker), |(mut queue, pacing, breaker)| async move {
         let (place, frame) = queue.next()?;
@@ -139,6 +150,6 @@ fn frames_of(
             // The chunk's own framing (its length in hexadecimal) takes a few bytes before the frame's.
             if cut.reset { breaker.reset_after(cut.bytes) } else { breaker.close_after(cut.bytes) }
         }
-        Some((Ok(Frame::data(Bytes::from(frame))), (queue, pacing, breaker)))
+        Some((Ok(Frame::data(frame)), (queue, pacing, breaker)))
     })
 }

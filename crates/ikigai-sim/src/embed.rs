@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::deliver::Answer;
 use crate::generate::fingerprint;
+use crate::models;
 use crate::service::{Call, refuse};
 
 pub(crate) fn answer(dialect: Dialect, call: &Call, seed: u64) -> Answer {
@@ -36,6 +37,7 @@ fn openai(call: &Call, seed: u64) -> Result<Value, WireError> {
     let invalid = |message: &str| refuse(Dialect::OpenaiChat, ErrorKind::InvalidRequest, message);
     let model =
         body.get("model").and_then(Value::as_str).ok_or_else(|| invalid("you must provide a model parameter"))?;
+    models::check(Dialect::OpenaiChat, model)?;
     let texts: Vec<String> = match body.get("input") {
         Some(Value::String(text)) => vec![text.clone()],
         Some(Value::Array(items)) if items.first().is_some_and(Value::is_number) => {

@@ -2,7 +2,15 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+
+/// The most bytes of a giant event.
+const LARGEST_EVENT: usize = 1 << 30;
+/// A giant event is sent in pieces of this many bytes.
+const GIANT_PIECE: usize = 64 << 10;
+/// The longest pause: ten minutes.
+const LONGEST_PAUSE: u64 = 600_000;
 
 /// One way to break an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,7 +59,7 @@ pub enum Fault {
     OutOfOrderEvents,
     /// An event of this many bytes.
     GiantEvent {
-        /// How many.
+        /// How many; at most 2³⁰.
         bytes: usize,
     },
     /// Bytes that are no UTF-8 in an event.
@@ -124,7 +132,26 @@ impl std::str::FromStr for Fault {
         } else {
             serde_json::Value::Object([(name.to_owned(), fields.into())].into_iter().collect())
         };
-        serde_json::from_value(value).map_err(|error| unknown(error.to_string()))
+        let fault: Fault = serde_json::from_value(value).map_err(|error| unknown(error.to_string()))?;
+        fault.within_limits().map_err(unknown)
+    }
+}
+
+impl Fault {
+    /// The fault, if its numbers are such as a server can keep.
+    pub(crate) fn within_limits(self) -> Result<Self, String> {
+        match self {
+            Fault::Status { status, .. } if !(400..=599).contains(&status) => {
+                Err(format!("status {status} is no error; use 400 to 599"))
+            }
+            Fault::SlowFirstByte { ms } | Fault::SlowDrip { ms } if ms > LONGEST_PAUSE => {
+                Err(format!("{ms} ms is too long; the limit is {LONGEST_PAUSE}"))
+            }
+            Fault::GiantEvent { bytes } if bytes > LARGEST_EVENT => {
+                Err(format!("{bytes} bytes are too many; the limit is {LARGEST_EVENT}"))
+            }
+            fault => Ok(fault),
+        }
     }
 }
 
@@ -153,7 +180,7 @@ pub(crate) struct Cut {
 }
 
 /// Changes the frames as the fault says, and tells how they are to be sent.
-pub(crate) fn apply(fault: &Fault, frames: &mut Vec<Vec<u8>>, error_frame: impl FnOnce() -> Vec<u8>) -> Pacing {
+pub(crate) fn apply(fault: &Fault, frames: &mut Vec<Bytes>, error_frame: impl FnOnce() -> Vec<u8>) -> Pacing {
     let half = frames.len() / 2;
     let last = frames.len().saturating_sub(1);
     let mut pacing = Pacing::default();
@@ -171,15 +198,11 @@ pub(crate) fn apply(fault: &Fault, frames: &mut Vec<Vec<u8>>, error_frame: impl 
             frames.pop();
         }
         Fault::MalformedJson => {
-            if let Some(frame) = frames.get_mut(half)
-                && let Some(brace) = frame.iter().rposition(|&byte| byte == b'}')
-            {
-                frame.remove(brace);
-            }
+            change_end(frames, half, b"", 1);
         }
         Fault::ErrorEvent => {
             frames.truncate(half);
-            frames.push(error_frame());
+            frames.push(error_frame().into());
         }
         Fault::DuplicateEvents => *frames = frames.iter().flat_map(|frame| [frame.clone(), frame.clone()]).collect(),
         Fault::OutOfOrderEvents => {
@@ -188,21 +211,32 @@ pub(crate) fn apply(fault: &Fault, frames: &mut Vec<Vec<u8>>, error_frame: impl 
             }
         }
         Fault::GiantEvent { bytes } => {
-            let mut giant = b"data: {\"giant\":\"".to_vec();
-            giant.resize(giant.len() + bytes, b'x');
-            giant.extend_from_slice(b"\"}\n\n");
-            frames.insert(half, giant);
+            // Pieces that share their bytes: however large the event is, it takes next to no memory.
+            let bytes = (*bytes).min(LARGEST_EVENT);
+            let piece = Bytes::from(vec![b'x'; bytes.min(GIANT_PIECE)]);
+            let mut giant = vec![Bytes::from_static(b"data: {\"giant\":\"")];
+            giant.extend(std::iter::repeat_n(piece.clone(), bytes / GIANT_PIECE));
+            giant.push(piece.slice(..bytes % GIANT_PIECE));
+            giant.push(Bytes::from_static(b"\"}\n\n"));
+            frames.splice(half..half, giant);
         }
         Fault::InvalidUtf8 => {
-            if let Some(frame) = frames.get_mut(half)
-                && let Some(brace) = frame.iter().rposition(|&byte| byte == b'}')
-            {
-                frame.splice(brace..brace, *b",\"broken\":\"\xff\xfe\"");
-            }
+            change_end(frames, half, b",\"broken\":\"\xff\xfe\"", 0);
         }
         Fault::Status { .. } | Fault::CutBeforeHeaders | Fault::CutMidHeader | Fault::WrongContentType => {}
     }
     pacing
+}
+
+/// Puts `new` at the last brace of a frame, in place of `taken` bytes.
+fn change_end(frames: &mut [Bytes], place: usize, new: &[u8], taken: usize) {
+    if let Some(frame) = frames.get_mut(place)
+        && let Some(brace) = frame.iter().rposition(|&byte| byte == b'}')
+    {
+        let mut changed = frame.to_vec();
+        changed.splice(brace..brace + taken, new.iter().copied());
+        *frame = changed.into();
+    }
 }
 
 #[cfg(test)]
@@ -227,6 +261,13 @@ mod tests {
         );
         let wrong = "slow_drip,ms=soon".parse::<Fault>().unwrap_err().to_string();
         assert_eq!(wrong, "`slow_drip,ms=soon` is no fault: `soon` is no number");
+        for (text, why) in [
+            ("giant_event,bytes=1000000000000", "1000000000000 bytes are too many; the limit is 1073741824"),
+            ("slow_drip,ms=600001", "600001 ms is too long; the limit is 600000"),
+            ("status=99", "status 99 is no error; use 400 to 599"),
+        ] {
+            assert_eq!(text.parse::<Fault>().unwrap_err().to_string(), format!("`{text}` is no fault: {why}"));
+        }
     }
 
     #[test]

@@ -4,7 +4,9 @@ use std::hash::{Hash as _, Hasher as _};
 
 use ikigai_core::server::{Endpoint, Framing, Verb};
 use ikigai_core::wire::{Ids, Incoming, Reply, StreamEncoder, WireError};
-use ikigai_core::{Block, Dialect, Error, ErrorKind, Event, FinishReason, Limits, Request, Response, events};
+use ikigai_core::{
+    Block, Dialect, Error, ErrorKind, Event, FinishReason, Json, Limits, Part, Request, Response, Usage, events,
+};
 use serde_json::Value;
 
 use crate::deliver::Answer;
@@ -38,12 +40,17 @@ fn attempt(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Result<(Answer,
     let target = call.target();
     strict::check(dialect, &Wire { path: &target, headers: &call.headers, body: &body, memory })?;
     let kept = stored::wanted(dialect, &body);
+    // The Responses API then leaves out the beginning of a conversation that is too long.
+    let truncates = dialect == Dialect::OpenaiResponses && body.get("truncation").is_some_and(|wish| wish == "auto");
     let body = stored::with_history(memory, dialect, body);
     let input = if kept { stored::input(&body) } else { Vec::new() };
     let body = serde_json::to_vec(&body).unwrap_or_default();
     let (request, reply) = dialect
         .decode_request(Incoming { path: Some(&target), body: &body }, &Limits::server())
         .map_err(|error| dialect.encode_error(&error))?;
+    if !truncates {
+        strict::fits_window(dialect, &call.headers, &request)?;
+    }
     let seed = fingerprint(&call.body) ^ memory.config.seed;
     let talk = Talk { dialect, seed, memory };
     let (mut response, order, fault) = match memory.scripted(dialect, &request, &call.headers) {
@@ -89,15 +96,14 @@ fn streamed(dialect: Dialect, response: &Response, order: Order, reply: Reply) -
     let mut frames = Vec::new();
     let events = match dialect {
         Dialect::Gemini => signed_at_the_end(events(response)),
-        Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => {
-            events(response)
-        }
+        Dialect::Anthropic => usage_at_the_start(events(response), response),
+        Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => events(response),
     };
     for event in order.arrange(events.iter().flat_map(pieces)) {
         let mut frame = Vec::new();
         encoder.push(&event, &mut frame);
         if !frame.is_empty() {
-            frames.push(frame);
+            frames.push(frame.into());
         }
     }
     let mut error = Vec::new();
@@ -110,6 +116,18 @@ fn streamed(dialect: Dialect, response: &Response, order: Order, reply: Reply) -
     let overloaded = Error::new(ErrorKind::Overloaded, "overloaded in the middle of an answer (simulated)");
     broken.push(&Event::Error { error: Box::new(overloaded) }, &mut error);
     Answer::frames(content_type, frames, error)
+}
+
+/// Tells the tokens of the prompt right behind the start, as Anthropic does: there they go into the first event.
+fn usage_at_the_start(mut events: Vec<Event>, response: &Response) -> Vec<Event> {
+    let Some(usage) = &response.usage else { return events };
+    if let Some(Event::Start { provider_data, .. }) = events.first_mut() {
+        // The encoder waits for the usage if the answer is one of its own dialect, as this shows.
+        provider_data.set_part(Dialect::Anthropic, Part::Answer, "stop_details", Json::null());
+        let usage = Usage { output_tokens: 1, thinking_tokens: 0, ..usage.clone() };
+        events.insert(1, Event::Usage { usage });
+    }
+    events
 }
 
 /// An event in the small pieces that a real stream has; at least one cut falls inside most words.

@@ -13,16 +13,21 @@
 #![forbid(unsafe_code)]
 
 mod auth;
+mod bounded;
 mod control;
 mod count;
 mod deliver;
 mod embed;
+mod exchange;
 mod fault;
 mod generate;
+mod log;
 mod memory;
 mod models;
 mod net;
 mod order;
+mod record;
+mod replay;
 mod script;
 mod seals;
 mod service;
@@ -32,6 +37,8 @@ mod strict;
 mod talk;
 
 pub use fault::{Fault, FaultRule, UnknownFault};
-pub use memory::Received;
+pub use log::Received;
+pub use record::{Forwarding, NextPiece, Recorder, Upstream};
+pub use replay::{Recordings, RecordingsError};
 pub use script::{Script, ScriptError, Scripted, ScriptedCall, When};
-pub use sim::{Config, Sim, StartError};
+pub use sim::{Config, Sim, Source, StartError, Timeouts};

@@ -1,39 +1,35 @@
 //! What the simulator remembers between requests.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use http::HeaderMap;
 use ikigai_core::{Dialect, Request};
-use serde::Serialize;
+use ikigai_listen::Room;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::Config;
+use crate::bounded::Bounded;
 use crate::deliver::Answer;
 use crate::fault::{Fault, FaultRule};
+use crate::log::Entry;
+use crate::replay::Recordings;
 use crate::script::{Script, Scripted};
 use crate::seals::Seals;
+use crate::service::Call;
 
-/// How many requests, stored answers and cached prompts are kept; the oldest go first.
+/// How many cached prompts are kept; the oldest go first.
 const KEPT: usize = 10_000;
 
-/// A request as it was received.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Received {
-    /// Its number, counted from 1.
-    pub number: u64,
-    /// `POST`.
-    pub method: String,
-    /// The path with its query; a key in it is masked.
-    pub path: String,
-    /// The headers; keys are masked.
-    pub headers: Vec<(String, String)>,
-    /// The body as JSON, or as text where it is none.
-    pub body: Value,
-}
+/// How many bytes of stored answers are kept, with their conversations; the oldest go first.
+const STORED: usize = 64 << 20;
+/// How many bytes of requests are held at once while they are answered.
+const BODIES: usize = 128 << 20;
+/// What a value in a tree of JSON takes besides its text.
+const PER_VALUE: usize = 64;
 
 /// Everything that is not the same for every request.
 #[derive(Debug)]
@@ -44,21 +40,38 @@ pub(crate) struct Memory {
     connections: Arc<AtomicUsize>,
     state: Mutex<State>,
     refuse: mpsc::UnboundedSender<Duration>,
+    /// Room for the bodies that are held at once.
+    pub(crate) room: Room,
     /// Answers made once, by dialect and by whole or streamed.
     canned: [OnceLock<Answer>; 8],
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     script: Script,
     faults: Vec<FaultRule>,
-    received: VecDeque<Received>,
-    /// Answers of the Responses API that the client asked to keep.
-    stored: HashMap<String, Stored>,
-    stored_order: VecDeque<String>,
+    received: Bounded<Entry>,
+    /// Answers of the Responses API that the client asked to keep, by their ids.
+    stored: Bounded<(String, Stored)>,
     /// Beginnings of prompts that a provider's cache would know, by their fingerprint.
     cached: HashSet<u64>,
     cached_order: VecDeque<u64>,
+    /// The recordings that were given already.
+    replayed: HashSet<usize>,
+}
+
+impl State {
+    fn new(config: &Config) -> Self {
+        State {
+            script: config.script.clone(),
+            faults: config.faults.clone(),
+            received: Bounded::new(config.log_bytes),
+            stored: Bounded::new(STORED),
+            cached: HashSet::new(),
+            cached_order: VecDeque::new(),
+            replayed: HashSet::new(),
+        }
+    }
 }
 
 /// An answer of the Responses API that is kept.
@@ -88,13 +101,13 @@ impl Stored {
 
 impl Memory {
     pub(crate) fn new(config: Config, refuse: mpsc::UnboundedSender<Duration>) -> Self {
-        let state = State { script: config.script.clone(), faults: config.faults.clone(), ..State::default() };
         Memory {
+            state: Mutex::new(State::new(&config)),
             seals: Seals::new(config.seed),
             config,
             count: AtomicU64::new(0),
             connections: Arc::default(),
-            state: Mutex::new(state),
+            room: Room::new(BODIES),
             refuse,
             canned: Default::default(),
         }
@@ -134,15 +147,12 @@ impl Memory {
         self.connections.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn log(&self, received: Received) {
-        let mut state = self.state();
-        if state.received.len() == KEPT {
-            state.received.pop_front();
-        }
-        state.received.push_back(received);
+    pub(crate) fn log(&self, entry: Entry) {
+        let weight = entry.weight();
+        self.state().received.push(entry, weight);
     }
 
-    pub(crate) fn received(&self) -> Vec<Received> {
+    pub(crate) fn received(&self) -> Vec<Entry> {
         self.state().received.iter().cloned().collect()
     }
 
@@ -155,8 +165,7 @@ impl Memory {
     }
 
     pub(crate) fn reset(&self) {
-        *self.state() =
-            State { script: self.config.script.clone(), faults: self.config.faults.clone(), ..State::default() };
+        *self.state() = State::new(&self.config);
         self.count.store(0, Ordering::Relaxed);
     }
 
@@ -175,31 +184,31 @@ impl Memory {
         self.state().script.take(dialect, request, headers)
     }
 
+    /// The recorded answer to a call, or why there is none.
+    pub(crate) fn replay(&self, recordings: &Recordings, call: &Call) -> Result<Answer, String> {
+        recordings.answer(call, &mut self.state().replayed)
+    }
+
     pub(crate) fn store(&self, id: &str, stored: Stored) {
+        let weight = weight(&stored.response) + stored.input.iter().map(weight).sum::<usize>();
         let mut state = self.state();
-        if state.stored.insert(id.to_owned(), stored).is_none() {
-            state.stored_order.push_back(id.to_owned());
-        }
-        if state.stored_order.len() > KEPT
-            && let Some(oldest) = state.stored_order.pop_front()
-        {
-            state.stored.remove(&oldest);
-        }
+        state.stored.remove(|(known, _)| known == id);
+        state.stored.push((id.to_owned(), stored), weight);
     }
 
     pub(crate) fn stored(&self, id: &str) -> Option<Stored> {
-        self.state().stored.get(id).cloned()
+        self.state().stored.iter().rev().find(|(known, _)| known == id).map(|(_, stored)| stored.clone())
     }
 
     /// Is this the id of an item in a stored answer?
     pub(crate) fn has_item(&self, id: &str) -> bool {
         let is_it = |item: &Value| item.get("id").is_some_and(|own| own == id);
         let has = |stored: &Stored| stored.output().iter().chain(&stored.input).any(is_it);
-        self.state().stored.values().any(has)
+        self.state().stored.iter().any(|(_, stored)| has(stored))
     }
 
     pub(crate) fn forget(&self, id: &str) -> bool {
-        self.state().stored.remove(id).is_some()
+        self.state().stored.remove(|(known, _)| known == id)
     }
 
     /// Has a prompt that begins like this come before?
@@ -219,4 +228,15 @@ impl Memory {
             }
         }
     }
+}
+
+/// About how many bytes of memory a value takes.
+fn weight(value: &Value) -> usize {
+    PER_VALUE
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(weight).sum(),
+            Value::Object(fields) => fields.iter().map(|(name, value)| name.len() + weight(value)).sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
 }

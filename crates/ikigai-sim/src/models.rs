@@ -1,11 +1,12 @@
 //! Which models there are, and how each API lists them.
 
 use ikigai_core::catalog::{Catalog, Facts, Rules, rules_for};
+use ikigai_core::wire::WireError;
 use ikigai_core::{Dialect, ErrorKind};
 use serde_json::{Value, json};
 
 use crate::deliver::Answer;
-use crate::service::{Call, refuse};
+use crate::service::Call;
 
 /// Beginnings of names that were served once; the catalogue has forgotten them, recorded conversations have not.
 const RETIRED_ANTHROPIC: &[&str] = &["claude-instant-1", "claude-2", "claude-3-"];
@@ -67,6 +68,13 @@ const OPEN: &[&str] = &[
     "smollm",
     "olmo",
     "venice",
+    "nomic",
+    "bge",
+    "mxbai",
+    "jina",
+    "voyage",
+    "gte",
+    "e5",
 ];
 
 fn listed(provider: &str, model: &str) -> bool {
@@ -156,6 +164,47 @@ pub(crate) fn google_has(model: &str) -> bool {
     listed("google", model) || was_served(model, RETIRED_GOOGLE)
 }
 
+/// Refuses a model that never was, in every verb alike.
+pub(crate) fn check(dialect: Dialect, model: &str) -> Result<(), WireError> {
+    let has = match dialect {
+        Dialect::Anthropic | Dialect::BedrockConverse => anthropic_has(model),
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => openai_has(model),
+        Dialect::Gemini => google_has(model),
+    };
+    if has { Ok(()) } else { Err(unknown(dialect, model)) }
+}
+
+/// The refusal of a model that never was.
+fn unknown(dialect: Dialect, model: &str) -> WireError {
+    let message = match dialect {
+        Dialect::Anthropic | Dialect::BedrockConverse => format!("model: {model}"),
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => {
+            format!("The model `{model}` does not exist or you do not have access to it.")
+        }
+        Dialect::Gemini => {
+            format!("models/{model} is not found for API version v1beta, or is not supported for generateContent.")
+        }
+    };
+    let mut error = ikigai_core::Error::new(ErrorKind::NotFound, message);
+    if matches!(dialect, Dialect::OpenaiChat | Dialect::OpenaiResponses) {
+        error.code = Some("model_not_found".to_owned());
+    }
+    dialect.encode_error(&error)
+}
+
+/// The window of a model, if it is known: at the API's own provider, or the largest one of those who serve it.
+pub(crate) fn window(dialect: Dialect, model: &str) -> Option<u64> {
+    let own = match dialect {
+        Dialect::Anthropic | Dialect::BedrockConverse => "anthropic",
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => "openai",
+        Dialect::Gemini => "google",
+    };
+    let anywhere =
+        || Catalog::shared().models().filter(|facts| facts.id == model).filter_map(|facts| facts.context).max();
+    let context = Catalog::shared().find(Some(own), model).map_or_else(anywhere, |facts| facts.context);
+    context.map(u64::from)
+}
+
 /// The longest answer of a model of Anthropic's.
 pub(crate) fn max_output(model: &str) -> Option<u32> {
     Catalog::shared().find(Some("anthropic"), model)?.max_output
@@ -181,11 +230,8 @@ fn openai(id: Option<&str>) -> Answer {
             let data: Vec<Value> = of_provider("openai").map(|facts| entry(&facts.id)).collect();
             Answer::json(&json!({"object": "list", "data": data}))
         }
-        Some(id) if listed("openai", id) => Answer::json(&entry(id)),
-        Some(id) => {
-            let message = format!("The model '{id}' does not exist");
-            refuse(Dialect::OpenaiChat, ErrorKind::NotFound, message).into()
-        }
+        Some(id) if openai_has(id) => Answer::json(&entry(id)),
+        Some(id) => unknown(Dialect::OpenaiChat, id).into(),
     }
 }
 
@@ -219,7 +265,7 @@ fn anthropic(id: Option<&str>, call: &Call) -> Answer {
         }
         Some(id) => match Catalog::shared().find(Some("anthropic"), id) {
             Some(facts) => Answer::json(&entry(id, facts)),
-            None => refuse(Dialect::Anthropic, ErrorKind::NotFound, format!("model: {id}")).into(),
+            None => unknown(Dialect::Anthropic, id).into(),
         },
     }
 }
@@ -239,12 +285,7 @@ fn gemini(id: Option<&str>) -> Answer {
         }
         Some(id) => match Catalog::shared().find(Some("google"), id) {
             Some(facts) => Answer::json(&entry(id, facts)),
-            None => {
-                let message = format!(
-                    "models/{id} is not found for API version v1beta, or is not supported for generateContent."
-                );
-                refuse(Dialect::Gemini, ErrorKind::NotFound, message).into()
-            }
+            None => unknown(Dialect::Gemini, id).into(),
         },
     }
 }

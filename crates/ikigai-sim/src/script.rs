@@ -1,14 +1,16 @@
 //! Scripts: replies that wait for the requests they are meant for.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 
 use http::HeaderMap;
-use ikigai_core::{Block, Dialect, FinishReason, Request, Response, Usage};
+use ikigai_core::{Block, Dialect, FinishReason, Message, Request, Response, Usage};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::fault::Fault;
 use crate::order::Order;
+use crate::talk::Turn;
 
 /// Replies to come, in order. The first one that matches a request and is not used up answers it.
 ///
@@ -93,9 +95,18 @@ pub struct When {
     /// The model; a `*` at the end stands for any ending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// A text that the last user message contains.
+    /// A text that the message contains in which the user last said something.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// A text that the latest tool results contain, if they are not answered yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+    /// The number of the request since the user last said something: 1 is the first, 2 the one with the first tool results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turn: Option<NonZeroUsize>,
+    /// A text that the header `user-agent` contains, in any case: which program asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
     /// A tool that is offered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
@@ -166,7 +177,11 @@ impl Script {
 
     /// Takes the first reply that fits the request, counting its use.
     pub(crate) fn take(&mut self, dialect: Dialect, request: &Request, headers: &HeaderMap) -> Option<Scripted> {
-        let place = self.reply.iter().position(|scripted| scripted.when.fits(dialect, request, headers))?;
+        if self.reply.is_empty() {
+            return None;
+        }
+        let turn = Turn::of(request);
+        let place = self.reply.iter().position(|scripted| scripted.when.fits(dialect, request, headers, &turn))?;
         let scripted = self.reply.get_mut(place)?;
         match scripted.times {
             0 => Some(scripted.clone()),
@@ -202,10 +217,13 @@ impl When {
         *self == When::default()
     }
 
-    fn fits(&self, dialect: Dialect, request: &Request, headers: &HeaderMap) -> bool {
+    fn fits(&self, dialect: Dialect, request: &Request, headers: &HeaderMap, turn: &Turn<'_>) -> bool {
         self.dialect.is_none_or(|wanted| wanted == dialect)
             && self.model.as_ref().is_none_or(|pattern| fits_pattern(pattern, &request.model))
-            && self.text.as_ref().is_none_or(|text| last_user_text(request).contains(text.as_str()))
+            && self.text.as_ref().is_none_or(|text| turn.message.is_some_and(|message| message.text().contains(text)))
+            && self.result.as_ref().is_none_or(|text| turn.results.is_some_and(|results| holds(results, text)))
+            && self.turn.is_none_or(|number| number.get() == turn.rounds + 1)
+            && self.client.as_ref().is_none_or(|client| is_client(headers, client))
             && self.tool.as_ref().is_none_or(|tool| request.tools.iter().any(|known| known.name() == Some(tool)))
             && self
                 .header
@@ -221,9 +239,15 @@ fn fits_pattern(pattern: &str, model: &str) -> bool {
     }
 }
 
-fn last_user_text(request: &Request) -> String {
-    let last = request.messages.iter().rev().find(|message| message.role == ikigai_core::Role::User);
-    last.map(ikigai_core::Message::text).unwrap_or_default()
+/// Does one of the results contain a text?
+fn holds(results: &Message, text: &str) -> bool {
+    let results = results.content.iter().filter_map(Block::as_tool_result);
+    results.flat_map(|result| &result.content).filter_map(Block::as_text).any(|said| said.contains(text))
+}
+
+fn is_client(headers: &HeaderMap, client: &str) -> bool {
+    let agent = headers.get(http::header::USER_AGENT).map(|agent| String::from_utf8_lossy(agent.as_bytes()));
+    agent.is_some_and(|agent| agent.to_lowercase().contains(&client.to_lowercase()))
 }
 
 fn once() -> u64 {
@@ -234,7 +258,10 @@ fn fault<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Fault>, D:
     match Value::deserialize(deserializer)? {
         Value::Null => Ok(None),
         Value::String(short) => short.parse().map(Some).map_err(serde::de::Error::custom),
-        table => serde_json::from_value(table).map(Some).map_err(serde::de::Error::custom),
+        table => {
+            let fault: Fault = serde_json::from_value(table).map_err(serde::de::Error::custom)?;
+            fault.within_limits().map(Some).map_err(serde::de::Error::custom)
+        }
     }
 }
 
@@ -250,6 +277,42 @@ mod tests {
         assert_eq!(json.to_string(), "s.json:1:24: reply[0].times: invalid type: string \"x\", expected u64");
         let fault = Script::from_toml("[[reply]]\nfault = \"cut\"\n", "s.toml").unwrap_err();
         assert!(fault.to_string().starts_with("s.toml:2:9: `cut` is no fault"), "{fault}");
+    }
+
+    #[test]
+    fn a_task_of_several_turns_is_steered_by_turn_result_and_client() {
+        let toml = r#"
+            [[reply]]
+            when = { client = "codex", turn = 1 }
+            text = "codex"
+
+            [[reply]]
+            when = { turn = 1 }
+            text = "first"
+
+            [[reply]]
+            when = { result = "17" }
+            text = "seen"
+
+            [[reply]]
+            when = { turn = 3, text = "Add" }
+            text = "third"
+        "#;
+        let mut script = Script::from_toml(toml, "s.toml").unwrap();
+        let mut headers = HeaderMap::new();
+        headers.insert("user-agent", http::HeaderValue::from_static("Codex_CLI/1.0"));
+        let asked = Request::new("m").user("Add the numbers");
+        let call = |id: &str| Message::new(ikigai_core::Role::Assistant, vec![Block::tool_call(id, "f", Map::new())]);
+        let once = asked.clone().message(call("1")).message(ikigai_core::tool_result("1", "17 25"));
+        let twice = once.clone().message(call("2")).message(ikigai_core::tool_result("2", "done"));
+        let mut take = |request: &Request, headers: &HeaderMap| {
+            script.take(Dialect::OpenaiChat, request, headers).and_then(|reply| reply.text).unwrap_or_default()
+        };
+        let plain = HeaderMap::new();
+        assert_eq!([take(&asked, &plain), take(&asked, &headers), take(&asked, &plain)], ["first", "codex", ""]);
+        assert_eq!([take(&twice, &plain), take(&once, &plain), take(&once, &plain)], ["third", "seen", ""]);
+        let zero = Script::from_toml("[[reply]]\nwhen = { turn = 0 }\n", "s.toml").unwrap_err();
+        assert_eq!(zero.to_string(), "s.toml:2:17: invalid value: integer `0`, expected a nonzero usize");
     }
 
     #[test]

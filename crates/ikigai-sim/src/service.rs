@@ -5,22 +5,27 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, Response};
-use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use ikigai_core::server::{Endpoint, Envelope, Verb};
 use ikigai_core::wire::WireError;
 use ikigai_core::{Dialect, ErrorKind};
-use serde_json::{Value, json};
+use ikigai_listen::Refused;
+use serde_json::json;
 
 use crate::control::Control;
 use crate::deliver::{Answer, Body, deliver};
-use crate::fault::Fault;
-use crate::memory::{Memory, Received};
+use crate::fault::{Fault, UnknownFault};
+use crate::log::Entry;
+use crate::memory::Memory;
 use crate::net::Breaker;
+use crate::replay::Recordings;
+use crate::sim::Source;
 use crate::{auth, control, count, embed, generate, models, stored};
 
 /// The largest body that is read. Anthropic's limit is the smallest of the providers', at 32 MB.
 const LARGEST: usize = 32 << 20;
+/// The most values of a body: a tree of them takes some hundred bytes for each.
+const MOST_VALUES: usize = 1_000_000;
 
 /// A request with its body read.
 #[derive(Debug)]
@@ -46,17 +51,6 @@ impl Call {
             None => self.path.clone(),
         }
     }
-
-    fn received(&self) -> Received {
-        Received {
-            number: self.number,
-            method: self.method.to_string(),
-            path: auth::without_key(&self.target()),
-            headers: auth::without_keys(&self.headers),
-            body: serde_json::from_slice(&self.body)
-                .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&self.body).into_owned())),
-        }
-    }
 }
 
 /// Answers one request. Nothing here fails: whatever goes wrong is an answer.
@@ -66,47 +60,156 @@ pub(crate) async fn handle(
     request: Request<Incoming>,
 ) -> Result<Response<Body>, Infallible> {
     let (parts, body) = request.into_parts();
-    let path = parts.uri.path().to_owned();
-    let query = parts.uri.query().map(str::to_owned);
     let target = parts.uri.path_and_query().map_or("/", |target| target.as_str());
     let endpoint = Endpoint::of(parts.method.as_str(), target, |name| parts.headers.contains_key(name));
-    let body = match Limited::new(body, LARGEST).collect().await {
-        Ok(body) => body.to_bytes(),
-        Err(_) => return Ok(deliver(too_large(endpoint.as_ref()).into(), None, &breaker)),
+    let call = Call {
+        number: 0,
+        method: parts.method,
+        path: parts.uri.path().to_owned(),
+        query: parts.uri.query().map(str::to_owned),
+        headers: parts.headers,
+        body: Bytes::new(),
     };
-    let call = Call { number: 0, method: parts.method, path, query, headers: parts.headers, body };
-    if let Some(control) = Control::of(call.method.as_str(), &call.path) {
-        return Ok(deliver(control::answer(&memory, control, &call), None, &breaker));
+    Ok(match admit(&memory, endpoint, call, body).await {
+        Outcome::Answer(answer, fault) => deliver(answer, fault.as_ref(), &breaker),
+        Outcome::Passed(response) => response,
+    })
+}
+
+/// What becomes of a request.
+enum Outcome {
+    /// It is answered here, and this goes wrong with the answer.
+    Answer(Answer, Option<Fault>),
+    /// A provider answers it.
+    Passed(Response<Body>),
+}
+
+impl From<Answer> for Outcome {
+    fn from(answer: Answer) -> Self {
+        Outcome::Answer(answer, None)
     }
-    let Some(endpoint) = endpoint else {
-        return Ok(deliver(no_such_path(&call), None, &breaker));
+}
+
+/// Lets in who has a key, reads the body, and answers. Nothing of a request counts before its key does.
+async fn admit(memory: &Memory, endpoint: Option<Endpoint>, mut call: Call, body: Incoming) -> Outcome {
+    let config = &memory.config;
+    if call.path.starts_with(control::CONTROLS) && !auth::may_control(&call, config) {
+        return control::closed().into();
+    }
+    let control = Control::of(call.method.as_str(), &call.path);
+    if control.is_none() {
+        let dialect = match (&endpoint, &config.source) {
+            (Some(endpoint), _) => endpoint.dialect,
+            (None, Source::Talker) => return no_such_path(&call).into(),
+            // A provider has more than is simulated here.
+            (None, Source::Record(_) | Source::Replay(_)) => Dialect::OpenaiChat,
+        };
+        call.number = memory.next_number();
+        // Whoever answers for a provider need not know better than it who may ask.
+        let any_key = config.keys.is_empty() && !matches!(config.source, Source::Talker);
+        if !any_key && let Err(refusal) = auth::check(dialect, &call, &config.keys) {
+            memory.log(Entry::unread(&call));
+            return Answer::from(refusal).into();
+        }
+    }
+    let held = match memory.room.read(body, LARGEST, config.timeouts.body).await {
+        Ok(held) => held,
+        Err(why) => return Answer::from(unread(endpoint.as_ref(), why)).into(),
     };
-    let call = Call { number: memory.next_number(), ..call };
+    call.body = held.bytes.clone();
+    match (control, &config.source, endpoint) {
+        (Some(control), ..) => control::answer(memory, control, &call).into(),
+        (None, Source::Talker, Some(endpoint)) => respond(memory, &endpoint, &call),
+        (None, Source::Talker, None) => no_such_path(&call).into(),
+        (None, Source::Record(recorder), endpoint) => {
+            memory.log(Entry::of(&call));
+            recorder.forward(&call).await.map_or_else(|error| away(endpoint.as_ref(), &error).into(), Outcome::Passed)
+        }
+        (None, Source::Replay(recordings), endpoint) => {
+            memory.log(Entry::of(&call));
+            replay(memory, recordings, endpoint.as_ref(), &call)
+        }
+    }
+}
+
+/// A recorded answer, and what goes wrong with it.
+fn replay(memory: &Memory, recordings: &Recordings, endpoint: Option<&Endpoint>, call: &Call) -> Outcome {
+    let dialect = endpoint.map_or(Dialect::OpenaiChat, |endpoint| endpoint.dialect);
+    match (memory.replay(recordings, call), wanted_fault(memory, call)) {
+        (_, Err(unknown)) => Answer::from(refuse(dialect, ErrorKind::InvalidRequest, unknown.to_string())).into(),
+        (_, Ok(Some(Fault::Status { status, retry_after_ms }))) => {
+            Answer::from(status_answer(dialect, status, retry_after_ms)).into()
+        }
+        (Ok(answer), Ok(fault)) => Outcome::Answer(answer, fault),
+        (Err(miss), Ok(_)) => Answer::from(refuse(dialect, ErrorKind::NotFound, miss)).into(),
+    }
+}
+
+/// The answer when the provider that is recorded cannot be reached.
+fn away(endpoint: Option<&Endpoint>, error: &std::io::Error) -> Answer {
+    let dialect = endpoint.map_or(Dialect::OpenaiChat, |endpoint| endpoint.dialect);
+    let wire = refuse(dialect, ErrorKind::Server, format!("the upstream did not answer: {error}"));
+    Answer { status: 502, ..wire.into() }
+}
+
+/// The fault that a request asks for, or that its number gets.
+fn wanted_fault(memory: &Memory, call: &Call) -> Result<Option<Fault>, UnknownFault> {
+    match call.header("x-sim-fault") {
+        Some(fault) => fault.parse().map(Some),
+        None => Ok(memory.fault(call.number)),
+    }
+}
+
+/// The answer to a request that may come in, and what goes wrong with it.
+fn respond(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Outcome {
     if memory.config.canned
         && let Verb::Generate | Verb::Stream(_) = endpoint.verb
     {
-        let make = || generate::answer(&memory, &endpoint, &call).0;
-        let answer = memory.canned(endpoint.dialect, wants_stream(&endpoint, &call.body), make);
-        return Ok(deliver(answer, None, &breaker));
+        let make = || generate::answer(memory, endpoint, call).0;
+        return memory.canned(endpoint.dialect, wants_stream(endpoint, &call.body), make).into();
     }
-    memory.log(call.received());
-    let (answer, fault) = answer(&memory, &endpoint, &call);
-    Ok(deliver(answer, fault.as_ref(), &breaker))
+    memory.log(Entry::of(call));
+    if holds_too_much(&call.body) {
+        let message = format!("the request has more than {MOST_VALUES} JSON values");
+        return Answer::from(refuse(endpoint.dialect, ErrorKind::InvalidRequest, message)).into();
+    }
+    let (answer, fault) = answer(memory, endpoint, call);
+    Outcome::Answer(answer, fault)
+}
+
+/// Would the body make a tree that takes many times its own bytes? A long text does not: its commas are in a string.
+pub(crate) fn holds_too_much(body: &[u8]) -> bool {
+    if body.len() <= MOST_VALUES {
+        return false;
+    }
+    let (mut values, mut in_string, mut escaped) = (0, false, false);
+    for byte in body {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_string,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => values += 1,
+            _ => {}
+        }
+    }
+    values > MOST_VALUES
 }
 
 /// The answer to a request, and what goes wrong with it.
 fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<Fault>) {
     let dialect = endpoint.dialect;
-    let fault = match call.header("x-sim-fault").map(str::parse::<Fault>) {
-        Some(Ok(fault)) => Some(fault),
-        Some(Err(unknown)) => return (refuse(dialect, ErrorKind::InvalidRequest, unknown.to_string()).into(), None),
-        None => memory.fault(call.number),
+    let fault = match wanted_fault(memory, call) {
+        Ok(fault) => fault,
+        Err(unknown) => return (refuse(dialect, ErrorKind::InvalidRequest, unknown.to_string()).into(), None),
     };
     if let Some(Fault::Status { status, retry_after_ms }) = fault {
         return (status_answer(dialect, status, retry_after_ms).into(), None);
     }
-    if let Err(refusal) = auth::check(dialect, call, &memory.config.keys) {
-        return (refusal.into(), fault);
+    // The body names the model for all but Google's.
+    if let (Verb::Embed | Verb::EmbedBatch, Some(model)) = (&endpoint.verb, &endpoint.model)
+        && let Err(refusal) = models::check(dialect, model)
+    {
+        return (refusal.into(), None);
     }
     let (answer, scripted_fault) = match &endpoint.verb {
         Verb::Generate | Verb::Stream(_) => generate::answer(memory, endpoint, call),
@@ -167,10 +270,20 @@ pub(crate) fn wire_error(status: u16, body: &serde_json::Value) -> WireError {
     WireError { status, headers: Vec::new(), body: serde_json::to_vec(body).unwrap_or_default() }
 }
 
-fn too_large(endpoint: Option<&Endpoint>) -> WireError {
+/// The answer to a request whose body was not read.
+fn unread(endpoint: Option<&Endpoint>, why: Refused) -> WireError {
     let dialect = endpoint.map_or(Dialect::OpenaiChat, |endpoint| endpoint.dialect);
-    let mut wire = refuse(dialect, ErrorKind::RequestTooLarge, "Request exceeds the maximum size of 32 MB");
-    wire.status = 413;
+    let kind = match why {
+        Refused::NoRoom => ErrorKind::Overloaded,
+        Refused::TooLarge(_) => ErrorKind::RequestTooLarge,
+        _ => ErrorKind::InvalidRequest,
+    };
+    let message = match why {
+        Refused::TooLarge(_) => "Request exceeds the maximum size of 32 MB".to_owned(),
+        why => why.to_string(),
+    };
+    let mut wire = refuse(dialect, kind, message);
+    wire.status = why.status();
     wire
 }
 

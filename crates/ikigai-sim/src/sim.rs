@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo};
-use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
+use ikigai_listen::Patient;
 use tokio::net::TcpListener;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use crate::fault::FaultRule;
-use crate::memory::{Memory, Received};
+use crate::log::{Entry, Received};
+use crate::memory::Memory;
 use crate::net::Connection;
+use crate::record::Recorder;
+use crate::replay::Recordings;
 use crate::script::Script;
 use crate::service;
 
@@ -27,6 +29,16 @@ pub struct Config {
     pub seed: u64,
     /// The keys that are accepted. Empty: any key that is not empty.
     pub keys: Vec<String>,
+    /// What opens the controls under `/_sim/`, besides the keys. Absent: a random one if there are no keys.
+    pub token: Option<String>,
+    /// How many bytes of received requests are kept for [`Sim::requests`]; the oldest go first. 0 keeps none.
+    pub log_bytes: usize,
+    /// How many connections may be open. Others wait until one closes.
+    pub connections: usize,
+    /// How long clients may take.
+    pub timeouts: Timeouts,
+    /// Where answers come from.
+    pub source: Source,
     /// Replies to come.
     pub script: Script,
     /// What goes wrong, and when.
@@ -35,16 +47,65 @@ pub struct Config {
     pub canned: bool,
 }
 
+impl Config {
+    /// For a program that talks to a simulator of its own: it accepts one random key, which [`Sim::token`] returns, and
+    /// keeps no log, so that other programs on the machine can neither use it nor read what was said.
+    pub fn private() -> Self {
+        Config { keys: vec![random()], log_bytes: 0, ..Config::default() }
+    }
+}
+
+fn random() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}
+
 impl Default for Config {
     fn default() -> Self {
         Config {
             address: SocketAddr::from(([127, 0, 0, 1], 0)),
             seed: 0,
             keys: Vec::new(),
+            token: None,
+            log_bytes: 64 << 20,
+            connections: 10_000,
+            timeouts: Timeouts::default(),
+            source: Source::Talker,
             script: Script::default(),
             faults: Vec::new(),
             canned: false,
         }
+    }
+}
+
+/// Where the answers of a simulator come from.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub enum Source {
+    /// From its own rules and its script.
+    #[default]
+    Talker,
+    /// From a provider, and they are kept.
+    Record(Recorder),
+    /// From what was kept.
+    Replay(Recordings),
+}
+
+/// How long clients may take before their connection is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Timeouts {
+    /// For the whole head of a request, and between two requests on one connection.
+    pub head: Duration,
+    /// Between two pieces of the body.
+    pub body: Duration,
+    /// Without reading any of the answer.
+    pub write: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        let seconds = Duration::from_secs;
+        Timeouts { head: seconds(30), body: seconds(30), write: seconds(60) }
     }
 }
 
@@ -78,7 +139,10 @@ impl Sim {
     ///
     /// # Errors
     /// When it cannot listen.
-    pub async fn with(config: Config) -> Result<Self, StartError> {
+    pub async fn with(mut config: Config) -> Result<Self, StartError> {
+        if config.token.is_none() && config.keys.is_empty() {
+            config.token = Some(random());
+        }
         let wanted = config.address;
         let failed = |source| StartError { address: wanted, source };
         let listener = TcpListener::bind(wanted).await.map_err(failed)?;
@@ -109,9 +173,14 @@ impl Sim {
         }
     }
 
+    /// What opens the controls under `/_sim/`, as `Authorization: Bearer …`: the token, or a key.
+    pub fn token(&self) -> &str {
+        self.memory.config.token.as_ref().or(self.memory.config.keys.first()).map_or("", String::as_str)
+    }
+
     /// What it has received so far, oldest first.
     pub fn requests(&self) -> Vec<Received> {
-        self.memory.received()
+        self.memory.received().iter().map(Entry::received).collect()
     }
 
     /// Adds replies to come.
@@ -154,6 +223,8 @@ async fn serve(
     let Ok(address) = listener.local_addr() else { return };
     let mut listener = Some(listener);
     let graceful = GracefulShutdown::new();
+    let permits = Arc::new(Semaphore::new(memory.config.connections.clamp(1, Semaphore::MAX_PERMITS)));
+    let timeouts = memory.config.timeouts;
     loop {
         let Some(open) = &listener else {
             // A port that was given up for a while may be taken by nobody else on this machine in that time.
@@ -164,19 +235,15 @@ async fn serve(
             continue;
         };
         tokio::select! {
-            accepted = open.accept() => {
-                let Ok((stream, _)) = accepted else { continue };
-                let _ = stream.set_nodelay(true);
+            (stream, permit) = ikigai_listen::accept(open, &permits) => {
                 let connection = Connection::new(stream);
                 let (breaker, memory) = (connection.breaker(), Arc::clone(&memory));
                 let opened = memory.open_connection();
                 let service = service_fn(move |request| service::handle(Arc::clone(&memory), breaker.clone(), request));
-                let builder = auto::Builder::new(TokioExecutor::new());
-                let serving = builder.serve_connection(TokioIo::new(connection), service).into_owned();
-                let serving = graceful.watch(serving);
+                let (connection, watcher) = (Patient::new(connection, timeouts.write), graceful.watcher());
                 tokio::spawn(async move {
-                    let _ = serving.await;
-                    drop(opened);
+                    ikigai_listen::serve(connection, timeouts.head, watcher, service).await;
+                    drop((opened, permit));
                 });
             }
             Some(pause) = refusals.recv() => {

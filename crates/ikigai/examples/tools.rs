@@ -16,7 +16,7 @@ struct Weather {
 async fn main() -> Result<(), ikigai::Error> {
     let weather = ikigai::tool(|w: Weather| async move { format!("{}: 4 °C", w.city) });
     let model = ikigai::model("gemini-3-pro")?.tool(weather);
-    let answer = model.ask("What does the weather in city=\"Oslo\" ask me to wear?").await?;
+    let answer = model.ask("Check the weather in city=\"Oslo\": what should I wear?").await?;
     println!("{answer}");
     println!("{} steps", answer.steps().count());
     Ok(())

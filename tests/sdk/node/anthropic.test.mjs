@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
-import { PNG, TWENTY, URL, WEATHER, post, received } from './common.mjs';
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
+import { FILLED, PEOPLE, PNG, STEPS, TWENTY, URL, WEATHER, WRITTEN, post, received } from './common.mjs';
 
 const client = new Anthropic({ apiKey: 'key', baseURL: URL, maxRetries: 0 });
 const model = 'claude-sonnet-4-5';
@@ -43,6 +44,39 @@ test('thinking with a tool loop over three turns', async () => {
   assert.equal(last.content.at(-1).text, 'get_time answered: fine');
   messages[1].content[0].thinking = 'something else';
   await assert.rejects(client.messages.create({ ...settings, messages }), Anthropic.BadRequestError);
+});
+
+test('the tool runner streams thinking and three turns of tools', async () => {
+  const seen = [];
+  const runner = client.beta.messages.toolRunner({
+    model,
+    max_tokens: 4096,
+    stream: true,
+    thinking: { type: 'enabled', budget_tokens: 2048 },
+    messages: [user(PEOPLE)],
+    tools: names.map((name) =>
+      betaTool({
+        name,
+        description: '…',
+        inputSchema: WEATHER,
+        run: (given) => {
+          seen.push([name, given]);
+          return 'fine';
+        },
+      }),
+    ),
+  });
+  let streamed = '';
+  for await (const stream of runner) {
+    for await (const event of stream) {
+      if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') streamed += event.delta.text;
+    }
+  }
+  assert.deepEqual([seen, streamed], [STEPS, 'get_weather answered: fine']);
+});
+
+test('a schema in the prompt is filled', async () => {
+  assert.deepEqual(JSON.parse((await ask(WRITTEN)).content[0].text), FILLED);
 });
 
 test('parallel tools', async () => {

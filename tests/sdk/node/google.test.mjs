@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { ApiError, GoogleGenAI } from '@google/genai';
-import { PNG, TWENTY, URL, WEATHER, post } from './common.mjs';
+import { FILLED, PEOPLE, PNG, STEPS, TWENTY, URL, WEATHER, WRITTEN, post } from './common.mjs';
 
 const client = new GoogleGenAI({ apiKey: 'key', httpOptions: { baseUrl: URL } });
 const model = 'gemini-2.5-flash';
@@ -47,6 +47,35 @@ for (const which of ['gemini-2.5-pro', 'gemini-3-pro-preview']) {
     assert.equal((await ask(contents, config, which)).text, 'get_time answered: fine');
   });
 }
+
+for (const which of ['gemini-2.5-pro', 'gemini-3-pro-preview']) {
+  test(`a chat streams thinking and three turns of tools: ${which}`, async () => {
+    const config = { tools, thinkingConfig: { includeThoughts: true } };
+    // The chat sends every streamed chunk back as a content of its own.
+    const chat = client.chats.create({ model: which, config });
+    const seen = [];
+    let said = '';
+    let message = PEOPLE;
+    while (message) {
+      const calls = [];
+      for await (const chunk of await chat.sendMessageStream({ message })) {
+        for (const part of chunk.candidates?.[0]?.content?.parts ?? []) {
+          if (part.functionCall) calls.push(part.functionCall);
+          if (part.text && !part.thought) said += part.text;
+        }
+      }
+      seen.push(...calls.map(({ name, args }) => [name, args]));
+      const answers = calls.map(({ id, name }) => ({ functionResponse: { id, name, response: { output: 'fine' } } }));
+      message = answers.length > 0 ? answers : null;
+    }
+    assert.deepEqual([seen, said], [STEPS, 'get_weather answered: fine']);
+  });
+}
+
+test('JSON mode with the schema in the prompt', async () => {
+  const answer = await ask(WRITTEN, { responseMimeType: 'application/json' });
+  assert.deepEqual(JSON.parse(answer.text), FILLED);
+});
 
 test('parallel tools', async () => {
   const answer = await ask('Use get_weather and get_time for Bergen.', { tools });

@@ -3,7 +3,7 @@ import { beforeEach, test } from 'node:test';
 import OpenAI from 'openai';
 import { zodResponseFormat, zodTextFormat } from 'openai/helpers/zod';
 import { z } from 'zod';
-import { PNG, TWENTY, URL, WEATHER, post, received } from './common.mjs';
+import { FILLED, PEOPLE, PNG, STEPS, TWENTY, URL, WEATHER, WRITTEN, post, received } from './common.mjs';
 
 const client = new OpenAI({ apiKey: 'key', baseURL: URL + '/v1', maxRetries: 0 });
 const model = 'gpt-4.1';
@@ -42,6 +42,38 @@ test('chat: the tool runner', async () => {
     ],
   });
   assert.equal(await runner.finalContent(), 'get_weather answered: 4 °C in Oslo');
+});
+
+test('chat: the tool runner streams three turns', async () => {
+  const seen = [];
+  const runner = client.chat.completions.runTools({
+    model,
+    stream: true,
+    messages: [user(PEOPLE)],
+    tools: names.map((name) => ({
+      type: 'function',
+      function: {
+        name,
+        parameters: WEATHER,
+        parse: JSON.parse,
+        function: (given) => {
+          seen.push([name, given]);
+          return 'fine';
+        },
+      },
+    })),
+  });
+  let streamed = '';
+  runner.on('content', (piece) => (streamed += piece));
+  assert.equal(await runner.finalContent(), 'get_weather answered: fine');
+  assert.deepEqual([seen, streamed], [STEPS, 'get_weather answered: fine']);
+});
+
+test('chat: JSON mode with the schema in the prompt', async () => {
+  const answer = await client.chat.completions.create({
+    model, messages: [user(WRITTEN)], response_format: { type: 'json_object' },
+  });
+  assert.deepEqual(JSON.parse(answer.choices[0].message.content), FILLED);
 });
 
 test('chat: parallel tools, streamed', async () => {
@@ -92,6 +124,26 @@ test('responses: thinking with a tool loop over three turns', async () => {
     input.push({ type: 'function_call_output', call_id: call.call_id, output: 'fine' });
   }
   assert.equal((await client.responses.create({ ...settings, input })).output_text, 'get_time answered: fine');
+});
+
+test('responses: three turns of tools in the words of a person, streamed', async () => {
+  const settings = {
+    model: 'gpt-5.4', tools, store: false, include: ['reasoning.encrypted_content'],
+    reasoning: { effort: 'medium', summary: 'auto' },
+  };
+  const input = [user(PEOPLE)];
+  const seen = [];
+  for (;;) {
+    const answer = await client.responses.stream({ ...settings, input }).finalResponse();
+    const call = answer.output.find((item) => item.type === 'function_call');
+    if (!call) {
+      assert.deepEqual([seen, answer.output_text], [STEPS, 'get_weather answered: fine']);
+      break;
+    }
+    seen.push([call.name, JSON.parse(call.arguments)]);
+    input.push(...answer.output.map(({ parsed_arguments, ...item }) => item));
+    input.push({ type: 'function_call_output', call_id: call.call_id, output: 'fine' });
+  }
 });
 
 test('responses: structured output with the typed helper', async () => {

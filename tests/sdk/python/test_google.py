@@ -1,11 +1,12 @@
 import base64
+import json
 
 import pytest
 from google import genai
 from google.genai import errors, types
 from pydantic import BaseModel
 
-from conftest import PNG, URL, WEATHER, post, received
+from conftest import FILLED, PEOPLE, PNG, STEPS, URL, WEATHER, WRITTEN, post, received
 
 client = genai.Client(api_key="key", http_options=types.HttpOptions(base_url=URL))
 MODEL = "gemini-2.5-flash"
@@ -73,6 +74,30 @@ def test_thinking_with_a_tool_loop_over_three_turns(model):
                 part.thought_signature = None
         with pytest.raises(errors.ClientError, match="missing a thought_signature"):
             ask(history, model=model, **config)
+
+
+@pytest.mark.parametrize("model", ["gemini-2.5-pro", "gemini-3-pro-preview"])
+def test_three_turns_of_tools_in_the_words_of_a_person(model):
+    config = types.GenerateContentConfig(
+        tools=[TOOLS], automatic_function_calling=MANUAL, thinking_config=types.ThinkingConfig(include_thoughts=True)
+    )
+    # The chat sends every streamed chunk back as a content of its own.
+    chat, message, seen = client.chats.create(model=model, config=config), PEOPLE, []
+    while message:
+        chunks = list(chat.send_message_stream(message))
+        parts = [part for chunk in chunks for part in chunk.candidates[0].content.parts or []]
+        calls = [part.function_call for part in parts if part.function_call]
+        seen += [(call.name, call.args) for call in calls]
+        message = [
+            types.Part(function_response=types.FunctionResponse(id=call.id, name=call.name, response={"output": "fine"}))
+            for call in calls
+        ]
+    said = "".join(part.text for part in parts if part.text and not part.thought)
+    assert (seen, said) == (STEPS, "get_weather answered: fine")
+
+
+def test_a_schema_in_the_prompt_is_filled():
+    assert json.loads(ask(WRITTEN, response_mime_type="application/json").text) == FILLED
 
 
 def test_automatic_function_calling():

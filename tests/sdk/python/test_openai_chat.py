@@ -4,7 +4,7 @@ import openai
 import pytest
 from pydantic import BaseModel
 
-from conftest import PNG, URL, WEATHER, post, received
+from conftest import FILLED, PEOPLE, PNG, STEPS, URL, WEATHER, WRITTEN, post, received
 
 client = openai.OpenAI(api_key="key", base_url=URL + "/v1", max_retries=0)
 MODEL = "gpt-4.1"
@@ -52,6 +52,31 @@ def test_tool_loop_in_two_steps():
     messages += [first.choices[0].message, {"role": "tool", "tool_call_id": call.id, "content": "4 °C"}]
     second = client.chat.completions.create(model=MODEL, messages=messages, tools=TOOLS)
     assert second.choices[0].message.content == "get_weather answered: 4 °C"
+
+
+@pytest.mark.parametrize("model", ["gpt-5-mini", "deepseek-reasoner"])
+def test_three_turns_of_tools_in_the_words_of_a_person(model):
+    history, seen = [user(PEOPLE)], []
+    while True:
+        with client.chat.completions.stream(model=model, messages=history, tools=TOOLS) as stream:
+            message = stream.get_final_completion().choices[0].message
+        if not message.tool_calls:
+            break
+        (call,) = message.tool_calls
+        seen.append((call.function.name, json.loads(call.function.arguments)))
+        history += [message, {"role": "tool", "tool_call_id": call.id, "content": "fine"}]
+    assert (seen, message.content) == (STEPS, "get_weather answered: fine")
+
+
+def test_json_mode_with_the_schema_in_the_prompt():
+    for settings in ({"response_format": {"type": "json_object"}}, {}):
+        answer = client.chat.completions.create(model=MODEL, messages=[user(WRITTEN)], **settings)
+        assert json.loads(answer.choices[0].message.content) == FILLED
+    schema = WRITTEN.split("\n")
+    instructions = f"JSON schema:\n{schema[-1]}\nYou MUST answer with a JSON object that matches the JSON schema above."
+    messages = [{"role": "system", "content": instructions}, user(schema[0])]
+    answer = client.chat.completions.create(model=MODEL, messages=messages)
+    assert json.loads(answer.choices[0].message.content) == FILLED
 
 
 def test_parallel_tools_streamed():

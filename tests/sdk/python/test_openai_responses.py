@@ -4,7 +4,7 @@ import openai
 import pytest
 from pydantic import BaseModel
 
-from conftest import PNG, URL, WEATHER, post, received
+from conftest import FILLED, PEOPLE, PNG, STEPS, URL, WEATHER, WRITTEN, post, received
 
 client = openai.OpenAI(api_key="key", base_url=URL + "/v1", max_retries=0)
 MODEL = "gpt-4.1"
@@ -61,6 +61,29 @@ def test_thinking_with_a_tool_loop_over_three_turns():
     with pytest.raises(openai.BadRequestError) as raised:
         client.responses.create(input=broken, **settings)
     assert raised.value.code == "invalid_encrypted_content"
+
+
+def test_three_turns_of_tools_in_the_words_of_a_person():
+    settings = dict(
+        model="gpt-5.4", tools=TOOLS, store=False, include=["reasoning.encrypted_content"],
+        reasoning={"effort": "medium", "summary": "auto"},
+    )
+    history, seen = [{"role": "user", "content": PEOPLE}], []
+    while True:
+        with client.responses.stream(input=history, **settings) as stream:
+            answer = stream.get_final_response()
+        if not calls(answer):
+            break
+        (call,) = calls(answer)
+        seen.append((call.name, json.loads(call.arguments)))
+        history += [item.model_dump(exclude_none=True, exclude={"parsed_arguments"}) for item in answer.output]
+        history.append({"type": "function_call_output", "call_id": call.call_id, "output": "fine"})
+    assert (seen, answer.output_text) == (STEPS, "get_weather answered: fine")
+
+
+def test_a_schema_in_the_prompt_is_filled():
+    answer = client.responses.create(model=MODEL, input=WRITTEN, text={"format": {"type": "json_object"}})
+    assert json.loads(answer.output_text) == FILLED
 
 
 def test_parallel_tools():

@@ -167,7 +167,9 @@ async fn serve_until_stopped(source: &Source, new_key: bool, out: &mut Out) -> R
     }
     let mut setup = Setup::new(source.environment.clone())?;
     let simulator = if wants_simulator(&config) && !setup.has_simulator() {
-        let sim = Sim::start()
+        let mut quiet = ikigai_sim::Config::default();
+        quiet.log_bytes = 0;
+        let sim = Sim::with(quiet)
             .await
             .map_err(|error| Failure::new(format!("cannot start the built-in simulator: {error}")))?;
         setup = setup.simulator(sim.url());

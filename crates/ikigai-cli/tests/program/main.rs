@@ -14,6 +14,7 @@ mod history;
 mod keys;
 mod models;
 mod pages;
+mod recording;
 mod roles;
 mod safety;
 mod serve;

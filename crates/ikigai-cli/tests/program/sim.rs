@@ -25,10 +25,14 @@ fn start(arguments: &[&str]) -> (Child, String) {
 }
 
 fn post(address: &str, path: &str, body: &str) -> String {
+    post_as(address, "key", path, body)
+}
+
+fn post_as(address: &str, key: &str, path: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     write!(
         stream,
-        "POST {path} HTTP/1.1\r\nhost: sim\r\nauthorization: Bearer key\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+        "POST {path} HTTP/1.1\r\nhost: sim\r\nauthorization: Bearer {key}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )
     .unwrap();
@@ -41,7 +45,7 @@ const CHAT: &str = r#"{"model": "gpt-4.1", "messages": [{"role": "user", "conten
 
 #[test]
 fn its_one_line_is_its_address_and_ctrl_c_ends_it() {
-    let (mut child, address) = start(&[]);
+    let (mut child, address) = start(&["--token", "chosen-by-the-test"]);
     assert!(post(&address, "/v1/chat/completions", CHAT).contains("6*7 = 42"));
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let began = Instant::now();
@@ -57,6 +61,19 @@ fn its_one_line_is_its_address_and_ctrl_c_ends_it() {
     child.stdout.take().unwrap().read_to_string(&mut rest).unwrap();
     child.stderr.take().unwrap().read_to_string(&mut rest).unwrap();
     assert_eq!(rest, "");
+}
+
+#[test]
+fn the_controls_open_with_the_token_that_it_tells() {
+    let (mut child, address) = start(&[]);
+    let mut told = String::new();
+    BufReader::new(child.stderr.as_mut().unwrap()).read_line(&mut told).unwrap();
+    let token = told.trim().strip_prefix("controls under /_sim/ need: Authorization: Bearer ").unwrap().to_owned();
+    assert_eq!(token.len(), 32, "{told}");
+    assert!(post(&address, "/_sim/reset", "{}").starts_with("HTTP/1.1 401"));
+    assert!(post_as(&address, &token, "/_sim/reset", "{}").starts_with("HTTP/1.1 200"));
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 #[test]

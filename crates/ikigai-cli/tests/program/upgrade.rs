@@ -35,6 +35,9 @@ const KEPT: [Kept; 3] = [
     },
 ];
 
+/// What opens the controls of the simulator.
+const TOKEN: &str = "the-token-of-this-test";
+
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/version-0.1.0").join(name)
 }
@@ -56,7 +59,11 @@ fn home(simulator: &Simulator) -> Home {
 fn last_request(simulator: &Simulator) -> String {
     let url = simulator.url();
     let mut stream = TcpStream::connect(url.trim_start_matches("http://")).unwrap();
-    write!(stream, "GET /_sim/requests HTTP/1.1\r\nhost: sim\r\nconnection: close\r\n\r\n").unwrap();
+    write!(
+        stream,
+        "GET /_sim/requests HTTP/1.1\r\nhost: sim\r\nauthorization: Bearer {TOKEN}\r\nconnection: close\r\n\r\n"
+    )
+    .unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     let (_, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -79,7 +86,7 @@ fn goes_on(home: &Home, simulator: &Simulator) {
 
 #[test]
 fn a_database_of_version_0_1_0_opens_and_its_conversations_go_on() {
-    let simulator = Simulator::with(&[]);
+    let simulator = Simulator::with(&["--token", TOKEN]);
     let home = home(&simulator);
     std::fs::copy(fixture("ikigai.db"), home.path("ikigai.db")).unwrap();
     goes_on(&home, &simulator);
@@ -87,7 +94,7 @@ fn a_database_of_version_0_1_0_opens_and_its_conversations_go_on() {
 
 #[test]
 fn an_export_of_version_0_1_0_comes_in_and_its_conversations_go_on() {
-    let simulator = Simulator::with(&[]);
+    let simulator = Simulator::with(&["--token", TOKEN]);
     let home = home(&simulator);
     let imported = home.said(&["history", "import", fixture("conversations.jsonl").to_str().unwrap()]);
     assert_eq!((imported.code, imported.stdout.as_str()), (Some(0), "Imported 4 conversations with 26 messages\n"));

@@ -10,6 +10,7 @@ mod openai;
 mod openai_chat;
 mod openai_responses;
 mod schema;
+mod window;
 
 use http::HeaderMap;
 use ikigai_core::Dialect;
@@ -17,6 +18,8 @@ use ikigai_core::wire::WireError;
 use serde_json::{Map, Value};
 
 use crate::memory::Memory;
+
+pub(crate) use window::fits_window;
 
 /// A request as it came over the wire.
 #[derive(Debug, Clone, Copy)]

@@ -124,3 +124,19 @@ fn rules_have_names_of_their_own() {
         assert_eq!(names.len(), count, "{dialect}");
     }
 }
+
+#[test]
+fn contents_of_one_role_are_one_turn_for_gemini() {
+    let chunks = json!({"@path": "/v1beta/models/gemini-3-pro-preview:generateContent", "contents": [
+        {"role": "user", "parts": [{"text": "x"}]},
+        {"role": "model", "parts": [{"text": "I will call f and g.", "thought": true}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "skip_thought_signature_validator"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "g", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "g", "response": {}}}]},
+    ]});
+    let memory = memory();
+    let case = case(Dialect::Gemini, &chunks);
+    let wire = Wire { path: &case.path, headers: &case.headers, body: &case.body, memory: &memory };
+    assert_eq!(check(Dialect::Gemini, &wire), Ok(()));
+}

@@ -1,78 +1,62 @@
 //! Which tools a prompt calls for, and what is said when they have answered.
 
-use ikigai_core::{Block, Function, Message, Request, Role, Tool, ToolChoice, ToolResult};
+use ikigai_core::{Block, Function, Message, Request, Tool, ToolChoice, ToolResult};
 use serde_json::{Map, Value};
 
-use super::{choice, prompt, sample};
+use super::{Turn, asked, choice, sample};
+
+/// The most characters of a result that are told.
+const TOLD: usize = 4_000;
 
 /// The tools to call now, with their arguments; none when it is time for text.
 ///
-/// A prompt that names an offered tool gets a call of it, one that names two gets both at once. "then" makes steps:
-/// each round of results leads to the next step's tools.
-pub(super) fn wanted(request: &Request) -> Vec<(String, Map<String, Value>)> {
+/// A prompt that asks for an offered tool gets a call of it, one that asks for two gets both at once. "then" makes steps:
+/// each round of results leads to the next step's tools, and the last one to an answer.
+pub(super) fn wanted(request: &Request, turn: &Turn<'_>) -> Vec<(String, Map<String, Value>)> {
     let functions: Vec<&Function> = request.tools.iter().filter_map(Tool::as_function).collect();
-    let said = prompt(request);
-    let round = rounds(request);
-    let steps: Vec<&str> = said.split(" then ").collect();
-    let step = steps.get(round).copied().unwrap_or_default();
-    let named = named_in(&functions, step);
+    let steps = asked::steps(&turn.prompt, &functions);
+    let (text, asked) = match steps.get(turn.rounds) {
+        Some(step) => (step.text, step.tools.clone()),
+        None => (turn.prompt.as_str(), Vec::new()),
+    };
     let chosen: Vec<&Function> = match choice(request) {
         ToolChoice::None => Vec::new(),
-        ToolChoice::Auto => named,
+        ToolChoice::Auto => asked,
         // Forced on every turn, a model would never come to an end: results are answered with text.
-        ToolChoice::Required | ToolChoice::Specific(_) if round > 0 => named,
-        ToolChoice::Required if named.is_empty() => functions.first().copied().into_iter().collect(),
-        ToolChoice::Required => named,
+        ToolChoice::Required | ToolChoice::Specific(_) if turn.rounds > 0 => asked,
+        ToolChoice::Required if asked.is_empty() => functions.first().copied().into_iter().collect(),
+        ToolChoice::Required => asked,
         ToolChoice::Specific(name) => functions.into_iter().filter(|function| function.name == name).collect(),
     };
     let at_most = if request.parallel_tool_calls == Some(false) { 1 } else { usize::MAX };
-    chosen.into_iter().take(at_most).map(|function| (function.name.clone(), arguments(function, step))).collect()
+    let about = if chosen.len() == 1 { about_the_only } else { about_one_of_several };
+    let arguments = |function: &Function| arguments(function, &about(function, text));
+    chosen.into_iter().take(at_most).map(|function| (function.name.clone(), arguments(function))).collect()
 }
 
-fn arguments(function: &Function, step: &str) -> Map<String, Value> {
-    // What is said before the tool's name is about other tools.
-    let about = step.find(&function.name).and_then(|start| step.get(start..)).unwrap_or(step);
-    let about = about.strip_prefix(function.name.as_str()).unwrap_or(about);
+/// What is said about the one tool of a step: what follows its name, then what is said before it.
+fn about_the_only(function: &Function, text: &str) -> String {
+    match text.split_once(function.name.as_str()) {
+        Some((before, behind)) => format!("{behind}\n{before}"),
+        None => text.to_owned(),
+    }
+}
+
+/// What is said about one of several tools: what follows its name. What is said before it is about the others.
+fn about_one_of_several(function: &Function, text: &str) -> String {
+    text.split_once(function.name.as_str()).map_or(text, |(_, behind)| behind).to_owned()
+}
+
+fn arguments(function: &Function, about: &str) -> Map<String, Value> {
     match sample::from_prompt(function.parameters.value(), about) {
         Value::Object(arguments) => arguments,
         _ => Map::new(),
     }
 }
 
-/// The functions whose names stand in the text as words, in the order of the text.
-fn named_in<'a>(functions: &[&'a Function], text: &str) -> Vec<&'a Function> {
-    let mut found: Vec<(usize, &Function)> =
-        functions.iter().filter_map(|function| Some((word_in(text, &function.name)?, *function))).collect();
-    found.sort_by_key(|(place, _)| *place);
-    found.into_iter().map(|(_, function)| function).collect()
-}
-
-fn word_in(text: &str, word: &str) -> Option<usize> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-    text.match_indices(word)
-        .find(|(start, _)| {
-            let before = text.get(..*start).and_then(|before| before.chars().next_back());
-            let behind = text.get(start + word.len()..).and_then(|behind| behind.chars().next());
-            !before.is_some_and(is_part) && !behind.is_some_and(is_part)
-        })
-        .map(|(start, _)| start)
-}
-
-/// How many rounds of results have come since the user last spoke.
-fn rounds(request: &Request) -> usize {
-    request
-        .messages
-        .iter()
-        .rev()
-        .take_while(|message| message.role != Role::User)
-        .filter(|message| message.role == Role::Tool)
-        .count()
-}
-
-/// What the tools answered, in words; none when the conversation does not end with results.
-pub(super) fn results(request: &Request) -> Option<String> {
-    let last = request.messages.last().filter(|message| message.role == Role::Tool)?;
-    let told: Vec<String> = last
+/// What the tools answered, in words.
+pub(super) fn told(request: &Request, results: &Message) -> String {
+    let told: Vec<String> = results
         .content
         .iter()
         .filter_map(Block::as_tool_result)
@@ -82,7 +66,7 @@ pub(super) fn results(request: &Request) -> Option<String> {
             format!("{name} {verb}: {}", content(result))
         })
         .collect();
-    Some(told.join("; "))
+    told.join("; ")
 }
 
 fn called_name<'a>(messages: &'a [Message], id: &str) -> Option<&'a str> {
@@ -102,5 +86,12 @@ fn content(result: &ToolResult) -> String {
             _ => "something else".to_owned(),
         })
         .collect();
-    if pieces.is_empty() { "nothing".to_owned() } else { pieces.join(", ") }
+    if pieces.is_empty() {
+        return "nothing".to_owned();
+    }
+    let all = pieces.join(", ");
+    match all.char_indices().nth(TOLD) {
+        Some((end, _)) => format!("{}…", all.get(..end).unwrap_or_default()),
+        None => all,
+    }
 }

@@ -1,23 +1,27 @@
 //! The talker: answers by rules, always the same way, and shows that it understood.
 //!
-//! It is no model. It calls the tools that a prompt names, fills schemas, does sums, remembers what it was told, and
+//! It is no model. It calls the tools that a prompt asks for, fills schemas, does sums, remembers what it was told, and
 //! says back the rest.
 
 mod arithmetic;
+mod asked;
 mod calls;
 mod finish;
 mod sample;
+mod schema;
 mod thoughts;
 mod tokens;
+mod turn;
 mod words;
 
 use ikigai_core::wire::Ids;
-use ikigai_core::{Block, Dialect, FinishReason, OutputFormat, Request, Response, Role, ToolChoice};
+use ikigai_core::{Block, Dialect, FinishReason, OutputFormat, Request, Response, ToolChoice};
 
 use crate::memory::Memory;
 
 pub(crate) use finish::finish;
 pub(crate) use tokens::prompt_tokens;
+pub(crate) use turn::Turn;
 
 /// Who is talked to, and with what memory.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +46,8 @@ impl Talk<'_> {
 
 /// The answer to a request.
 pub(crate) fn answer(request: &Request, talk: &Talk<'_>) -> Response {
-    let calls = calls::wanted(request);
+    let turn = Turn::of(request);
+    let calls = calls::wanted(request, &turn);
     if !calls.is_empty() {
         let mut ids = Ids::seeded(talk.seed);
         let content = calls
@@ -51,31 +56,31 @@ pub(crate) fn answer(request: &Request, talk: &Talk<'_>) -> Response {
             .collect();
         return finish(content, FinishReason::ToolUse, request, talk);
     }
-    finish(vec![Block::text(text(request))], FinishReason::Stop, request, talk)
+    finish(vec![Block::text(text(request, &turn))], FinishReason::Stop, request, talk)
 }
 
-fn text(request: &Request) -> String {
-    let prompt = prompt(request);
+fn text(request: &Request, turn: &Turn<'_>) -> String {
     match &request.output_format {
-        Some(OutputFormat::JsonSchema(format)) => sample::from_prompt(format.schema.value(), &prompt).to_string(),
-        Some(OutputFormat::Json) => serde_json::json!({"answer": plain(request, &prompt)}).to_string(),
-        Some(OutputFormat::Text) | None => plain(request, &prompt),
+        Some(OutputFormat::JsonSchema(format)) => sample::from_prompt(format.schema.value(), &turn.prompt).to_string(),
+        Some(OutputFormat::Json) => match schema::anywhere(request, &turn.prompt) {
+            Some(found) => found.filled(),
+            None => serde_json::json!({"answer": plain(request, turn)}).to_string(),
+        },
+        // Clients whose model has no structured output write the schema into the prompt.
+        Some(OutputFormat::Text) | None => match schema::asked_for(request, &turn.prompt) {
+            Some(found) => found.filled(),
+            None => plain(request, turn),
+        },
         // A form that did not exist when this was written: text is what every model can do.
-        Some(_) => plain(request, &prompt),
+        Some(_) => plain(request, turn),
     }
 }
 
-fn plain(request: &Request, prompt: &str) -> String {
-    match calls::results(request) {
-        Some(results) => results,
-        None => words::reply(request, prompt),
+fn plain(request: &Request, turn: &Turn<'_>) -> String {
+    match turn.results {
+        Some(results) => calls::told(request, results),
+        None => words::reply(request, turn),
     }
-}
-
-/// What the user last said.
-pub(crate) fn prompt(request: &Request) -> String {
-    let last = request.messages.iter().rev().find(|message| message.role == Role::User);
-    last.map(ikigai_core::Message::text).unwrap_or_default()
 }
 
 /// May the model call tools, and must it?

@@ -4,7 +4,7 @@ use ikigai_core::catalog::{ThinkingKind, ThinkingOff, rules_for};
 use ikigai_core::wire::Ids;
 use ikigai_core::{Block, Dialect, Level, Part, ProviderData, Request, ThinkingBlock};
 
-use super::{Talk, prompt, tokens};
+use super::{Talk, Turn, tokens};
 use crate::seals::Purpose;
 
 /// What was thought about a request.
@@ -82,7 +82,7 @@ fn text(request: &Request, content: &[Block]) -> String {
     if let Some(scripted) = scripted {
         return scripted;
     }
-    let said: String = prompt(request).chars().take(120).collect();
+    let said: String = Turn::of(request).prompt.chars().take(120).collect();
     let calls: Vec<&str> = content.iter().filter_map(Block::as_tool_call).map(|call| call.name.as_str()).collect();
     let plan =
         if calls.is_empty() { "I will answer".to_owned() } else { format!("I will call {}", calls.join(" and ")) };

@@ -2,12 +2,12 @@
 
 use ikigai_core::{Block, Request, Role, Source};
 
-use super::arithmetic;
+use super::{Turn, arithmetic};
 
 /// The answer to a prompt, with what was attached acknowledged first.
-pub(super) fn reply(request: &Request, prompt: &str) -> String {
-    let attached = attachments(request);
-    let said = said(request, prompt);
+pub(super) fn reply(request: &Request, turn: &Turn<'_>) -> String {
+    let attached = attachments(turn);
+    let said = said(request, &turn.prompt);
     match (attached.is_empty(), said.is_empty()) {
         (true, _) => said,
         (false, true) => attached,
@@ -97,11 +97,9 @@ fn quoted(text: &str) -> String {
     format!("“{}”", short.trim())
 }
 
-/// What was attached to the last user message, by type and size.
-fn attachments(request: &Request) -> String {
-    let Some(last) = request.messages.iter().rev().find(|message| message.role == Role::User) else {
-        return String::new();
-    };
+/// What was attached to the prompt, by type and size.
+fn attachments(turn: &Turn<'_>) -> String {
+    let Some(last) = turn.message else { return String::new() };
     let seen: Vec<String> = last
         .content
         .iter()
@@ -137,7 +135,7 @@ mod tests {
 
     fn ask(prompts: &[&str]) -> String {
         let request = prompts.iter().fold(Request::new("m"), |request, prompt| request.user(*prompt));
-        reply(&request, prompts.last().unwrap())
+        reply(&request, &Turn::of(&request))
     }
 
     #[test]
@@ -158,6 +156,9 @@ mod tests {
     #[test]
     fn attachments_are_acknowledged() {
         let request = Request::new("m").user([Block::text("Look"), Block::file(b"\x89PNG\r\n\x1a\n", "a.png")]);
-        assert_eq!(reply(&request, "Look"), "I see an image (image/png, 8 bytes). You said: “Look” (1 word).");
+        assert_eq!(
+            reply(&request, &Turn::of(&request)),
+            "I see an image (image/png, 8 bytes). You said: “Look” (1 word)."
+        );
     }
 }

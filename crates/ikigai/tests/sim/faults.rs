@@ -188,7 +188,10 @@ async fn a_provider_that_is_away_for_a_moment_is_found_again() {
         support::builder(&sim).retry(Retry::default().attempts(8).first_wait(Duration::from_millis(50))).build();
     let model = client.unwrap().model("anthropic:claude-sonnet-4-5").unwrap();
     let http = ikigai::transport::Http::builder().no_proxy().build().unwrap();
-    let refuse = http::Request::post(format!("{}/_sim/refuse", sim.url())).body(r#"{"ms": 300}"#.into()).unwrap();
+    let refuse = http::Request::post(format!("{}/_sim/refuse", sim.url()))
+        .header("authorization", format!("Bearer {}", sim.token()))
+        .body(r#"{"ms": 300}"#.into())
+        .unwrap();
     ikigai::transport::Transport::send(&http, refuse).await.unwrap();
     let answer = model.ask(PROMPT).await.unwrap();
     assert_eq!(answer.text(), WHOLE);

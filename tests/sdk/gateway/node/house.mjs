@@ -1,6 +1,7 @@
 // The simulator, the gateway before it, and what is said about both: the addresses come from the environment.
 
 const SIM = process.env.IKIGAI_SIM_URL;
+const TOKEN = process.env.IKIGAI_SIM_TOKEN;
 export const GATEWAY = process.env.IKIGAI_GATEWAY_URL;
 export const KEY = process.env.IKIGAI_GATEWAY_KEY;
 
@@ -20,8 +21,8 @@ globalThis.fetch = async (...request) => {
 };
 
 async function control(verb, body) {
-  const headers = { 'content-type': 'application/json' };
-  const request = body === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(body) };
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  const request = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
   const answer = await fetch(`${SIM}/_sim/${verb}`, request);
   if (!answer.ok) throw new Error(await answer.text());
   return answer.json();

@@ -6,6 +6,7 @@ import re
 import urllib.request
 
 SIM = os.environ["IKIGAI_SIM_URL"]
+TOKEN = os.environ["IKIGAI_SIM_TOKEN"]
 GATEWAY = os.environ["IKIGAI_GATEWAY_URL"]
 KEY = os.environ["IKIGAI_GATEWAY_KEY"]
 
@@ -35,7 +36,7 @@ def listen(response):
 
 
 def reset():
-    control("reset")
+    control("reset", {})
 
 
 def expect(*replies):
@@ -45,12 +46,12 @@ def expect(*replies):
 
 def received():
     """The bodies of the requests that reached the simulator."""
-    with urllib.request.urlopen(SIM + "/_sim/requests") as answer:
-        return [request["body"] for request in json.load(answer)["requests"]]
+    return [request["body"] for request in control("requests")["requests"]]
 
 
 def control(verb, body=None):
-    headers = {"content-type": "application/json"}
-    request = urllib.request.Request(f"{SIM}/_sim/{verb}", json.dumps(body or {}).encode(), headers)
+    headers = {"authorization": f"Bearer {TOKEN}", "content-type": "application/json"}
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(f"{SIM}/_sim/{verb}", data, headers)
     with urllib.request.urlopen(request) as answer:
         return json.load(answer)

@@ -31,10 +31,6 @@ fn parts(content: &Value) -> &[Value] {
     members(content, "parts")
 }
 
-fn has_call(content: &Value) -> bool {
-    parts(content).iter().any(|part| member(part, "functionCall").is_some())
-}
-
 fn has_response(content: &Value) -> bool {
     parts(content).iter().any(|part| member(part, "functionResponse").is_some())
 }
@@ -80,36 +76,56 @@ pub(super) fn parts_hold_something(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub(super) fn calls_follow(wire: &Wire<'_>) -> Result<(), Refusal> {
-    let contents = contents(wire);
-    let calls = contents.iter().enumerate().filter(|(_, content)| is_model(content) && has_call(content));
-    for (n, _) in calls {
-        let before = n.checked_sub(1).and_then(|before| contents.get(before));
-        if before.is_none_or(is_model) {
-            return Err(invalid(
-                "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
-            ));
+/// Consecutive contents of one role, which count as one turn: the official chat helpers send each streamed chunk of the
+/// model as a content of its own.
+struct Turn<'a> {
+    is_model: bool,
+    parts: Vec<&'a Value>,
+}
+
+impl Turn<'_> {
+    fn count(&self, name: &str) -> usize {
+        self.parts.iter().filter(|part| member(part, name).is_some()).count()
+    }
+}
+
+fn turns(contents: &[Value]) -> Vec<Turn<'_>> {
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    for content in contents {
+        let is_model = is_model(content);
+        match turns.last_mut() {
+            Some(last) if last.is_model == is_model => last.parts.extend(parts(content)),
+            _ => turns.push(Turn { is_model, parts: parts(content).iter().collect() }),
         }
     }
-    Ok(())
+    turns
+}
+
+pub(super) fn calls_follow(wire: &Wire<'_>) -> Result<(), Refusal> {
+    // Turns of the model and of the user alternate, so only the first can be out of place.
+    match turns(contents(wire)).first() {
+        Some(first) if first.is_model && first.count("functionCall") > 0 => Err(invalid(
+            "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+        )),
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn calls_answered(wire: &Wire<'_>) -> Result<(), Refusal> {
-    let contents = contents(wire);
-    let count = |content: &Value, name: &str| parts(content).iter().filter(|part| member(part, name).is_some()).count();
-    for (n, content) in contents.iter().enumerate() {
-        let calls = if is_model(content) { count(content, "functionCall") } else { 0 };
-        let answers = contents.get(n + 1).map_or(0, |next| count(next, "functionResponse"));
-        // A call may stand without any response, at the end or before other words; but not with fewer than there were calls.
-        if calls > 0 && answers > 0 && answers != calls {
-            return Err(invalid(
-                "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
-            ));
-        }
-        let called = n.checked_sub(1).and_then(|before| contents.get(before)).is_some_and(has_call);
-        if has_response(content) && !called {
+    let turns = turns(contents(wire));
+    let before = std::iter::once(None).chain(turns.iter().map(Some));
+    for (turn, before) in turns.iter().zip(before).filter(|(turn, _)| !turn.is_model) {
+        let calls = before.map_or(0, |before| before.count("functionCall"));
+        let answers = turn.count("functionResponse");
+        if answers > 0 && calls == 0 {
             return Err(invalid(
                 "Please ensure that function response turn comes immediately after a function call turn.",
+            ));
+        }
+        // A call may stand without any response, at the end or before other words; but not with fewer than there were calls.
+        if answers > 0 && answers != calls {
+            return Err(invalid(
+                "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
             ));
         }
     }
@@ -147,8 +163,8 @@ pub(super) fn signed(wire: &Wire<'_>) -> Result<(), Refusal> {
     if !rules_for(model(wire)).signatures_required {
         return Ok(());
     }
-    for content in current_turn(wire).iter().filter(|content| is_model(content)) {
-        let first = parts(content).iter().find(|part| member(part, "functionCall").is_some());
+    for turn in turns(current_turn(wire)).iter().filter(|turn| turn.is_model) {
+        let first = turn.parts.iter().find(|part| member(part, "functionCall").is_some());
         if let Some(part) = first.filter(|part| signature(part).is_empty()) {
             let name = member(part, "functionCall").map_or("", |call| word(call, "name"));
             return Err(invalid(format!(

@@ -134,7 +134,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "call after a user turn",
         check: contents::calls_follow,
-        example: r#"{"contents": [{"role": "user", "parts": [{"text": "x"}]}, {"role": "model", "parts": [{"text": "y"}]}, {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}, {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]}]}"#,
+        example: r#"{"contents": [{"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}, {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {}}}]}]}"#,
         says: "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
     },
     Rule {

@@ -1,125 +1,14 @@
 //! The simulator over a real socket: answers, scripts, faults, controls.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper that fails is a test that fails")]
-
-use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use ikigai_core::wire::{Ids, StreamDecoder};
-use ikigai_core::{Collector, Dialect, ErrorKind, Event, FinishReason};
+use ikigai_core::{Dialect, ErrorKind, FinishReason};
 use ikigai_sim::{Config, Fault, FaultRule, Script, Sim};
 use pretty_assertions::assert_eq;
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// What came back, as far as it came.
-#[derive(Debug)]
-struct Got {
-    head: String,
-    body: Vec<u8>,
-    /// Did the connection end as HTTP says it should?
-    whole: bool,
-    error: Option<std::io::ErrorKind>,
-}
-
-impl Got {
-    fn status(&self) -> u16 {
-        self.head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0)
-    }
-
-    fn header(&self, name: &str) -> Option<&str> {
-        self.head.lines().find_map(|line| line.strip_prefix(&format!("{name}: ")))
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap()
-    }
-
-    /// The body as a stream of a dialect, decoded.
-    fn response(&self, dialect: Dialect) -> ikigai_core::Response {
-        let mut decoder = StreamDecoder::new(dialect, Ids::default(), &ikigai_core::Limits::default());
-        let mut events: Vec<Event> = Vec::new();
-        decoder.feed(&self.body, &mut events);
-        decoder.end(&mut events);
-        let mut collector = Collector::default();
-        collector.extend(events);
-        collector.finish()
-    }
-}
-
-fn send(sim: &Sim, path: &str, headers: &str, body: &Value) -> Got {
-    let mut stream = TcpStream::connect(sim.url().strip_prefix("http://").unwrap()).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
-    let body = body.to_string();
-    write!(
-        stream,
-        "POST {path} HTTP/1.1\r\nhost: sim\r\nauthorization: Bearer key\r\nanthropic-version: 2023-06-01\r\nconnection: close\r\ncontent-length: {}\r\n{headers}\r\n{body}",
-        body.len()
-    )
-    .unwrap();
-    let (mut raw, mut buffer, mut error) = (Vec::new(), [0; 4096], None);
-    loop {
-        match stream.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => raw.extend_from_slice(&buffer[..read]),
-            Err(failed) => {
-                error = Some(failed.kind());
-                break;
-            }
-        }
-    }
-    split(&raw, error)
-}
-
-fn split(raw: &[u8], error: Option<std::io::ErrorKind>) -> Got {
-    let Some(end) = raw.windows(4).position(|window| window == b"\r\n\r\n") else {
-        return Got { head: String::from_utf8_lossy(raw).into_owned(), body: Vec::new(), whole: false, error };
-    };
-    let head = String::from_utf8_lossy(&raw[..end]).into_owned();
-    let rest = &raw[end + 4..];
-    if !head.contains("transfer-encoding: chunked") {
-        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse::<usize>().ok());
-        return Got { head, body: rest.to_vec(), whole: length == Some(rest.len()), error };
-    }
-    let (mut body, mut rest, mut whole) = (Vec::new(), rest, false);
-    while let Some(line) = rest.windows(2).position(|window| window == b"\r\n") {
-        let size = usize::from_str_radix(std::str::from_utf8(&rest[..line]).unwrap(), 16).unwrap();
-        rest = &rest[line + 2..];
-        if size == 0 {
-            whole = true;
-            break;
-        }
-        let available = size.min(rest.len());
-        body.extend_from_slice(&rest[..available]);
-        rest = rest.get(size + 2..).unwrap_or_default();
-    }
-    Got { head, body, whole, error }
-}
-
-fn ask(dialect: Dialect, text: &str, stream: bool) -> (String, Value) {
-    match dialect {
-        Dialect::Anthropic => (
-            "/v1/messages".into(),
-            json!({"model": "claude-sonnet-4-5", "max_tokens": 4096, "stream": stream, "messages": [{"role": "user", "content": text}]}),
-        ),
-        Dialect::OpenaiChat => (
-            "/v1/chat/completions".into(),
-            json!({"model": "gpt-4.1", "stream": stream, "messages": [{"role": "user", "content": text}]}),
-        ),
-        Dialect::OpenaiResponses => {
-            ("/v1/responses".into(), json!({"model": "gpt-4.1", "stream": stream, "input": text}))
-        }
-        Dialect::Gemini => {
-            let method = if stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
-            (
-                format!("/v1beta/models/gemini-2.5-flash:{method}"),
-                json!({"contents": [{"role": "user", "parts": [{"text": text}]}]}),
-            )
-        }
-        // No client speaks it.
-        Dialect::BedrockConverse => (String::new(), Value::Null),
-    }
-}
+use crate::support::{Got, ask, control, send};
 
 /// Asks for a long answer as a stream, with a fault.
 fn broken(sim: &Sim, dialect: Dialect, fault: &str) -> Got {
@@ -286,7 +175,7 @@ async fn faults_by_number_hit_that_request_alone() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn refused_connections_are_refused_and_come_back() {
     let sim = Sim::start().await.unwrap();
-    assert_eq!(send(&sim, "/_sim/refuse", "", &json!({"ms": 300})).status(), 200);
+    assert_eq!(control(&sim, "refuse", &json!({"ms": 300})).status(), 200);
     let address = sim.url().strip_prefix("http://").unwrap().to_owned();
     let refused = (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(1));
@@ -308,16 +197,16 @@ async fn scripts_answer_and_requests_are_read_back_without_keys() {
     let got = send(&sim, &path, "x-api-key: secret-key\r\n", &body).json();
     assert_eq!(got.pointer("/content/0/input"), Some(&json!({"city": "Oslo"})));
     assert_eq!(got["stop_reason"], "tool_use");
-    assert_eq!(send(&sim, "/_sim/expect", "", &json!({"reply": [{"text": "Scripted."}]})).json(), json!({"queued": 1}));
+    assert_eq!(control(&sim, "expect", &json!({"reply": [{"text": "Scripted."}]})).json(), json!({"queued": 1}));
     let (path, body) = ask(Dialect::Gemini, "Anything", false);
     let got = send(&sim, &format!("{path}?key=secret-key"), "", &body).json();
     assert_eq!(got.pointer("/candidates/0/content/parts/0/text"), Some(&json!("Scripted.")));
     let received = sim.requests();
     assert_eq!(received.iter().map(|request| request.number).collect::<Vec<_>>(), [1, 2]);
     assert!(!serde_json::to_string(&received).unwrap().contains("secret-key"));
-    assert_eq!(send(&sim, "/_sim/reset", "", &json!({})).status(), 200);
+    assert_eq!(control(&sim, "reset", &json!({})).status(), 200);
     assert_eq!(sim.requests(), []);
-    let bad = send(&sim, "/_sim/expect", "", &json!({"reply": [{"txt": 1}]}));
+    let bad = control(&sim, "expect", &json!({"reply": [{"txt": 1}]}));
     assert_eq!(bad.status(), 400);
     assert!(
         bad.json().pointer("/error/message").unwrap().as_str().unwrap().contains("reply[0].txt: unknown field `txt`"),

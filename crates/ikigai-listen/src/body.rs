@@ -6,8 +6,6 @@ use std::time::Duration;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
-use ikigai::ErrorKind;
-use ikigai_core::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
@@ -20,31 +18,44 @@ const WAIT: Duration = Duration::from_secs(60);
 
 /// Room in memory for the requests that are held at once.
 #[derive(Debug, Clone)]
-pub(crate) struct Room(Arc<Semaphore>);
+pub struct Room(Arc<Semaphore>);
 
 /// A request's body, with the room that it takes.
 #[derive(Debug)]
-pub(crate) struct Held {
-    pub(crate) bytes: Bytes,
+pub struct Held {
+    /// The body.
+    pub bytes: Bytes,
     _room: Option<OwnedSemaphorePermit>,
 }
 
 /// Why a body was not read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refused {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It has more bytes than this.
+    #[error("the request is larger than the limit of {0} bytes")]
     TooLarge(usize),
+    /// Its next piece was not there in time.
+    #[error("the rest of the request did not arrive in time")]
     TooSlow,
+    /// There is no room for it beside those that are held.
+    #[error("the server is holding too many requests; try again")]
     NoRoom,
+    /// The connection ended before it did.
+    #[error("the request broke off")]
     Broken,
 }
 
 impl Room {
-    pub(crate) fn new(bytes: usize) -> Self {
+    /// Room for so many bytes.
+    pub fn new(bytes: usize) -> Self {
         Room(Arc::new(Semaphore::new((bytes / PIECE).clamp(1, Semaphore::MAX_PERMITS))))
     }
 
     /// Reads a body of at most `most` bytes, whose pieces are at most `pause` apart.
-    pub(crate) async fn read(&self, mut body: Incoming, most: usize, pause: Duration) -> Result<Held, Refused> {
+    ///
+    /// # Errors
+    /// If it is larger, slower, or broken, or there is no room for it.
+    pub async fn read(&self, mut body: Incoming, most: usize, pause: Duration) -> Result<Held, Refused> {
         let told = body.size_hint();
         if told.lower() > most as u64 {
             return Err(Refused::TooLarge(most));
@@ -97,20 +108,13 @@ fn pieces(bytes: usize) -> u32 {
 }
 
 impl Refused {
-    /// The status and the error for the client.
-    pub(crate) fn error(self) -> (u16, Error) {
-        let (status, kind, message) = match self {
-            Refused::TooLarge(most) => {
-                (413, ErrorKind::RequestTooLarge, format!("the request is larger than the limit of {most} bytes"))
-            }
-            Refused::TooSlow => {
-                (408, ErrorKind::InvalidRequest, "the rest of the request did not arrive in time".to_owned())
-            }
-            Refused::NoRoom => {
-                (503, ErrorKind::Overloaded, "the gateway is holding too many requests; try again".to_owned())
-            }
-            Refused::Broken => (400, ErrorKind::InvalidRequest, "the request broke off".to_owned()),
-        };
-        (status, Error::new(kind, message))
+    /// The HTTP status that says so.
+    pub fn status(self) -> u16 {
+        match self {
+            Refused::TooLarge(_) => 413,
+            Refused::TooSlow => 408,
+            Refused::NoRoom => 503,
+            Refused::Broken => 400,
+        }
     }
 }

@@ -9,7 +9,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
 /// A connection that fails when the other end takes nothing for too long.
-pub(crate) struct Patient<S> {
+#[derive(Debug)]
+pub struct Patient<S> {
     stream: S,
     limit: Duration,
     /// Since when a write waits.
@@ -17,7 +18,8 @@ pub(crate) struct Patient<S> {
 }
 
 impl<S> Patient<S> {
-    pub(crate) fn new(stream: S, limit: Duration) -> Self {
+    /// A write may wait for this long.
+    pub fn new(stream: S, limit: Duration) -> Self {
         Patient { stream, limit, waiting: None }
     }
 

@@ -1,10 +1,12 @@
-//! `ikigai sim`: the simulator as a server.
+//! `ikigai sim`: the simulator as a server, and the recorder of exchanges with real providers.
+
+mod upstream;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
-use ikigai_sim::{Config, Fault, FaultRule, Script, Sim as Server};
+use ikigai_sim::{Config, Fault, FaultRule, Recorder, Recordings, Script, Sim as Server, Source};
 
 use crate::exit::Failure;
 use crate::output::Out;
@@ -30,6 +32,9 @@ pub(crate) struct Sim {
     /// A key to accept; without any, every key is accepted
     #[arg(long = "key", value_name = "KEY")]
     keys: Vec<String>,
+    /// What opens the controls under /_sim/; without it and without keys, a random one that is printed
+    #[arg(long, value_name = "TOKEN", env = "IKIGAI_SIM_TOKEN", hide_env_values = true)]
+    token: Option<String>,
     /// Scripted replies, as TOML or JSON
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
@@ -39,6 +44,15 @@ pub(crate) struct Sim {
     /// Answer every request of a kind with the same prepared bytes, for load tests
     #[arg(long)]
     canned: bool,
+    /// Send requests on to --upstream, and keep each exchange in DIR, without its keys
+    #[arg(long, value_name = "DIR", requires = "upstream", conflicts_with_all = ["replay", "script", "canned", "faults"])]
+    record: Option<PathBuf>,
+    /// The provider to record, such as https://api.openai.com
+    #[arg(long, value_name = "URL", requires = "record", value_parser = web_address)]
+    upstream: Option<String>,
+    /// Answer from the exchanges in DIR, byte for byte
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["script", "canned"])]
+    replay: Option<PathBuf>,
 }
 
 const AFTER_LONG_HELP: &str = "\
@@ -53,6 +67,11 @@ Examples:
       Every tenth request is told to wait, the third breaks off in the middle.
   ikigai sim --script replies.toml
       Replies of your own for the requests that match.
+
+  ikigai sim --record recordings --upstream https://api.openai.com
+      Programs that use it get the answers of the real thing, and each exchange is kept.
+  ikigai sim --replay recordings
+      The same answers again, without a key and without a network.
 
 Faults:
   status=N[,retry_after_ms=N]  slow_first_byte,ms=N  slow_drip,ms=N  stall  cut_before_headers  cut_mid_header
@@ -78,15 +97,42 @@ fn fault_rule(text: &str) -> Result<FaultRule, String> {
     Ok(FaultRule { fault, rate, nth })
 }
 
+/// Accepts the address of a server.
+fn web_address(text: &str) -> Result<String, String> {
+    let has_host = |rest: &str| !rest.is_empty() && !rest.starts_with('/') && !rest.contains(['?', '#', ' ']);
+    match text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")) {
+        Some(rest) if has_host(rest) => Ok(text.to_owned()),
+        _ => Err("use an address such as https://api.openai.com".to_owned()),
+    }
+}
+
+/// Where the answers come from.
+fn source(sim: &Sim) -> Result<Source, Failure> {
+    if let (Some(folder), Some(url)) = (&sim.record, &sim.upstream) {
+        let provider = upstream::Provider::new()
+            .map_err(|error| Failure::new(format!("cannot set up the way to {url}: {error}")))?;
+        let recorder = Recorder::new(folder, url, provider)
+            .map_err(|error| Failure::new(format!("cannot record into {}: {error}", folder.display())))?;
+        return Ok(Source::Record(recorder));
+    }
+    match &sim.replay {
+        Some(folder) => Ok(Source::Replay(Recordings::read(folder).map_err(|error| Failure::new(error.to_string()))?)),
+        None => Ok(Source::Talker),
+    }
+}
+
 pub(crate) fn run(sim: Sim, out: &mut Out) -> Result<(), Failure> {
     let script = match &sim.script {
         Some(file) => read_script(file)?,
         None => Script::default(),
     };
     let mut config = Config::default();
+    config.source = source(&sim)?;
     config.address = SocketAddr::new(sim.host, sim.port);
     config.seed = sim.seed;
+    let random_token = sim.token.is_none() && sim.keys.is_empty();
     config.keys = sim.keys;
+    config.token = sim.token;
     config.script = script;
     config.faults = sim.faults;
     config.canned = sim.canned;
@@ -100,6 +146,9 @@ pub(crate) fn run(sim: Sim, out: &mut Out) -> Result<(), Failure> {
         })?;
         out.text(&format!("{}\n", server.url()))?;
         out.flush()?;
+        if random_token {
+            out.note(&format!("controls under /_sim/ need: Authorization: Bearer {}\n", server.token()));
+        }
         let _ = tokio::signal::ctrl_c().await;
         server.stop().await;
         Ok(())

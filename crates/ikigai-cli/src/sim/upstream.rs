@@ -1,0 +1,29 @@
+//! The way to the provider that `ikigai sim --record` records.
+
+use std::io;
+
+use bytes::Bytes;
+use ikigai::transport::{Http, Transport as _, TransportError};
+use ikigai_sim::{Forwarding, NextPiece, Upstream};
+
+/// A provider behind HTTP.
+#[derive(Debug)]
+pub(super) struct Provider(Http);
+
+impl Provider {
+    /// Proxies come from the environment, as for every provider.
+    pub(super) fn new() -> Result<Self, TransportError> {
+        Http::new().map(Provider)
+    }
+}
+
+impl Upstream for Provider {
+    fn send(&self, request: http::Request<Bytes>) -> Forwarding<'_> {
+        Box::pin(async move {
+            let response = self.0.send(request).await.map_err(io::Error::other)?;
+            Ok(response.map(|mut body| -> NextPiece {
+                Box::new(move |cx| body.poll_next(cx).map(|piece| piece.map(|piece| piece.map_err(io::Error::other))))
+            }))
+        })
+    }
+}

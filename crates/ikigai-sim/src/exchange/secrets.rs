@@ -1,0 +1,207 @@
+//! Keys, and how they are kept out of recordings.
+
+use http::HeaderMap;
+use serde_json::Value;
+
+/// What is written in place of a key.
+pub(super) const MASK: &str = "[key]";
+/// Shorter texts are hardly keys, and would take half of every body with them.
+const SHORTEST: usize = 8;
+/// Words in the name of a header, a parameter or a field that make its value a key.
+/// Whose account it is, is nobody's business either.
+const NAMES: [&str; 11] = [
+    "-project",
+    "api-key",
+    "apikey",
+    "auth",
+    "cookie",
+    "credential",
+    "organization",
+    "password",
+    "secret",
+    "signature",
+    "token",
+];
+/// Names with such a word whose values are none: numbers of tokens, signatures of thinking that have to come back whole.
+const HARMLESS: [&str; 6] =
+    ["tokens", "tokenizer", "token_type", "token-limit", "thoughtsignature", "thought_signature"];
+/// How the keys of well-known providers begin.
+const BEGINNINGS: [&str; 9] = ["sk-", "AIza", "gsk_", "hf_", "ghp_", "github_pat_", "xoxb-", "xai-", "AKIA"];
+/// How many characters of a key follow its beginning at least.
+const LEAST_BEHIND: usize = 16;
+
+/// Does the name of a header or a parameter say that its value is a key?
+pub(super) fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace('_', "-");
+    let harmless = HARMLESS.iter().any(|word| name.contains(&word.replace('_', "-")));
+    name == "key" || (!harmless && NAMES.iter().any(|word| name.contains(word)))
+}
+
+/// A path whose query has the values of its keys masked.
+pub(super) fn without_keys(target: &str) -> String {
+    let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
+    let masked = |pair: &str| match pair.split_once('=') {
+        Some((name, _)) if is_secret(name) => format!("{name}={MASK}"),
+        _ => pair.to_owned(),
+    };
+    format!("{path}?{}", query.split('&').map(masked).collect::<Vec<_>>().join("&"))
+}
+
+/// The keys of one exchange.
+#[derive(Clone, Default)]
+pub(crate) struct Secrets(Vec<String>);
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Secrets({})", self.0.len())
+    }
+}
+
+impl Secrets {
+    /// Those in the headers and the query of a request.
+    pub(crate) fn of(headers: &HeaderMap, target: &str) -> Self {
+        let mut secrets = Secrets::default();
+        for (_, value) in headers.iter().filter(|(name, _)| is_secret(name.as_str())) {
+            let value = String::from_utf8_lossy(value.as_bytes());
+            // `Bearer …`, `Basic …`, `a=…; b=…`.
+            let parts = value.split([' ', ';', ',']).map(|part| part.split_once('=').map_or(part, |(_, value)| value));
+            parts.chain([value.as_ref()]).for_each(|part| secrets.add(part));
+        }
+        let query = target.split_once('?').map_or("", |(_, query)| query);
+        for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+            if is_secret(name) {
+                secrets.add(value);
+                if let Some(plain) = ikigai_core::server::unescape(value) {
+                    secrets.add(&plain);
+                }
+            }
+        }
+        secrets
+    }
+
+    fn add(&mut self, text: &str) {
+        let text = text.trim().trim_matches('"');
+        if text.len() >= SHORTEST && !text.eq_ignore_ascii_case("Bearer") && !self.0.iter().any(|known| known == text) {
+            self.0.push(text.to_owned());
+            // As it stands in an address, and as some write it in JSON.
+            let escaped = [in_address(text), text.replace('/', "\\/")];
+            self.0.extend(escaped.into_iter().filter(|escaped| escaped != text));
+            // The longest first, so that none is left over from a longer one.
+            self.0.sort_by_key(|known| std::cmp::Reverse(known.len()));
+        }
+    }
+
+    /// Adds those in the fields of a body, such as the authorization of an MCP server.
+    pub(crate) fn find_in(&mut self, json: &Value) {
+        match json {
+            Value::Array(items) => items.iter().for_each(|item| self.find_in(item)),
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    match value {
+                        Value::String(text) if names_a_key(name) => {
+                            self.add(text.strip_prefix("Bearer ").unwrap_or(text));
+                        }
+                        value => self.find_in(value),
+                    }
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    /// A text with every key masked.
+    pub(crate) fn take_out(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for secret in &self.0 {
+            if text.contains(secret.as_str()) {
+                text = text.replace(secret.as_str(), MASK);
+            }
+        }
+        let mut out = String::new();
+        let mut from = 0;
+        for (start, end) in shaped(text.as_bytes()) {
+            out.push_str(text.get(from..start).unwrap_or_default());
+            out.push_str(MASK);
+            from = end;
+        }
+        out.push_str(text.get(from..).unwrap_or_default());
+        out
+    }
+
+    pub(crate) fn take_out_of_json(&self, json: &mut Value) {
+        match json {
+            Value::String(text) => *text = self.take_out(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.take_out_of_json(item)),
+            Value::Object(fields) => {
+                for (name, mut value) in std::mem::take(fields) {
+                    match &mut value {
+                        Value::String(text) if names_a_key(&name) => *text = MASK.to_owned(),
+                        value => self.take_out_of_json(value),
+                    }
+                    fields.insert(self.take_out(&name), value);
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Overwrites every key in bytes, leaving their number as it is.
+    pub(crate) fn blank(&self, bytes: &mut [u8]) {
+        for secret in &self.0 {
+            let found: Vec<usize> = memchr::memmem::find_iter(bytes, secret.as_bytes()).collect();
+            for start in found {
+                if let Some(place) = bytes.get_mut(start..start + secret.len()) {
+                    place.fill(b'*');
+                }
+            }
+        }
+        for (start, end) in shaped(bytes) {
+            if let Some(place) = bytes.get_mut(start..end) {
+                place.fill(b'*');
+            }
+        }
+    }
+}
+
+/// A text as it stands in an address.
+fn in_address(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+/// Names of fields of a body whose texts are keys. Narrower than for headers: a body talks about many things.
+fn names_a_key(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace(['_', '-'], "");
+    matches!(
+        name.as_str(),
+        "authorization"
+            | "authorizationtoken"
+            | "apikey"
+            | "xapikey"
+            | "xgoogapikey"
+            | "accesstoken"
+            | "refreshtoken"
+            | "bearertoken"
+            | "authtoken"
+            | "clientsecret"
+            | "secret"
+            | "password"
+    )
+}
+
+/// Where there is something that looks like a key of a well-known provider.
+fn shaped(bytes: &[u8]) -> Vec<(usize, usize)> {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'-';
+    let (mut found, mut place) = (Vec::new(), 0);
+    while let Some(start) = bytes.get(place..).and_then(|rest| rest.iter().position(is_part)).map(|to| place + to) {
+        let word = bytes.get(start..).unwrap_or_default();
+        let word = word.get(..word.iter().position(|byte| !is_part(byte)).unwrap_or(word.len())).unwrap_or_default();
+        place = start + word.len().max(1);
+        let begins = BEGINNINGS.iter().find(|beginning| word.starts_with(beginning.as_bytes()));
+        let has_digit = word.iter().any(u8::is_ascii_digit);
+        if begins.is_some_and(|beginning| word.len() >= beginning.len() + LEAST_BEHIND) && has_digit {
+            found.push((start, place));
+        }
+    }
+    found
+}

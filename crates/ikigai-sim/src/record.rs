@@ -1,0 +1,161 @@
+//! Recording: requests go on to a provider, and each exchange is kept in a file of its own.
+
+use std::future::Future;
+use std::io;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::{HeaderMap, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, StreamBody};
+use hyper::body::Frame;
+
+use crate::deliver::Body;
+use crate::exchange::{self, Answered, Asked, Exchange, Secrets};
+use crate::service::Call;
+
+/// The largest answer that is recorded; larger ones pass, and are not kept.
+const LARGEST: usize = 64 << 20;
+/// Headers that belong to a connection, or to the simulator.
+const NOT_SENT: [&str; 10] = [
+    "accept-encoding",
+    "connection",
+    "content-length",
+    "host",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+    "x-sim-fault",
+];
+const NOT_PASSED: [&str; 5] = ["connection", "content-length", "keep-alive", "transfer-encoding", "upgrade"];
+
+/// The next piece of an answer, when it is there, as [`std::future::poll_fn`] asks for it; `None` at the end.
+pub type NextPiece = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> + Send>;
+
+/// An answer on its way.
+pub type Forwarding<'a> = Pin<Box<dyn Future<Output = io::Result<Response<NextPiece>>> + Send + 'a>>;
+
+/// The way to the provider whose answers are recorded.
+///
+/// The simulator has no HTTP client of its own; `ikigai sim --record` brings one.
+pub trait Upstream: std::fmt::Debug + Send + Sync + 'static {
+    /// Sends one request, once. Pieces of the answer come as the provider sends them, and not compressed.
+    fn send(&self, request: Request<Bytes>) -> Forwarding<'_>;
+}
+
+/// Sends requests on to a provider, and keeps each exchange, without its keys.
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    folder: PathBuf,
+    url: String,
+    upstream: Arc<dyn Upstream>,
+    /// The number of the last exchange.
+    count: Arc<AtomicUsize>,
+}
+
+impl Recorder {
+    /// Records into a folder what is asked of the provider at `url`, such as `https://api.openai.com`. The folder is made if
+    /// there is none; recordings that it has are kept, and new ones come behind them.
+    ///
+    /// # Errors
+    /// If the folder cannot be made or read.
+    pub fn new(folder: impl Into<PathBuf>, url: &str, upstream: impl Upstream) -> io::Result<Self> {
+        let folder = folder.into();
+        exchange::make(&folder)?;
+        let last = exchange::files(&folder)?.last().map_or(0, |(number, _)| *number);
+        Ok(Recorder {
+            folder,
+            url: url.trim_end_matches('/').to_owned(),
+            upstream: Arc::new(upstream),
+            count: Arc::new(AtomicUsize::new(last)),
+        })
+    }
+
+    /// Sends a request on. The answer passes as it comes; when it has come whole, it is kept.
+    pub(crate) async fn forward(&self, call: &Call) -> io::Result<Response<Body>> {
+        let mut request = Request::builder().method(call.method.clone()).uri(format!("{}{}", self.url, call.target()));
+        if let Some(headers) = request.headers_mut() {
+            *headers = without(&call.headers, &NOT_SENT);
+            headers.insert(http::header::ACCEPT_ENCODING, http::HeaderValue::from_static("identity"));
+        }
+        let request = request.body(call.body.clone()).map_err(io::Error::other)?;
+        let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
+        let (asked, secrets) = Asked::of(call.method.as_str(), &call.target(), &call.headers, &call.body);
+        let (head, next) = self.upstream.send(request).await?.into_parts();
+        let passed = without(&head.headers, &NOT_PASSED);
+        let under_way = UnderWay {
+            folder: self.folder.clone(),
+            number,
+            asked,
+            secrets,
+            status: head.status,
+            headers: head.headers,
+            chunks: Some(Vec::new()),
+            bytes: 0,
+        };
+        let pieces = stream::unfold(Some((next, under_way)), |state| async move {
+            let (mut next, mut under_way) = state?;
+            match std::future::poll_fn(|cx| next(cx)).await {
+                Some(Ok(piece)) => {
+                    under_way.take(&piece);
+                    Some((Ok(Frame::data(piece)), Some((next, under_way))))
+                }
+                // The client sees the cut as it happened, and nothing is kept.
+                Some(Err(error)) => {
+                    // What came before goes out first.
+                    tokio::task::yield_now().await;
+                    Some((Err(error), None))
+                }
+                // What could not be kept is told as a cut too: a recording with holes would be found out much later.
+                None => under_way.keep().err().map(|error| (Err(error), None)),
+            }
+        });
+        let mut response = Response::new(StreamBody::new(pieces).boxed_unsync());
+        *response.status_mut() = head.status;
+        *response.headers_mut() = passed;
+        Ok(response)
+    }
+}
+
+fn without(headers: &HeaderMap, left_out: &[&str]) -> HeaderMap {
+    let kept = headers.iter().filter(|(name, _)| !left_out.contains(&name.as_str()));
+    kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// An exchange whose answer is still coming.
+struct UnderWay {
+    folder: PathBuf,
+    number: usize,
+    asked: Asked,
+    secrets: Secrets,
+    status: StatusCode,
+    headers: HeaderMap,
+    /// What has come; gone when it is too much.
+    chunks: Option<Vec<Bytes>>,
+    bytes: usize,
+}
+
+impl UnderWay {
+    fn take(&mut self, piece: &Bytes) {
+        self.bytes += piece.len();
+        if self.bytes > LARGEST {
+            self.chunks = None;
+        }
+        if let Some(chunks) = &mut self.chunks {
+            chunks.push(Bytes::copy_from_slice(piece));
+        }
+    }
+
+    fn keep(self) -> io::Result<()> {
+        let Some(chunks) = self.chunks else { return Ok(()) };
+        let response = Answered::of(self.status.as_u16(), &self.headers, &chunks, &self.secrets);
+        let exchange = Exchange { request: self.asked, response };
+        exchange::write(&self.folder, self.number, &exchange).map(drop)
+    }
+}

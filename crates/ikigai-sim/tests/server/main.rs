@@ -1,0 +1,8 @@
+//! The simulator over a real socket.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper that fails is a test that fails")]
+
+mod answers;
+mod judged;
+mod safety;
+mod support;
