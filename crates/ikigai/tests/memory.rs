@@ -341,3 +341,21 @@ fn failures_lists_counts_and_vectors() {
         });
     }
 }
+
+#[test]
+fn values_that_are_extracted() {
+    let schema = serde_json::json!({"type": "object"});
+    for size in [7 << 19, 100 << 10] {
+        let text = made(
+            r#"{"status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"{\"a\":["#,
+            "1,",
+            size,
+            r#"1]}"}]}]}"#,
+        );
+        let client = client(Hostile { status: 200, headers: vec![], body: text });
+        let schema = schema.clone();
+        within(&format!("a value of {size} bytes"), limits().body, || async move {
+            drop(client.model(RESPONSES).unwrap().extract_json(schema, "Hi").await);
+        });
+    }
+}
