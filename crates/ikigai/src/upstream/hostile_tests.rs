@@ -86,6 +86,22 @@ async fn what_cannot_have_been_paid_for_is_asked_for_again() {
 }
 
 #[tokio::test]
+async fn every_try_of_a_request_has_the_same_idempotency_key_where_the_provider_has_one() {
+    let hello = || Reply::whole(Dialect::OpenaiResponses, &says("Hello"));
+    let scripted = Scripted::new([Reply::new(500, "{}"), hello(), hello(), good()]);
+    let client = scripted.client();
+    for model in ["openai:gpt-5.4", "openai:gpt-5.4", CLAUDE] {
+        client.ask(model, "Hi").await.unwrap();
+    }
+    let keys: Vec<Option<String>> = scripted
+        .requests()
+        .iter()
+        .map(|request| Some(request.headers().get("idempotency-key")?.to_str().unwrap().to_owned()))
+        .collect();
+    assert_eq!((keys[0].is_some(), keys[0] == keys[1], keys[1] == keys[2], keys[3].clone()), (true, true, false, None));
+}
+
+#[tokio::test]
 async fn a_tool_is_not_run_twice_because_its_answer_broke() {
     let call = || Reply::whole(Dialect::Anthropic, &calls(&[("c1", "count", serde_json::json!({}))]));
     let ran = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
