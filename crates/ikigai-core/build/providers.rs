@@ -23,12 +23,12 @@ pub(crate) fn provider_table(providers: &Table) -> Result<String> {
         let (name, docs, key_page) = (field("name"), field("docs"), field("key_page"));
         let (aliases, key_env, base_url_env) = (field("aliases"), field("key_env"), field("base_url_env"));
         let (also, headers, prefixes) = (field("also"), field("headers"), field("prefixes"));
-        let unsupported = field("unsupported");
+        let (idempotency_header, unsupported) = (field("idempotency_header"), field("unsupported"));
         writeln!(
             rows,
             "    Provider {{ id: {}, name: {}, aliases: {}, dialect: {}, also: {}, base_url: {}, auth: {}, \
              key_env: {}, key_optional: {}, base_url_env: {}, docs: {}, key_page: {}, prefixes: {}, maker_dialect: {}, \
-             headers: {}, unsupported: {}, quirks: {quirks} }},",
+             headers: {}, idempotency_header: {}, unsupported: {}, quirks: {quirks} }},",
             text(id),
             text(str_of(name.as_ref())?),
             texts(list(aliases.as_ref())?),
@@ -44,6 +44,7 @@ pub(crate) fn provider_table(providers: &Table) -> Result<String> {
             texts(list(prefixes.as_ref())?),
             flag(field("maker_dialect").as_ref())?,
             pairs(headers, |name| Ok(text(name)))?,
+            text(str_of(idempotency_header.as_ref())?),
             text(str_of(unsupported.as_ref())?),
         )?;
         if let Some(unknown) = row.keys().next() {

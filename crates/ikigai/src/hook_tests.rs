@@ -90,7 +90,7 @@ async fn hooks_see_everything_and_may_refuse() {
             "text Noon.",
             "after anthropic:claude-haiku-4-5 Stop",
             "before anthropic:claude-haiku-4-5",
-            "after all: cancelled",
+            "after all: vetoed",
         ]
     );
     assert_eq!(scripted.body(0)["metadata"]["user_id"], "u1", "and change the request");

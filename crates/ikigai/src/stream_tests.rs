@@ -89,7 +89,7 @@ async fn events_come_in_the_order_of_the_grammar_and_the_end_is_the_end() {
 }
 
 #[tokio::test]
-async fn what_fails_before_the_first_words_is_tried_again() {
+async fn what_fails_before_the_first_words_goes_to_the_fallback_and_is_not_asked_for_again() {
     let start = frames(Dialect::Anthropic, &hello()).remove(0);
     let broken: [Vec<Piece>; 5] = [
         vec![Piece::Bytes(ERROR_EVENT.into())],
@@ -100,9 +100,12 @@ async fn what_fails_before_the_first_words_is_tried_again() {
     ];
     for pieces in broken {
         let scripted = Scripted::new([Reply::pieces(pieces), Reply::stream(Dialect::Anthropic, &hello())]);
-        let mut stream = open(&scripted).await.unwrap();
+        let model = scripted.client().model("anthropic:claude-haiku-4-5").unwrap();
+        let model = model.fallback("anthropic:claude-sonnet-4-5").unwrap();
+        let mut stream = model.stream("Hi").await.unwrap();
         assert_eq!(texts(&mut stream).await.unwrap(), ["Hello, world."]);
-        assert_eq!(stream.finish().await.unwrap().attempts().len(), 1);
+        let answer = stream.finish().await.unwrap();
+        assert_eq!((answer.attempts().len(), answer.model().id.as_str()), (1, "claude-sonnet-4-5"));
         assert_eq!((scripted.requests().len(), scripted.open()), (2, 0));
     }
 }
@@ -185,10 +188,10 @@ async fn silence_ends_a_stream_with_what_had_arrived() {
 }
 
 #[tokio::test]
-async fn a_stream_that_never_begins_is_given_up_after_the_second_try() {
-    let scripted = Scripted::new([Reply::pieces([Piece::Stall]), Reply::pieces([Piece::Stall])]);
+async fn a_stream_that_never_begins_is_given_up_and_not_asked_for_again() {
+    let scripted = Scripted::new([Reply::pieces([Piece::Stall])]);
     let error = open(&scripted).await.unwrap_err();
-    assert_eq!((error.kind(), error.attempts().len(), scripted.open()), (ErrorKind::Timeout, 2, 0));
+    assert_eq!((error.kind(), error.attempts().len(), scripted.open()), (ErrorKind::Timeout, 1, 0));
 }
 
 #[tokio::test]

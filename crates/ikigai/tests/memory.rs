@@ -341,3 +341,80 @@ fn failures_lists_counts_and_vectors() {
         });
     }
 }
+
+#[test]
+fn values_that_are_extracted() {
+    let schema = serde_json::json!({"type": "object"});
+    for size in [7 << 19, 100 << 10] {
+        let text = made(
+            r#"{"status":"completed","output":[{"type":"message","role":"assistant","content":[{"type":"output_text","text":"{\"a\":["#,
+            "1,",
+            size,
+            r#"1]}"}]}]}"#,
+        );
+        let client = client(Hostile { status: 200, headers: vec![], body: text });
+        let schema = schema.clone();
+        within(&format!("a value of {size} bytes"), limits().body, || async move {
+            drop(client.model(RESPONSES).unwrap().extract_json(schema, "Hi").await);
+        });
+    }
+}
+
+/// A server that writes a beginning and then one piece for ever, or until nobody reads.
+fn raw(beginning: &'static str, piece: &'static str) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut request = [0; 4096];
+            let _ = std::io::Read::read(&mut stream, &mut request);
+            let _ = stream.write_all(beginning.as_bytes());
+            while !piece.is_empty() && stream.write_all(piece.as_bytes()).is_ok() {}
+        }
+    });
+    url
+}
+
+#[test]
+fn answers_that_are_not_even_http() {
+    let seconds = std::time::Duration::from_secs;
+    for (case, beginning, piece) in [
+        ("headers without an end", "HTTP/1.1 200 OK\r\n", "x-a: bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\r\n"),
+        ("one header without an end", "HTTP/1.1 200 OK\r\nx-a: ", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"),
+        ("interim answers without an end", "", "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"),
+        ("a status line without an end", "HTTP/1.1 200 ", "OOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOOO"),
+        ("chunk extensions", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;", "a=b;a=b;a=b;a=b;a=b;a=b;a=b"),
+        (
+            "trailers",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\n{\r\n0\r\n",
+            "x-a: bbbbbbbbbbbbbbbb\r\n",
+        ),
+        ("tiny chunks", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", "1\r\n \r\n"),
+        ("a body of no length", "HTTP/1.1 200 OK\r\n\r\n", "                                        "),
+        ("a length that is a lie", "HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\n{}", ""),
+        ("two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}", ""),
+        ("a failure without an end", "HTTP/1.1 500 No\r\n\r\n", "                                        "),
+    ] {
+        let timeouts = ikigai::transport::Timeouts::default().head(seconds(2)).first_event(seconds(2)).idle(seconds(2));
+        let http = ikigai::transport::Http::builder().no_proxy().build().unwrap();
+        let client = Client::builder()
+            .transport(http)
+            .key("anthropic", "sk-something-secret")
+            .base_url("anthropic", raw(beginning, piece))
+            .retry(Retry::never())
+            .limits(limits())
+            .timeouts(timeouts.total(seconds(10)))
+            .build()
+            .unwrap();
+        within(case, limits().body, || async move {
+            let model = client.model(CLAUDE).unwrap();
+            let whole = model.ask("Hi").await.unwrap_err();
+            let streamed = match model.stream("Hi").await {
+                Ok(stream) => stream.finish().await.unwrap_err(),
+                Err(error) => error,
+            };
+            println!("{case}: {whole}; {streamed}");
+        });
+    }
+}

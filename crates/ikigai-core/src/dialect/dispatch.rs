@@ -10,7 +10,7 @@ use super::{
 };
 use crate::fit::{Abilities, fit};
 use crate::wire::Ids;
-use crate::{Dialect, Error, Limits, Loss, LossCode, Request, Response, Severity};
+use crate::{Dialect, Error, ErrorKind, Limits, Loss, LossCode, Request, Response, Severity};
 
 impl WireRequest {
     /// The request, or an error if something could not be carried.
@@ -151,13 +151,18 @@ impl Dialect {
 
     /// Reads a provider's failure. The body may be anything: JSON, HTML, cut off, empty.
     pub fn decode_error(self, status: Option<u16>, headers: &[(String, String)], body: &str) -> Error {
-        match self {
+        let mut error = match self {
             Dialect::Anthropic => anthropic::decode_error(status, headers, body),
             Dialect::OpenaiChat => openai_chat::decode_error(status, headers, body),
             Dialect::OpenaiResponses => openai_responses::decode_error(status, headers, body),
             Dialect::Gemini => gemini::decode_error(status, headers, body),
             Dialect::BedrockConverse => bedrock_converse::decode_error(status, headers, body),
+        };
+        // Some have no word for it, and call it invalid.
+        if error.status == Some(413) && error.kind == ErrorKind::InvalidRequest {
+            error.kind = ErrorKind::RequestTooLarge;
         }
+        error
     }
 
     /// Writes a failure for a client of this dialect.

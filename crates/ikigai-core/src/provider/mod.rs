@@ -64,6 +64,8 @@ pub struct Provider {
     /// Headers sent with every request.
     #[serde(with = "pairs")]
     pub headers: Cow<'static, [(Cow<'static, str>, Cow<'static, str>)]>,
+    /// The header by which it knows a request that is sent again. Empty if it has none.
+    pub idempotency_header: Cow<'static, str>,
     /// Why it cannot be used. Empty if it can.
     pub unsupported: Cow<'static, str>,
     /// How its API differs from the dialect's own.
@@ -95,6 +97,7 @@ impl Provider {
         prefixes: Cow::Borrowed(&[]),
         maker_dialect: false,
         headers: Cow::Borrowed(&[]),
+        idempotency_header: Cow::Borrowed(""),
         unsupported: Cow::Borrowed(""),
         quirks: Quirks::NONE,
     };

@@ -102,3 +102,75 @@ fn a_checker_is_made_once_for_many_calls() {
     assert!(checker.check(json!({"stops": []}).as_object().unwrap()).is_ok());
     assert!(checker.check(json!({"stops": 1}).as_object().unwrap()).is_err());
 }
+
+/// Definitions of which each refers twice to the next one.
+#[cfg(feature = "validate")]
+fn doubling(levels: usize, keyword: &str) -> Value {
+    let mut definitions = serde_json::Map::new();
+    for level in 0..levels {
+        let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+        definitions.insert(format!("d{level}"), json!({keyword: [next, next]}));
+    }
+    definitions.insert(format!("d{levels}"), json!({"not": {"required": ["nothing"]}}));
+    json!({"type": "object", "$defs": definitions, "$ref": "#/$defs/d0"})
+}
+
+#[cfg(feature = "validate")]
+#[test]
+fn a_schema_that_doubles_its_work_is_refused_before_it_is_done() {
+    for keyword in ["allOf", "anyOf", "oneOf"] {
+        let schema = doubling(40, keyword);
+        assert!(schema.to_string().len() < 4096);
+        assert_eq!(
+            checked(schema, json!({"a": 1})),
+            Err(vec!["they cannot be checked: the schema takes more than 200000 checks for them".to_owned()]),
+            "{keyword}"
+        );
+        assert_eq!(checked(doubling(10, if keyword == "oneOf" { "allOf" } else { keyword }), json!({"a": 1})), Ok(()));
+    }
+}
+
+#[cfg(feature = "validate")]
+#[test]
+fn work_that_doubles_with_each_level_of_the_value_is_refused_too() {
+    let step = json!({"properties": {"a": {"$ref": "#"}}});
+    let schema = json!({"type": "object", "allOf": [step, step]});
+    let deep = |levels: usize| (0..levels).fold(json!({}), |inner, _| json!({"a": inner}));
+    assert_eq!(checked(schema.clone(), deep(8)), Ok(()));
+    let refused = checked(schema, deep(40)).unwrap_err();
+    assert_eq!(refused, ["they cannot be checked: the schema takes more than 200000 checks for them"]);
+}
+
+#[cfg(feature = "validate")]
+#[test]
+fn large_calls_and_recursive_schemas_are_checked() {
+    let tree = json!({
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#"}}},
+        "required": ["name"]
+    });
+    let leaves: Vec<Value> = (0..5000).map(|number| json!({"name": number.to_string()})).collect();
+    assert_eq!(checked(tree.clone(), json!({"name": "root", "children": leaves})), Ok(()));
+    let wrong = checked(tree, json!({"name": "root", "children": [{"name": 7}]})).unwrap_err();
+    assert_eq!(wrong, [r#"children[0].name: 7 is not of type "string""#]);
+    let anchored = json!({"type": "object", "$defs": {"x": {"$anchor": "city", "type": "string"}}, "properties": {"a": {"$ref": "#city"}}});
+    assert_eq!(checked(anchored, json!({"a": "Oslo"})), Ok(()));
+}
+
+#[cfg(feature = "validate")]
+#[test]
+fn a_schema_that_leads_too_deep_is_no_schema() {
+    let chain = |length: usize| {
+        let mut definitions = serde_json::Map::new();
+        for level in 0..length {
+            definitions.insert(format!("d{level}"), json!({"$ref": format!("#/$defs/d{}", level + 1)}));
+        }
+        definitions.insert(format!("d{length}"), json!({"type": "object"}));
+        json!({"type": "object", "$defs": definitions, "$ref": "#/$defs/d0"})
+    };
+    assert_eq!(checked(chain(100), json!({})), Ok(()));
+    for length in [200, 20_000] {
+        let refused = checked(chain(length), json!({})).unwrap_err();
+        assert!(refused[0].ends_with("it leads more than 128 levels deep"), "{refused:?}");
+    }
+}

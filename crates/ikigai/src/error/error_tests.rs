@@ -28,7 +28,10 @@ fn everything_that_a_program_asks_is_there() {
     assert_eq!((error.is_retryable(), error.excerpt()), (true, Some("Slow down, please.")));
     assert!(error.partial().is_none() && error.messages().is_empty() && error.attempts().is_empty());
     assert_eq!(error.to_string(), "openai: Slow down, please. (status 429, code rate_limit_exceeded, request req_1)");
-    assert!(std::error::Error::source(&error).is_some());
+    assert!(std::error::Error::source(&error).is_none(), "its words are told already");
+    let cause = std::io::Error::other("refused");
+    let broken = Error::new(TransportError::new(Failure::Connect, "cannot connect").because(cause));
+    assert_eq!(std::error::Error::source(&broken).unwrap().to_string(), "refused");
 }
 
 #[test]

@@ -169,3 +169,40 @@ async fn a_value_that_was_streamed_wrong_is_mended_too() {
     let stream = model(&scripted, GPT).extract_stream::<Invoice>("…").await.unwrap();
     assert_eq!(stream.finish::<Invoice>().await.unwrap(), invoice());
 }
+
+/// How many values are given for a text in so many pieces, and how many bytes they have together.
+async fn shown(pieces: usize) -> (usize, usize, Value) {
+    let mut stream = String::new();
+    let mut add = |text: &str| {
+        let delta = json!({"choices": [{"delta": {"tool_calls": [{"index": 0, "id": "c1", "function": {"name": "answer", "arguments": text}}]}}]});
+        stream.push_str(&format!("data: {delta}\n\n"));
+    };
+    add(r#"{"text": ""#);
+    (0..pieces).for_each(|_| add("1234567"));
+    add(r#""}"#);
+    stream.push_str("data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n");
+    let scripted = Scripted::new([Reply::new(200, stream)]);
+    let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
+    let mut stream = model(&scripted, DEEPSEEK).extract_json_stream(schema, "Go").await.unwrap();
+    let (mut count, mut bytes, mut last) = (0, 0, Value::Null);
+    while let Some(value) = stream.next().await.unwrap() {
+        count += 1;
+        bytes += value["text"].as_str().unwrap().len();
+        last = value;
+    }
+    (count, bytes, last)
+}
+
+#[tokio::test]
+async fn what_is_read_on_the_way_grows_with_the_text_and_not_faster() {
+    let (few, short, last) = shown(100).await;
+    assert_eq!((few, short), (101, 7 * 100 * 101 / 2), "each piece of a short text is shown");
+    assert_eq!(last, json!({"text": "1234567".repeat(100)}));
+    let mut read = Vec::new();
+    for pieces in [4000, 8000, 16_000] {
+        let (_, bytes, last) = shown(pieces).await;
+        assert_eq!(last, json!({"text": "1234567".repeat(pieces)}), "the last value is the whole one");
+        read.push(bytes);
+    }
+    assert!(read[1] < read[0] * 5 / 2 && read[2] < read[1] * 5 / 2, "{read:?}");
+}

@@ -37,8 +37,8 @@ pub use retry::Retry;
 /// The way to one model of one provider: bytes go out in its dialect, and bytes come back.
 ///
 /// Everything that [`Model`] does goes through here; servers and proxies use it by themselves. Provider, key and address
-/// are found once. Requests get the key, are tried again where that is worth it until the first byte of an answer has
-/// come, and have the client's [`Timeouts`]. Cheap to clone; clones share everything.
+/// are found once. Requests get the key, are tried again as [`Retry`] tells, and have the client's [`Timeouts`] and
+/// [`Limits`](crate::Limits). Cheap to clone; clones share everything.
 ///
 /// ```no_run
 /// use bytes::Bytes;

@@ -57,6 +57,7 @@ impl Upstream {
         let clock = self.client.clock();
         let retry = &self.resolved.retry;
         let began = clock.now();
+        let request = self.recognisable(request);
         let mut made = 0;
         loop {
             made += 1;
@@ -84,6 +85,19 @@ impl Upstream {
                 None => return Err(error),
             }
         }
+    }
+
+    /// The request with what the provider knows it by when it comes again, where there is such a thing.
+    fn recognisable(&self, request: &http::Request<Bytes>) -> http::Request<Bytes> {
+        let mut request = request.clone();
+        let header = self.resolved.provider.idempotency_header.as_ref();
+        if request.method() == Method::POST
+            && let Ok(name) = http::HeaderName::try_from(header)
+            && let Ok(value) = http::HeaderValue::try_from(format!("ikigai-{:032x}", rand::random::<u128>()))
+        {
+            request.headers_mut().entry(name).or_insert(value);
+        }
+        request
     }
 
     /// Sends a request and reads its whole answer, again where that is worth it.

@@ -152,12 +152,12 @@ async fn a_long_failure_is_cut_without_half_a_key() {
 }
 
 #[tokio::test]
-async fn it_is_tried_again_until_the_first_byte_has_come_and_never_after() {
+async fn it_is_tried_again_until_a_good_status_has_come_and_never_after() {
     let overloaded = || Reply::new(529, "{}");
     for wanted in [Wanted::Whole, Wanted::Stream] {
         let scripted = Scripted::new([
             overloaded(),
-            Reply::pieces([Piece::Fail(Failure::Broken)]),
+            Reply::Fail(Failure::Connect),
             Reply::pieces([Piece::Bytes("a".into()), Piece::Fail(Failure::Broken)]),
         ]);
         let mut exchange = send(&scripted, wanted).await.unwrap();

@@ -169,3 +169,56 @@ async fn a_server_that_goes_away_in_a_call_is_an_error_and_no_hang() {
     let after = call(&tools, "web__echo with text=\"hello\"").await;
     assert!(after.is_error && text(&after).contains("the MCP server `web`"), "{after:?}");
 }
+
+/// A server that answers everything in one way.
+async fn answering(
+    headers: &'static [(&'static str, &'static str)],
+    body: impl Fn() -> Vec<u8> + Send + Sync + 'static,
+) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let body = Arc::new(body);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let body = Arc::clone(&body);
+            let answer = service_fn(move |_: http::Request<hyper::body::Incoming>| {
+                let mut response = http::Response::new(http_body_util::Full::new(bytes::Bytes::from(body())));
+                for (name, value) in headers {
+                    response.headers_mut().insert(*name, value.parse().unwrap());
+                }
+                async move { Ok::<_, Infallible>(response) }
+            });
+            tokio::spawn(async move {
+                let _ = auto::Builder::new(TokioExecutor::new()).serve_connection(TokioIo::new(stream), answer).await;
+            });
+        }
+    });
+    Server::url(format!("http://127.0.0.1:{port}/mcp")).http(Http::builder().no_proxy()).name("web")
+}
+
+#[tokio::test]
+async fn replies_have_limits() {
+    let reply = |middle: &str, times: usize| {
+        format!(r#"{{"jsonrpc":"2.0","id":0,"result":{{"x":[{}1]}}}}"#, middle.repeat(times)).into_bytes()
+    };
+    const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
+    const EVENTS: &[(&str, &str)] = &[("content-type", "text/event-stream")];
+    const PACKED: &[(&str, &str)] = &[("content-type", "application/json"), ("content-encoding", "gzip")];
+    let event = |body: Vec<u8>| [b"data: ", body.as_slice(), b"\n\n"].concat();
+    let too_long = "it is longer than 16777216 bytes";
+    for (case, server, words) in [
+        (
+            "long",
+            answering(JSON, move || reply("\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\",", 400_000)).await,
+            too_long,
+        ),
+        ("tiny values", answering(JSON, move || reply("1,", 600_000)).await, "the answer has more than 500000 values"),
+        ("deep", answering(JSON, move || reply("[", 10_000)).await, "the answer is nested more than 512 levels deep"),
+        ("packed", answering(PACKED, Vec::new).await, "it is compressed as `gzip`, which was not asked for"),
+        ("a long event", answering(EVENTS, move || event(vec![b'a'; 17 << 20])).await, ""),
+        ("an event of tiny values", answering(EVENTS, move || event(reply("1,", 600_000))).await, ""),
+    ] {
+        let error = server.connect_timeout(Duration::from_secs(20)).connect().await.unwrap_err();
+        assert!(error.to_string().contains(words), "{case}: {error}");
+    }
+}

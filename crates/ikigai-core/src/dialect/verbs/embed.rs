@@ -137,9 +137,9 @@ impl Dialect {
     pub fn decode_embeddings(self, body: &[u8], texts: usize) -> Result<Vectors, Error> {
         let Answer { data, embeddings, usage, usage_metadata } = crate::json::wire::read_answer(body)?;
         let vectors = match self {
-            Dialect::Gemini => listed(embeddings.unwrap_or_default()),
+            Dialect::Gemini => listed(embeddings.unwrap_or_default().0),
             Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => {
-                numbered(data.unwrap_or_default())
+                numbered(data.unwrap_or_default().0)
             }
         };
         let found = vectors.as_ref().map_or(0, Vec::len);

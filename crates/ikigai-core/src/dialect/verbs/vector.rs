@@ -1,6 +1,7 @@
 //! Vectors on the wire. They are read straight into numbers: as a tree they would take twenty times as much.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,11 +10,13 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 
 /// More numbers than any model's vectors have.
 const LONGEST: usize = 1 << 16;
+/// More vectors than any request asks for.
+const MOST: usize = 4096;
 
 #[derive(Deserialize)]
 pub(super) struct Answer {
-    pub(super) data: Option<Vec<Numbered>>,
-    pub(super) embeddings: Option<Vec<Listed>>,
+    pub(super) data: Option<Few<Numbered>>,
+    pub(super) embeddings: Option<Few<Listed>>,
     pub(super) usage: Option<Usage>,
     #[serde(rename = "usageMetadata")]
     pub(super) usage_metadata: Option<UsageMetadata>,
@@ -39,6 +42,41 @@ pub(super) struct Usage {
 pub(super) struct UsageMetadata {
     #[serde(rename = "promptTokenCount")]
     pub(super) prompt_token_count: Option<u64>,
+}
+
+/// A list that is not longer than it can be.
+pub(super) struct Few<T>(pub(super) Vec<T>);
+
+impl<T> Default for Few<T> {
+    fn default() -> Self {
+        Few(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Few<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct List<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for List<T> {
+            type Value = Few<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of vectors")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Few<T>, A::Error> {
+                let mut few = Vec::new();
+                while let Some(one) = list.next_element()? {
+                    if few.len() == MOST {
+                        return Err(A::Error::custom(format!("there are more than {MOST} vectors")));
+                    }
+                    few.push(one);
+                }
+                Ok(Few(few))
+            }
+        }
+        deserializer.deserialize_seq(List(PhantomData))
+    }
 }
 
 /// A vector as a list of numbers, or as the base64 of its bytes, little-endian.

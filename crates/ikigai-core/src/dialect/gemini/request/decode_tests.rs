@@ -139,7 +139,7 @@ fn model_and_method_stand_in_the_path() {
             "/v1beta/models/openrouter:google/gemini:generateContent",
             "openrouter:google/gemini",
             None,
-            "/models/openrouter:google/gemini:generateContent",
+            "/models/openrouter:google%2Fgemini:generateContent",
         ),
         ("/v1beta/models/a%20b%3Fc:generateContent", "a b?c", None, "/models/a%20b%3Fc:generateContent"),
         ("/v1beta/models/100%:generateContent", "100%", None, "/models/100%25:generateContent"),

@@ -5,6 +5,7 @@ use super::super::wire::{Body, Content, OneOrMany, Part, System, ToolConfig};
 use super::super::{DIALECT, content};
 use super::decode::{BODY_MODEL, CONTENTS, MODEL, SYSTEM};
 use super::{config, messages, refuse, tools};
+use crate::dialect::verbs::segment;
 use crate::fit::{Fitted, Spelling};
 use crate::json::wire::{Rest, Text, write};
 use crate::wire::{ToolNames, WireRequest};
@@ -60,15 +61,9 @@ fn path(request: &Request) -> Result<String, Error> {
     }
     let own_kind = ["models/", "tunedModels/", "endpoints/"].iter().any(|kind| model.starts_with(kind));
     let method = if request.stream == Some(true) { "streamGenerateContent?alt=sse" } else { "generateContent" };
-    let mut path = if own_kind { "/".to_owned() } else { "/models/".to_owned() };
-    for byte in model.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b':' | b'@' => {
-                path.push(char::from(byte));
-            }
-            byte => path.push_str(&format!("%{byte:02X}")),
-        }
-    }
+    // The kind is a part of the path, and the name another one, whatever stands in it.
+    let (kind, name) = model.split_once('/').filter(|_| own_kind).unwrap_or(("models", model));
+    let mut path = format!("/{kind}/{}", segment(name));
     path.push(':');
     path.push_str(method);
     Ok(path)
