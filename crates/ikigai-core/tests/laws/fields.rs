@@ -215,7 +215,7 @@ fn said_by_user() -> Vec<(String, Block)> {
             Block::Text(Text {
                 text: "Hi".into(),
                 cache: Some(CacheHint { ttl: Some("1h".into()) }),
-                provider_data: none(),
+                ..Text::default()
             }),
         ),
     ];

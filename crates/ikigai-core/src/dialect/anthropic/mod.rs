@@ -32,6 +32,7 @@
 mod abilities;
 mod content;
 mod error;
+pub(super) mod hosted;
 mod request;
 mod response;
 mod stream;

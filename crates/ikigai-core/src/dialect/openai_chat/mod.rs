@@ -21,6 +21,7 @@ mod assistant;
 mod calls;
 mod content;
 mod error;
+pub(super) mod hosted;
 mod notes;
 mod request;
 mod response;

@@ -43,6 +43,7 @@
 mod abilities;
 mod content;
 mod error;
+pub(super) mod hosted;
 mod items;
 mod request;
 mod response;

@@ -114,6 +114,7 @@ pub(super) fn decode(
     let hosted = |tool| match tool {
         &Tool::Function(_) => None,
         Tool::Other(other) => Some(&other.other.data),
+        Tool::BuiltIn(_) => None,
     };
     if layout.text() != Raw::of(&usual_layout(request.tools.iter().map(hosted))).text() {
         shape.push(LAYOUT, layout.into_json());

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::dialect::openai_error;
-use crate::dialect::openai_responses::wire::{self, Document, Items, Many, kind_of, word};
-use crate::dialect::openai_responses::{DIALECT, error, items, usage};
+use crate::dialect::openai_responses::wire::{self, Document, Items, Many, word};
+use crate::dialect::openai_responses::{DIALECT, error, hosted, items, usage};
 use crate::json::loose::Loose as _;
 use crate::json::wire::{Text, keep, read_answer};
 use crate::wire::Ids;
@@ -172,10 +172,15 @@ impl Asks {
             Block::ToolCall(_) => self.tools = true,
             Block::Text(text) => self.refuses |= text.is_refusal(),
             Block::Other(other) => {
-                self.tools |= other.dialect == DIALECT
-                    && matches!(kind_of(other.data.raw()).as_deref(), Some("custom_tool_call" | "function_call"));
+                self.tools |= other.dialect == DIALECT && hosted::is_the_clients(other.data.value());
             }
-            Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) | Block::Thinking(_) => {}
+            Block::Image(_)
+            | Block::Document(_)
+            | Block::Audio(_)
+            | Block::ToolResult(_)
+            | Block::ProviderCall(_)
+            | Block::ProviderResult(_)
+            | Block::Thinking(_) => {}
         }
     }
 }
