@@ -67,6 +67,16 @@ impl BuiltIn {
         }
     }
 
+    /// The same, to change it.
+    pub fn provider_data_mut(&mut self) -> &mut ProviderData {
+        match self {
+            BuiltIn::WebSearch(tool) => &mut tool.provider_data,
+            BuiltIn::WebFetch(tool) => &mut tool.provider_data,
+            BuiltIn::CodeExecution(tool) => &mut tool.provider_data,
+            BuiltIn::FileSearch(tool) => &mut tool.provider_data,
+        }
+    }
+
     /// Wish that the provider caches the tools up to here.
     pub fn cache(&self) -> Option<&CacheHint> {
         match self {

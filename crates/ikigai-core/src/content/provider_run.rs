@@ -61,25 +61,28 @@ impl std::fmt::Display for ProviderTool {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProviderCall {
     /// The provider's id of this call, which the result names; empty where it gives none.
+    #[serde(default)]
     pub id: String,
     /// Which tool.
+    #[serde(default)]
     pub tool: ProviderTool,
     /// The provider's word for it.
+    #[serde(default)]
     pub name: String,
     /// What was asked of it.
     #[serde(flatten)]
     pub arguments: Arguments,
     /// How far it is, in the provider's words.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
     /// The call whose code made this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
     /// The MCP server that has the tool.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// The wire object as it came, which goes back to its issuer alone.
-    #[serde(skip_serializing_if = "ProviderData::is_empty")]
+    #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
 
@@ -95,6 +98,7 @@ pub struct ProviderResult {
     pub tool: ProviderTool,
     /// What it gave: text, pictures, documents. Much of it may be sealed, or not be shown at all.
     #[serde(default, deserialize_with = "text_or_blocks", skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "super::TextOrBlocks"))]
     pub content: Vec<Block>,
     /// What it found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -8,7 +8,7 @@ use super::{
     Incoming, Reply, Target, WireError, WireRequest, WireResponse, anthropic, bedrock_converse, gemini, hosted,
     openai_chat, openai_responses,
 };
-use crate::fit::{Abilities, fit};
+use crate::fit::{Abilities, built_in, fit};
 use crate::wire::Ids;
 use crate::{Dialect, Error, Limits, Loss, LossCode, Request, Response, Severity};
 
@@ -60,12 +60,15 @@ impl Dialect {
                 Cow::Borrowed(request)
             }
         };
+        let mut losses = Vec::new();
+        let request = built_in::ask(request, target, self, &mut losses);
         let mut fitted = fit(&request, target, self, limits)?;
         let mut wire = encode(&fitted, limits)?;
         wire.names = std::mem::take(&mut fitted.names);
         // Those of the spelling come behind those of the fit.
-        fitted.losses.append(&mut wire.losses);
-        wire.losses = fitted.losses;
+        losses.append(&mut fitted.losses);
+        losses.append(&mut wire.losses);
+        wire.losses = losses;
         Ok(wire)
     }
 
@@ -150,6 +153,7 @@ impl Dialect {
                 WireResponse { body: self.encode_error(&self.providers_only()).body, losses: vec![self.lost_answer()] }
             }
         };
+        wire.losses.extend(hosted::uncounted(response.usage.as_ref(), self));
         if let Some(lowered) = lowered {
             lowered.settle(&mut wire.losses);
         }

@@ -17,9 +17,7 @@ impl<'a> Fitting<'a> {
         for (index, tool) in request.tools.iter().enumerate() {
             match tool {
                 Tool::Function(function) => tools.push(self.function(index, function, &mut count)?),
-                Tool::Other(tool) if tool.other.dialect == self.dialect => {
-                    tools.push(FittedTool::Own(&tool.other))
-                }
+                Tool::Other(tool) if tool.other.dialect == self.dialect => tools.push(FittedTool::Own(&tool.other)),
                 // They are a dialect's own by now, or were left out.
                 Tool::BuiltIn(_) => {}
                 Tool::Other(tool) => self.foreign_tool(index, &tool.other),
@@ -44,9 +42,7 @@ impl<'a> Fitting<'a> {
                         strict: Some(function.strict),
                     });
                 }
-                Tool::Other(tool) if tool.other.dialect == self.dialect => {
-                    tools.push(FittedTool::Own(&tool.other))
-                }
+                Tool::Other(tool) if tool.other.dialect == self.dialect => tools.push(FittedTool::Own(&tool.other)),
                 // They are a dialect's own by now, or were left out.
                 Tool::BuiltIn(_) => {}
                 Tool::Other(tool) => self.foreign_tool(index, &tool.other),

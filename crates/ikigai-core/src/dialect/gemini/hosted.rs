@@ -28,7 +28,8 @@ pub(super) fn raise(data: &Json) -> Option<Block> {
     let call = either(part, ["toolCall", "tool_call"]);
     let response = either(part, ["toolResponse", "tool_response"]);
     let there = [code, ran, call, response].into_iter().filter(|member| member.is_object()).count();
-    if there != 1 {
+    let beside = ["text", "inlineData", "fileData", "functionCall", "functionResponse"];
+    if there != 1 || beside.iter().any(|member| !part[*member].is_null()) {
         return None;
     }
     let id = |value: &Value| text(&value["id"]).unwrap_or_default();

@@ -42,7 +42,7 @@ mod wire;
 
 pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
-pub(crate) use request::{decode_request, encode_request};
+pub(crate) use request::{built_in, decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response, keep_candidate};
 pub(crate) use stream::{Decoder, Encoder};
 

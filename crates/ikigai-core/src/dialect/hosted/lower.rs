@@ -83,12 +83,10 @@ fn citations(content: &[Block]) -> Vec<(usize, Citation)> {
     texts.flat_map(|(index, text)| text.citations.iter().map(move |citation| (index, citation.clone()))).collect()
 }
 
-/// What another dialect said about sources that is written in the way of this one by now.
+/// What another dialect said about sources that is all written in the way of this one by now: a list of addresses.
 pub(super) fn drop_carried(data: &mut ProviderData, to: Dialect) {
     if to != Dialect::OpenaiChat {
-        for name in ["citations", "search_results"] {
-            data.remove_part(Dialect::OpenaiChat, Part::Answer, name);
-        }
+        data.remove_part(Dialect::OpenaiChat, Part::Answer, "citations");
     }
 }
 

@@ -5,6 +5,7 @@
 //! piece ([`lower`]) or as events ([`Lowering`]), citations, sources, calls and results become the fields and blocks of the
 //! dialect, which its writers then write as they come.
 
+mod asked;
 mod lower;
 mod stream;
 mod texts;
@@ -12,16 +13,21 @@ mod writer;
 
 use serde_json::Value;
 
-use super::{gemini, openai_chat};
+use super::{anthropic, gemini, openai_chat, openai_responses};
 use crate::citation::WIRE;
 use crate::fit::Spelling;
-use crate::{Block, Citation, Dialect, FoundSource, Json, Part, ProviderData, Request, Response, Text};
+use crate::provider::Quirks;
+use crate::{
+    Block, BuiltIn, Citation, Dialect, Fields, FoundSource, Json, Loss, LossCode, Other, Part, ProviderData,
+    ProviderTool, Request, Response, Text, Tool, Usage,
+};
 
+pub(crate) use asked::{Asked, Company, domains, number, say, user_location};
 pub(crate) use lower::{lower, or_same};
 pub(crate) use stream::Lowering;
 pub(crate) use texts::Texts;
 
-/// In the shape of a result: it and its call are one object of the wire, which the call has.
+/// In the state of a result: it and its call are one object of the wire, which the call has.
 pub(crate) const HALF: &str = "half";
 
 /// What marks the ids of calls that we made up for a client: no provider knows them.
@@ -37,7 +43,7 @@ pub(crate) struct Found {
 
 /// Whether this block is the second half of a wire object that is written with its call.
 pub(crate) fn is_half(block: &Block, dialect: Dialect) -> bool {
-    block.provider_data().is_some_and(|data| data.part(dialect, Part::Shape).flag(HALF))
+    block.provider_data().is_some_and(|data| data.part(dialect, Part::State).flag(HALF))
 }
 
 /// Keeps a wire object whole.
@@ -82,6 +88,59 @@ pub(crate) fn read_answer(response: &mut Response, dialect: Dialect) {
         }
     }
     response.sources = found.sources;
+}
+
+/// In the shape of a tool: its entry as it came.
+const ENTRY: &str = "entry";
+
+/// The tool that an entry of a request asks for: one that several providers have, or one that is kept whole.
+pub(crate) fn read_tool(other: Other) -> Tool {
+    let read = match other.dialect {
+        Dialect::Anthropic => anthropic::built_in::read(&other.data),
+        Dialect::OpenaiChat => openai_chat::built_in::read(&other.data),
+        Dialect::OpenaiResponses => openai_responses::built_in::read(&other.data),
+        Dialect::Gemini => gemini::built_in::read(&other.data),
+        Dialect::BedrockConverse => None,
+    };
+    let Some((mut tool, known)) = read else { return Tool::other(other) };
+    let unknown: Fields = other.data.to().unwrap_or_default();
+    let unknown = unknown.into_iter().filter(|(name, value)| !known.contains(&name.as_str()) && !value.is_null());
+    let data = tool.provider_data_mut();
+    data.extend_part(other.dialect, Part::Extra, unknown.collect());
+    data.set_part(other.dialect, Part::Shape, ENTRY, other.data);
+    Tool::BuiltIn(tool)
+}
+
+/// The entry that a tool came as, if it still says the same.
+pub(crate) fn as_it_came(tool: &BuiltIn, dialect: Dialect) -> Option<&Json> {
+    let entry = entry(tool, dialect)?;
+    let again = read_tool(Other { dialect, data: entry.clone() });
+    (again == Tool::BuiltIn(tool.clone())).then_some(entry)
+}
+
+fn entry(tool: &BuiltIn, dialect: Dialect) -> Option<&Json> {
+    tool.provider_data().part(dialect, Part::Shape).get(ENTRY)
+}
+
+/// What asks for a tool; `None` if there is no such tool.
+pub(crate) fn ask(tool: &BuiltIn, dialect: Dialect, company: Company, quirks: &Quirks) -> Option<Asked> {
+    let version = entry(tool, dialect).and_then(|entry| text(&entry.value()["type"]));
+    match dialect {
+        Dialect::Anthropic => anthropic::built_in::write(tool, version.as_deref()),
+        Dialect::OpenaiChat if quirks.chat.web_search_tool => openai_chat::built_in::write(tool),
+        Dialect::OpenaiResponses => openai_responses::built_in::write(tool, version.as_deref(), company),
+        Dialect::Gemini => gemini::built_in::write(tool),
+        Dialect::OpenaiChat | Dialect::BedrockConverse => None,
+    }
+}
+
+/// The note that counts of calls have no place in a dialect.
+pub(crate) fn uncounted(usage: Option<&Usage>, to: Dialect) -> Option<Loss> {
+    let usage = usage.filter(|usage| !usage.provider_calls.is_empty() && !usage.provider_data.is_of(to))?;
+    let counted = to == Dialect::Anthropic
+        && usage.provider_calls.keys().all(|tool| matches!(tool, ProviderTool::WebSearch | ProviderTool::WebFetch));
+    let why = "this API does not count what its tools did in this way; left out";
+    (!counted).then(|| Loss::info(LossCode::NotInDialect, "provider_calls", "usage.provider_calls", why))
 }
 
 /// Takes back what we made up for clients: the wire objects of calls that no provider of this dialect made.

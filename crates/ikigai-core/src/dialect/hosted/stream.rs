@@ -6,9 +6,9 @@ use crate::dialect::Reply;
 use crate::span::Ruler;
 use crate::{Block, Citation, Dialect, Event, FoundSource, Json, Loss, Part, ProviderData, Text};
 
-use super::Texts;
 use super::lower::{drop_carried, replace, set_list, whole};
 use super::writer::Writer;
+use super::{Texts, uncounted};
 
 /// Makes events those of one dialect. Answers without citations and without tools of the provider pass through untouched.
 #[derive(Debug)]
@@ -32,6 +32,8 @@ pub(crate) struct Lowering {
     cited: Vec<(usize, Citation)>,
     sources: Vec<FoundSource>,
     is_own: bool,
+    /// What is to be told about the counts of the last usage.
+    uncounted: Option<Loss>,
 }
 
 /// A text that is open.
@@ -60,6 +62,7 @@ impl Lowering {
             cited: Vec::new(),
             sources: Vec::new(),
             is_own: false,
+            uncounted: None,
         }
     }
 
@@ -104,6 +107,7 @@ impl Lowering {
             }
             Event::Done { finish_reason, provider_data } => {
                 self.is_own |= provider_data.is_of(self.to());
+                self.writer.losses.extend(self.uncounted.take());
                 match self.end(pass) {
                     Some(around) => {
                         let mut provider_data = provider_data.clone();
@@ -114,7 +118,11 @@ impl Lowering {
                     None => pass(event),
                 }
             }
-            Event::Usage { .. } | Event::Error { .. } | Event::Other { index: None, .. } => pass(event),
+            Event::Usage { usage } => {
+                self.uncounted = uncounted(Some(usage), self.to());
+                pass(event);
+            }
+            Event::Error { .. } | Event::Other { index: None, .. } => pass(event),
         }
     }
 

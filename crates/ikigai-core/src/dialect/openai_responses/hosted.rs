@@ -48,7 +48,7 @@ pub(super) fn raise(data: &Json) -> Option<[Block; 2]> {
     };
     hosted::keep_wire(&mut call.provider_data, DIALECT, data.clone());
     let mut result = ProviderResult { call_id: id, tool, ..ProviderResult::default() };
-    result.provider_data.set_part(DIALECT, Part::Shape, HALF, true);
+    result.provider_data.set_part(DIALECT, Part::State, HALF, true);
     fill(&mut result, item);
     Some([Block::ProviderCall(call), Block::ProviderResult(result)])
 }
