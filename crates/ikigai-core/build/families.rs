@@ -24,7 +24,7 @@ enum Field {
     Means,
 }
 
-const RULES: [(&str, Field); 22] = [
+const RULES: [(&str, Field); 23] = [
     ("family", Field::Text),
     ("sampling", Field::Word("Sampling")),
     ("penalties", Field::Flag),
@@ -37,6 +37,7 @@ const RULES: [(&str, Field); 22] = [
     ("strict_tools", Field::Flag),
     ("structured_output", Field::Flag),
     ("tools_with_structured_output", Field::Flag),
+    ("mixed_tools", Field::Flag),
     ("tools_in_chat", Field::Word("ToolsInChat")),
     ("responses_api", Field::Flag),
     ("bound_state", Field::Word("StateScope")),

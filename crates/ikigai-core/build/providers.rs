@@ -75,7 +75,7 @@ fn quirks(value: Option<Value>) -> Result<String> {
 }
 
 /// The quirks of each dialect that are flags. The others are words or texts.
-const FLAGS: [(&str, &str); 14] = [
+const FLAGS: [(&str, &str); 16] = [
     ("chat", "no_stream_options"),
     ("chat", "no_strict_tools"),
     ("chat", "no_json_schema"),
@@ -87,8 +87,10 @@ const FLAGS: [(&str, &str); 14] = [
     ("chat", "no_user_after_tool"),
     ("chat", "cache_control"),
     ("chat", "top_k"),
+    ("chat", "web_search_tool"),
     ("responses", "no_store"),
     ("gemini", "no_call_ids"),
+    ("gemini", "no_tool_invocations"),
     ("gemini", "openapi_schemas"),
 ];
 

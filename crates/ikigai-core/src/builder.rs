@@ -269,7 +269,7 @@ impl Block {
             Block::Audio(block) => block.cache = hint,
             Block::ToolCall(block) => block.cache = hint,
             Block::ToolResult(block) => block.cache = hint,
-            Block::Thinking(_) | Block::Other(_) => {}
+            Block::Thinking(_) | Block::ProviderCall(_) | Block::ProviderResult(_) | Block::Other(_) => {}
         }
     }
 }

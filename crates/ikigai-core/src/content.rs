@@ -1,10 +1,14 @@
 //! Content blocks: what messages are made of.
 
+mod kind;
+mod provider_run;
 mod read;
 
-use crate::{Arguments, Dialect, Json, Part, ProviderData};
+use crate::{Arguments, Citation, Dialect, Json, Part, ProviderData};
 use serde::{Deserialize, Serialize};
 
+pub use kind::BlockKind;
+pub use provider_run::{ProviderCall, ProviderFailure, ProviderResult, ProviderTool};
 pub(crate) use read::text_or_blocks;
 
 /// One piece of a message.
@@ -34,6 +38,10 @@ pub enum Block {
     ToolResult(ToolResult),
     /// What the model thought, or what the provider shows of it.
     Thinking(ThinkingBlock),
+    /// The model asks for a tool that the provider runs by itself.
+    ProviderCall(ProviderCall),
+    /// What such a tool gave.
+    ProviderResult(ProviderResult),
     /// A block of one dialect that has no meaning in the others, kept whole.
     Other(Other),
 }
@@ -44,10 +52,13 @@ pub enum Block {
 pub struct Text {
     /// The text itself.
     pub text: String,
+    /// The sources of its passages, in the order in which the provider gave them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub citations: Vec<Citation>,
     /// Wish that the provider caches the conversation up to here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheHint>,
-    /// What a dialect has of its own: citations, signatures, a refusal's mark.
+    /// What a dialect has of its own: signatures, a refusal's mark.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
 }
@@ -218,42 +229,6 @@ pub struct CacheHint {
     pub ttl: Option<String>,
 }
 
-/// The kind of a block, as its `type` says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "each is the block of the same name")]
-pub enum BlockKind {
-    Text,
-    Image,
-    Document,
-    Audio,
-    ToolCall,
-    ToolResult,
-    Thinking,
-    Other,
-}
-
-impl BlockKind {
-    /// The kind's word, as a block's `type` says it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            BlockKind::Text => "text",
-            BlockKind::Image => "image",
-            BlockKind::Document => "document",
-            BlockKind::Audio => "audio",
-            BlockKind::ToolCall => "tool_call",
-            BlockKind::ToolResult => "tool_result",
-            BlockKind::Thinking => "thinking",
-            BlockKind::Other => "other",
-        }
-    }
-}
-
-impl std::fmt::Display for BlockKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
 impl Block {
     /// Which kind of block this is.
     pub fn kind(&self) -> BlockKind {
@@ -265,6 +240,8 @@ impl Block {
             Block::ToolCall(_) => BlockKind::ToolCall,
             Block::ToolResult(_) => BlockKind::ToolResult,
             Block::Thinking(_) => BlockKind::Thinking,
+            Block::ProviderCall(_) => BlockKind::ProviderCall,
+            Block::ProviderResult(_) => BlockKind::ProviderResult,
             Block::Other(_) => BlockKind::Other,
         }
     }
@@ -295,6 +272,8 @@ impl Block {
             | Block::Document(_)
             | Block::Audio(_)
             | Block::Thinking(_)
+            | Block::ProviderCall(_)
+            | Block::ProviderResult(_)
             | Block::Other(_) => None,
         }
     }
@@ -317,6 +296,8 @@ impl Block {
             Block::ToolCall(block) => Some(&block.provider_data),
             Block::ToolResult(block) => Some(&block.provider_data),
             Block::Thinking(block) => Some(&block.provider_data),
+            Block::ProviderCall(block) => Some(&block.provider_data),
+            Block::ProviderResult(block) => Some(&block.provider_data),
             Block::Other(_) => None,
         }
     }
@@ -331,6 +312,8 @@ impl Block {
             Block::ToolCall(block) => Some(&mut block.provider_data),
             Block::ToolResult(block) => Some(&mut block.provider_data),
             Block::Thinking(block) => Some(&mut block.provider_data),
+            Block::ProviderCall(block) => Some(&mut block.provider_data),
+            Block::ProviderResult(block) => Some(&mut block.provider_data),
             Block::Other(_) => None,
         }
     }
@@ -344,7 +327,7 @@ impl Block {
             Block::Audio(block) => block.cache.as_ref(),
             Block::ToolCall(block) => block.cache.as_ref(),
             Block::ToolResult(block) => block.cache.as_ref(),
-            Block::Thinking(_) | Block::Other(_) => None,
+            Block::Thinking(_) | Block::ProviderCall(_) | Block::ProviderResult(_) | Block::Other(_) => None,
         }
     }
 }

@@ -23,6 +23,7 @@ mod json;
 
 mod builder;
 pub mod catalog;
+mod citation;
 mod content;
 mod context;
 mod dialect;
@@ -40,6 +41,7 @@ mod response;
 #[cfg(feature = "schema")]
 mod schema;
 pub mod server;
+mod span;
 mod sse;
 mod stream;
 pub mod thinking;
@@ -47,8 +49,10 @@ mod tool;
 mod usage;
 pub mod validate;
 
+pub use citation::{Citation, CitedSource, FoundSource, Location, Marks};
 pub use content::{
-    Audio, Block, BlockKind, CacheHint, Document, Image, Other, Source, Text, ThinkingBlock, ToolCall, ToolResult,
+    Audio, Block, BlockKind, CacheHint, Document, Image, Other, ProviderCall, ProviderFailure, ProviderResult,
+    ProviderTool, Source, Text, ThinkingBlock, ToolCall, ToolResult,
 };
 pub use context::{Context, assistant, system, tool_result, user};
 pub use dialect::{Dialect, UnknownDialect};
@@ -63,9 +67,13 @@ pub use request::{CacheOptions, JsonSchemaFormat, OutputFormat, Request};
 pub use response::{FinishReason, Response};
 #[cfg(feature = "schema")]
 pub use schema::{FORMAT_VERSION, schema, unknown_fields};
+pub use span::Span;
 pub use stream::{Chunk, Collector, Event, events};
 pub use thinking::{Level, Thinking, UnknownLevel};
-pub use tool::{Function, OtherTool, Tool, ToolChoice};
+pub use tool::{
+    BuiltIn, CodeExecution, FileSearch, Function, OtherTool, SearchContextSize, Tool, ToolChoice, UserLocation,
+    WebFetch, WebSearch,
+};
 pub use usage::Usage;
 
 /// What goes over the wire: requests and answers in a [`Dialect`], streams and their frames.

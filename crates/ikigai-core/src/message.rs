@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 #[cfg(feature = "schema")]
 use crate::content::TextOrBlocks;
 use crate::content::text_or_blocks;
-use crate::{Block, Level, ProviderData};
+use crate::{Block, FoundSource, Level, ProviderData};
 
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -59,6 +59,9 @@ pub struct Message {
     /// The thinking level that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Level>,
+    /// What the provider found besides what the texts cite. Never sent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<FoundSource>,
     /// What a dialect has of its own.
     #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
     pub provider_data: ProviderData,
@@ -68,7 +71,15 @@ impl Message {
     /// A message of one role.
     pub fn new(role: Role, content: impl Into<Content>) -> Self {
         let Content(content) = content.into();
-        Message { role, content, provider: None, model: None, thinking: None, provider_data: ProviderData::default() }
+        Message {
+            role,
+            content,
+            provider: None,
+            model: None,
+            thinking: None,
+            sources: Vec::new(),
+            provider_data: ProviderData::default(),
+        }
     }
 
     /// All its text, joined by nothing.

@@ -1,9 +1,13 @@
 //! What a model answered.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Block, Error, Loss, Message, Part, ProviderData, Role, ToolCall, Usage};
+use crate::{
+    Block, Citation, Dialect, Error, FoundSource, Loss, Message, Part, ProviderData, Role, Text, ToolCall, Usage,
+};
 
 /// Why an answer ended.
 ///
@@ -62,6 +66,10 @@ pub struct Response {
     pub content: Vec<Block>,
     /// Why it ended.
     pub finish_reason: FinishReason,
+    /// What the provider found that is tied neither to a passage nor to a result; see [`sources`](Response::sources()) for
+    /// all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<FoundSource>,
     /// What it took; absent when the provider did not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
@@ -89,7 +97,7 @@ impl Response {
         Some(std::iter::once(first).chain(refusals).collect())
     }
 
-    fn text_blocks(&self) -> impl Iterator<Item = &crate::Text> {
+    fn text_blocks(&self) -> impl Iterator<Item = &Text> {
         self.content.iter().filter_map(|block| match block {
             Block::Text(text) => Some(text),
             _ => None,
@@ -112,6 +120,51 @@ impl Response {
         self.content.iter().filter_map(Block::as_tool_call)
     }
 
+    /// The citations, in order, each with the passage of the answer that it stands on.
+    pub fn citations(&self) -> impl Iterator<Item = (&str, &Citation)> {
+        self.text_blocks()
+            .flat_map(|text| text.citations.iter().map(|citation| (citation.passage(&text.text), citation)))
+    }
+
+    /// Everything that the answer rests on, each source once: what its texts cite, what the provider's tools gave, and what
+    /// is tied to neither.
+    pub fn sources(&self) -> Vec<FoundSource> {
+        let cited = self.citations().map(|(_, citation)| FoundSource::from(citation));
+        let results = self.content.iter().filter_map(|block| match block {
+            Block::ProviderResult(result) => Some(&result.sources),
+            _ => None,
+        });
+        let mut seen = HashSet::new();
+        let mut sources: Vec<FoundSource> =
+            cited.chain(results.flatten().cloned()).chain(self.sources.iter().cloned()).collect();
+        sources.retain(|source| source.key().is_some_and(|key| seen.insert(key.to_owned())));
+        sources
+    }
+
+    /// Whether the provider paused in the middle of its own tools. Send the same request again with this answer as its
+    /// last message, and [`append`](Response::append) what comes.
+    pub fn is_paused(&self) -> bool {
+        let word = self.provider_data.part_str(Dialect::Anthropic, Part::Answer, "stop_reason");
+        word.as_deref() == Some("pause_turn")
+    }
+
+    /// Goes on with a later answer of the same turn: content and counts are added up, and it ends as the later one did.
+    pub fn append(&mut self, later: Response) {
+        self.content.extend(later.content);
+        self.sources.extend(later.sources);
+        self.usage = match (self.usage.take(), later.usage) {
+            (Some(first), Some(second)) => Some(first.and(&second)),
+            (first, second) => first.or(second),
+        };
+        self.provider_data.without(Part::Answer);
+        self.provider_data.merge(later.provider_data);
+        (self.finish_reason, self.error) = (later.finish_reason, later.error);
+        if !later.model.is_empty() {
+            self.model = later.model;
+        }
+        self.warnings.extend(later.warnings);
+    }
+
     /// The answer's text read as JSON, as structured output gives it.
     ///
     /// # Errors
@@ -132,6 +185,7 @@ impl Response {
             provider: Some(provider.into()),
             model: (!self.model.is_empty()).then_some(self.model),
             thinking: None,
+            sources: self.sources,
             provider_data: self.provider_data,
         }
     }

@@ -1,7 +1,11 @@
 //! Tools: what a model may call.
 
-use crate::{CacheHint, Json, Other, ProviderData};
+mod built_in;
+
+use crate::{CacheHint, Json, Other, ProviderData, ProviderTool};
 use serde::{Deserialize, Serialize};
+
+pub use built_in::{CodeExecution, FileSearch, SearchContextSize, UserLocation, WebFetch, WebSearch};
 
 /// A tool that the model may use.
 ///
@@ -18,10 +22,76 @@ use serde::{Deserialize, Serialize};
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Tool {
-    /// A tool of one dialect, such as a hosted web search, kept whole.
+    /// A tool of one dialect, such as a connection to an MCP server, kept whole.
     Other(OtherTool),
+    /// A tool that the provider runs by itself.
+    BuiltIn(BuiltIn),
     /// A function that the caller runs.
     Function(Function),
+}
+
+/// A tool that the provider runs by itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BuiltIn {
+    /// Searches the web.
+    WebSearch(WebSearch),
+    /// Reads pages.
+    WebFetch(WebFetch),
+    /// Runs the model's code.
+    CodeExecution(CodeExecution),
+    /// Searches files that the provider holds.
+    FileSearch(FileSearch),
+}
+
+impl BuiltIn {
+    /// Which tool it is; its word is the name by which it can be chosen.
+    pub fn tool(&self) -> ProviderTool {
+        match self {
+            BuiltIn::WebSearch(_) => ProviderTool::WebSearch,
+            BuiltIn::WebFetch(_) => ProviderTool::WebFetch,
+            BuiltIn::CodeExecution(_) => ProviderTool::CodeExecution,
+            BuiltIn::FileSearch(_) => ProviderTool::FileSearch,
+        }
+    }
+
+    /// What a dialect has of its own.
+    pub fn provider_data(&self) -> &ProviderData {
+        match self {
+            BuiltIn::WebSearch(tool) => &tool.provider_data,
+            BuiltIn::WebFetch(tool) => &tool.provider_data,
+            BuiltIn::CodeExecution(tool) => &tool.provider_data,
+            BuiltIn::FileSearch(tool) => &tool.provider_data,
+        }
+    }
+
+    /// The same, to change it.
+    pub fn provider_data_mut(&mut self) -> &mut ProviderData {
+        match self {
+            BuiltIn::WebSearch(tool) => &mut tool.provider_data,
+            BuiltIn::WebFetch(tool) => &mut tool.provider_data,
+            BuiltIn::CodeExecution(tool) => &mut tool.provider_data,
+            BuiltIn::FileSearch(tool) => &mut tool.provider_data,
+        }
+    }
+
+    /// Wish that the provider caches the tools up to here.
+    pub fn cache(&self) -> Option<&CacheHint> {
+        match self {
+            BuiltIn::WebSearch(tool) => tool.cache.as_ref(),
+            BuiltIn::WebFetch(tool) => tool.cache.as_ref(),
+            BuiltIn::CodeExecution(tool) => tool.cache.as_ref(),
+            BuiltIn::FileSearch(tool) => tool.cache.as_ref(),
+        }
+    }
+}
+
+impl From<BuiltIn> for Tool {
+    fn from(tool: BuiltIn) -> Self {
+        Tool::BuiltIn(tool)
+    }
 }
 
 /// A function that the model may call and the caller runs.
@@ -99,6 +169,27 @@ impl Tool {
         Tool::Other(OtherTool { tag: OtherTag::Other, other })
     }
 
+    /// The provider searches the web.
+    pub fn web_search() -> Self {
+        Tool::BuiltIn(BuiltIn::WebSearch(WebSearch::default()))
+    }
+
+    /// The provider reads pages.
+    pub fn web_fetch() -> Self {
+        Tool::BuiltIn(BuiltIn::WebFetch(WebFetch::default()))
+    }
+
+    /// The provider runs the model's code.
+    pub fn code_execution() -> Self {
+        Tool::BuiltIn(BuiltIn::CodeExecution(CodeExecution::default()))
+    }
+
+    /// The provider searches these stores of files.
+    pub fn file_search(stores: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let stores = stores.into_iter().map(Into::into).collect();
+        Tool::BuiltIn(BuiltIn::FileSearch(FileSearch { stores, ..FileSearch::default() }))
+    }
+
     /// The JSON Schema of the arguments. No effect on a dialect's own tool.
     #[must_use]
     pub fn parameters(mut self, schema: impl Into<Json>) -> Self {
@@ -126,7 +217,7 @@ impl Tool {
     pub fn as_function(&self) -> Option<&Function> {
         match self {
             Tool::Function(function) => Some(function),
-            Tool::Other(_) => None,
+            Tool::BuiltIn(_) | Tool::Other(_) => None,
         }
     }
 }
@@ -141,8 +232,11 @@ impl<'de> Deserialize<'de> for Tool {
         }
         let json = Json::deserialize(deserializer)?;
         let tag: Tag = json.to().map_err(serde::de::Error::custom)?;
-        let is_other = tag.tag.is_some_and(|tag| tag.as_str().as_deref() == Some("other"));
-        let tool = if is_other { json.to().map(Tool::other) } else { json.to().map(Tool::Function) };
+        let tool = match tag.tag.as_ref().and_then(Json::as_str).as_deref() {
+            Some("other") => json.to().map(Tool::other),
+            Some("web_search" | "web_fetch" | "code_execution" | "file_search") => json.to().map(Tool::BuiltIn),
+            _ => json.to().map(Tool::Function),
+        };
         tool.map_err(serde::de::Error::custom)
     }
 }

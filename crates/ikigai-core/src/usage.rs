@@ -1,8 +1,10 @@
 //! Tokens, counted once.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{Loss, LossCode, Part, ProviderData};
+use crate::{Loss, LossCode, Part, ProviderData, ProviderTool};
 
 /// How many tokens an answer took: disjoint counts, so that their sum is the total.
 ///
@@ -25,6 +27,8 @@ pub struct Usage {
     pub cache_read_tokens: u64,
     /// Prompt tokens written to the provider's cache.
     pub cache_write_tokens: u64,
+    /// How often the provider ran its own tools, as far as it counts them.
+    pub provider_calls: BTreeMap<ProviderTool, u64>,
     /// What a dialect has of its own: service tier, counts by modality, its own total where that differs.
     pub provider_data: ProviderData,
 }
@@ -82,8 +86,18 @@ impl Usage {
             thinking_tokens: self.thinking_tokens.saturating_add(later.thinking_tokens),
             cache_read_tokens: self.cache_read_tokens.saturating_add(later.cache_read_tokens),
             cache_write_tokens: self.cache_write_tokens.saturating_add(later.cache_write_tokens),
+            provider_calls: self.calls_and(later),
             provider_data: later.provider_data.clone(),
         }
+    }
+
+    fn calls_and(&self, later: &Usage) -> BTreeMap<ProviderTool, u64> {
+        let mut calls = self.provider_calls.clone();
+        for (tool, count) in &later.provider_calls {
+            let sum = calls.entry(*tool).or_default();
+            *sum = sum.saturating_add(*count);
+        }
+        calls
     }
 }
 
@@ -106,6 +120,9 @@ struct UsageJson<'a> {
     cache_write_tokens: u64,
     /// The sum of all counts. Written, not read.
     total_tokens: u64,
+    /// How often the provider ran its own tools, as far as it counts them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    provider_calls: &'a BTreeMap<ProviderTool, u64>,
     /// What a dialect has of its own.
     #[serde(skip_serializing_if = "ProviderData::is_empty")]
     provider_data: &'a ProviderData,
@@ -121,6 +138,7 @@ impl Serialize for Usage {
             cache_read_tokens: self.cache_read_tokens,
             cache_write_tokens: self.cache_write_tokens,
             total_tokens: self.total_tokens(),
+            provider_calls: &self.provider_calls,
             provider_data: &self.provider_data,
         }
         .serialize(serializer)

@@ -16,6 +16,8 @@ mod support {
 
 #[path = "recorded/back.rs"]
 mod back;
+#[path = "recorded/cited.rs"]
+mod cited;
 #[path = "recorded/leaves.rs"]
 mod leaves;
 #[path = "recorded/own.rs"]

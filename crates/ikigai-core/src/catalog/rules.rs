@@ -39,6 +39,8 @@ pub struct Rules {
     pub structured_output: bool,
     /// Answers can follow a schema while there are function tools.
     pub tools_with_structured_output: bool,
+    /// Tools that the provider runs are accepted beside functions, and with a format of the answer (Gemini).
+    pub mixed_tools: bool,
     /// Function tools beside a reasoning effort in Chat Completions.
     pub tools_in_chat: ToolsInChat,
     /// Its home is the Responses API.
@@ -257,6 +259,7 @@ impl Rules {
         strict_tools: true,
         structured_output: true,
         tools_with_structured_output: true,
+        mixed_tools: true,
         tools_in_chat: ToolsInChat::Taken,
         responses_api: false,
         bound_state: StateScope::Provider,

@@ -6,7 +6,10 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::{Audio, Block, CacheHint, Document, Image, Other, Text, ThinkingBlock, ToolCall, ToolResult};
+use super::{
+    Audio, Block, CacheHint, Document, Image, Other, ProviderCall, ProviderResult, ProviderTool, Text, ThinkingBlock,
+    ToolCall, ToolResult,
+};
 use crate::ProviderData;
 use crate::json::ReadArguments;
 use crate::json::variants::{Variants, read_variant};
@@ -19,8 +22,18 @@ impl<'de> Deserialize<'de> for Block {
 
 impl<'de> Variants<'de> for Block {
     const WHAT: &'static str = "a content block";
-    const WORDS: &'static [&'static str] =
-        &["text", "image", "document", "audio", "tool_call", "tool_result", "thinking", "other"];
+    const WORDS: &'static [&'static str] = &[
+        "text",
+        "image",
+        "document",
+        "audio",
+        "tool_call",
+        "tool_result",
+        "thinking",
+        "provider_call",
+        "provider_result",
+        "other",
+    ];
 
     fn read<A: MapAccess<'de>>(word: &str, fields: MapAccessDeserializer<A>) -> Result<Self, A::Error> {
         match word {
@@ -31,6 +44,8 @@ impl<'de> Variants<'de> for Block {
             "tool_call" => ToolCall::deserialize(fields).map(Block::ToolCall),
             "tool_result" => ToolResult::deserialize(fields).map(Block::ToolResult),
             "thinking" => ThinkingBlock::deserialize(fields).map(Block::Thinking),
+            "provider_call" => ProviderCall::deserialize(fields).map(Block::ProviderCall),
+            "provider_result" => ProviderResult::deserialize(fields).map(Block::ProviderResult),
             "other" => Other::deserialize(fields).map(Block::Other),
             _ => Err(A::Error::unknown_variant(word, Self::WORDS)),
         }
@@ -54,6 +69,43 @@ impl<'de> Deserialize<'de> for ToolCall {
         }
         let Fields { id, name, arguments, arguments_text, cache, provider_data } = Fields::deserialize(deserializer)?;
         Ok(ToolCall { id, name, arguments: arguments.or_text(arguments_text), cache, provider_data })
+    }
+}
+
+impl<'de> Deserialize<'de> for ProviderCall {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Fields {
+            #[serde(default)]
+            id: String,
+            #[serde(default)]
+            tool: ProviderTool,
+            #[serde(default)]
+            name: String,
+            #[serde(default)]
+            arguments: ReadArguments,
+            #[serde(default)]
+            arguments_text: Option<String>,
+            #[serde(default)]
+            status: Option<String>,
+            #[serde(default)]
+            caller: Option<String>,
+            #[serde(default)]
+            server: Option<String>,
+            #[serde(default)]
+            provider_data: ProviderData,
+        }
+        let read = Fields::deserialize(deserializer)?;
+        Ok(ProviderCall {
+            id: read.id,
+            tool: read.tool,
+            name: read.name,
+            arguments: read.arguments.or_text(read.arguments_text),
+            status: read.status,
+            caller: read.caller,
+            server: read.server,
+            provider_data: read.provider_data,
+        })
     }
 }
 

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::{
-    Incoming, Reply, Target, WireError, WireRequest, WireResponse, anthropic, bedrock_converse, gemini, openai_chat,
-    openai_responses,
+    Incoming, Reply, Target, WireError, WireRequest, WireResponse, anthropic, bedrock_converse, gemini, hosted,
+    openai_chat, openai_responses,
 };
-use crate::fit::{Abilities, fit};
+use crate::fit::{Abilities, built_in, fit};
 use crate::wire::Ids;
 use crate::{Dialect, Error, ErrorKind, Limits, Loss, LossCode, Request, Response, Severity};
 
@@ -60,12 +60,15 @@ impl Dialect {
                 Cow::Borrowed(request)
             }
         };
+        let mut losses = Vec::new();
+        let request = built_in::ask(request, target, self, &mut losses);
         let mut fitted = fit(&request, target, self, limits)?;
         let mut wire = encode(&fitted, limits)?;
         wire.names = std::mem::take(&mut fitted.names);
         // Those of the spelling come behind those of the fit.
-        fitted.losses.append(&mut wire.losses);
-        wire.losses = fitted.losses;
+        losses.append(&mut fitted.losses);
+        losses.append(&mut wire.losses);
+        wire.losses = losses;
         Ok(wire)
     }
 
@@ -100,13 +103,14 @@ impl Dialect {
     /// client speaks the dialect: see [`serves_clients`](Dialect::serves_clients).
     pub fn decode_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<(Request, Reply), Error> {
         limits.check_request_size(incoming.body)?;
-        let request = match self {
+        let mut request = match self {
             Dialect::Anthropic => anthropic::decode_request(incoming, limits),
             Dialect::OpenaiChat => openai_chat::decode_request(incoming, limits),
             Dialect::OpenaiResponses => openai_responses::decode_request(incoming, limits),
             Dialect::Gemini => gemini::decode_request(incoming, limits),
             Dialect::BedrockConverse => Err(self.providers_only()),
         }?;
+        hosted::disown(&mut request, self);
         let reply = Reply {
             model: (!request.model.is_empty()).then(|| request.model.clone()),
             stream_usage: wants_stream_usage(&request),
@@ -124,7 +128,7 @@ impl Dialect {
     /// If the body is an error, whatever its HTTP status was, or is not an answer of this dialect, or reaches a limit.
     pub fn decode_response(self, body: &[u8], ids: &mut Ids, limits: &Limits) -> Result<Response, Error> {
         limits.check_answer(body)?;
-        let response = match self {
+        let mut response = match self {
             Dialect::Anthropic => anthropic::decode_response(body, ids),
             Dialect::OpenaiChat => openai_chat::decode_response(body, ids),
             Dialect::OpenaiResponses => openai_responses::decode_response(body, ids),
@@ -132,13 +136,16 @@ impl Dialect {
             Dialect::BedrockConverse => bedrock_converse::decode_response(body, ids),
         }?;
         limits.check_response(&response)?;
+        hosted::read_answer(&mut response, self);
         Ok(response)
     }
 
     /// Encodes a whole answer for a client of this dialect. What could not be carried is in [`WireResponse::losses`]: all
     /// of it if no client speaks the dialect, where the body is an error that says so.
     pub fn encode_response(self, response: &Response, reply: &Reply) -> WireResponse {
-        match self {
+        let lowered = hosted::lower(response, self, reply);
+        let response = &*hosted::or_same(&lowered, response);
+        let mut wire = match self {
             Dialect::Anthropic => anthropic::encode_response(response, reply),
             Dialect::OpenaiChat => openai_chat::encode_response(response, reply),
             Dialect::OpenaiResponses => openai_responses::encode_response(response, reply),
@@ -146,7 +153,12 @@ impl Dialect {
             Dialect::BedrockConverse => {
                 WireResponse { body: self.encode_error(&self.providers_only()).body, losses: vec![self.lost_answer()] }
             }
+        };
+        wire.losses.extend(hosted::uncounted(response.usage.as_ref(), self));
+        if let Some(lowered) = lowered {
+            lowered.settle(&mut wire.losses);
         }
+        wire
     }
 
     /// Reads a provider's failure. The body may be anything: JSON, HTML, cut off, empty.

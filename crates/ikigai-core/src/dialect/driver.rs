@@ -10,6 +10,7 @@ mod whole;
 
 use budget::Budget;
 
+use super::hosted::{self, Lowering, Texts};
 use super::lanes::{Lanes, Queue};
 use super::losses::note_event;
 use super::surrogates::Surrogates;
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::limits::limit_reached;
 use crate::wire::{Frame, Ids, Sse, SseError};
-use crate::{Dialect, Error, Event, Json, Limits, Loss};
+use crate::{Block, Dialect, Error, Event, Json, Limits, Loss};
 
 /// Decodes a stream of one dialect: bytes in, cut anywhere; canonical events out.
 ///
@@ -62,6 +63,8 @@ struct Progress {
     held: Vec<Event>,
     budget: Budget,
     surrogates: Surrogates,
+    /// The texts so far, where the end may speak of places in them.
+    texts: Option<Texts>,
 }
 
 /// How many unknown events may come before the start of an answer.
@@ -101,6 +104,7 @@ impl StreamDecoder {
             held: Vec::new(),
             budget: Budget::new(limits),
             surrogates: Surrogates::default(),
+            texts: hosted::is_around(dialect).then(Texts::default),
         };
         StreamDecoder { sse, reader, progress }
     }
@@ -226,6 +230,9 @@ impl Progress {
             self.started = true;
             out.splice(from + 1..from + 1, self.held.drain(..));
         }
+        if let Some(texts) = &mut self.texts {
+            note_texts(texts, self.dialect, from, out);
+        }
         let mut reached = None;
         for (place, event) in out.iter().enumerate().skip(from) {
             if let Err(error) = self.budget.take(event) {
@@ -275,6 +282,29 @@ impl Progress {
     }
 }
 
+/// Measures the texts in the events that begin at `from`. Before the end, their sources are told.
+fn note_texts(texts: &mut Texts, dialect: Dialect, from: usize, out: &mut Vec<Event>) {
+    for event in out.iter().skip(from) {
+        match event {
+            Event::TextDelta { index, text } => texts.push(*index, text),
+            Event::BlockStart { index, block: Block::Text(text) } => match text.is_refusal() {
+                true => texts.leave_out(*index),
+                false => texts.push(*index, &text.text),
+            },
+            _ => {}
+        }
+    }
+    let Some(Event::Done { provider_data, .. }) = out.last() else { return };
+    let found = hosted::found(dialect, provider_data, texts);
+    let place = out.len() - 1;
+    let cited = found.citations.into_iter().map(|(index, citation)| (index, Box::new(citation)));
+    let mut told: Vec<Event> = cited.map(|(index, citation)| Event::Citation { index, citation }).collect();
+    if !found.sources.is_empty() {
+        told.push(Event::Sources { sources: found.sources });
+    }
+    out.splice(place..place, told);
+}
+
 fn excerpt(text: &str) -> &str {
     text.char_indices().nth(EXCERPT).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }
@@ -298,6 +328,7 @@ impl Reader {
 pub struct StreamEncoder {
     dialect: Dialect,
     writer: Writer,
+    lowering: Lowering,
     /// For wires that cannot tell open blocks apart.
     queue: Option<Queue>,
     losses: Vec<Loss>,
@@ -316,7 +347,7 @@ enum Writer {
 impl StreamEncoder {
     /// An encoder for one stream.
     pub fn new(dialect: Dialect, reply: Reply) -> Self {
-        let mut losses = Vec::new();
+        let (mut losses, lowering) = (Vec::new(), Lowering::new(dialect, &reply));
         let writer = match dialect {
             Dialect::Anthropic => Writer::Anthropic(Box::new(anthropic::Encoder::new(reply))),
             Dialect::OpenaiChat => Writer::OpenaiChat(Box::new(openai_chat::Encoder::new(reply))),
@@ -334,7 +365,7 @@ impl StreamEncoder {
             // Items have numbers.
             Dialect::OpenaiResponses | Dialect::BedrockConverse => None,
         };
-        StreamEncoder { dialect, writer, queue, losses }
+        StreamEncoder { dialect, writer, lowering, queue, losses }
     }
 
     /// Takes the next event and appends the bytes that it brings. [`Event::Done`] and [`Event::Error`] bring the end.
@@ -342,15 +373,12 @@ impl StreamEncoder {
         if note_event(event, self.dialect, &mut self.losses) {
             return;
         }
-        let writer = &mut self.writer;
-        match &mut self.queue {
+        let (writer, queue) = (&mut self.writer, &mut self.queue);
+        self.lowering.push(event, &mut |event| match queue {
             Some(queue) => queue.push(event, |event| writer.event(event, out)),
             None => writer.event(event, out),
-        }
-        let losses = self.writer.take_losses();
-        if !losses.is_empty() {
-            self.losses.extend(losses);
-        }
+        });
+        self.lowering.settle(self.writer.take_losses(), &mut self.losses);
     }
 
     /// What could not be carried so far.

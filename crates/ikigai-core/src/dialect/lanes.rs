@@ -74,6 +74,8 @@ impl Queue {
             }
             Event::TextDelta { index, .. }
             | Event::ThinkingDelta { index, .. }
+            | Event::BlockReplaced { index, .. }
+            | Event::Citation { index, .. }
             | Event::ToolCallDelta { index, .. } => match self.waiting(*index) {
                 Some(open) => open.hold(event),
                 None => pass(event),
@@ -92,7 +94,7 @@ impl Queue {
                 std::mem::take(&mut self.open).into_values().flat_map(|open| open.held).for_each(|held| pass(&held));
                 pass(event);
             }
-            Event::Start { .. } | Event::Usage { .. } | Event::Other { .. } => pass(event),
+            Event::Start { .. } | Event::Sources { .. } | Event::Usage { .. } | Event::Other { .. } => pass(event),
         }
     }
 
@@ -108,6 +110,8 @@ impl Queue {
                 | Block::Audio(_)
                 | Block::ToolCall(_)
                 | Block::ToolResult(_)
+                | Block::ProviderCall(_)
+                | Block::ProviderResult(_)
                 | Block::Other(_),
             ) => None,
         }

@@ -10,6 +10,7 @@ mod dispatch;
 mod driver;
 mod failure;
 mod gemini;
+pub(crate) mod hosted;
 mod ids;
 mod lanes;
 mod losses;

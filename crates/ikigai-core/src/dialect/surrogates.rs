@@ -71,6 +71,9 @@ impl Surrogates {
                 | Event::BlockStart { .. }
                 | Event::ToolCallStart { .. }
                 | Event::ToolCallDone { .. }
+                | Event::BlockReplaced { .. }
+                | Event::Citation { .. }
+                | Event::Sources { .. }
                 | Event::BlockDone { .. }
                 | Event::Usage { .. }
                 | Event::Done { .. }

@@ -169,6 +169,11 @@ impl<'a> Fitting<'a> {
                     hint,
                     fits: rule.is_some_and(|rule| rule.tools.is_taken()),
                 })),
+                Tool::BuiltIn(tool) => found.extend(tool.cache().map(|hint| Found {
+                    place: Place::Tool(index),
+                    hint,
+                    fits: rule.is_some_and(|rule| rule.tools.is_taken()),
+                })),
                 Tool::Other(tool) => fixed += marked(&tool.other),
             }
         }

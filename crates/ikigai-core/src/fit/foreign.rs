@@ -1,11 +1,13 @@
 //! What other dialects and other providers left in a request, which stays behind.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::str::FromStr as _;
 
 use super::issuer::Issuer;
-use super::{Fitting, StateUse};
-use crate::{Dialect, Fields, Loss, LossCode, Other, Part, ProviderData};
+use super::{FittedBlock, Fitting, Place, StateUse};
+use crate::dialect::hosted;
+use crate::{Block, Dialect, Fields, Loss, LossCode, Other, Part, ProviderData, Text};
 
 impl Fitting<'_> {
     /// Notes the wire fields that only other dialects know, once for each place: those that are lost, and those that
@@ -51,6 +53,34 @@ impl Fitting<'_> {
             self.losses.push(Loss::new(LossCode::ForeignState, "thinking", place.to_string(), why));
         }
         if is_own { StateUse::Own } else { StateUse::Foreign }
+    }
+
+    /// A call of a tool that the provider ran, or its result: the wire object as it came, for who issued it; a loss for
+    /// everybody else.
+    pub(super) fn provider_run<'b>(&mut self, block: &Block, place: Place, issuer: Issuer) -> Option<FittedBlock<'b>> {
+        if issuer != Issuer::OtherProvider
+            && let Some(data) = block.wire(self.dialect)
+        {
+            let block = Cow::Owned(Block::Other(Other { dialect: self.dialect, data: data.clone() }));
+            return Some(FittedBlock { block, place, state: StateUse::Own });
+        }
+        if !hosted::is_half(block, self.dialect) {
+            let why = "only the provider whose tool it is takes it back; it is left out";
+            self.losses.push(Loss::new(LossCode::ForeignContent, block.kind().as_str(), place.to_string(), why));
+        }
+        None
+    }
+
+    /// A text with the citations that go back to who issued them; a note for everybody else, who gets the text alone.
+    pub(super) fn cited<'b>(&mut self, block: &'b Block, text: &Text, place: Place, state: StateUse) -> Cow<'b, Block> {
+        let own = (state == StateUse::Own).then(|| hosted::with_own_citations(text, self.dialect, self.spelling));
+        if let Some(own) = own.flatten() {
+            return Cow::Owned(Block::Text(own));
+        }
+        let why = "citations go back to their provider alone, and not to every one; the text is sent without";
+        self.losses.push(Loss::info(LossCode::NotInDialect, "citations", place.to_string(), why));
+        // They stay on it: a text that was cut for them is not joined to its neighbours by a blank line.
+        Cow::Borrowed(block)
     }
 
     /// Whether an `other` block is one that the target knows; a loss if it is not.

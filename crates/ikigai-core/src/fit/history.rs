@@ -22,6 +22,7 @@ static OURS: Message = Message {
     provider: None,
     model: None,
     thinking: None,
+    sources: Vec::new(),
     provider_data: ProviderData::NONE,
 };
 
@@ -106,6 +107,9 @@ impl<'a> Fitting<'a> {
     }
 
     fn block(&mut self, block: &'a Block, place: Place, issuer: Issuer) -> Option<FittedBlock<'a>> {
+        if block.is_provider_run() {
+            return self.provider_run(block, place, issuer);
+        }
         let Some(data) = block.provider_data() else {
             let Block::Other(other) = block else { return None };
             let known = self.knows(other, place, issuer);
@@ -119,7 +123,11 @@ impl<'a> Fitting<'a> {
                 self.block(inner, place.inner(index), issuer);
             }
         }
-        let block = if self.spelling == Spelling::Ours { self.renamed(block) } else { Cow::Borrowed(block) };
+        let block = match block {
+            Block::Text(text) if !text.citations.is_empty() => self.cited(block, text, place, state),
+            block if self.spelling == Spelling::Ours => self.renamed(block),
+            block => Cow::Borrowed(block),
+        };
         Some(FittedBlock { block, place, state })
     }
 
@@ -149,6 +157,8 @@ impl<'a> Fitting<'a> {
             | Block::Document(_)
             | Block::Audio(_)
             | Block::Thinking(_)
+            | Block::ProviderCall(_)
+            | Block::ProviderResult(_)
             | Block::Other(_) => Cow::Borrowed(block),
         }
     }
@@ -350,7 +360,11 @@ struct Run {
 }
 
 fn has_results(message: &Message) -> bool {
-    message.role == Role::Tool || message.content.iter().any(|block| matches!(block, Block::ToolResult(_)))
+    message.role == Role::Tool
+        || message
+            .content
+            .iter()
+            .any(|block| matches!(block, Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_)))
 }
 
 /// A text of ours.
@@ -378,7 +392,9 @@ pub(super) fn is_unsigned_tool_turn(messages: &[FittedMessage<'_>]) -> bool {
                 between = Between::Nothing;
             }
             (Role::User | Role::Tool, Between::Nothing | Between::Words) => {
-                let results = message.content.iter().any(|block| matches!(*block.block, Block::ToolResult(_)));
+                let results = message.content.iter().any(|block| {
+                    matches!(*block.block, Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_))
+                });
                 between = if results { Between::Results } else { Between::Words };
             }
             (Role::User | Role::Tool, Between::Results) | (Role::System, _) => {}

@@ -9,6 +9,7 @@
 
 mod abilities;
 mod as_it_came;
+pub(crate) mod built_in;
 mod cache;
 mod converse;
 mod foreign;

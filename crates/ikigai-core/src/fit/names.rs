@@ -60,6 +60,9 @@ impl ToolNames {
             | Event::ThinkingDelta { .. }
             | Event::ToolCallDelta { .. }
             | Event::ToolCallDone { .. }
+            | Event::BlockReplaced { .. }
+            | Event::Citation { .. }
+            | Event::Sources { .. }
             | Event::BlockDone { .. }
             | Event::Usage { .. }
             | Event::Done { .. }
@@ -122,7 +125,7 @@ impl<'a> Respelled<'a> {
         let mut taken: HashSet<Cow<'_, str>> = all_names(request).map(Cow::Borrowed).collect();
         let own = request.tools.iter().filter_map(|tool| match tool {
             Tool::Other(tool) if tool.other.dialect == dialect => tool.other.tool_name(),
-            Tool::Other(_) | Tool::Function(_) => None,
+            Tool::BuiltIn(_) | Tool::Other(_) | Tool::Function(_) => None,
         });
         taken.extend(own.map(Cow::Borrowed));
         let mut counts: HashMap<String, usize> = HashMap::new();

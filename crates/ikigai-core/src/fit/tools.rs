@@ -18,6 +18,8 @@ impl<'a> Fitting<'a> {
             match tool {
                 Tool::Function(function) => tools.push(self.function(index, function, &mut count)?),
                 Tool::Other(tool) if tool.other.dialect == self.dialect => tools.push(FittedTool::Own(&tool.other)),
+                // They are a dialect's own by now, or were left out.
+                Tool::BuiltIn(_) => {}
                 Tool::Other(tool) => self.foreign_tool(index, &tool.other),
             }
         }
@@ -41,6 +43,8 @@ impl<'a> Fitting<'a> {
                     });
                 }
                 Tool::Other(tool) if tool.other.dialect == self.dialect => tools.push(FittedTool::Own(&tool.other)),
+                // They are a dialect's own by now, or were left out.
+                Tool::BuiltIn(_) => {}
                 Tool::Other(tool) => self.foreign_tool(index, &tool.other),
             }
         }

@@ -60,6 +60,8 @@ pub struct ChatQuirks {
     pub cache_control: bool,
     /// `top_k` is understood.
     pub top_k: bool,
+    /// There is a tool `openrouter:web_search`.
+    pub web_search_tool: bool,
 }
 
 /// How an API differs from OpenAI's Responses.
@@ -76,6 +78,8 @@ pub struct ResponsesQuirks {
 pub struct GeminiQuirks {
     /// Function call ids are refused.
     pub no_call_ids: bool,
+    /// `includeServerSideToolInvocations` is unknown; tools of the provider stand beside functions without it.
+    pub no_tool_invocations: bool,
     /// `parametersJsonSchema` is unknown; the OpenAPI subset is sent.
     pub openapi_schemas: bool,
 }
@@ -120,9 +124,10 @@ impl Quirks {
             no_user_after_tool: false,
             cache_control: false,
             top_k: false,
+            web_search_tool: false,
         },
         responses: ResponsesQuirks { no_store: false },
-        gemini: GeminiQuirks { no_call_ids: false, openapi_schemas: false },
+        gemini: GeminiQuirks { no_call_ids: false, no_tool_invocations: false, openapi_schemas: false },
         anthropic: AnthropicQuirks { version: None, models: None },
     };
 }

@@ -4,7 +4,7 @@ use super::Entry;
 use crate::{Fields, Json};
 
 /// Names of state, whichever dialect they are of.
-pub(crate) const STATE: [&str; 7] = [
+pub(crate) const STATE: [&str; 9] = [
     "signature",
     "redacted_data",
     "reasoning_details",
@@ -12,6 +12,8 @@ pub(crate) const STATE: [&str; 7] = [
     "encrypted_content",
     "id",
     "thought_signature",
+    "wire",
+    "half",
 ];
 
 /// Names that version 1 wrote for the spelling of a document. Read into the shape, wherever they stand.

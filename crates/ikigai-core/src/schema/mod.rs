@@ -11,7 +11,7 @@ pub use unknown::unknown_fields;
 
 /// The version of the canonical JSON. It changes whenever the same document would be written differently; documents of
 /// all versions before are read.
-pub const FORMAT_VERSION: &str = "2";
+pub const FORMAT_VERSION: &str = "3";
 
 /// The JSON Schema of the canonical format: `Request`, `Response`, `Event` and `Error`, and everything that they are
 /// made of, under `$defs`.

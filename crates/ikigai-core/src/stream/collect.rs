@@ -89,6 +89,15 @@ impl Collector {
                     self.close(index);
                 }
             },
+            Event::BlockReplaced { index, block } => match self.opened(index) {
+                Some((opened, _)) if opened.is_provider_run() && opened.kind() == block.kind() => *opened = block,
+                _ => self.fail(format!("block {index} is replaced, but is not an open one of a provider's tool")),
+            },
+            Event::Citation { index, citation } => match self.response.content.get_mut(index) {
+                Some(Block::Text(text)) => text.citations.push(*citation),
+                _ => self.fail(format!("a citation for block {index}, which is not a text block")),
+            },
+            Event::Sources { sources } => self.response.sources = sources,
             Event::Usage { usage } => self.response.usage = Some(usage),
             Event::Done { finish_reason, provider_data } => {
                 self.response.finish_reason = finish_reason;
@@ -126,6 +135,9 @@ impl Collector {
             | Event::BlockStart { .. }
             | Event::ToolCallStart { .. }
             | Event::ToolCallDone { .. }
+            | Event::BlockReplaced { .. }
+            | Event::Citation { .. }
+            | Event::Sources { .. }
             | Event::BlockDone { .. }
             | Event::Usage { .. }
             | Event::Done { .. }
@@ -222,6 +234,9 @@ pub fn events(response: &Response) -> Vec<Event> {
     for (index, block) in response.content.iter().enumerate() {
         block_events(index, block, &mut events);
     }
+    if !response.sources.is_empty() {
+        events.push(Event::Sources { sources: response.sources.clone() });
+    }
     if let Some(usage) = &response.usage {
         events.push(Event::Usage { usage: usage.clone() });
     }
@@ -238,10 +253,13 @@ pub(crate) fn block_events(index: usize, block: &Block, events: &mut Vec<Event>)
         Block::Text(text) => {
             let mut opening = text.clone();
             let text = std::mem::take(&mut opening.text);
+            let citations = std::mem::take(&mut opening.citations);
             events.push(Event::BlockStart { index, block: Block::Text(opening) });
             if !text.is_empty() {
                 events.push(Event::TextDelta { index, text });
             }
+            let boxed = citations.into_iter().map(Box::new);
+            events.extend(boxed.map(|citation| Event::Citation { index, citation }));
         }
         Block::Thinking(thinking) => {
             let mut opening = thinking.clone();
@@ -266,7 +284,13 @@ pub(crate) fn block_events(index: usize, block: &Block, events: &mut Vec<Event>)
             });
             return;
         }
-        Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) | Block::Other(_) => {
+        Block::Image(_)
+        | Block::Document(_)
+        | Block::Audio(_)
+        | Block::ToolResult(_)
+        | Block::ProviderCall(_)
+        | Block::ProviderResult(_)
+        | Block::Other(_) => {
             events.push(Event::BlockStart { index, block: block.clone() });
         }
     }

@@ -3,10 +3,13 @@
 //! The grammar of a stream, which every decoder keeps and every encoder may rely on:
 //!
 //! ```text
-//! stream = start, { block | usage | other }, ( done | error )
-//! block  = block_start, { text_delta | thinking_delta }, block_done        any block but a tool call
-//!        | tool_call_start, { tool_call_delta }, tool_call_done            a tool call
+//! stream = start, { block | citation | sources | usage | other }, ( done | error )
+//! block  = block_start, { text_delta | thinking_delta | block_replaced }, block_done        any block but a tool call
+//!        | tool_call_start, { tool_call_delta }, tool_call_done                             a tool call
 //! ```
+//!
+//! A citation belongs to a text block that has begun, and may come before its text, after it, and after the block's end. Calls
+//! of the provider's own tools and their results may open unfinished; `block_replaced` then brings them whole.
 //!
 //! A dialect's own block (`other`) may open unfinished. Its `block_done` then holds the whole wire object, in
 //! `provider_data` under that dialect as `shape.data`, which replaces the one that it opened with.
@@ -22,7 +25,7 @@ mod view;
 
 use serde::Serialize;
 
-use crate::{Arguments, Block, Dialect, Error, FinishReason, Json, ProviderData, Usage};
+use crate::{Arguments, Block, Citation, Dialect, Error, FinishReason, FoundSource, Json, ProviderData, Usage};
 
 pub(crate) use collect::block_events;
 pub use collect::{Collector, events};
@@ -100,11 +103,30 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
         provider_data: ProviderData,
     },
+    /// An open block of a tool that the provider runs is now this, whole.
+    BlockReplaced {
+        /// Its place in the answer's content.
+        index: usize,
+        /// The block, of the same kind.
+        block: Block,
+    },
+    /// A source of a text.
+    Citation {
+        /// The text block, open or not.
+        index: usize,
+        /// The citation, which follows those that the block has.
+        citation: Box<Citation>,
+    },
+    /// What the provider found that is tied to no passage.
+    Sources {
+        /// All that there are, replacing earlier ones.
+        sources: Vec<FoundSource>,
+    },
     /// A block is complete.
     BlockDone {
         /// The block.
         index: usize,
-        /// What a dialect adds at the end, such as a signature or citations.
+        /// What a dialect adds at the end, such as a signature.
         #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
         provider_data: ProviderData,
     },

@@ -7,7 +7,7 @@ use serde::de::{Deserializer, Error as _, MapAccess};
 use super::Event;
 use crate::json::ReadArguments;
 use crate::json::variants::{Variants, read_variant};
-use crate::{Block, Dialect, Error, FinishReason, Json, ProviderData, Usage};
+use crate::{Block, Citation, Dialect, Error, FinishReason, FoundSource, Json, ProviderData, Usage};
 
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -25,6 +25,9 @@ impl<'de> Variants<'de> for Event {
         "tool_call_start",
         "tool_call_delta",
         "tool_call_done",
+        "block_replaced",
+        "citation",
+        "sources",
         "block_done",
         "usage",
         "done",
@@ -56,6 +59,13 @@ impl<'de> Variants<'de> for Event {
                 arguments: done.arguments.or_text(done.arguments_text),
                 provider_data: done.provider_data,
             }),
+            "block_replaced" => {
+                BlockStart::deserialize(fields).map(|BlockStart { index, block }| Event::BlockReplaced { index, block })
+            }
+            "citation" => {
+                Cited::deserialize(fields).map(|Cited { index, citation }| Event::Citation { index, citation })
+            }
+            "sources" => Found::deserialize(fields).map(|Found { sources }| Event::Sources { sources }),
             "block_done" => BlockDone::deserialize(fields)
                 .map(|BlockDone { index, provider_data }| Event::BlockDone { index, provider_data }),
             "usage" => Counts::deserialize(fields).map(|Counts { usage }| Event::Usage { usage }),
@@ -84,6 +94,17 @@ struct Start {
 struct BlockStart {
     index: usize,
     block: Block,
+}
+
+#[derive(Deserialize)]
+struct Cited {
+    index: usize,
+    citation: Box<Citation>,
+}
+
+#[derive(Deserialize)]
+struct Found {
+    sources: Vec<FoundSource>,
 }
 
 #[derive(Deserialize)]

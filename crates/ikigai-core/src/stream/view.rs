@@ -1,8 +1,8 @@
-//! The short view of a stream: four kinds of chunks, enough for most programs.
+//! The short view of a stream: five kinds of chunks, enough for most programs.
 
-use crate::{Arguments, Event, FinishReason, Usage};
+use crate::{Arguments, Citation, Event, FinishReason, Usage};
 
-/// One of the four things that most programs want from a stream.
+/// One of the five things that most programs want from a stream.
 ///
 /// ```
 /// use ikigai_core::{Chunk, Event};
@@ -24,6 +24,13 @@ pub enum Chunk<'a> {
         /// The arguments.
         arguments: &'a Arguments,
     },
+    /// A source of a passage of the text block at `index`.
+    Citation {
+        /// The text block's place in the answer's content.
+        index: usize,
+        /// The citation.
+        citation: &'a Citation,
+    },
     /// How it ended, or what it took so far.
     Meta {
         /// Why the answer ended; absent while it goes on.
@@ -40,6 +47,7 @@ impl<'a> Chunk<'a> {
             Event::TextDelta { text, .. } => Some(Chunk::Content(text)),
             Event::ThinkingDelta { text, .. } => Some(Chunk::Thinking(text)),
             Event::ToolCallDone { index, arguments, .. } => Some(Chunk::ToolCall { index: *index, arguments }),
+            Event::Citation { index, citation } => Some(Chunk::Citation { index: *index, citation }),
             Event::Usage { usage } => Some(Chunk::Meta { finish_reason: None, usage: Some(usage) }),
             Event::Done { finish_reason, .. } => Some(Chunk::Meta { finish_reason: Some(*finish_reason), usage: None }),
             Event::Error { .. } => Some(Chunk::Meta { finish_reason: Some(FinishReason::Error), usage: None }),
@@ -47,6 +55,8 @@ impl<'a> Chunk<'a> {
             | Event::BlockStart { .. }
             | Event::ToolCallStart { .. }
             | Event::ToolCallDelta { .. }
+            | Event::BlockReplaced { .. }
+            | Event::Sources { .. }
             | Event::BlockDone { .. }
             | Event::Other { .. } => None,
         }

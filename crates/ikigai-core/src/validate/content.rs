@@ -1,7 +1,7 @@
 //! Rules about single blocks: what may stand where, and what pictures, documents and sounds must be.
 
 use super::{At, Problem};
-use crate::{Block, BlockKind, Role, Source, ToolCall};
+use crate::{Block, BlockKind, Role, Source, Span, ToolCall};
 
 /// What a block stands in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,10 @@ pub(super) fn block(at: At, block: &Block, inside: Inside, problems: &mut Vec<Pr
             if text.text.trim().is_empty() && text.provider_data.is_empty() {
                 problems.push(Problem::EmptyText { at: at.to_string() });
             }
+            let outside = |span: &Span| text.text.get(span.start..span.end).is_none();
+            if text.citations.iter().filter_map(|citation| citation.span.as_ref()).any(outside) {
+                problems.push(Problem::SpanOutside { at: at.to_string() });
+            }
         }
         Block::Image(image) => source(at, &image.source, BlockKind::Image, problems),
         Block::Document(document) => source(at, &document.source, BlockKind::Document, problems),
@@ -38,7 +42,14 @@ pub(super) fn block(at: At, block: &Block, inside: Inside, problems: &mut Vec<Pr
                 }
             }
         }
-        Block::Thinking(_) | Block::Other(_) => {}
+        Block::ProviderResult(result) => {
+            if let At::Block(message, place) = at {
+                for (inner, block_inside) in result.content.iter().enumerate() {
+                    block_in_result(At::Inner(message, place, inner), block_inside, problems);
+                }
+            }
+        }
+        Block::Thinking(_) | Block::ProviderCall(_) | Block::Other(_) => {}
     }
 }
 
@@ -68,19 +79,18 @@ fn misplaced(kind: BlockKind, inside: Inside) -> Option<&'static str> {
     match (inside, kind) {
         (_, BlockKind::Other) => None,
         (Inside::Prompt | Inside::Message(Role::System), BlockKind::Text) => None,
-        (Inside::Prompt | Inside::Message(Role::System), BlockKind::ToolCall | BlockKind::Thinking) => {
-            Some(TO_ASSISTANT)
-        }
+        (
+            Inside::Prompt | Inside::Message(Role::System | Role::Tool | Role::User),
+            BlockKind::ToolCall | BlockKind::Thinking | BlockKind::ProviderCall | BlockKind::ProviderResult,
+        ) => Some(TO_ASSISTANT),
         (Inside::Prompt | Inside::Message(Role::System), BlockKind::ToolResult) => Some(TO_TOOL),
         (Inside::Prompt | Inside::Message(Role::System), BlockKind::Image | BlockKind::Document | BlockKind::Audio) => {
             Some(TO_USER)
         }
         (Inside::Message(Role::Tool), BlockKind::ToolResult) => None,
-        (Inside::Message(Role::Tool), BlockKind::ToolCall | BlockKind::Thinking) => Some(TO_ASSISTANT),
         (Inside::Message(Role::Tool), BlockKind::Text | BlockKind::Image | BlockKind::Document | BlockKind::Audio) => {
             Some("put it into the content of a tool_result block")
         }
-        (Inside::Message(Role::User), BlockKind::ToolCall | BlockKind::Thinking) => Some(TO_ASSISTANT),
         (
             Inside::Message(Role::User),
             BlockKind::Text | BlockKind::Image | BlockKind::Document | BlockKind::Audio | BlockKind::ToolResult,
@@ -93,9 +103,18 @@ fn misplaced(kind: BlockKind, inside: Inside) -> Option<&'static str> {
             | BlockKind::Document
             | BlockKind::Audio
             | BlockKind::ToolCall
-            | BlockKind::Thinking,
+            | BlockKind::Thinking
+            | BlockKind::ProviderCall
+            | BlockKind::ProviderResult,
         ) => None,
-        (Inside::Result, BlockKind::ToolCall | BlockKind::ToolResult | BlockKind::Thinking) => Some(ONLY_TEXT),
+        (
+            Inside::Result,
+            BlockKind::ToolCall
+            | BlockKind::ToolResult
+            | BlockKind::Thinking
+            | BlockKind::ProviderCall
+            | BlockKind::ProviderResult,
+        ) => Some(ONLY_TEXT),
         (Inside::Result, BlockKind::Text | BlockKind::Image | BlockKind::Document | BlockKind::Audio) => None,
     }
 }
@@ -167,6 +186,8 @@ fn media_type(at: &impl Fn() -> String, given: &str, kind: BlockKind, problems: 
             | BlockKind::ToolCall
             | BlockKind::ToolResult
             | BlockKind::Thinking
+            | BlockKind::ProviderCall
+            | BlockKind::ProviderResult
             | BlockKind::Other,
             _,
         ) => return,

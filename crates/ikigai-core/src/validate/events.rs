@@ -73,6 +73,17 @@ impl EventChecker {
                 check_arguments(*index, &block.arguments, arguments)?;
                 block.open = false;
             }
+            Event::BlockReplaced { index, block } => {
+                if !block.is_provider_run() {
+                    return Err(format!("block {index} is replaced by {}, which cannot be", block.kind()));
+                }
+                self.opened(*index, name, block.kind())?;
+            }
+            Event::Citation { index, .. } => match self.blocks.get(*index) {
+                Some(block) if block.kind == BlockKind::Text => {}
+                Some(block) => return Err(format!("{name} comes for block {index}, which is {}", block.kind)),
+                None => return Err(format!("{name} comes for block {index}, which never opened")),
+            },
             Event::BlockDone { index, .. } => {
                 let block = self.any_opened(*index, name)?;
                 if block.kind == BlockKind::ToolCall {
@@ -89,7 +100,7 @@ impl EventChecker {
             Event::Other { index: Some(index), .. } if *index >= self.blocks.len() => {
                 return Err(format!("other belongs to block {index}, which never opened"));
             }
-            Event::Usage { .. } | Event::Other { .. } => {}
+            Event::Sources { .. } | Event::Usage { .. } | Event::Other { .. } => {}
         }
         Ok(())
     }
@@ -163,6 +174,9 @@ fn name(event: &Event) -> &'static str {
         Event::ToolCallStart { .. } => "tool_call_start",
         Event::ToolCallDelta { .. } => "tool_call_delta",
         Event::ToolCallDone { .. } => "tool_call_done",
+        Event::BlockReplaced { .. } => "block_replaced",
+        Event::Citation { .. } => "citation",
+        Event::Sources { .. } => "sources",
         Event::BlockDone { .. } => "block_done",
         Event::Usage { .. } => "usage",
         Event::Done { .. } => "done",

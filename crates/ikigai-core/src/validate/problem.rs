@@ -112,6 +112,15 @@ pub enum Problem {
     #[error("{at}: the tool call `{id}` has a result already; keep one")]
     DuplicateResult { at: String, id: String },
 
+    /// A result of a provider's tool whose call does not come before it.
+    #[error(
+        "{at}: the result answers the provider's call `{id}`, which no message before it makes; keep calls and results together"
+    )]
+    ProviderResultWithoutCall { at: String, id: String },
+    /// Soft: a citation of a passage that is not there.
+    #[error("{at}: a citation stands on bytes that the text does not have, or on half a character; correct its span")]
+    SpanOutside { at: String },
+
     /// A tool name that providers refuse.
     #[error("{at}: `{name}` cannot be a tool's name; use 1 to 128 letters, digits, `_` and `-`")]
     BadToolName { at: String, name: String },
@@ -209,6 +218,7 @@ impl Problem {
             | Problem::EndsWithAssistant { .. }
             | Problem::EmptyText { .. }
             | Problem::BrokenCall { .. }
+            | Problem::SpanOutside { .. }
             | Problem::UnportableToolName { .. }
             | Problem::SchemaWithoutType { .. }
             | Problem::LevelAgainstBudget { .. }
@@ -227,6 +237,7 @@ impl Problem {
             | Problem::ResultWithoutCallId { .. }
             | Problem::ResultWithoutCall { .. }
             | Problem::DuplicateResult { .. }
+            | Problem::ProviderResultWithoutCall { .. }
             | Problem::BadToolName { .. }
             | Problem::DuplicateTool { .. }
             | Problem::BadSchema { .. }
@@ -280,6 +291,8 @@ impl Problem {
             | Problem::ResultWithoutCallId { at }
             | Problem::ResultWithoutCall { at, .. }
             | Problem::DuplicateResult { at, .. }
+            | Problem::ProviderResultWithoutCall { at, .. }
+            | Problem::SpanOutside { at }
             | Problem::BadToolName { at, .. }
             | Problem::UnportableToolName { at, .. }
             | Problem::DuplicateTool { at, .. }

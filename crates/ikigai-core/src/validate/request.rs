@@ -168,6 +168,7 @@ pub(crate) fn messages(messages: &[Message], problems: &mut Vec<Problem>) {
 fn any_name(tool: &Tool) -> Option<&str> {
     match tool {
         Tool::Function(function) => Some(&function.name),
+        Tool::BuiltIn(tool) => Some(tool.tool().as_str()),
         Tool::Other(tool) => tool.other.tool_name(),
     }
 }

@@ -96,7 +96,7 @@ fn empty_things() {
     insta::assert_snapshot!(told(&hello().system("")), @"(system[0]: the text is empty; some providers refuse that, so leave the block out)");
     let mut state = ProviderData::default();
     state.set_part(Dialect::Gemini, Part::State, "thought_signature", "abc");
-    let signed = Block::Text(Text { text: String::new(), cache: None, provider_data: state });
+    let signed = Block::Text(Text { provider_data: state, ..Text::default() });
     assert_eq!(
         told(&hello().assistant([Block::text("Hi"), signed]).user("Go on")),
         "",

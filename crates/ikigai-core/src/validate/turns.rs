@@ -17,6 +17,8 @@ struct Turn<'a> {
 pub(super) fn check(messages: &[Message], problems: &mut Vec<Problem>) {
     let mut first_use: HashMap<&str, At> = HashMap::new();
     let mut turn = Turn::default();
+    // A provider's tool may answer in a later message than the one that called it.
+    let mut provider_calls: HashSet<&str> = HashSet::new();
     for (index, message) in messages.iter().enumerate() {
         let results = message.content.iter().any(|block| block.as_tool_result().is_some());
         match message.role {
@@ -53,6 +55,13 @@ pub(super) fn check(messages: &[Message], problems: &mut Vec<Problem>) {
                     } else if !turn.answered.insert(id) {
                         problems.push(Problem::DuplicateResult { at: place(), id: id.to_owned() });
                     }
+                }
+                Block::ProviderCall(call) => {
+                    provider_calls.insert(&call.id);
+                }
+                Block::ProviderResult(result) if !provider_calls.contains(result.call_id.as_str()) => {
+                    let id = result.call_id.clone();
+                    problems.push(Problem::ProviderResultWithoutCall { at: at.to_string(), id });
                 }
                 _ => {}
             }

@@ -215,7 +215,7 @@ fn said_by_user() -> Vec<(String, Block)> {
             Block::Text(Text {
                 text: "Hi".into(),
                 cache: Some(CacheHint { ttl: Some("1h".into()) }),
-                provider_data: none(),
+                ..Text::default()
             }),
         ),
     ];
@@ -247,7 +247,7 @@ fn own_block(dialect: Dialect) -> Value {
         Dialect::Anthropic => json!({"type": "container_upload", "file_id": "file_1"}),
         Dialect::OpenaiChat => json!({"type": "video_url", "video_url": {"url": "https://example.org/a.mp4"}}),
         Dialect::OpenaiResponses => json!({"type": "input_video", "video_url": "https://example.org/a.mp4"}),
-        Dialect::Gemini => json!({"executableCode": {"language": "PYTHON", "code": "print(1)"}}),
+        Dialect::Gemini => json!({"videoMetadata": {"startOffset": "2s"}}),
         Dialect::BedrockConverse => json!({"video": {"format": "mp4", "source": {"bytes": "AAAA"}}}),
     }
 }

@@ -1,7 +1,7 @@
 //! Answers of other dialects come back, with their state, from clients of Gemini: from those that keep an answer whole, and
 //! from those that keep each frame of a stream as a content of its own.
 
-use ikigai_core::{Block, Dialect, FinishReason, Part, Response, events};
+use ikigai_core::{Block, Dialect, FinishReason, Part, ProviderCall, ProviderResult, ProviderTool, Response, events};
 use serde_json::{Value, json};
 
 use crate::support::findings::Findings;
@@ -27,6 +27,12 @@ fn blocks(content: &[Block]) -> Vec<Block> {
         Block::ToolCall(call) => call.is_complete(),
         // Told as a loss.
         Block::Other(other) => other.dialect == Dialect::Gemini,
+        Block::ProviderCall(ProviderCall { tool, .. }) | Block::ProviderResult(ProviderResult { tool, .. }) => {
+            !matches!(
+                tool,
+                ProviderTool::Other | ProviderTool::Mcp | ProviderTool::ToolSearch | ProviderTool::ImageGeneration
+            )
+        }
         _ => true,
     };
     content.iter().filter(counts).cloned().map(plain).collect()
@@ -46,8 +52,20 @@ fn plain(mut block: Block) -> Block {
             }
         }
     }
-    if let Block::ToolCall(call) = &mut block {
-        call.arguments = call.arguments.object().clone().into();
+    match &mut block {
+        Block::ToolCall(call) => call.arguments = call.arguments.object().clone().into(),
+        // Clients do not send the grounding of an answer back.
+        Block::Text(text) => text.citations.clear(),
+        // To who issued them they go as they came; the rest is in the words of this API by now.
+        Block::ProviderCall(ProviderCall { provider_data, .. }) => {
+            let provider_data = std::mem::take(provider_data);
+            block = Block::ProviderCall(ProviderCall { provider_data, ..ProviderCall::default() });
+        }
+        Block::ProviderResult(ProviderResult { provider_data, .. }) => {
+            let provider_data = std::mem::take(provider_data);
+            block = Block::ProviderResult(ProviderResult { provider_data, ..ProviderResult::default() });
+        }
+        _ => {}
     }
     block
 }

@@ -348,7 +348,7 @@ fn whole(response: &Response, pool: &mut Pool) {
     pool.push(&response.thinking());
     response.tool_calls().for_each(|call| pool.push(call.arguments.text()));
     // The input of a server's tool comes in pieces of its JSON.
-    let own = response.content.iter().filter(|block| matches!(block, Block::Other(_)));
+    let own = response.content.iter().filter(|block| matches!(block, Block::Other(_)) || block.is_provider_run());
     own.for_each(|block| pool.push(&serde_json::to_string(block).unwrap()));
 }
 

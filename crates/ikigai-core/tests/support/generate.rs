@@ -203,6 +203,7 @@ impl Make<'_, '_> {
             cache_read_tokens: choices.count(),
             cache_write_tokens: choices.count(),
             provider_data,
+            ..Usage::default()
         }
     }
 
@@ -248,7 +249,12 @@ impl Make<'_, '_> {
 
     fn text(&mut self) -> Block {
         let text = if self.reach == Reach::Plain { self.choices.words() } else { self.choices.text() };
-        Block::Text(Text { text, cache: self.maybe(6, Make::cache_hint), provider_data: self.provider_data() })
+        Block::Text(Text {
+            text,
+            cache: self.maybe(6, Make::cache_hint),
+            provider_data: self.provider_data(),
+            ..Text::default()
+        })
     }
 
     fn thinking(&mut self) -> Block {

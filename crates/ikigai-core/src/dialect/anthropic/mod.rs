@@ -32,6 +32,7 @@
 mod abilities;
 mod content;
 mod error;
+pub(super) mod hosted;
 mod request;
 mod response;
 mod stream;
@@ -44,7 +45,7 @@ use crate::{Dialect, Json, Part, ProviderData};
 
 pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
-pub(crate) use request::{decode_request, encode_request};
+pub(crate) use request::{built_in, decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response};
 pub(crate) use stream::{Decoder, Encoder};
 

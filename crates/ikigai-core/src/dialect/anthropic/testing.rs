@@ -68,16 +68,18 @@ pub(super) fn losses(wire: &Sent) -> Vec<String> {
 
 /// Reads a client's request.
 pub(super) fn read_request(path: Option<&str>, body: &Value) -> Result<Request, Error> {
-    super::decode_request(Incoming { path, body: body.to_string().as_bytes() }, &crate::Limits::default())
+    DIALECT
+        .decode_request(Incoming { path, body: body.to_string().as_bytes() }, &crate::Limits::default())
+        .map(|(read, _)| read)
 }
 
 /// Reads a whole answer.
 pub(super) fn read_answer(body: &Value) -> Result<Response, Error> {
-    super::decode_response(body.to_string().as_bytes(), &mut Ids::seeded(7))
+    DIALECT.decode_response(body.to_string().as_bytes(), &mut Ids::seeded(7), &crate::Limits::default())
 }
 
 /// Writes a whole answer, with what could not be carried.
 pub(super) fn write_answer(response: &Response, reply: &Reply) -> (Value, Vec<Loss>) {
-    let wire = super::encode_response(response, reply);
+    let wire = DIALECT.encode_response(response, reply);
     (serde_json::from_slice(&wire.body).unwrap(), wire.losses)
 }

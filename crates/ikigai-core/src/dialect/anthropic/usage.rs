@@ -1,7 +1,7 @@
 //! Tokens. The wire's input count leaves the cached ones out, and its output count has the thinking in it.
 
 use crate::json::wire::Raw;
-use crate::{Fields, Json, Part, Usage};
+use crate::{Fields, Json, Part, ProviderTool, Usage};
 
 use super::DIALECT;
 
@@ -11,6 +11,10 @@ const CACHE_READ: &str = "cache_read_input_tokens";
 const CACHE_WRITE: &str = "cache_creation_input_tokens";
 const DETAILS: &str = "output_tokens_details";
 const THINKING: &str = "thinking_tokens";
+const SERVER_TOOLS: &str = "server_tool_use";
+/// The calls of its own tools that this API counts.
+const COUNTED: [(ProviderTool, &str); 2] =
+    [(ProviderTool::WebSearch, "web_search_requests"), (ProviderTool::WebFetch, "web_fetch_requests")];
 
 /// Reads a `usage` object. What is more than counts stays in `provider_data`, field by field; `absent` in its shape lists
 /// the counts that the provider did not give.
@@ -30,6 +34,10 @@ pub(super) fn decode(mut fields: Fields) -> Usage {
         cache_write_tokens: of(CACHE_WRITE).unwrap_or(0),
         ..Usage::default()
     };
+    let ran: Fields = fields.get(SERVER_TOOLS).and_then(|ran| ran.to().ok()).unwrap_or_default();
+    for (tool, name) in COUNTED {
+        usage.provider_calls.extend(ran.get(name).and_then(count).map(|count| (tool, count)));
+    }
     let counts = [INPUT, OUTPUT, CACHE_WRITE, CACHE_READ];
     let absent: Vec<&str> = counts.into_iter().filter(|name| fields.get(name).is_none()).collect();
     if !absent.is_empty() {
@@ -81,6 +89,13 @@ pub(super) fn encode(usage: Option<&Usage>) -> Raw<'static> {
         rest.set(DETAILS, details);
     } else if details.is_some_and(|details| is_old(&details)) {
         rest.remove(DETAILS);
+    }
+    if rest.get(SERVER_TOOLS).is_none() {
+        let ran = COUNTED.iter().filter_map(|(tool, name)| Some((*name, usage.provider_calls.get(tool)?)));
+        let ran: Fields = ran.map(|(name, count)| (name.to_owned(), number(*count))).collect();
+        if !ran.is_empty() {
+            rest.push(SERVER_TOOLS, ran);
+        }
     }
     fields.merge(rest);
     Raw::of(&fields)

@@ -1,6 +1,6 @@
 //! What a stream may add up to.
 
-use crate::{Block, Error, Event, Limits, Source};
+use crate::{Block, Citation, Error, Event, Limits, Source};
 
 /// What the events of a stream have added up to so far, in the hands of whoever collects them.
 #[derive(Debug)]
@@ -30,6 +30,14 @@ impl Budget {
             Event::BlockStart { block, .. } => {
                 self.open()?;
                 self.hold(size(block))
+            }
+            Event::BlockReplaced { block, .. } => self.hold(size(block)),
+            Event::Citation { citation, .. } => {
+                self.hold(size_of::<Citation>() + citation.cited_text.as_ref().map_or(0, String::len))
+            }
+            // They take the place of those before them.
+            Event::Sources { sources } => {
+                self.limits.check_content(self.content.saturating_add(size_of_val(sources.as_slice())))
             }
             Event::ToolCallStart { id, name, .. } => {
                 self.open()?;
@@ -76,6 +84,10 @@ fn size(block: &Block) -> usize {
         Block::Image(image) => held_by(&image.source),
         Block::Document(document) => held_by(&document.source),
         Block::Audio(audio) => held_by(&audio.source),
+        Block::ProviderCall(call) => call.arguments.text().len(),
+        Block::ProviderResult(result) => {
+            size_of_val(result.sources.as_slice()) + result.content.iter().map(size).sum::<usize>()
+        }
         Block::Other(other) => other.data.text().len(),
     }
 }

@@ -13,7 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::leftovers::{Kept, Leftovers};
 use super::wire::{FunctionCall, Media, Part};
-use super::{DIALECT, result};
+use super::{DIALECT, hosted, result};
 use crate::dialect::media::data_url;
 use crate::fit::Spelling;
 use crate::json::tagged::Object;
@@ -105,7 +105,8 @@ pub(super) fn decode(mut part: Part<'_>) -> Block {
 }
 
 fn other(part: &Part<'_>) -> Block {
-    Block::Other(Other { dialect: DIALECT, data: Json::of(part).unwrap_or_default() })
+    let data = Json::of(part).unwrap_or_default();
+    hosted::raise(&data).unwrap_or(Block::Other(Other { dialect: DIALECT, data }))
 }
 
 /// Whether the format has a block for the part's data.
@@ -276,7 +277,13 @@ pub(super) fn media<'a>(block: &'a Block, spelling: Spelling) -> Result<Part<'a>
         Block::Image(image) => (&image.source, None, &image.provider_data),
         Block::Audio(audio) => (&audio.source, None, &audio.provider_data),
         Block::Document(document) => (&document.source, document.name.as_deref(), &document.provider_data),
-        Block::Text(_) | Block::Thinking(_) | Block::ToolCall(_) | Block::ToolResult(_) | Block::Other(_) => {
+        Block::Text(_)
+        | Block::Thinking(_)
+        | Block::ToolCall(_)
+        | Block::ToolResult(_)
+        | Block::ProviderCall(_)
+        | Block::ProviderResult(_)
+        | Block::Other(_) => {
             return Err("it is not a medium");
         }
     };

@@ -69,9 +69,6 @@ fn each_kind_of_part_is_its_block() {
 #[test]
 fn what_has_no_block_of_ours_is_kept_whole() {
     for part in [
-        json!({"executableCode": {"language": "PYTHON", "code": "1+1"}, "thoughtSignature": "c2ln"}),
-        json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}}),
-        json!({"toolCall": {"id": "a", "tool_type": "GOOGLE_SEARCH_WEB"}}),
         json!({"inlineData": {"mimeType": "video/mp4", "data": "AAAA"}, "videoMetadata": {"startOffset": "2s"}}),
         json!({"fileData": {"mimeType": "video/mp4", "fileUri": "https://youtu.be/x"}}),
         json!({"videoMetadata": {"startOffset": "2s"}}),
@@ -85,6 +82,39 @@ fn what_has_no_block_of_ours_is_kept_whole() {
         json!({}),
     ] {
         assert_eq!(decoded(part.clone()), json!({"type": "other", "dialect": "gemini", "data": part}));
+    }
+}
+
+#[test]
+fn what_the_provider_ran_is_a_call_or_a_result_that_keeps_its_part() {
+    let code = json!({"executableCode": {"language": "PYTHON", "code": "1+1"}, "thoughtSignature": "c2ln"});
+    let ran = json!({"codeExecutionResult": {"outcome": "OUTCOME_FAILED", "output": "2"}});
+    let search = json!({"toolCall": {"id": "a", "tool_type": "GOOGLE_SEARCH_WEB", "args": {"queries": ["q"]}}});
+    let found = json!({"toolResponse": {"id": "a", "toolType": "GOOGLE_SEARCH_WEB"}});
+    for (part, block) in [
+        (
+            &code,
+            json!({"type": "provider_call", "id": "", "tool": "code_execution", "name": "executableCode",
+            "arguments": {"language": "PYTHON", "code": "1+1"}, "provider_data": {"gemini": {"wire": code}}}),
+        ),
+        (
+            &ran,
+            json!({"type": "provider_result", "call_id": "", "tool": "code_execution",
+            "content": [{"type": "text", "text": "2"}], "error": {"code": "OUTCOME_FAILED"},
+            "provider_data": {"gemini": {"wire": ran}}}),
+        ),
+        (
+            &search,
+            json!({"type": "provider_call", "id": "a", "tool": "web_search", "name": "GOOGLE_SEARCH_WEB",
+            "arguments": {"queries": ["q"]}, "provider_data": {"gemini": {"wire": search}}}),
+        ),
+        (
+            &found,
+            json!({"type": "provider_result", "call_id": "a", "tool": "web_search",
+            "provider_data": {"gemini": {"wire": found}}}),
+        ),
+    ] {
+        assert_eq!(decoded(part.clone()), block);
     }
 }
 

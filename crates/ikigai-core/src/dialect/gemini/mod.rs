@@ -27,6 +27,7 @@
 mod abilities;
 mod content;
 mod error;
+pub(super) mod hosted;
 mod leftovers;
 mod request;
 mod response;
@@ -41,8 +42,8 @@ mod wire;
 
 pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
-pub(crate) use request::{decode_request, encode_request};
-pub(crate) use response::{decode_response, encode_response};
+pub(crate) use request::{built_in, decode_request, encode_request};
+pub(crate) use response::{decode_response, encode_response, keep_candidate};
 pub(crate) use stream::{Decoder, Encoder};
 
 /// This dialect.

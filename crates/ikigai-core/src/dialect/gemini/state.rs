@@ -130,6 +130,8 @@ pub(super) fn text_of(block: &mut Block) -> Option<&mut String> {
         | Block::Audio(_)
         | Block::ToolCall(_)
         | Block::ToolResult(_)
+        | Block::ProviderCall(_)
+        | Block::ProviderResult(_)
         | Block::Other(_) => None,
     }
 }

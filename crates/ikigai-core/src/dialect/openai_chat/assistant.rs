@@ -210,7 +210,11 @@ impl<'a> Saying<'a> {
                 Some(speech) => self.message.audio = Some(speech),
                 None => return false,
             },
-            Block::Document(_) | Block::ToolResult(_) | Block::Other(_) => return false,
+            Block::Document(_)
+            | Block::ToolResult(_)
+            | Block::ProviderCall(_)
+            | Block::ProviderResult(_)
+            | Block::Other(_) => return false,
         }
         true
     }
@@ -294,9 +298,9 @@ fn add<'a>(words: &mut Words<'a>, text: &'a str) {
 
 /// Whether another dialect hung something on this text, for which it may have cut a sentence.
 fn is_cut(text: &Text) -> bool {
-    [DataPart::State, DataPart::Extra, DataPart::Answer, DataPart::Shape]
-        .into_iter()
-        .any(|part| text.provider_data.parts(part).any(|(name, _)| name != DIALECT.as_str()))
+    let parts = [DataPart::State, DataPart::Extra, DataPart::Answer, DataPart::Shape];
+    !text.citations.is_empty()
+        || parts.into_iter().any(|part| text.provider_data.parts(part).any(|(name, _)| name != DIALECT.as_str()))
 }
 
 /// Speech: its name in a request, itself in an answer.

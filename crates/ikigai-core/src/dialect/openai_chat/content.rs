@@ -45,14 +45,14 @@ fn read(part: &mut Part<'_>, side: Side) -> Option<Block> {
         "text" => {
             let text = part.text.take()?.into_string();
             let (cache, provider_data) = rest(notes, part, side);
-            Block::Text(Text { text, cache, provider_data })
+            Block::Text(Text { text, cache, provider_data, ..Text::default() })
         }
         "refusal" => {
             let text = part.refusal.take()?.into_string();
             notes.mark(REFUSAL);
             notes.mark(IN_PART);
             let (cache, provider_data) = rest(notes, part, side);
-            Block::Text(Text { text, cache, provider_data })
+            Block::Text(Text { text, cache, provider_data, ..Text::default() })
         }
         "image_url" => {
             let source = read_image(part.image_url.as_ref()?, &mut notes)?;
@@ -264,7 +264,11 @@ pub(super) fn encode(block: &Block, side: Side, state: StateUse) -> Option<Item<
         Block::Document(document) => write_document(document, side)?,
         Block::Thinking(thinking) => write_thinking(thinking),
         Block::Other(other) if other.dialect == DIALECT => return Some(Item::Odd(Cow::Borrowed(other.data.raw()))),
-        Block::Other(_) | Block::ToolCall(_) | Block::ToolResult(_) => return None,
+        Block::Other(_)
+        | Block::ToolCall(_)
+        | Block::ToolResult(_)
+        | Block::ProviderCall(_)
+        | Block::ProviderResult(_) => return None,
     };
     if let Some(data) = block.provider_data() {
         let of = if matches!(block, Block::Thinking(_)) { Side::Request } else { side };

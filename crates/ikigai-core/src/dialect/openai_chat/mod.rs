@@ -21,6 +21,7 @@ mod assistant;
 mod calls;
 mod content;
 mod error;
+pub(super) mod hosted;
 mod notes;
 mod request;
 mod response;
@@ -38,7 +39,7 @@ mod testing;
 
 pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
-pub(crate) use request::{decode_request, encode_request};
+pub(crate) use request::{built_in, decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response};
 pub(crate) use stream::{Decoder, Encoder};
 

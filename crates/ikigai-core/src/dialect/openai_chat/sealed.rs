@@ -47,7 +47,13 @@ pub(super) fn seal(index: usize, block: &Block, reply: &Reply, model: &str) -> O
         Block::Thinking(thinking) => Owner::Thinking(thinking.text.len()),
         Block::Text(text) => Owner::Text(text.text.len()),
         Block::ToolCall(call) => Owner::Call(&call.id),
-        Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) | Block::Other(_) => return None,
+        Block::Image(_)
+        | Block::Document(_)
+        | Block::Audio(_)
+        | Block::ToolResult(_)
+        | Block::ProviderCall(_)
+        | Block::ProviderResult(_)
+        | Block::Other(_) => return None,
     };
     seal_parts(index, owner, block.provider_data()?, reply, model)
 }

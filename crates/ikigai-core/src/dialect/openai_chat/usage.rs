@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::DIALECT;
 use super::notes::shape;
 use crate::json::wire::Raw;
-use crate::{Fields, Json, Part, Usage};
+use crate::{Fields, Json, Part, ProviderTool, Usage};
 
 /// Shape: the counts as they came, to be written again while they still mean the same.
 const RAW: &str = "usage";
@@ -59,7 +59,9 @@ fn counts(raw: &RawValue) -> Usage {
     let both = prompt.saturating_add(completion);
     // The one provider whose answers do not include reasoning shows it in the total.
     let apart = thinking > 0 && total.is_some_and(|total| total != both && total == both.saturating_add(thinking));
+    let searches = at(&["server_tool_use_details", "web_search_requests"]).or_else(|| at(&["num_search_queries"]));
     Usage {
+        provider_calls: searches.map(|count| (ProviderTool::WebSearch, count)).into_iter().collect(),
         // More cached than there were: then the prompt does not include it.
         input_tokens: prompt.checked_sub(cached).unwrap_or(prompt),
         output_tokens: if apart { completion } else { completion.saturating_sub(thinking) },

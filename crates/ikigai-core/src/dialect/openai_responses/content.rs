@@ -5,10 +5,11 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 
 use super::wire::{self, Content, Entry, Many, word};
-use super::{DIALECT, items};
+use super::{DIALECT, hosted, items};
 use crate::json::loose::Loose as _;
 use crate::json::wire::{Raw, Rest, Text as Words};
-use crate::{Block, CacheHint, Document, Fields, Image, Json, Other, Part, ProviderData, Source, Text};
+use crate::span::Ruler;
+use crate::{Block, CacheHint, Citation, Document, Fields, Image, Json, Other, Part, ProviderData, Source, Text};
 
 /// The type of text parts on the client's side.
 pub(super) const INPUT: &str = "input_text";
@@ -92,6 +93,7 @@ fn decode_part(part: Entry<'_, wire::Part<'_>>) -> Block {
 pub(super) fn text(mut part: wire::Part<'_>, usual: &str, lists: Part) -> Text {
     let mut data = ProviderData::default();
     let kind = part.kind.take().unwrap_or_default();
+    let mut citations = Vec::new();
     let text = if kind.as_str() == "refusal" {
         data.set_part(DIALECT, Part::Shape, "refusal", true);
         part.refusal.take()
@@ -101,6 +103,12 @@ pub(super) fn text(mut part: wire::Part<'_>, usual: &str, lists: Part) -> Text {
         }
         for (name, list) in [("annotations", &mut part.annotations), ("logprobs", &mut part.logprobs)] {
             if let Some(list) = list.take() {
+                if name == "annotations" {
+                    citations = read_citations(&list, part.text.as_ref().map_or("", Words::as_str));
+                    if !citations.is_empty() {
+                        continue;
+                    }
+                }
                 let place = if list.text() == "[]" { Part::Shape } else { lists };
                 data.set_part(DIALECT, place, name, list.into_json());
             }
@@ -108,7 +116,17 @@ pub(super) fn text(mut part: wire::Part<'_>, usual: &str, lists: Part) -> Text {
         part.text.take()
     };
     data.extend_part(DIALECT, Part::Extra, part.leftovers());
-    Text { text: text.map(Words::into_string).unwrap_or_default(), cache: None, provider_data: data }
+    Text { text: text.map(Words::into_string).unwrap_or_default(), citations, cache: None, provider_data: data }
+}
+
+/// The citations of a text; none if the list is empty or holds something else.
+fn read_citations(list: &Raw<'_>, text: &str) -> Vec<Citation> {
+    let list: Vec<Json> = list.to().unwrap_or_default();
+    if list.is_empty() || !list.iter().all(Json::is_object) {
+        return Vec::new();
+    }
+    let ruler = Ruler::of(text);
+    list.into_iter().map(|wire| hosted::citation(wire, &ruler)).collect()
 }
 
 fn file(mut part: wire::Part<'_>) -> Block {

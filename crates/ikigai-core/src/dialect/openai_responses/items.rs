@@ -3,9 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::DIALECT;
 use super::content::{self, Keep, OUTPUT, bare_text, other};
 use super::wire::{self, Content, Entry, Item, Many, Parts, find, word};
+use super::{DIALECT, hosted};
 use crate::json::loose::{Loose as _, read_raw};
 use crate::json::wire::Text as Words;
 use crate::{Arguments, Block, Fields, Json, Part, ProviderData, Text, ThinkingBlock, ToolCall};
@@ -18,6 +18,12 @@ const OF_ITEM: &str = "of_item";
 /// `lists` is the part of a text's data that its citations and probabilities go to.
 pub(super) fn decode(item: Entry<'_, Item<'_>>, lists: Part) -> Vec<Block> {
     let Entry::Fits(item) = item else { return vec![Block::Other(other(&item))] };
+    if word(&item.kind).ends_with("_call") {
+        let whole = other(&item);
+        if let Some(pair) = hosted::raise(&whole.data) {
+            return pair.into();
+        }
+    }
     match word(&item.kind) {
         "reasoning" if is_texts(&item.summary) && is_texts(&item.content) => vec![Block::Thinking(thinking(item))],
         "function_call" if is_call(&item) => vec![Block::ToolCall(call(item))],

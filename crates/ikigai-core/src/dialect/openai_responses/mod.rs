@@ -43,6 +43,7 @@
 mod abilities;
 mod content;
 mod error;
+pub(super) mod hosted;
 mod items;
 mod request;
 mod response;
@@ -56,7 +57,7 @@ use crate::Dialect;
 
 pub(crate) use abilities::ABILITIES;
 pub(crate) use error::{decode_error, encode_error};
-pub(crate) use request::{decode_request, encode_request};
+pub(crate) use request::{built_in, decode_request, encode_request};
 pub(crate) use response::{decode_response, encode_response};
 pub(crate) use stream::{Decoder, Encoder};
 

@@ -247,8 +247,8 @@ proptest! {
 
     #[test]
     fn responses(body in response()) {
-        if let Ok(response) = decode_response(body.to_string().as_bytes(), &mut Ids::default()) {
-            let written = encode_response(&response, &Reply::default());
+        if let Ok(response) = DIALECT.decode_response(body.to_string().as_bytes(), &mut Ids::default(), &Limits::default()) {
+            let written = DIALECT.encode_response(&response, &Reply::default());
             prop_assert_eq!(serde_json::from_slice::<Value>(&written.body).unwrap(), body);
             prop_assert_eq!(written.losses, vec![]);
         }

@@ -5,10 +5,11 @@ use std::fmt;
 use crate::json::tagged::Object;
 use crate::json::wire::{Raw, keep};
 use crate::{
-    Arguments, Block, CacheHint, Document, Error, Image, Other, Part, ProviderData, Source, ThinkingBlock, ToolCall,
-    ToolResult,
+    Arguments, Block, CacheHint, Citation, Document, Error, Image, Json, Part, ProviderData, Source, ThinkingBlock,
+    ToolCall, ToolResult,
 };
 
+use super::super::hosted;
 use super::super::request::refusal;
 use super::super::wire::{Content, Item, read_cache};
 use super::super::{DIALECT, keep_shape};
@@ -107,13 +108,24 @@ impl Reader<'_> {
 
     /// A block of this dialect, kept whole.
     fn whole(self) -> Block {
-        Block::Other(Other { dialect: DIALECT, data: Raw::of(&self.fields).into_json() })
+        hosted::raise(Raw::of(&self.fields).into_json())
     }
 
     fn text(mut self) -> Block {
         self.fields.take("type");
         let (text, cache) = (self.fields.take_text("text").unwrap_or_default(), self.take_cache());
-        Block::Text(crate::Text { text, cache, provider_data: self.into_data() })
+        let citations = self.take_citations();
+        Block::Text(crate::Text { text, citations, cache, provider_data: self.into_data() })
+    }
+
+    /// Takes the citations. A list without any, and one of something else, stays among the other fields.
+    fn take_citations(&mut self) -> Vec<Citation> {
+        let list: Option<Vec<Json>> = self.fields.get("citations").and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let list = list.filter(|list| !list.is_empty() && list.iter().all(Json::is_object));
+        list.map_or_else(Vec::new, |list| {
+            self.fields.take("citations");
+            list.into_iter().map(hosted::citation).collect()
+        })
     }
 
     fn thinking(mut self) -> Block {
@@ -220,7 +232,11 @@ fn joined(content: Content<'_>) -> Option<String> {
 fn is_short(blocks: &[Block]) -> bool {
     match blocks {
         [] => true,
-        [Block::Text(text)] => text.cache.is_none() && text.provider_data.part(DIALECT, Part::Extra).is_empty(),
+        [Block::Text(text)] => {
+            text.cache.is_none()
+                && text.citations.is_empty()
+                && text.provider_data.part(DIALECT, Part::Extra).is_empty()
+        }
         _ => false,
     }
 }

@@ -1,5 +1,6 @@
 //! Requests: wire to canonical and back.
 
+pub(crate) mod built_in;
 mod decode;
 mod encode;
 mod messages;

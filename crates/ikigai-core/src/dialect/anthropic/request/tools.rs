@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::dialect::hosted::read_tool as read_own;
 use crate::fit::{Fitted, FittedTool, Place, Spelling};
 use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Text};
@@ -20,7 +21,7 @@ fn no_parameters() -> Value {
 /// Reads a tool: a function, or one of the dialect's own kinds.
 pub(super) fn read_tool(index: usize, tool: Object<'_>) -> Result<Tool, Error> {
     if !matches!(tool.get("type").map_or("null", |kind| kind.get()), "null" | "\"custom\"") {
-        return Ok(Tool::other(Other { dialect: DIALECT, data: Raw::of(&tool).into_json() }));
+        return Ok(read_own(Other { dialect: DIALECT, data: Raw::of(&tool).into_json() }));
     }
     let mut tool = Reader { fields: tool, data: ProviderData::default() };
     let name =

@@ -25,7 +25,7 @@ use super::finish;
 /// The longest id of a tool call that is handed to a client, with some room for a number behind it.
 const LONGEST_ID: usize = 240;
 /// What says to which block the state in a sealed `redacted_thinking` block belongs.
-const BELONGS_TO: &str = "belongs_to";
+pub(in super::super) const BELONGS_TO: &str = "belongs_to";
 
 /// To which block the state in a sealed `redacted_thinking` block belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -205,7 +205,7 @@ impl BlockWriter {
                 self.lose(LossCode::Media, kind, index, "answers of this API are text; left out");
                 return Vec::new();
             }
-            Block::ToolResult(_) => {
+            Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
                 self.lose(LossCode::NotInDialect, kind, index, "answers of this API hold no tool results; left out");
                 return Vec::new();
             }

@@ -47,7 +47,9 @@ fn an_answer_is_read_whole() {
                 {"type": "thinking", "text": "Hm", "provider_data": {"anthropic": {"signature": "Eq"}}},
                 {"type": "thinking", "text": "", "provider_data": {"anthropic": {"redacted_data": "Em"}}},
                 {"type": "text", "text": "Yes", "provider_data": {"anthropic": {"extra": {"citations": null}}}},
-                {"type": "other", "dialect": "anthropic", "data": {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "q"}}},
+                {"type": "provider_call", "id": "s", "tool": "web_search", "name": "web_search", "arguments": {"query": "q"},
+                    "provider_data": {"anthropic": {"wire":
+                        {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "q"}}}}},
                 {"type": "tool_call", "id": "toolu_1", "name": "read", "arguments": {"path": "/etc/hosts"}}],
             "finish_reason": "tool_use",
             "usage": {"input_tokens": 51, "output_tokens": 1560, "thinking_tokens": 139, "cached_tokens": 7,

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use crate::dialect::{Fault, Seen};
 use crate::json::tagged::Object;
-use crate::{Arguments, Block, Event, Fields, Json, Other, Part, ProviderData, ToolCall};
+use crate::{Arguments, Block, Event, Fields, Json, Part, ProviderData, ToolCall};
 
-use super::super::DIALECT;
 use super::super::response::read_block;
+use super::super::{DIALECT, hosted};
 use super::decode::{Decoder, field, required};
 use super::pieces::{Piece, PieceKind};
 
@@ -24,7 +24,8 @@ pub(super) struct OpenBlock {
 #[derive(Debug)]
 enum Content {
     Text {
-        citations: Option<Vec<Json>>,
+        /// The empty list that a cited block opens with; it stays if no citation follows.
+        empty: Option<Json>,
     },
     Thinking {
         signature: Option<String>,
@@ -58,12 +59,10 @@ impl Decoder {
         let content = match &mut block {
             Block::Text(text) => {
                 first = std::mem::take(&mut text.text);
-                let citations = text.provider_data.part(DIALECT, Part::Extra).get("citations");
-                let citations: Option<Vec<Json>> = citations.and_then(|list| list.to().ok());
-                if citations.is_some() {
-                    text.provider_data.remove_part(DIALECT, Part::Extra, "citations");
-                }
-                Content::Text { citations }
+                let is_empty = |list: &Json| list.text() == "[]";
+                let opens = text.provider_data.part(DIALECT, Part::Extra).get("citations").is_some_and(is_empty);
+                let empty = opens.then(|| text.provider_data.remove_part(DIALECT, Part::Extra, "citations")).flatten();
+                Content::Text { empty }
             }
             Block::Thinking(thinking) if !is_redacted(&thinking.provider_data) => {
                 first = std::mem::take(&mut thinking.text);
@@ -74,8 +73,9 @@ impl Decoder {
                 Content::Thinking { signature }
             }
             Block::ToolCall(call) => return self.open_call(number, std::mem::take(call), out),
-            Block::Other(other) => {
-                let content = Content::Own { fields: other.data.to().unwrap_or_default(), grown: Vec::new() };
+            Block::Other(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
+                let fields = block.wire(DIALECT).and_then(|data| data.to().ok()).unwrap_or_default();
+                let content = Content::Own { fields, grown: Vec::new() };
                 return self.open.push(OpenBlock { number, index: None, content });
             }
             // Whole from the start; no answer has the others.
@@ -122,7 +122,7 @@ impl Decoder {
             self.begin(out);
             self.open_block(number, block, out);
         }
-        let Some(kind) = piece else { return Ok(self.rare_delta(number, &kind, &delta)) };
+        let Some(kind) = piece else { return Ok(self.rare_delta(number, &kind, &delta, out)) };
         let text = delta.text(kind.names().1).unwrap_or_default();
         match self.piece(Piece { kind, index: number, text }, out) {
             Some(()) => Ok(Seen::Known),
@@ -162,17 +162,21 @@ impl Decoder {
     }
 
     /// A delta that comes once in a while.
-    fn rare_delta(&mut self, number: u64, kind: &str, delta: &Object<'_>) -> Seen {
+    fn rare_delta(&mut self, number: u64, kind: &str, delta: &Object<'_>, out: &mut Vec<Event>) -> Seen {
         let open = self.open.iter_mut().find(|open| open.number == number);
-        match (kind, open.map(|open| &mut open.content)) {
+        match (kind, open.map(|open| (&mut open.content, open.index))) {
             // There is one for a block; a later one replaces it.
-            ("signature_delta", Some(Content::Thinking { signature })) => {
+            ("signature_delta", Some((Content::Thinking { signature }, _))) => {
                 *signature = delta.text("signature").map(Cow::into_owned);
             }
-            ("citations_delta", Some(Content::Text { citations })) => {
-                citations.get_or_insert_default().extend(delta.get("citation").map(Json::copy));
+            ("citations_delta", Some((Content::Text { empty }, Some(index)))) => {
+                let Some(wire) = delta.get("citation").map(Json::copy).filter(Json::is_object) else {
+                    return self.unknown(Some(number));
+                };
+                *empty = None;
+                out.push(Event::Citation { index, citation: Box::new(hosted::citation(wire)) });
             }
-            ("compaction_delta", Some(Content::Own { grown, .. })) => {
+            ("compaction_delta", Some((Content::Own { grown, .. }, _))) => {
                 grow(grown, "content", &delta.text("content").unwrap_or_default());
             }
             _ => return self.unknown(Some(number)),
@@ -195,9 +199,9 @@ impl Decoder {
         let mut provider_data = ProviderData::default();
         let index = open.index.unwrap_or(self.opened);
         match open.content {
-            Content::Text { citations } => {
-                if let Some(citations) = citations.and_then(|citations| Json::of(&citations).ok()) {
-                    provider_data.set_part(DIALECT, Part::Extra, "citations", citations);
+            Content::Text { empty } => {
+                if let Some(empty) = empty {
+                    provider_data.set_part(DIALECT, Part::Extra, "citations", empty);
                 }
             }
             Content::Thinking { signature } => match signature.filter(|signature| !signature.is_empty()) {
@@ -217,7 +221,7 @@ impl Decoder {
             Content::Own { fields, grown } => {
                 self.opened += 1;
                 let data = Json::from(whole(fields, grown));
-                out.push(Event::BlockStart { index, block: Block::Other(Other { dialect: DIALECT, data }) });
+                out.push(Event::BlockStart { index, block: hosted::raise(data) });
             }
         }
         out.push(Event::BlockDone { index, provider_data });

@@ -113,7 +113,9 @@ fn every_kind_of_delta_arrives() {
     ];
     assert_eq!(
         content(&cited),
-        json!([{"type": "text", "text": "Yes", "provider_data": {"anthropic": {"extra": {"citations": [{"cited_text": "a"}, {"cited_text": "b"}]}}}}])
+        json!([{"type": "text", "text": "Yes", "citations": [
+            {"source": {"type": "other"}, "cited_text": "a", "provider_data": {"anthropic": {"wire": {"cited_text": "a"}}}},
+            {"source": {"type": "other"}, "cited_text": "b", "provider_data": {"anthropic": {"wire": {"cited_text": "b"}}}}]}])
     );
 
     let own = [
@@ -134,8 +136,12 @@ fn every_kind_of_delta_arrives() {
     assert_eq!(
         content(&own),
         json!([
-            other(json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "q"}})),
-            other(json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"url": "u"}]})),
+            {"type": "provider_call", "id": "s", "tool": "web_search", "name": "web_search", "arguments": {"query": "q"},
+             "arguments_text": "{\"query\": \"q\"}", "provider_data": {"anthropic": {"wire":
+                {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "q"}}}}},
+            {"type": "provider_result", "call_id": "s", "tool": "web_search", "sources": [{"url": "u"}],
+             "provider_data": {"anthropic": {"wire":
+                {"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"url": "u"}]}}}},
             other(json!({"type": "compaction", "content": "summary"})),
             {"type": "thinking", "text": "", "provider_data": {"anthropic": {"redacted_data": "Em"}}},
         ])

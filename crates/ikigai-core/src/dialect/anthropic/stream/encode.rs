@@ -83,6 +83,8 @@ impl WriteFrames for Encoder {
                 }
                 self.block_end(*index, provider_data, out);
             }
+            // The driver has made them what this wire has for them.
+            Event::BlockReplaced { .. } | Event::Citation { .. } | Event::Sources { .. } => {}
             Event::BlockDone { index, provider_data } => self.block_end(*index, provider_data, out),
             Event::Usage { usage } => {
                 self.usage = Some(usage.clone());

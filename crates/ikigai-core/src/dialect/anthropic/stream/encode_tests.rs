@@ -191,7 +191,7 @@ fn own_streams_tell_the_usage_with_their_start() {
 
 #[test]
 fn whole_blocks_and_late_arguments() {
-    let other = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": []});
+    let other = json!({"type": "compaction", "content": "sum"});
     let foreign = Block::Other(crate::Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "x"}).into() });
     let events = [
         Event::BlockStart {

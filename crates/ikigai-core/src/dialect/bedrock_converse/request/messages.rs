@@ -226,6 +226,8 @@ impl<'a> Writer<'a> {
                 wire::Block { tool_result: Some(result), ..empty }
             }
             Block::Other(other) => return self.other(other, place),
+            // They are in the losses already.
+            Block::ProviderCall(_) | Block::ProviderResult(_) => return None,
         }))
     }
 
@@ -289,7 +291,11 @@ impl<'a> Writer<'a> {
                 Block::Text(_) | Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::Other(_) => {
                     written.extend(self.block(block, inner, state, Role::Tool));
                 }
-                Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) => {
+                Block::ToolCall(_)
+                | Block::ToolResult(_)
+                | Block::ProviderCall(_)
+                | Block::ProviderResult(_)
+                | Block::Thinking(_) => {
                     let why = "tool results hold text, pictures and documents; left out";
                     self.lose(LossCode::NotInDialect, block.kind().as_str(), inner, why);
                 }

@@ -91,6 +91,8 @@ fn system<'a>(fitted: &'a Fitted<'_>, kept: &Kept<'a>, losses: &mut Vec<Loss>) -
             | Block::Audio(_)
             | Block::ToolCall(_)
             | Block::ToolResult(_)
+            | Block::ProviderCall(_)
+            | Block::ProviderResult(_)
             | Block::Thinking(_) => {
                 let why = "a system prompt is text alone here; it is left out";
                 losses.push(Loss::new(LossCode::NotInDialect, "system", fitted_block.place.to_string(), why));

@@ -103,7 +103,10 @@ fn usual_role(role: Role) -> &'static str {
 fn role(written: Option<&str>, blocks: &[Block]) -> Option<Role> {
     match written {
         None | Some("user" | "function" | "tool") => {
-            let results = !blocks.is_empty() && blocks.iter().all(|block| matches!(block, Block::ToolResult(_)));
+            let results = !blocks.is_empty()
+                && blocks.iter().all(|block| {
+                    matches!(block, Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_))
+                });
             Some(if results { Role::Tool } else { Role::User })
         }
         Some("model" | "assistant") => Some(Role::Assistant),
@@ -260,7 +263,7 @@ impl<'a> Writer<'a, '_> {
             Block::Image(_) | Block::Audio(_) | Block::Document(_) => self.media(block, fitted.place),
             Block::ToolCall(call) => vec![self.call(call, fitted.place)],
             // Results go their own way.
-            Block::ToolResult(_) => Vec::new(),
+            Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => Vec::new(),
             Block::Other(other) => {
                 let mut part = content::whole(other);
                 if let Some(part) = part.as_mut().filter(|_| fitted.state == StateUse::Foreign) {

@@ -4,6 +4,7 @@
 //! ids theirs, `tools.rs` has the tools
 //! and the choice among them, `config.rs` the generation settings.
 
+pub(crate) mod built_in;
 mod config;
 mod decode;
 mod encode;

@@ -33,6 +33,8 @@ pub(super) fn name_calls(messages: &mut [Message]) {
                 | Block::Document(_)
                 | Block::Audio(_)
                 | Block::Thinking(_)
+                | Block::ProviderCall(_)
+                | Block::ProviderResult(_)
                 | Block::Other(_) => {}
             }
         }

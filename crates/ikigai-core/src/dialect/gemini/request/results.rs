@@ -66,7 +66,11 @@ impl<'a> Writer<'a, '_> {
                 Block::Other(other) if other.dialect == DIALECT => content::whole(other).into_iter().collect(),
                 // Noted already.
                 Block::Other(_) => continue,
-                Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) => {
+                Block::ToolCall(_)
+                | Block::ToolResult(_)
+                | Block::ProviderCall(_)
+                | Block::ProviderResult(_)
+                | Block::Thinking(_) => {
                     self.lost(
                         LossCode::NotInDialect,
                         "tool_result",

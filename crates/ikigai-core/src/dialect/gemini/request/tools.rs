@@ -9,6 +9,7 @@ use super::super::leftovers::{Kept, Leftovers};
 use super::super::wire::{Calling, Declaration, OneOrMany, ToolConfig, ToolEntry};
 use super::super::{DIALECT, schema};
 use super::refuse;
+use crate::dialect::hosted::{as_it_came, read_tool};
 use crate::fit::{Fitted, FittedTool, Spelling};
 use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Rest, Text, keep};
@@ -107,13 +108,14 @@ pub(super) fn decode(
             request.tools.push(Tool::Function(function));
         }
         let group = Group { functions, rest: entry.rest };
-        request.tools.extend(group.hosted().map(|data| Tool::other(Other { dialect: DIALECT, data })));
+        request.tools.extend(group.hosted().map(|data| read_tool(Other { dialect: DIALECT, data })));
         layout.push(group);
     }
     let layout = Raw::of(&layout);
     let hosted = |tool| match tool {
         &Tool::Function(_) => None,
         Tool::Other(other) => Some(&other.other.data),
+        Tool::BuiltIn(tool) => as_it_came(tool, DIALECT),
     };
     if layout.text() != Raw::of(&usual_layout(request.tools.iter().map(hosted))).text() {
         shape.push(LAYOUT, layout.into_json());

@@ -157,7 +157,7 @@ impl Parts<'_> {
                 part.map_err(|why| self.lost(LossCode::Media, block, place, why)).into_iter().collect()
             }
             Block::ToolCall(call) => self.call(call, place).into_iter().collect(),
-            Block::ToolResult(_) => {
+            Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
                 self.lost(LossCode::NotInDialect, block, place, "an answer of this API holds no results; left out");
                 return Vec::new();
             }

@@ -29,7 +29,7 @@ const PREFIX: &str = "candidate.";
 const CANDIDATES: &str = "candidates";
 
 /// Keeps the fields of the candidate beside those of the answer.
-pub(super) fn keep_candidate(data: &mut ProviderData, fields: Fields) {
+pub(crate) fn keep_candidate(data: &mut ProviderData, fields: Fields) {
     let mut all = data.take_part(DIALECT, Part::Answer);
     let taken: HashSet<String> = all.names().map(str::to_owned).collect();
     let mut names = Vec::with_capacity(fields.len());

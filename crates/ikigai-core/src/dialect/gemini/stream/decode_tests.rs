@@ -161,8 +161,12 @@ fn of_several_finish_reasons_the_last_holds() {
         json!({
             "id": "r", "model": "m",
             "content": [
-                {"type": "other", "dialect": "gemini", "data": {"executableCode": {"code": "1"}}},
-                {"type": "other", "dialect": "gemini", "data": {"codeExecutionResult": {"output": "1"}}},
+                {"type": "provider_call", "id": "", "tool": "code_execution", "name": "executableCode",
+                 "arguments": {"language": null, "code": "1"},
+                 "provider_data": {"gemini": {"wire": {"executableCode": {"code": "1"}}}}},
+                {"type": "provider_result", "call_id": "", "tool": "code_execution",
+                 "content": [{"type": "text", "text": "1"}],
+                 "provider_data": {"gemini": {"wire": {"codeExecutionResult": {"output": "1"}}}}},
                 {"type": "text", "text": "One"},
             ],
             "finish_reason": "length",

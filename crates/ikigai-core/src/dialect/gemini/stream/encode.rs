@@ -86,6 +86,8 @@ impl WriteFrames for Encoder {
                     self.whole(*index, &Block::ToolCall(call), out);
                 }
             }
+            // The driver has made them what this wire has for them.
+            Event::BlockReplaced { .. } | Event::Citation { .. } | Event::Sources { .. } => {}
             Event::BlockDone { index, provider_data } => self.done(*index, provider_data, out),
             Event::Usage { usage } => {
                 if let Some(before) = self.usage.replace(usage.clone()) {
@@ -241,7 +243,13 @@ impl Encoder {
         match kind {
             BlockKind::Text | BlockKind::Thinking => {}
             BlockKind::ToolCall => return,
-            BlockKind::Image | BlockKind::Document | BlockKind::Audio | BlockKind::ToolResult | BlockKind::Other => {
+            BlockKind::Image
+            | BlockKind::Document
+            | BlockKind::Audio
+            | BlockKind::ToolResult
+            | BlockKind::ProviderCall
+            | BlockKind::ProviderResult
+            | BlockKind::Other => {
                 return self.whole(index, &open.block, out);
             }
         }

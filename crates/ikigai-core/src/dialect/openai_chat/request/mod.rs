@@ -1,5 +1,6 @@
 //! Requests, both ways.
 
+pub(crate) mod built_in;
 mod decode;
 mod encode;
 mod history;

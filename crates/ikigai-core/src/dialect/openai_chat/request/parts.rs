@@ -23,7 +23,9 @@ impl<'f> History<'f> {
             Block::Document(document) if self.is_ours() => return self.document(document, block, place),
             Block::Thinking(_) if self.is_ours() => Some("only the assistant thinks; it is left out"),
             Block::ToolCall(_) => Some("only the assistant calls tools; it is left out"),
-            Block::ToolResult(_) => Some("a result cannot stand inside another; it is left out"),
+            Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
+                Some("a result cannot stand inside another; it is left out")
+            }
             // Those of other dialects are noted already.
             Block::Other(other) if other.dialect != DIALECT => return None,
             Block::Text(_)

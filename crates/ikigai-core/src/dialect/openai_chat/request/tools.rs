@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::decode::take_as;
 use super::shape;
+use crate::dialect::hosted;
 use crate::dialect::openai_chat::DIALECT;
 use crate::dialect::openai_chat::content::{cache_hint, is_cache_field};
 use crate::dialect::openai_chat::notes::{self, Notes, Side};
@@ -51,7 +52,7 @@ pub(super) fn decode(asked: &mut Asked<'_>, request: &mut Request, notes: &mut N
 
 /// A tool that only this dialect knows.
 fn own_tool<T: serde::Serialize>(item: &T) -> Tool {
-    Tool::other(Other { dialect: DIALECT, data: Json::of(item).unwrap_or_default() })
+    hosted::read_tool(Other { dialect: DIALECT, data: Json::of(item).unwrap_or_default() })
 }
 
 fn read_tool(item: Item<'_, WireTool<'_>>) -> Tool {

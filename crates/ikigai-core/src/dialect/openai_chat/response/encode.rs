@@ -152,7 +152,9 @@ pub(in crate::dialect::openai_chat) fn unsaid(block: &Block, index: usize) -> Lo
         Block::Image(_) | Block::Audio(_) | Block::Document(_) => {
             (LossCode::Media, "an answer has no place for it here; it is left out")
         }
-        Block::ToolResult(_) => (LossCode::NotInDialect, "an answer has no tool results here; it is left out"),
+        Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
+            (LossCode::NotInDialect, "an answer has no tool results here; it is left out")
+        }
         Block::Text(_) | Block::Thinking(_) | Block::ToolCall(_) => (LossCode::NotInDialect, "it is left out"),
     };
     Loss::new(code, block.kind().as_str(), place, why)

@@ -101,6 +101,8 @@ impl WriteFrames for Encoder {
             Event::ToolCallDone { index, arguments, provider_data } => {
                 self.call_done(*index, arguments, provider_data, out);
             }
+            // The driver has made them what this wire has for them.
+            Event::BlockReplaced { .. } | Event::Citation { .. } | Event::Sources { .. } => {}
             Event::BlockDone { index, provider_data } => self.block_done(*index, provider_data, out),
             Event::Usage { usage } => self.usage = Some(usage.clone()),
             Event::Done { finish_reason, provider_data } => self.done(*finish_reason, provider_data, out),
@@ -197,7 +199,11 @@ impl Encoder {
                 speech.iter().for_each(|speech| self.delta(out, b"\"audio\":", |out| write(speech, out)));
                 (Kind::Whole, speech.is_some())
             }
-            Block::Document(_) | Block::ToolResult(_) | Block::Other(_) => (Kind::Whole, false),
+            Block::Document(_)
+            | Block::ToolResult(_)
+            | Block::ProviderCall(_)
+            | Block::ProviderResult(_)
+            | Block::Other(_) => (Kind::Whole, false),
             Block::ToolCall(call) => {
                 // Against the grammar, but no reason to lose a call.
                 self.call_start(index, &call.id, &call.name, &call.provider_data, out);

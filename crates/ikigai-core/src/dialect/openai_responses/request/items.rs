@@ -190,7 +190,12 @@ impl<'a> Writer<'a> {
                 // One of another dialect is noted already.
                 return (other.dialect == DIALECT).then(|| Entry::Odd(Cow::Borrowed(other.data.raw())));
             }
-            Block::Audio(_) | Block::Thinking(_) | Block::ToolCall(_) | Block::ToolResult(_) => None,
+            Block::Audio(_)
+            | Block::Thinking(_)
+            | Block::ToolCall(_)
+            | Block::ToolResult(_)
+            | Block::ProviderCall(_)
+            | Block::ProviderResult(_) => None,
         };
         let Some(mut part) = part else {
             let (code, why) = match block {
@@ -261,7 +266,8 @@ impl<'a> Writer<'a> {
                     let why = "the model's own messages hold text alone here; it is left out";
                     self.lose(LossCode::Media, block.block.kind().as_str(), place, why);
                 }
-                Block::Text(_) => {}
+                // Those of provider-run tools were made items when the request was fitted.
+                Block::Text(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {}
             }
         }
         self.close();

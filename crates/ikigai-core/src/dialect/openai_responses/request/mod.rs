@@ -1,5 +1,6 @@
 //! Requests, both ways. [`messages`] reads the list of items, [`items`] writes it.
 
+pub(crate) mod built_in;
 mod decode;
 mod encode;
 mod items;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
+use crate::dialect::hosted::read_tool;
 use crate::dialect::openai_responses::DIALECT;
 use crate::dialect::openai_responses::content::other;
 use crate::dialect::openai_responses::wire::{self, Entry, find, word};
@@ -22,7 +23,7 @@ pub(super) fn decode(tools: Vec<Entry<'_, wire::Tool<'_>>>) -> Result<Vec<Tool>,
             return Err(Error::invalid_request(format!("`tools[{index}]` must be an object")));
         };
         if word(&tool.kind) != "function" {
-            return Ok(Tool::other(other(&tool)));
+            return Ok(read_tool(other(&tool)));
         }
         decode_function(tool).map(Tool::Function).ok_or_else(|| {
             let what = format!("`tools[{index}]` is a function and needs a `name`");

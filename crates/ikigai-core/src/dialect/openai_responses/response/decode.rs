@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use crate::dialect::openai_error;
-use crate::dialect::openai_responses::wire::{self, Document, Items, Many, kind_of, word};
-use crate::dialect::openai_responses::{DIALECT, error, items, usage};
+use crate::dialect::openai_responses::wire::{self, Document, Items, Many, word};
+use crate::dialect::openai_responses::{DIALECT, error, hosted, items, usage};
 use crate::json::loose::Loose as _;
 use crate::json::wire::{Text, keep, read_answer};
 use crate::wire::Ids;
-use crate::{Block, Error, Fields, FinishReason, Part, ProviderData, Response, Usage};
+use crate::{Block, Error, Fields, FinishReason, Part, ProviderData, ProviderTool, Response, Usage};
 
 /// Fields that repeat the request, or say when and how the server worked: nothing that was answered.
 const ECHOES: [&str; 28] = [
@@ -64,7 +64,10 @@ pub(crate) fn parse(mut body: wire::Response<'_>) -> Parsed<'_> {
         model: body.model.take_if(|model| !model.as_str().is_empty()).map(Text::into_string),
         ..Parsed::default()
     };
-    if let Some(usage) = body.usage.as_ref().and_then(|usage| usage::decode(&usage.to_json())) {
+    if let Some(mut usage) = body.usage.as_ref().and_then(|usage| usage::decode(&usage.to_json())) {
+        let ran = wire::find(&body.rest, "tool_usage").and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
+        let searches = ran.and_then(|ran| ran["web_search"]["num_requests"].as_u64());
+        usage.provider_calls.extend(searches.map(|count| (ProviderTool::WebSearch, count)));
         parsed.usage = Some(usage);
         body.usage = None;
     }
@@ -172,10 +175,15 @@ impl Asks {
             Block::ToolCall(_) => self.tools = true,
             Block::Text(text) => self.refuses |= text.is_refusal(),
             Block::Other(other) => {
-                self.tools |= other.dialect == DIALECT
-                    && matches!(kind_of(other.data.raw()).as_deref(), Some("custom_tool_call" | "function_call"));
+                self.tools |= other.dialect == DIALECT && hosted::is_the_clients(other.data.value());
             }
-            Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) | Block::Thinking(_) => {}
+            Block::Image(_)
+            | Block::Document(_)
+            | Block::Audio(_)
+            | Block::ToolResult(_)
+            | Block::ProviderCall(_)
+            | Block::ProviderResult(_)
+            | Block::Thinking(_) => {}
         }
     }
 }

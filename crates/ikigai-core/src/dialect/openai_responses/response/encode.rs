@@ -211,7 +211,13 @@ impl<'a> Output<'a, '_> {
                 self.items.push(Entry::Odd(Cow::Borrowed(other.data.raw())));
                 None
             }
-            Block::Other(_) | Block::Text(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => None,
+            Block::Other(_)
+            | Block::Text(_)
+            | Block::Document(_)
+            | Block::Audio(_)
+            | Block::ToolResult(_)
+            | Block::ProviderCall(_)
+            | Block::ProviderResult(_) => None,
         };
         self.items.extend(item.map(Entry::Fits));
         if let Block::ToolCall(call) = block {
@@ -253,7 +259,9 @@ pub(crate) fn note_block(block: &Block, index: usize, losses: &mut Vec<Loss>) {
         Block::Image(image) if matches!(image.source, Source::Base64 { .. }) => return,
         Block::Image(_) => (LossCode::Media, "a picture in an answer needs its bytes here; left out"),
         Block::Document(_) | Block::Audio(_) => (LossCode::Media, "answers have no place for it here; left out"),
-        Block::ToolResult(_) => (LossCode::NotInDialect, "answers hold no results here; left out"),
+        Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => {
+            (LossCode::NotInDialect, "answers hold no results here; left out")
+        }
         Block::Other(other) if other.dialect == DIALECT => return,
         Block::Other(other) => return losses.push(block_loss(other, place)),
     };
@@ -262,7 +270,9 @@ pub(crate) fn note_block(block: &Block, index: usize, losses: &mut Vec<Loss>) {
 
 /// Whether a block came from elsewhere.
 fn is_foreign(data: &ProviderData) -> bool {
-    [Part::State, Part::Extra, Part::Answer, Part::Shape].into_iter().all(|part| data.part(DIALECT, part).is_empty())
+    // Annotations are made for texts from elsewhere, too.
+    [Part::State, Part::Extra, Part::Shape].into_iter().all(|part| data.part(DIALECT, part).is_empty())
+        && data.part(DIALECT, Part::Answer).names().all(|name| name == "annotations")
 }
 
 pub(crate) fn new_id(kind: &str, ids: &mut Ids) -> String {
@@ -273,7 +283,9 @@ pub(crate) fn new_id(kind: &str, ids: &mut Ids) -> String {
 pub(crate) fn serve_part(text: &Text) -> wire::Part<'_> {
     let mut part = content::encode_text(text, OUTPUT, Keep::Everything);
     if is_foreign(&text.provider_data) && part.refusal.is_none() {
-        part.annotations = Some(empty_list());
+        if wire::find(&part.rest, "annotations").is_none() {
+            part.annotations = Some(empty_list());
+        }
         part.logprobs = Some(empty_list());
     }
     part

@@ -11,11 +11,11 @@ use crate::{
 };
 
 fn try_read(body: &Value) -> Result<Response, Error> {
-    decode_response(body.to_string().as_bytes(), &mut Ids::default())
+    DIALECT.decode_response(body.to_string().as_bytes(), &mut Ids::default(), &crate::Limits::default())
 }
 
 fn write(response: &Response, reply: &Reply) -> Value {
-    serde_json::from_slice(&encode_response(response, reply).body).unwrap()
+    serde_json::from_slice(&DIALECT.encode_response(response, reply).body).unwrap()
 }
 
 fn answer(status: &str, output: Value) -> Value {
@@ -279,9 +279,10 @@ fn the_state_of_other_dialects_travels_through_a_client_and_back() {
     back.content.iter_mut().filter_map(Block::provider_data_mut).for_each(|data| {
         data.take_part(DIALECT, Part::Shape);
     });
-    back.content.pop();
     let mut sent: Message = response.into_message("anthropic");
+    // The picture comes back as what this API's own tool drew.
     sent.content.pop();
+    back.content.truncate(sent.content.len());
     assert_eq!(back, sent);
 }
 

@@ -114,7 +114,7 @@ impl Encoder {
         let item = self.items.get_mut(output)?;
         let part = item.texts.len();
         item.texts.push(None);
-        let opening = Text { text: String::new(), cache: None, provider_data: text.provider_data.clone() };
+        let opening = Text { provider_data: text.provider_data.clone(), ..Text::default() };
         let place = Place { content_index: Some(part), ..Place::within(&item.id, output) };
         self.frames.send("response.content_part.added", place, &[("part", &whole_part(&opening))], out);
         Some(Slot { output, part, refuses: text.is_refusal(), block: Block::Text(text.clone()) })
@@ -179,7 +179,12 @@ impl Encoder {
                     self.done(output, item, out);
                 }
             }
-            Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => {}
+            Block::Image(_)
+            | Block::Document(_)
+            | Block::Audio(_)
+            | Block::ToolResult(_)
+            | Block::ProviderCall(_)
+            | Block::ProviderResult(_) => {}
         }
     }
 
@@ -189,6 +194,12 @@ impl Encoder {
         if text.is_refusal() {
             self.frames.send("response.refusal.done", place, &[("refusal", &text.text)], out);
         } else {
+            let annotations = text.provider_data.part(DIALECT, Part::Answer).get("annotations");
+            let annotations: Vec<Json> = annotations.and_then(|list| list.to().ok()).unwrap_or_default();
+            for (number, annotation) in annotations.iter().enumerate() {
+                let said: [(&str, &dyn Said); 2] = [("annotation", annotation), ("annotation_index", &number)];
+                self.frames.send("response.output_text.annotation.added", place, &said, out);
+            }
             let said: [(&str, &dyn Said); 2] = [("text", &text.text), ("logprobs", &[(); 0])];
             self.frames.send("response.output_text.done", place, &said, out);
         }

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 
 use super::open::{OpenBlock, OpenItem};
 use super::wire::{Frame, Kind, said};
-use crate::dialect::openai_responses::content::other;
 use crate::dialect::openai_responses::response::{self, Asks, Parsed};
 use crate::dialect::openai_responses::wire::{Entry, Item, Items, word};
 use crate::dialect::openai_responses::{DIALECT, error, items};
@@ -18,7 +17,7 @@ use crate::json::loose::{self, Loose as _};
 use crate::json::many::find;
 use crate::json::wire::Text as Words;
 use crate::server::alike::{Alike, words};
-use crate::{Block, BlockKind, Event, Fields, Part, ProviderData, Text, ThinkingBlock};
+use crate::{Block, BlockKind, Event, Fields, Json, Part, ProviderData, Text, ThinkingBlock};
 
 /// Reads the frames of a stream.
 #[derive(Debug)]
@@ -130,6 +129,13 @@ impl Decoder {
                     "refusal" => drop(self.text_block(at, part, Kind::Refusal, out)),
                     _ => {}
                 }
+            }
+            "response.output_text.annotation.added" => {
+                let wire = find(&frame.rest, "annotation").map(Json::copy).filter(Json::is_object);
+                let item = self.items.get_mut(&at).filter(|item| !item.done);
+                let open = item.and_then(|item| item.blocks.get_mut(&frame.content_index.unwrap_or(0)));
+                let Some((wire, open)) = wire.zip(open) else { return Ok(Seen::Unknown(None)) };
+                open.cite(wire, out);
             }
             // What `output_item.done` repeats once more; and signs of life.
             _ if ending == "done" && Kind::of(beginning).is_some() => {}
@@ -263,9 +269,12 @@ impl Decoder {
                 }
             }
             _ => {
-                let index = self.take_place();
-                state.blocks.insert(0, OpenBlock::new(index, BlockKind::Other));
-                out.push(Event::BlockStart { index, block: Block::Other(other(&item)) });
+                // A call of a tool that the API runs is two blocks, unfinished for now.
+                for (part, block) in (0..).zip(items::decode(Entry::Fits(item), Part::Answer)) {
+                    let index = self.take_place();
+                    state.blocks.insert(part, OpenBlock::new(index, block.kind()));
+                    out.push(Event::BlockStart { index, block });
+                }
             }
         }
         self.items.insert(at, state);

@@ -280,6 +280,9 @@ fn frames_without_numbers_belong_to_the_latest_item_and_names_stand_in_for_types
 #[test]
 fn hosted_tools_keep_their_place_and_end_whole() {
     let search = json!({"id": "ws_1", "type": "web_search_call", "status": "completed", "action": {"query": "q"}});
+    let mut cited = message("Hi");
+    cited["content"][0]["annotations"] =
+        json!([{"type": "url_citation", "url": "https://a.org", "title": "A", "start_index": 0, "end_index": 2}]);
     let frames = [
         created(),
         added(0, json!({"id": "ws_1", "type": "web_search_call", "status": "in_progress"})),
@@ -288,11 +291,11 @@ fn hosted_tools_keep_their_place_and_end_whole() {
         delta(TEXT, 1, "Hi"),
         frame(
             "response.output_text.annotation.added",
-            json!({"output_index": 1, "content_index": 0, "annotation": {}}),
+            json!({"output_index": 1, "content_index": 0, "annotation": cited["content"][0]["annotations"][0]}),
         ),
-        done(1, message("Hi")),
+        done(1, cited.clone()),
         done(0, search.clone()),
-        completed(json!([search, message("Hi")])),
+        completed(json!([search, cited])),
     ];
     let events = read_stream(&frames.concat());
     let others: Vec<Option<usize>> = events
@@ -302,7 +305,7 @@ fn hosted_tools_keep_their_place_and_end_whole() {
             _ => None,
         })
         .collect();
-    assert_eq!(others, [Some(0), Some(1)]);
+    assert_eq!(others, [Some(0)]);
     is_its_end(&frames);
 }
 

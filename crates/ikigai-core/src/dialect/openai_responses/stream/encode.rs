@@ -68,6 +68,8 @@ impl WriteFrames for Encoder {
                     self.close(*index, provider_data, out);
                 }
             }
+            // The driver has made them what this wire has for them.
+            Event::BlockReplaced { .. } | Event::Citation { .. } | Event::Sources { .. } => {}
             Event::BlockDone { index, provider_data } => self.close(*index, provider_data, out),
             Event::Usage { usage } => self.usage = Some(usage.clone()),
             Event::Done { finish_reason, provider_data } => {

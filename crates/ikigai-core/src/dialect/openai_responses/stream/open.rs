@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::wire::Kind;
-use crate::dialect::openai_responses::DIALECT;
 use crate::dialect::openai_responses::wire::Item;
+use crate::dialect::openai_responses::{DIALECT, hosted};
 use crate::json::wire::Text;
-use crate::{Arguments, Block, BlockKind, Event, Part, ProviderData};
+use crate::span::Ruler;
+use crate::{Arguments, Block, BlockKind, Event, Json, Part, ProviderData};
 
 /// An item that has begun.
 #[derive(Debug, Default)]
@@ -51,11 +52,17 @@ pub(super) struct OpenBlock {
     pub(super) kind: BlockKind,
     /// What has been streamed of it.
     said: String,
+    /// Measures it, as far as citations need that.
+    ruler: Ruler,
+    /// How many of its citations have come.
+    cited: usize,
+    /// A citation spoke of text that had not come; it and those behind it wait for the whole.
+    waits: bool,
 }
 
 impl OpenBlock {
     pub(super) fn new(index: usize, kind: BlockKind) -> Self {
-        OpenBlock { index, kind, said: String::new() }
+        OpenBlock { index, kind, said: String::new(), ruler: Ruler::default(), cited: 0, waits: false }
     }
 
     /// A piece of its text, its thinking or its arguments.
@@ -72,6 +79,17 @@ impl OpenBlock {
         });
     }
 
+    /// A citation of what has been said.
+    pub(super) fn cite(&mut self, wire: Json, out: &mut Vec<Event>) {
+        self.ruler.push(self.said.get(self.ruler.bytes()..).unwrap_or_default());
+        self.waits |= hosted::reaches(&wire) > self.ruler.chars_before(usize::MAX) as u64;
+        if self.kind == BlockKind::Text && !self.waits {
+            self.cited += 1;
+            let citation = Box::new(hosted::citation(wire, &self.ruler));
+            out.push(Event::Citation { index: self.index, citation });
+        }
+    }
+
     /// Adds what the whole has beyond the pieces. Pieces that it does not begin with cannot be taken back.
     fn reconcile(&mut self, whole: &str, out: &mut Vec<Event>) {
         if let Some(rest) = whole.strip_prefix(self.said.as_str()).map(str::to_owned) {
@@ -85,6 +103,8 @@ impl OpenBlock {
         let provider_data = match block {
             Block::Text(text) => {
                 self.reconcile(&text.text, out);
+                let cited = text.citations.into_iter().skip(self.cited).map(Box::new);
+                out.extend(cited.map(|citation| Event::Citation { index, citation }));
                 text.provider_data
             }
             Block::Thinking(thinking) => {
@@ -101,6 +121,10 @@ impl OpenBlock {
                 let mut data = ProviderData::default();
                 data.set_part(DIALECT, Part::Shape, "data", other.data);
                 data
+            }
+            Block::ProviderCall(_) | Block::ProviderResult(_) => {
+                out.push(Event::BlockReplaced { index, block });
+                ProviderData::default()
             }
             Block::Image(_) | Block::Document(_) | Block::Audio(_) | Block::ToolResult(_) => ProviderData::default(),
         };

@@ -3,9 +3,8 @@
 #[path = "../../../../tests/support/responses_client.rs"]
 mod client;
 
-use super::Encoder;
 use crate::dialect::openai_responses::DIALECT;
-use crate::dialect::{Reply, WriteFrames, testing};
+use crate::dialect::{Reply, StreamEncoder, testing};
 use crate::validate::EventChecker;
 use crate::{Event, Response};
 
@@ -28,10 +27,10 @@ pub(in super::super) fn check_grammar(events: &[Event]) -> Result<Response, Stri
 
 /// Writes events as a stream.
 pub(in super::super) fn write_stream(events: &[Event], reply: Reply) -> String {
-    let mut encoder = Encoder::new(reply);
+    let mut encoder = StreamEncoder::new(DIALECT, reply);
     let mut out = Vec::new();
     for event in events {
-        encoder.event(event, &mut out);
+        encoder.push(event, &mut out);
     }
     String::from_utf8(out).unwrap()
 }

@@ -151,7 +151,8 @@ impl<'a> Writer<'a> {
                 ..start("tool_result")
             },
             Block::Other(other) => return (other.dialect == DIALECT).then(|| Item::from(&other.data)),
-            Block::Audio(_) => return None,
+            // Those of provider-run tools were made `other` blocks of this API when the request was fitted.
+            Block::Audio(_) | Block::ProviderCall(_) | Block::ProviderResult(_) => return None,
         };
         Some(written.into())
     }
@@ -169,7 +170,13 @@ impl<'a> Writer<'a> {
             Block::Text(text) if !is_inner && text.text.trim().is_empty() => {
                 return Some(Loss::info(LossCode::NotInDialect, kind, place.to_string(), BLANK));
             }
-            Block::ToolCall(_) | Block::ToolResult(_) | Block::Thinking(_) if is_inner => {
+            Block::ToolCall(_)
+            | Block::ToolResult(_)
+            | Block::ProviderCall(_)
+            | Block::ProviderResult(_)
+            | Block::Thinking(_)
+                if is_inner =>
+            {
                 (LossCode::NotInDialect, "tool results hold text, pictures and documents; left out".to_owned())
             }
             Block::Thinking(_) if role != Role::Assistant => {
@@ -244,7 +251,10 @@ fn is_blank(block: &Item<'_>) -> bool {
 }
 
 fn has_results(message: &FittedMessage<'_>) -> bool {
-    message.content.iter().any(|block| matches!(*block.block, Block::ToolResult(_)))
+    message
+        .content
+        .iter()
+        .any(|block| matches!(*block.block, Block::ToolResult(_) | Block::ProviderCall(_) | Block::ProviderResult(_)))
 }
 
 /// Whether a message was one with the message before.

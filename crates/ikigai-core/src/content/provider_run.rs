@@ -1,0 +1,148 @@
+//! Tools that the provider runs: what the model asked of them, and what they gave.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Block, text_or_blocks};
+use crate::citation::WIRE;
+use crate::{Arguments, Dialect, FoundSource, Json, Part, ProviderData};
+
+/// A kind of tool that a provider runs by itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ProviderTool {
+    /// Searches the web.
+    WebSearch,
+    /// Reads a page.
+    WebFetch,
+    /// Runs code.
+    CodeExecution,
+    /// Searches files that the provider holds.
+    FileSearch,
+    /// A tool of an MCP server that the provider is connected to.
+    Mcp,
+    /// Searches tools.
+    ToolSearch,
+    /// Draws.
+    ImageGeneration,
+    /// Any other; the block's `name` has the provider's word.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl ProviderTool {
+    /// The tool's word, as it stands in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ProviderTool::WebSearch => "web_search",
+            ProviderTool::WebFetch => "web_fetch",
+            ProviderTool::CodeExecution => "code_execution",
+            ProviderTool::FileSearch => "file_search",
+            ProviderTool::Mcp => "mcp",
+            ProviderTool::ToolSearch => "tool_search",
+            ProviderTool::ImageGeneration => "image_generation",
+            ProviderTool::Other => "other",
+        }
+    }
+}
+
+impl std::fmt::Display for ProviderTool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The model asks for a tool that the provider runs by itself.
+///
+/// Its result may be in a later answer: a turn can pause, or wait for the caller's own tools, before it comes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProviderCall {
+    /// The provider's id of this call, which the result names; empty where it gives none.
+    #[serde(default)]
+    pub id: String,
+    /// Which tool.
+    #[serde(default)]
+    pub tool: ProviderTool,
+    /// The provider's word for it.
+    #[serde(default)]
+    pub name: String,
+    /// What was asked of it.
+    #[serde(flatten)]
+    pub arguments: Arguments,
+    /// How far it is, in the provider's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// The call whose code made this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
+    /// The MCP server that has the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The wire object as it came, which goes back to its issuer alone.
+    #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+    pub provider_data: ProviderData,
+}
+
+/// What a tool gave that the provider ran.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProviderResult {
+    /// The id of the call that this answers.
+    #[serde(default)]
+    pub call_id: String,
+    /// Which tool.
+    #[serde(default)]
+    pub tool: ProviderTool,
+    /// What it gave: text, pictures, documents. Much of it may be sealed, or not be shown at all.
+    #[serde(default, deserialize_with = "text_or_blocks", skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(with = "super::TextOrBlocks"))]
+    pub content: Vec<Block>,
+    /// What it found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<FoundSource>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ProviderFailure>,
+    /// The wire object as it came, which goes back to its issuer alone.
+    #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
+    pub provider_data: ProviderData,
+}
+
+/// Why a tool failed that the provider ran.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProviderFailure {
+    /// The provider's code, such as `max_uses_exceeded`.
+    pub code: String,
+    /// The provider's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+impl Block {
+    /// The whole wire object of a dialect, where this block is one that only its issuer takes back.
+    pub(crate) fn wire(&self, dialect: Dialect) -> Option<&Json> {
+        match self {
+            Block::Other(other) => (other.dialect == dialect).then_some(&other.data),
+            Block::ProviderCall(ProviderCall { provider_data, .. })
+            | Block::ProviderResult(ProviderResult { provider_data, .. }) => {
+                provider_data.part(dialect, Part::State).get(WIRE)
+            }
+            Block::Text(_)
+            | Block::Image(_)
+            | Block::Document(_)
+            | Block::Audio(_)
+            | Block::ToolCall(_)
+            | Block::ToolResult(_)
+            | Block::Thinking(_) => None,
+        }
+    }
+
+    /// Whether this is a call of a tool that the provider runs, or its result.
+    pub fn is_provider_run(&self) -> bool {
+        matches!(self, Block::ProviderCall(_) | Block::ProviderResult(_))
+    }
+}

@@ -1,0 +1,117 @@
+//! The tools that this API runs, as it is asked for them.
+
+use serde_json::{Map, Value, json};
+
+use crate::dialect::hosted::{Asked, domains, number, say, user_location};
+use crate::{BuiltIn, CodeExecution, Json, WebFetch, WebSearch};
+
+use super::super::wire::read_cache;
+
+/// The versions that every model with the tool takes.
+const SEARCH: &str = "web_search_20250305";
+const FETCH: &str = "web_fetch_20250910";
+const CODE: &str = "code_execution_20250825";
+/// What the header has to name for that version.
+const FETCH_BETA: &str = "web-fetch-2025-09-10";
+
+/// The tool that an entry asks for, and the names of its fields that are understood.
+pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
+    let value = data.value();
+    let kind = value["type"].as_str()?;
+    let cache = value.get("cache_control").and_then(|control| read_cache(&control.to_string()));
+    let fields: &[&str] = &[
+        "type",
+        "name",
+        "max_uses",
+        "allowed_domains",
+        "blocked_domains",
+        "user_location",
+        "citations",
+        "max_content_tokens",
+        "cache_control",
+    ];
+    let tool = if kind.starts_with("web_search_") {
+        BuiltIn::WebSearch(WebSearch {
+            max_uses: value["max_uses"].as_u64(),
+            allowed_domains: domains(&value["allowed_domains"]),
+            blocked_domains: domains(&value["blocked_domains"]),
+            user_location: user_location(&value["user_location"]),
+            cache,
+            ..WebSearch::default()
+        })
+    } else if kind.starts_with("web_fetch_") {
+        BuiltIn::WebFetch(WebFetch {
+            max_uses: value["max_uses"].as_u64(),
+            allowed_domains: domains(&value["allowed_domains"]),
+            blocked_domains: domains(&value["blocked_domains"]),
+            citations: value["citations"]["enabled"].as_bool(),
+            max_content_tokens: value["max_content_tokens"].as_u64(),
+            cache,
+            ..WebFetch::default()
+        })
+    } else if kind.starts_with("code_execution_") {
+        BuiltIn::CodeExecution(CodeExecution { cache, ..CodeExecution::default() })
+    } else {
+        return None;
+    };
+    Some((tool, fields))
+}
+
+/// What asks for a tool. `version` is the one that it came with.
+pub(crate) fn write(tool: &BuiltIn, version: Option<&str>) -> Option<Asked> {
+    let mut asked = Asked::default();
+    let mut entry = Map::new();
+    let mut begin = |usual: &str, name: &str| {
+        entry.insert("type".to_owned(), json!(version.unwrap_or(usual)));
+        entry.insert("name".to_owned(), json!(name));
+    };
+    match tool {
+        BuiltIn::WebSearch(search) => {
+            begin(SEARCH, "web_search");
+            say(&mut entry, "max_uses", number(search.max_uses));
+            lists(&mut entry, &search.allowed_domains, &search.blocked_domains, &mut asked);
+            if let Some(place) = &search.user_location {
+                let mut place = serde_json::to_value(place).unwrap_or_default();
+                place["type"] = json!("approximate");
+                say(&mut entry, "user_location", Some(place));
+            }
+            asked.lose("context_size", search.context_size.is_some());
+        }
+        BuiltIn::WebFetch(fetch) => {
+            begin(FETCH, "web_fetch");
+            if entry.get("type").and_then(Value::as_str) == Some(FETCH) {
+                asked.top.set("betas", json!([FETCH_BETA]));
+            }
+            say(&mut entry, "max_uses", number(fetch.max_uses));
+            lists(&mut entry, &fetch.allowed_domains, &fetch.blocked_domains, &mut asked);
+            say(&mut entry, "citations", fetch.citations.map(|enabled| json!({"enabled": enabled})));
+            say(&mut entry, "max_content_tokens", number(fetch.max_content_tokens));
+        }
+        BuiltIn::CodeExecution(code) => {
+            begin(CODE, "code_execution");
+            if let Some(container) = &code.container {
+                asked.top.set("container", container.as_str());
+            }
+            asked.lose("files", !code.files.is_empty());
+        }
+        BuiltIn::FileSearch(_) => return None,
+    }
+    if let Some(cache) = tool.cache() {
+        entry.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
+        if let (Some(ttl), Some(control)) = (&cache.ttl, entry.get_mut("cache_control")) {
+            control["ttl"] = json!(ttl);
+        }
+    }
+    asked.tool = Some(Value::Object(entry));
+    Some(asked)
+}
+
+/// The two lists exclude each other here.
+fn lists(entry: &mut Map<String, Value>, allowed: &[String], blocked: &[String], asked: &mut Asked) {
+    if !allowed.is_empty() {
+        entry.insert("allowed_domains".to_owned(), json!(allowed));
+        asked.lose("blocked_domains", !blocked.is_empty());
+    } else if !blocked.is_empty() {
+        entry.insert("blocked_domains".to_owned(), json!(blocked));
+    }
+}

@@ -1,0 +1,176 @@
+//! Tools that providers run, and citations: what all dialects have in common about them.
+//!
+//! Each dialect's `hosted.rs` has the tables: what its objects are in the format, and what it writes for the format's.
+//! Reading happens in the dialects, where the objects are found. Writing happens here: before an answer is written, in one
+//! piece ([`lower`]) or as events ([`Lowering`]), citations, sources, calls and results become the fields and blocks of the
+//! dialect, which its writers then write as they come.
+
+mod asked;
+mod lower;
+mod stream;
+mod texts;
+mod writer;
+
+use serde_json::Value;
+
+use super::{anthropic, gemini, openai_chat, openai_responses};
+use crate::citation::WIRE;
+use crate::fit::Spelling;
+use crate::provider::Quirks;
+use crate::{
+    Block, BuiltIn, Citation, Dialect, Fields, FoundSource, Json, Loss, LossCode, Other, Part, ProviderData,
+    ProviderTool, Request, Response, Text, Tool, Usage,
+};
+
+pub(crate) use asked::{Asked, Company, domains, number, say, user_location};
+pub(crate) use lower::{lower, or_same};
+pub(crate) use stream::Lowering;
+pub(crate) use texts::Texts;
+
+/// In the state of a result: it and its call are one object of the wire, which the call has.
+pub(crate) const HALF: &str = "half";
+
+/// What marks the ids of calls that we made up for a client: no provider knows them.
+const OURS: &str = "ikg1_";
+
+/// What an answer says about its sources as a whole.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Citations, with the places of their blocks.
+    pub(crate) citations: Vec<(usize, Citation)>,
+    pub(crate) sources: Vec<FoundSource>,
+}
+
+/// Whether this block is the second half of a wire object that is written with its call.
+pub(crate) fn is_half(block: &Block, dialect: Dialect) -> bool {
+    block.provider_data().is_some_and(|data| data.part(dialect, Part::State).flag(HALF))
+}
+
+/// Keeps a wire object whole.
+pub(crate) fn keep_wire(data: &mut ProviderData, dialect: Dialect, wire: Json) {
+    data.set_part(dialect, Part::State, WIRE, wire);
+}
+
+/// A text of a wire object.
+pub(crate) fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+/// The id of a call for a client of another dialect, with that dialect's prefix.
+pub(crate) fn our_id(prefix: &str, id: &str) -> String {
+    let safe: String = id.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).take(64).collect();
+    format!("{prefix}{OURS}{safe}")
+}
+
+/// What the fields around an answer say about these texts.
+pub(crate) fn found(dialect: Dialect, data: &ProviderData, texts: &Texts) -> Found {
+    match dialect {
+        Dialect::OpenaiChat => openai_chat::hosted::found(data, texts),
+        Dialect::Gemini => gemini::hosted::found(data, texts),
+        Dialect::Anthropic | Dialect::OpenaiResponses | Dialect::BedrockConverse => Found::default(),
+    }
+}
+
+/// Whether this dialect speaks of sources around its answers, in places that are counted through all of the text.
+pub(crate) fn is_around(dialect: Dialect) -> bool {
+    matches!(dialect, Dialect::OpenaiChat | Dialect::Gemini)
+}
+
+/// Puts what is said around an answer about its sources onto its texts.
+pub(crate) fn read_answer(response: &mut Response, dialect: Dialect) {
+    if !is_around(dialect) || response.provider_data.part(dialect, Part::Answer).is_empty() {
+        return;
+    }
+    let found = found(dialect, &response.provider_data, &Texts::of(&response.content));
+    for (index, citation) in found.citations {
+        if let Some(Block::Text(text)) = response.content.get_mut(index) {
+            text.citations.push(citation);
+        }
+    }
+    response.sources = found.sources;
+}
+
+/// In the shape of a tool: its entry as it came.
+const ENTRY: &str = "entry";
+
+/// The tool that an entry of a request asks for: one that several providers have, or one that is kept whole.
+pub(crate) fn read_tool(other: Other) -> Tool {
+    let read = match other.dialect {
+        Dialect::Anthropic => anthropic::built_in::read(&other.data),
+        Dialect::OpenaiChat => openai_chat::built_in::read(&other.data),
+        Dialect::OpenaiResponses => openai_responses::built_in::read(&other.data),
+        Dialect::Gemini => gemini::built_in::read(&other.data),
+        Dialect::BedrockConverse => None,
+    };
+    let Some((mut tool, known)) = read else { return Tool::other(other) };
+    let unknown: Fields = other.data.to().unwrap_or_default();
+    let unknown = unknown.into_iter().filter(|(name, value)| !known.contains(&name.as_str()) && !value.is_null());
+    let data = tool.provider_data_mut();
+    data.extend_part(other.dialect, Part::Extra, unknown.collect());
+    data.set_part(other.dialect, Part::Shape, ENTRY, other.data);
+    Tool::BuiltIn(tool)
+}
+
+/// The entry that a tool came as, if it still says the same.
+pub(crate) fn as_it_came(tool: &BuiltIn, dialect: Dialect) -> Option<&Json> {
+    let entry = entry(tool, dialect)?;
+    let again = read_tool(Other { dialect, data: entry.clone() });
+    (again == Tool::BuiltIn(tool.clone())).then_some(entry)
+}
+
+fn entry(tool: &BuiltIn, dialect: Dialect) -> Option<&Json> {
+    tool.provider_data().part(dialect, Part::Shape).get(ENTRY)
+}
+
+/// What asks for a tool; `None` if there is no such tool.
+pub(crate) fn ask(tool: &BuiltIn, dialect: Dialect, company: Company, quirks: &Quirks) -> Option<Asked> {
+    let version = entry(tool, dialect).and_then(|entry| text(&entry.value()["type"]));
+    match dialect {
+        Dialect::Anthropic => anthropic::built_in::write(tool, version.as_deref()),
+        Dialect::OpenaiChat if quirks.chat.web_search_tool => openai_chat::built_in::write(tool),
+        Dialect::OpenaiResponses => openai_responses::built_in::write(tool, version.as_deref(), company),
+        Dialect::Gemini => gemini::built_in::write(tool),
+        Dialect::OpenaiChat | Dialect::BedrockConverse => None,
+    }
+}
+
+/// The note that counts of calls have no place in a dialect.
+pub(crate) fn uncounted(usage: Option<&Usage>, to: Dialect) -> Option<Loss> {
+    let usage = usage.filter(|usage| !usage.provider_calls.is_empty() && !usage.provider_data.is_of(to))?;
+    let counted = to == Dialect::Anthropic
+        && usage.provider_calls.keys().all(|tool| matches!(tool, ProviderTool::WebSearch | ProviderTool::WebFetch));
+    let why = "this API does not count what its tools did in this way; left out";
+    (!counted).then(|| Loss::info(LossCode::NotInDialect, "provider_calls", "usage.provider_calls", why))
+}
+
+/// Takes back what we made up for clients: the wire objects of calls that no provider of this dialect made.
+pub(crate) fn disown(request: &mut Request, dialect: Dialect) {
+    for block in request.messages.iter_mut().flat_map(|message| &mut message.content) {
+        let is_ours = match block {
+            Block::ProviderCall(call) => call.id.contains(OURS),
+            Block::ProviderResult(result) => result.call_id.contains(OURS),
+            _ => false,
+        };
+        if let Some(data) = block.provider_data_mut().filter(|_| is_ours) {
+            data.remove_part(dialect, Part::State, WIRE);
+        }
+    }
+}
+
+/// A text of a request with its citations as this dialect itself had them; `None` if they have no place there.
+pub(crate) fn with_own_citations(text: &Text, dialect: Dialect, spelling: Spelling) -> Option<Text> {
+    let name = match (dialect, spelling) {
+        (Dialect::Anthropic, _) => "citations",
+        (Dialect::OpenaiResponses, Spelling::AsItCame) => "annotations",
+        (Dialect::OpenaiResponses | Dialect::OpenaiChat | Dialect::Gemini | Dialect::BedrockConverse, _) => {
+            return None;
+        }
+    };
+    let wires: Vec<&Json> = text.citations.iter().filter_map(|citation| citation.wire(dialect)).collect();
+    if wires.is_empty() {
+        return None;
+    }
+    let mut own = Text { citations: Vec::new(), ..text.clone() };
+    own.provider_data.set_part(dialect, Part::Extra, name, Json::of(&wires).unwrap_or_default());
+    Some(own)
+}

@@ -1,0 +1,319 @@
+//! An answer on its way to a client, event by event.
+
+use std::collections::BTreeMap;
+
+use crate::dialect::Reply;
+use crate::span::Ruler;
+use crate::{Block, Citation, Dialect, Event, FoundSource, Json, Loss, Part, ProviderData, Text};
+
+use super::lower::{drop_carried, replace, set_list, whole};
+use super::writer::Writer;
+use super::{Texts, uncounted};
+
+/// Makes events those of one dialect. Answers without citations and without tools of the provider pass through untouched.
+#[derive(Debug)]
+pub(crate) struct Lowering {
+    writer: Writer,
+    /// For each block of the answer, its place on the wire; none for one that is not written, or not yet.
+    places: BTreeMap<usize, usize>,
+    /// For each block on the wire, the one that it is made from.
+    origin: Vec<usize>,
+    /// Whether places differ.
+    moved: bool,
+    /// Calls and results that have not ended.
+    running: BTreeMap<usize, Block>,
+    /// Texts that are open on the wire.
+    open: BTreeMap<usize, OpenText>,
+    /// The end of a text, which waits in case that citations follow.
+    held: Option<(usize, ProviderData)>,
+    texts: Texts,
+    /// The words of the answer, where the wire repeats them beside their sources.
+    said: String,
+    cited: Vec<(usize, Citation)>,
+    sources: Vec<FoundSource>,
+    is_own: bool,
+    /// What is to be told about the counts of the last usage.
+    uncounted: Option<Loss>,
+}
+
+/// A text that is open.
+#[derive(Debug, Default)]
+struct OpenText {
+    /// Where the wire's current block begins in it.
+    start: usize,
+    ruler: Ruler,
+    citations: Vec<Citation>,
+    /// The wire's current block ends before the next piece.
+    cut: bool,
+}
+
+impl Lowering {
+    pub(crate) fn new(to: Dialect, reply: &Reply) -> Self {
+        Lowering {
+            writer: Writer::new(to, reply.provider.as_deref(), reply.model.as_deref()),
+            places: BTreeMap::new(),
+            origin: Vec::new(),
+            moved: false,
+            running: BTreeMap::new(),
+            open: BTreeMap::new(),
+            held: None,
+            texts: Texts::default(),
+            said: String::new(),
+            cited: Vec::new(),
+            sources: Vec::new(),
+            is_own: false,
+            uncounted: None,
+        }
+    }
+
+    fn to(&self) -> Dialect {
+        self.writer.to
+    }
+
+    /// Hands on what an event becomes.
+    pub(crate) fn push(&mut self, event: &Event, pass: &mut dyn FnMut(&Event)) {
+        if self.held.is_some() && !matches!(event, Event::Citation { .. } | Event::Sources { .. } | Event::Usage { .. })
+        {
+            self.release(pass);
+        }
+        match event {
+            Event::TextDelta { index, text } => {
+                self.measure(*index, text, pass);
+                self.moved_on(event, *index, pass);
+            }
+            Event::BlockStart { index, block } => self.start(*index, block, event, pass),
+            Event::BlockReplaced { index, block } => {
+                if let Some(running) = self.running.get_mut(index) {
+                    running.clone_from(block);
+                }
+            }
+            Event::Citation { index, citation } => self.cite(*index, citation),
+            Event::Sources { sources } => self.sources.clone_from(sources),
+            Event::BlockDone { index, provider_data } => self.done(*index, provider_data, event, pass),
+            Event::ToolCallStart { index, .. } => {
+                self.open_place(*index);
+                self.moved_on(event, *index, pass);
+            }
+            Event::ThinkingDelta { index, .. }
+            | Event::ToolCallDelta { index, .. }
+            | Event::ToolCallDone { index, .. }
+            | Event::Other { index: Some(index), .. } => self.moved_on(event, *index, pass),
+            Event::Start { model, provider_data, .. } => {
+                self.is_own |= provider_data.is_of(self.to());
+                if model.is_some() {
+                    self.writer.model.clone_from(model);
+                }
+                pass(event);
+            }
+            Event::Done { finish_reason, provider_data } => {
+                self.is_own |= provider_data.is_of(self.to());
+                self.writer.losses.extend(self.uncounted.take());
+                match self.end(pass) {
+                    Some(around) => {
+                        let mut provider_data = provider_data.clone();
+                        provider_data.merge(around);
+                        drop_carried(&mut provider_data, self.to());
+                        pass(&Event::Done { finish_reason: *finish_reason, provider_data });
+                    }
+                    None => pass(event),
+                }
+            }
+            Event::Usage { usage } => {
+                self.uncounted = uncounted(Some(usage), self.to());
+                pass(event);
+            }
+            Event::Error { .. } | Event::Other { index: None, .. } => pass(event),
+        }
+    }
+
+    /// The losses so far, and those of the writer with the places of the answer.
+    pub(crate) fn settle(&mut self, written: Vec<Loss>, losses: &mut Vec<Loss>) {
+        losses.append(&mut self.writer.losses);
+        for mut loss in written {
+            if self.moved {
+                replace(&mut loss, &self.origin);
+            }
+            losses.push(loss);
+        }
+    }
+
+    /// Gives a block the next place on the wire.
+    fn open_place(&mut self, index: usize) -> usize {
+        let place = self.origin.len();
+        self.origin.push(index);
+        self.places.insert(index, place);
+        self.moved |= place != index;
+        place
+    }
+
+    /// Hands on an event with the place that its block has on the wire.
+    fn moved_on(&self, event: &Event, index: usize, pass: &mut dyn FnMut(&Event)) {
+        if !self.moved {
+            return pass(event);
+        }
+        let Some(&place) = self.places.get(&index) else { return };
+        let mut event = event.clone();
+        match &mut event {
+            Event::TextDelta { index, .. }
+            | Event::ThinkingDelta { index, .. }
+            | Event::ToolCallStart { index, .. }
+            | Event::ToolCallDelta { index, .. }
+            | Event::ToolCallDone { index, .. }
+            | Event::BlockStart { index, .. }
+            | Event::BlockDone { index, .. }
+            | Event::Other { index: Some(index), .. } => *index = place,
+            _ => {}
+        }
+        pass(&event);
+    }
+
+    fn start(&mut self, index: usize, block: &Block, event: &Event, pass: &mut dyn FnMut(&Event)) {
+        if block.is_provider_run() {
+            self.running.insert(index, block.clone());
+            // Its own client sees it begin.
+            if let Some(own) = block.wire(self.to()) {
+                let index = self.open_place(index);
+                pass(&Event::BlockStart { index, block: whole(self.to(), own.clone()) });
+            }
+            return;
+        }
+        self.open_place(index);
+        let Block::Text(text) = block else { return self.moved_on(event, index, pass) };
+        self.open.insert(index, OpenText { citations: text.citations.clone(), ..OpenText::default() });
+        if text.citations.is_empty() {
+            self.moved_on(event, index, pass);
+        } else {
+            let block = Block::Text(Text { citations: Vec::new(), ..text.clone() });
+            self.moved_on(&Event::BlockStart { index, block }, index, pass);
+        }
+        if !text.text.is_empty() {
+            self.count(index, &text.text, text.is_refusal());
+        }
+    }
+
+    /// A piece of a text, before which the wire's block may have to end.
+    fn measure(&mut self, index: usize, piece: &str, pass: &mut dyn FnMut(&Event)) {
+        if self.open.get(&index).is_some_and(|open| open.cut) {
+            self.end_text(index, ProviderData::default(), pass);
+            let place = self.open_place(index);
+            pass(&Event::BlockStart { index: place, block: Block::text("") });
+            if let Some(open) = self.open.get_mut(&index) {
+                (open.cut, open.start) = (false, open.ruler.bytes());
+            }
+        }
+        self.count(index, piece, false);
+    }
+
+    fn count(&mut self, index: usize, piece: &str, refusal: bool) {
+        match self.to() {
+            Dialect::OpenaiChat | Dialect::Gemini if refusal => {}
+            Dialect::OpenaiChat => self.texts.push(index, piece),
+            Dialect::Gemini => {
+                self.texts.push(index, piece);
+                self.said.push_str(piece);
+            }
+            Dialect::Anthropic | Dialect::OpenaiResponses => {
+                if let Some(open) = self.open.get_mut(&index) {
+                    open.ruler.push(piece);
+                }
+            }
+            Dialect::BedrockConverse => {}
+        }
+    }
+
+    fn cite(&mut self, index: usize, citation: &Citation) {
+        match self.to() {
+            Dialect::OpenaiChat | Dialect::Gemini => self.cited.push((index, citation.clone())),
+            Dialect::Anthropic | Dialect::OpenaiResponses | Dialect::BedrockConverse => {
+                // A wire that hangs citations on whole texts lets one end where its passage does.
+                let cuts = self.to() == Dialect::Anthropic;
+                let held = self.held.as_ref().is_some_and(|(held, _)| *held == index);
+                let Some(open) = self.open.get_mut(&index) else {
+                    let why = "it came after its text was written; left out";
+                    let place = format!("content[{index}].citations");
+                    return self.writer.losses.push(Loss::new(crate::LossCode::NotInDialect, "citations", place, why));
+                };
+                open.citations.push(citation.clone());
+                open.cut |= cuts
+                    && !held
+                    && citation.span.is_some_and(|span| span.end > open.start && span.end == open.ruler.bytes());
+            }
+        }
+    }
+
+    fn done(&mut self, index: usize, data: &ProviderData, event: &Event, pass: &mut dyn FnMut(&Event)) {
+        if let Some(block) = self.running.remove(&index) {
+            return self.ran(index, &block, pass);
+        }
+        let waits = matches!(self.to(), Dialect::Anthropic | Dialect::OpenaiResponses);
+        match self.open.contains_key(&index) && waits {
+            true => self.held = Some((index, data.clone())),
+            false => {
+                self.open.remove(&index);
+                self.moved_on(event, index, pass);
+            }
+        }
+    }
+
+    /// Ends the text whose end was held back.
+    fn release(&mut self, pass: &mut dyn FnMut(&Event)) {
+        if let Some((index, data)) = self.held.take() {
+            self.end_text(index, data, pass);
+            self.open.remove(&index);
+        }
+    }
+
+    /// Ends the wire's block of a text, with its citations.
+    fn end_text(&mut self, index: usize, mut provider_data: ProviderData, pass: &mut dyn FnMut(&Event)) {
+        let Some(open) = self.open.get_mut(&index) else { return };
+        let citations = std::mem::take(&mut open.citations);
+        if !citations.is_empty() {
+            let all: Vec<&Citation> = citations.iter().collect();
+            let (part, name, list) = match self.writer.to {
+                Dialect::Anthropic => (Part::Extra, "citations", self.writer.anthropic(index, &all)),
+                _ => (Part::Answer, "annotations", self.writer.annotations(index, &all, &open.ruler)),
+            };
+            set_list(&mut provider_data, self.writer.to, part, name, &list);
+        }
+        self.moved_on(&Event::BlockDone { index, provider_data }, index, pass);
+    }
+
+    /// A call or a result that is whole.
+    fn ran(&mut self, index: usize, block: &Block, pass: &mut dyn FnMut(&Event)) {
+        let began = self.places.get(&index).copied();
+        for data in self.writer.run(index, block) {
+            match began {
+                Some(place) => {
+                    let mut provider_data = ProviderData::default();
+                    provider_data.set_part(self.to(), Part::Shape, "data", data);
+                    pass(&Event::BlockDone { index: place, provider_data });
+                }
+                None => self.whole(index, data, pass),
+            }
+        }
+    }
+
+    fn whole(&mut self, index: usize, data: Json, pass: &mut dyn FnMut(&Event)) {
+        let index = self.open_place(index);
+        pass(&Event::BlockStart { index, block: whole(self.to(), data) });
+        pass(&Event::BlockDone { index, provider_data: ProviderData::default() });
+    }
+
+    /// What is still owed at the end. Gives what stands around the answer, if it has citations or sources.
+    fn end(&mut self, pass: &mut dyn FnMut(&Event)) -> Option<ProviderData> {
+        for (index, block) in std::mem::take(&mut self.running) {
+            self.ran(index, &block, pass);
+        }
+        for (index, data) in self.writer.rest() {
+            self.whole(index, data, pass);
+        }
+        let sources = std::mem::take(&mut self.sources);
+        if (self.cited.is_empty() && sources.is_empty()) || self.is_own {
+            return None;
+        }
+        for data in self.writer.search(&sources) {
+            self.whole(self.origin.len(), data, pass);
+        }
+        Some(self.writer.around(&self.cited, &sources, &self.texts, &self.said))
+    }
+}

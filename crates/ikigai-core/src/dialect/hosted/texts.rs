@@ -1,0 +1,101 @@
+//! The visible texts of an answer, as one.
+
+use crate::span::Ruler;
+use crate::{Block, Citation, Span};
+
+/// The lengths of the visible texts of an answer, whose places a wire counts through all of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Texts {
+    blocks: Vec<(usize, Ruler)>,
+    /// Refusals, of which there is one at most.
+    left_out: Vec<usize>,
+}
+
+impl Texts {
+    pub(crate) fn of(content: &[Block]) -> Self {
+        let mut texts = Texts::default();
+        for (index, block) in content.iter().enumerate() {
+            if let Block::Text(text) = block
+                && !text.is_refusal()
+            {
+                texts.push(index, &text.text);
+            }
+        }
+        texts
+    }
+
+    /// More of the text of a block; blocks come in order.
+    #[inline]
+    pub(crate) fn push(&mut self, index: usize, piece: &str) {
+        match self.blocks.last_mut() {
+            Some((last, ruler)) if *last == index => ruler.push(piece),
+            _ if self.left_out.contains(&index) => {}
+            _ => self.blocks.push((index, Ruler::of(piece))),
+        }
+    }
+
+    /// Notes that a block is not a part of the text.
+    pub(crate) fn leave_out(&mut self, index: usize) {
+        self.left_out.push(index);
+    }
+
+    /// The last block with text.
+    pub(crate) fn last(&self) -> Option<usize> {
+        self.blocks.last().map(|(index, _)| *index)
+    }
+
+    /// How many bytes of text stand before a block.
+    pub(crate) fn bytes_before(&self, index: usize) -> usize {
+        self.blocks.iter().take_while(|(block, _)| *block < index).map(|(_, ruler)| ruler.bytes()).sum()
+    }
+
+    /// How many characters stand before a byte of the whole.
+    pub(crate) fn chars_before(&self, byte: usize) -> usize {
+        let (mut bytes, mut chars) = (0, 0);
+        for (_, ruler) in &self.blocks {
+            chars += ruler.chars_before(byte.saturating_sub(bytes));
+            bytes += ruler.bytes();
+            if bytes >= byte {
+                break;
+            }
+        }
+        chars
+    }
+
+    /// The span of a block's citation in the whole; one without a span is about all of its block.
+    pub(crate) fn span_of(&self, index: usize, citation: &Citation) -> Span {
+        let length = self.blocks.iter().find(|(block, _)| *block == index).map_or(0, |(_, ruler)| ruler.bytes());
+        let span = citation.span.unwrap_or(Span::new(0, length));
+        span.behind(self.bytes_before(index))
+    }
+
+    /// The range of characters of the whole as one of bytes.
+    pub(crate) fn span_of_chars(&self, start: u64, end: u64) -> Option<Span> {
+        let all: Ruler = self.blocks.iter().fold(Ruler::default(), |all, (_, ruler)| all.and(ruler));
+        all.span_of_chars(start, end)
+    }
+
+    /// A citation of a range of the whole: one for each block that it touches, with the part of the range that is in it. A
+    /// range that lies nowhere is about the whole of the last text.
+    pub(crate) fn cite(&self, span: Option<Span>, citation: &Citation) -> Vec<(usize, Citation)> {
+        let mut cited = Vec::new();
+        let mut start = 0;
+        for (index, ruler) in &self.blocks {
+            let end = start + ruler.bytes();
+            if let Some(span) = span
+                && span.start <= span.end
+                && (span.start < end || (span.start == end && span.end == end && Some(*index) == self.last()))
+                && (span.end > start || span.start == span.end && span.start >= start)
+            {
+                let inner = Span::new(span.start.max(start) - start, span.end.min(end) - start);
+                let inner = Span::new(ruler.on_boundary(inner.start), ruler.on_boundary(inner.end));
+                cited.push((*index, Citation { span: Some(inner), ..citation.clone() }));
+            }
+            start = end;
+        }
+        if cited.is_empty() {
+            cited.extend(self.last().map(|index| (index, Citation { span: None, ..citation.clone() })));
+        }
+        cited
+    }
+}

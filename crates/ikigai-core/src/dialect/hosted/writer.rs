@@ -1,0 +1,268 @@
+//! Calls, results and citations as the objects of one dialect.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::dialect::seal::Sealed;
+use crate::dialect::{anthropic, gemini, openai_chat, openai_responses};
+use crate::span::Ruler;
+use crate::{
+    Block, BlockKind, Citation, Dialect, Fields, FoundSource, Json, Loss, LossCode, Part, ProviderCall, ProviderData,
+    ProviderResult, Span,
+};
+
+use super::{Texts, is_half, our_id};
+
+/// Writes the objects of one answer.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub(super) to: Dialect,
+    provider: Option<String>,
+    pub(super) model: Option<String>,
+    /// Calls that wait for their results, where the wire has one object for both; with their places.
+    waiting: HashMap<String, (usize, ProviderCall)>,
+    pub(super) losses: Vec<Loss>,
+}
+
+impl Writer {
+    pub(super) fn new(to: Dialect, provider: Option<&str>, model: Option<&str>) -> Self {
+        let (provider, model) = (provider.map(str::to_owned), model.map(str::to_owned));
+        Writer { to, provider, model, waiting: HashMap::new(), losses: Vec::new() }
+    }
+
+    /// The objects that are written in the place of a call or a result.
+    pub(super) fn run(&mut self, index: usize, block: &Block) -> Vec<Json> {
+        if let Some(own) = block.wire(self.to) {
+            return vec![own.clone()];
+        }
+        if is_half(block, self.to) {
+            return Vec::new();
+        }
+        let sealed = self.seal(block);
+        let written = match (self.to, block) {
+            (Dialect::Anthropic, Block::ProviderCall(call)) => {
+                let prefix = if call.server.is_some() { "mcptoolu_" } else { anthropic::hosted::CALL_ID };
+                let carrier = sealed.map(anthropic::hosted::carrier);
+                let call = anthropic::hosted::write_call(call, &our_id(prefix, &call.id));
+                call.map(|call| carrier.into_iter().chain([call]).collect())
+            }
+            (Dialect::Anthropic, Block::ProviderResult(result)) => {
+                let prefix =
+                    if result.tool == crate::ProviderTool::Mcp { "mcptoolu_" } else { anthropic::hosted::CALL_ID };
+                let carrier = sealed.map(anthropic::hosted::carrier);
+                let result = anthropic::hosted::write_result(result, &our_id(prefix, &result.call_id));
+                result.map(|result| carrier.into_iter().chain([result]).collect())
+            }
+            (Dialect::Gemini, Block::ProviderCall(call)) => {
+                gemini::hosted::write_call(call, &our_id("", &call.id)).map(|part| vec![signed(part, sealed)])
+            }
+            (Dialect::Gemini, Block::ProviderResult(result)) => {
+                gemini::hosted::write_result(result, &our_id("", &result.call_id))
+                    .map(|part| vec![signed(part, sealed)])
+            }
+            (Dialect::OpenaiResponses, Block::ProviderCall(call)) => {
+                self.waiting.insert(call.id.clone(), (index, call.clone()));
+                return Vec::new();
+            }
+            (Dialect::OpenaiResponses, Block::ProviderResult(result)) => {
+                let Some((at, call)) = self.waiting.remove(&result.call_id) else { return self.stray(index, result) };
+                return self.item(at, &call, Some((index, result)));
+            }
+            _ => None,
+        };
+        self.tell_run(index, block.kind(), written.is_some());
+        written.unwrap_or_default().into_iter().map(Json::from).collect()
+    }
+
+    /// The calls whose results never came.
+    pub(super) fn rest(&mut self) -> Vec<(usize, Json)> {
+        let mut waiting: Vec<(usize, ProviderCall)> = std::mem::take(&mut self.waiting).into_values().collect();
+        waiting.sort_by_key(|(index, _)| *index);
+        let items = waiting.into_iter().flat_map(|(index, call)| {
+            let item = self.item(index, &call, None);
+            item.into_iter().map(move |item| (index, item))
+        });
+        items.collect()
+    }
+
+    fn item(&mut self, at: usize, call: &ProviderCall, result: Option<(usize, &ProviderResult)>) -> Vec<Json> {
+        let item = openai_responses::hosted::write_item(call, result.map(|(_, result)| result));
+        self.tell_run(at, BlockKind::ProviderCall, item.is_some());
+        if let Some((index, _)) = result {
+            self.tell_run(index, BlockKind::ProviderResult, item.is_some());
+        }
+        item.map(Json::from).into_iter().collect()
+    }
+
+    /// A result whose call is in an answer before.
+    fn stray(&mut self, index: usize, result: &ProviderResult) -> Vec<Json> {
+        let call = ProviderCall { id: result.call_id.clone(), tool: result.tool, ..ProviderCall::default() };
+        self.item(index, &call, Some((index, result)))
+    }
+
+    fn tell_run(&mut self, index: usize, kind: BlockKind, written: bool) {
+        let place = format!("content[{index}]");
+        self.losses.push(match written {
+            true => {
+                let why = "another provider's tool ran it; it is written as one of this API, as far as that has fields";
+                Loss::info(LossCode::Changed, kind.as_str(), place, why)
+            }
+            false => {
+                let why = "this API has no form for what another provider's tool did; left out";
+                Loss::new(LossCode::ForeignContent, kind.as_str(), place, why)
+            }
+        });
+    }
+
+    fn seal(&self, block: &Block) -> Option<Sealed> {
+        let slots = matches!(self.to, Dialect::Anthropic | Dialect::Gemini);
+        let data = block.provider_data().filter(|_| slots)?;
+        Sealed::of(data, block.kind(), self.to, self.provider.as_deref(), self.model.as_deref())
+    }
+
+    /// The citations of a text of Anthropic's, or of a part of it.
+    pub(super) fn anthropic(&mut self, index: usize, citations: &[&Citation]) -> Vec<Json> {
+        self.write(index, citations, anthropic::hosted::write_citation)
+    }
+
+    /// The annotations of a text of the Responses API.
+    pub(super) fn annotations(&mut self, index: usize, citations: &[&Citation], ruler: &Ruler) -> Vec<Json> {
+        self.write(index, citations, |citation| openai_responses::hosted::write_citation(citation, ruler))
+    }
+
+    fn write(
+        &mut self,
+        index: usize,
+        citations: &[&Citation],
+        write: impl Fn(&Citation) -> Option<Value>,
+    ) -> Vec<Json> {
+        let to = self.to;
+        let written =
+            citations.iter().map(|citation| citation.wire(to).cloned().or_else(|| write(citation).map(Json::from)));
+        let written: Vec<Option<Json>> = written.collect();
+        self.tell(index, citations, &written);
+        written.into_iter().flatten().collect()
+    }
+
+    /// Tells what becomes of citations that came from elsewhere.
+    fn tell(&mut self, index: usize, citations: &[&Citation], written: &[Option<Json>]) {
+        let foreign = || citations.iter().zip(written).filter(|(citation, _)| citation.wire(self.to).is_none());
+        if foreign().next().is_none() {
+            return;
+        }
+        let place = || format!("content[{index}].citations");
+        let lost = foreign().filter(|(_, written)| written.is_none()).count();
+        let mut losses = Vec::new();
+        if lost > 0 {
+            let why = format!("{lost} of sources that this API has no citation for; left out");
+            losses.push(Loss::new(LossCode::NotInDialect, "citations", place(), why));
+        }
+        let unsaid = match self.to {
+            Dialect::Anthropic => {
+                foreign().any(|(citation, _)| citation.marks == crate::Marks::Link).then_some("marks")
+            }
+            _ => foreign().any(|(citation, _)| citation.cited_text.is_some()).then_some("cited_text"),
+        };
+        if let Some(unsaid) = unsaid.filter(|_| self.to != Dialect::OpenaiChat && self.to != Dialect::Gemini) {
+            let why = format!("citations of this API have no {unsaid}; left out");
+            losses.push(Loss::info(LossCode::NotInDialect, unsaid, place(), why));
+        }
+        let why = "written in the way of this API, as far as that has fields";
+        losses.push(Loss::info(LossCode::Changed, "citations", place(), why));
+        // A stream may tell of the same block more than once.
+        losses.retain(|loss| !self.losses.contains(loss));
+        self.losses.append(&mut losses);
+    }
+
+    /// What stands around an answer with these citations, by the places of their blocks, and these sources.
+    pub(super) fn around(
+        &mut self,
+        cited: &[(usize, Citation)],
+        sources: &[FoundSource],
+        texts: &Texts,
+        said: &str,
+    ) -> ProviderData {
+        let mut data = ProviderData::default();
+        let by_block = |index: usize| cited.iter().filter(move |(at, _)| *at == index).map(|(_, citation)| citation);
+        let mut told: Vec<usize> = cited.iter().map(|(index, _)| *index).collect();
+        told.dedup();
+        match self.to {
+            Dialect::OpenaiChat => {
+                let mut list: Vec<Json> = Vec::new();
+                for (index, citation) in cited {
+                    let span = texts.span_of(*index, citation);
+                    let (start, end) = (texts.chars_before(span.start), texts.chars_before(span.end));
+                    list.extend(openai_chat::hosted::write_citation(citation, start, end).map(Json::from));
+                }
+                list.extend(sources.iter().filter_map(openai_chat::hosted::write_source).map(Json::from));
+                data.set_part(
+                    self.to,
+                    Part::Answer,
+                    openai_chat::hosted::ANNOTATIONS,
+                    Json::of(&list).unwrap_or_default(),
+                );
+                data.set_part(self.to, Part::Answer, "message.refusal", Json::null());
+            }
+            Dialect::Gemini => {
+                let placed: Vec<(Span, Citation)> =
+                    cited.iter().map(|(index, citation)| (texts.span_of(*index, citation), citation.clone())).collect();
+                let grounding = gemini::hosted::write_grounding(&placed, sources, said);
+                let fields = Fields::from_iter([
+                    ("index".to_owned(), Json::from(serde_json::json!(0))),
+                    ("groundingMetadata".to_owned(), Json::from(grounding)),
+                ]);
+                gemini::keep_candidate(&mut data, fields);
+            }
+            Dialect::Anthropic | Dialect::OpenaiResponses | Dialect::BedrockConverse => {}
+        }
+        for index in told {
+            let citations: Vec<&Citation> = by_block(index).collect();
+            let is_written = |citation: &&Citation| match self.to {
+                Dialect::OpenaiChat => citation.source.as_url().is_some(),
+                _ => citation.source != crate::CitedSource::Other,
+            };
+            let written: Vec<Option<Json>> =
+                citations.iter().map(|citation| is_written(citation).then(Json::null)).collect();
+            self.tell(index, &citations, &written);
+        }
+        self.tell_sources(sources);
+        data
+    }
+
+    /// The objects of a search that found these sources, for wires that have no other place for them.
+    pub(super) fn search(&mut self, sources: &[FoundSource]) -> Vec<Json> {
+        if sources.is_empty() {
+            return Vec::new();
+        }
+        self.tell_sources(sources);
+        match self.to {
+            Dialect::Anthropic => {
+                let pair = anthropic::hosted::write_search(sources, &our_id(anthropic::hosted::CALL_ID, "sources"));
+                pair.into_iter().map(Json::from).collect()
+            }
+            Dialect::OpenaiResponses => {
+                vec![Json::from(openai_responses::hosted::write_search(sources, &our_id("ws_", "sources")))]
+            }
+            Dialect::OpenaiChat | Dialect::Gemini | Dialect::BedrockConverse => Vec::new(),
+        }
+    }
+
+    fn tell_sources(&mut self, sources: &[FoundSource]) {
+        if sources.is_empty() {
+            return;
+        }
+        if sources.iter().any(|source| source.url.is_none() || source.snippet.is_some() || source.date.is_some()) {
+            let why = "of sources, this API has the address and the title; the rest is left out";
+            self.losses.push(Loss::info(LossCode::NotInDialect, "sources", "sources", why));
+        }
+    }
+}
+
+/// A part that carries another provider's state where signatures are.
+fn signed(mut part: Value, sealed: Option<Sealed>) -> Value {
+    if let Some(sealed) = sealed {
+        part["thoughtSignature"] = Value::String(sealed.to_base64());
+    }
+    part
+}

@@ -1,0 +1,84 @@
+//! What this API and its many copies say about sources, both ways. Tools that they run by themselves leave no trace but
+//! that.
+
+use serde_json::{Value, json};
+
+use crate::dialect::hosted::{Found, Texts, text};
+use crate::{Citation, CitedSource, FoundSource, Json, Marks, Part, ProviderData};
+
+use super::DIALECT;
+
+/// Where an answer keeps the annotations of its message.
+pub(crate) const ANNOTATIONS: &str = "message.annotations";
+
+/// What the fields around an answer say about these texts.
+pub(crate) fn found(data: &ProviderData, texts: &Texts) -> Found {
+    let mut found = Found::default();
+    let kept = data.part(DIALECT, Part::Answer);
+    let list = |name: &str| kept.get(name).and_then(|list| list.to::<Vec<Json>>().ok()).unwrap_or_default();
+    for wire in list(ANNOTATIONS) {
+        annotation(wire, texts, &mut found);
+    }
+    let results = list("search_results");
+    for wire in &results {
+        let value = wire.value();
+        found.sources.push(FoundSource {
+            url: text(&value["url"]),
+            title: text(&value["title"]),
+            snippet: text(&value["snippet"]).filter(|text| !text.is_empty()),
+            date: text(&value["date"]),
+            ..FoundSource::default()
+        });
+    }
+    if results.is_empty() {
+        // The same URLs without more.
+        found.sources.extend(list("citations").iter().filter_map(|url| text(url.value())).map(FoundSource::url));
+    }
+    for tool in list("message.executed_tools") {
+        let results = tool.value()["search_results"]["results"].as_array().cloned().unwrap_or_default();
+        found.sources.extend(results.iter().map(|value| FoundSource {
+            url: text(&value["url"]),
+            title: text(&value["title"]),
+            snippet: text(&value["content"]),
+            ..FoundSource::default()
+        }));
+    }
+    found
+}
+
+fn annotation(wire: Json, texts: &Texts, found: &mut Found) {
+    let value = wire.value();
+    let cited = &value["url_citation"];
+    let Some(url) = text(&cited["url"]).filter(|_| value["type"] == "url_citation") else { return };
+    let title = text(&cited["title"]);
+    let snippet = text(&cited["content"]);
+    let range = cited["start_index"].as_u64().zip(cited["end_index"].as_u64()).filter(|(_, end)| *end > 0);
+    let span = range.and_then(|(start, end)| texts.span_of_chars(start, end));
+    if span.is_none() || texts.last().is_none() {
+        found.sources.push(FoundSource { title, snippet, ..FoundSource::url(url) });
+        return;
+    }
+    let source = CitedSource::Url { url, title };
+    let citation = Citation { source, marks: Marks::Link, cited_text: snippet, ..Citation::default() };
+    found.citations.extend(texts.cite(span, &citation));
+}
+
+/// A citation of these characters for a client; `None` if it has no URL.
+pub(crate) fn write_citation(citation: &Citation, start: usize, end: usize) -> Option<Value> {
+    let CitedSource::Url { url, title } = &citation.source else { return None };
+    Some(annotate(url, title.as_deref(), citation.cited_text.as_deref(), (start, end)))
+}
+
+/// A source that no passage is tied to, for a client.
+pub(crate) fn write_source(source: &FoundSource) -> Option<Value> {
+    Some(annotate(source.url.as_deref()?, source.title.as_deref(), source.snippet.as_deref(), (0, 0)))
+}
+
+/// Strict clients want a title and a range.
+fn annotate(url: &str, title: Option<&str>, content: Option<&str>, (start, end): (usize, usize)) -> Value {
+    let mut cited = json!({"url": url, "title": title.unwrap_or_default(), "start_index": start, "end_index": end});
+    if let Some(content) = content {
+        cited["content"] = json!(content);
+    }
+    json!({"type": "url_citation", "url_citation": cited})
+}

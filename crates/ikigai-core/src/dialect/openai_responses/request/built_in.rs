@@ -1,0 +1,100 @@
+//! The tools that this API runs, as it is asked for them.
+
+use serde_json::{Map, Value, json};
+
+use crate::dialect::hosted::{Asked, Company, domains, number, say, text, user_location};
+use crate::{BuiltIn, CodeExecution, FileSearch, Json, WebSearch};
+
+/// The tool that an entry asks for, and the names of its fields that are understood.
+pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
+    let value = data.value();
+    Some(match value["type"].as_str()? {
+        kind if kind.starts_with("web_search") => {
+            let size = serde_json::from_value(value["search_context_size"].clone()).ok();
+            let search = WebSearch {
+                // Some have the lists beside the other fields.
+                allowed_domains: match domains(&value["filters"]["allowed_domains"]) {
+                    list if list.is_empty() => domains(&value["allowed_domains"]),
+                    list => list,
+                },
+                blocked_domains: domains(&value["excluded_domains"]),
+                user_location: user_location(&value["user_location"]),
+                context_size: size,
+                ..WebSearch::default()
+            };
+            let known =
+                &["type", "filters", "allowed_domains", "excluded_domains", "user_location", "search_context_size"];
+            (BuiltIn::WebSearch(search), known)
+        }
+        "code_interpreter" => {
+            let container = &value["container"];
+            let files = domains(&container["file_ids"]);
+            let code = CodeExecution { container: text(container), files, ..CodeExecution::default() };
+            (BuiltIn::CodeExecution(code), &["type", "container"])
+        }
+        "file_search" => {
+            let search = FileSearch {
+                stores: domains(&value["vector_store_ids"]),
+                max_results: value["max_num_results"].as_u64(),
+                ..FileSearch::default()
+            };
+            (BuiltIn::FileSearch(search), &["type", "vector_store_ids", "max_num_results"])
+        }
+        _ => return None,
+    })
+}
+
+/// What asks for a tool.
+pub(crate) fn write(tool: &BuiltIn, version: Option<&str>, company: Company) -> Option<Asked> {
+    let mut asked = Asked::default();
+    let mut entry = Map::new();
+    match tool {
+        BuiltIn::WebSearch(search) => {
+            entry.insert("type".to_owned(), json!(version.unwrap_or("web_search")));
+            if !search.allowed_domains.is_empty() {
+                entry.insert("filters".to_owned(), json!({"allowed_domains": search.allowed_domains}));
+            }
+            if let Some(place) = &search.user_location {
+                let mut place = serde_json::to_value(place).unwrap_or_default();
+                place["type"] = json!("approximate");
+                say(&mut entry, "user_location", Some(place));
+            }
+            say(&mut entry, "search_context_size", search.context_size.map(|size| json!(size)));
+            asked.lose("blocked_domains", !search.blocked_domains.is_empty());
+            match company {
+                Company::Alone => asked.limit(search.max_uses),
+                Company::Others => asked.lose("max_uses", search.max_uses.is_some()),
+            }
+        }
+        BuiltIn::WebFetch(fetch) => {
+            // A search opens pages, too.
+            entry.insert("type".to_owned(), json!("web_search"));
+            asked.emulated = Some("this API reads pages while it searches; a search is asked for");
+            if !fetch.allowed_domains.is_empty() {
+                entry.insert("filters".to_owned(), json!({"allowed_domains": fetch.allowed_domains}));
+            }
+            asked.lose("blocked_domains", !fetch.blocked_domains.is_empty());
+            asked.lose("max_uses", fetch.max_uses.is_some());
+            asked.lose("max_content_tokens", fetch.max_content_tokens.is_some());
+        }
+        BuiltIn::CodeExecution(code) => {
+            entry.insert("type".to_owned(), json!("code_interpreter"));
+            let container = match &code.container {
+                Some(id) => {
+                    asked.lose("files", !code.files.is_empty());
+                    json!(id)
+                }
+                None if code.files.is_empty() => json!({"type": "auto"}),
+                None => json!({"type": "auto", "file_ids": code.files}),
+            };
+            entry.insert("container".to_owned(), container);
+        }
+        BuiltIn::FileSearch(search) => {
+            entry.insert("type".to_owned(), json!("file_search"));
+            entry.insert("vector_store_ids".to_owned(), json!(search.stores));
+            say(&mut entry, "max_num_results", number(search.max_results));
+        }
+    }
+    asked.tool = Some(Value::Object(entry));
+    Some(asked)
+}

@@ -1,0 +1,93 @@
+//! Tools that the provider runs: which of them the target has, and what asks for them.
+
+use std::borrow::Cow;
+
+use serde_json::json;
+
+use super::Place;
+use crate::dialect::hosted::{self, Asked, Company};
+use crate::wire::Target;
+use crate::{BuiltIn, Dialect, Json, Loss, LossCode, Other, OutputFormat, Part, Request, Tool};
+
+/// The request with everything that asks for the provider's tools in the words of one dialect, which the rest of the way
+/// then treats as its own.
+pub(crate) fn ask<'a>(
+    request: Cow<'a, Request>,
+    target: &Target<'_>,
+    dialect: Dialect,
+    losses: &mut Vec<Loss>,
+) -> Cow<'a, Request> {
+    if !request.tools.iter().any(|tool| matches!(tool, Tool::BuiltIn(_))) {
+        return request;
+    }
+    let mut request = request.into_owned();
+    let conflict = conflict(&request, target, dialect);
+    let count = request.tools.iter().filter(|tool| matches!(tool, Tool::BuiltIn(_))).count();
+    let company = if count == 1 { Company::Alone } else { Company::Others };
+    let mut tools = Vec::with_capacity(request.tools.len());
+    for (index, tool) in std::mem::take(&mut request.tools).into_iter().enumerate() {
+        let Tool::BuiltIn(built_in) = tool else {
+            tools.push(tool);
+            continue;
+        };
+        let place = Place::Tool(index).to_string();
+        let mut lose = |code, why: String| losses.push(Loss::new(code, built_in.tool().as_str(), place.clone(), why));
+        // As it came, for who it was written for.
+        if let Some(data) = hosted::as_it_came(&built_in, dialect) {
+            tools.push(own(dialect, data.clone()));
+            continue;
+        }
+        if let Some(why) = conflict {
+            lose(LossCode::Conflict, why.to_owned());
+            continue;
+        }
+        let Some(asked) = hosted::ask(&built_in, dialect, company, target.quirks) else {
+            lose(LossCode::NotInDialect, "this API has no such tool; it is left out".to_owned());
+            continue;
+        };
+        let Asked { tool: entry, top, lost, emulated } = asked;
+        if let Some(why) = emulated {
+            lose(LossCode::Changed, why.to_owned());
+        }
+        for option in lost {
+            lose(LossCode::NotInDialect, format!("`{option}` has no place here; it is left out"));
+        }
+        note_unknown(&built_in, dialect, &mut lose);
+        tools.extend(entry.map(|entry| own(dialect, entry.into())).filter(|entry| !tools.contains(entry)));
+        for (name, value) in top {
+            request.provider_data.set_part(dialect, Part::Extra, name, value);
+        }
+    }
+    let runs_tools = tools.iter().any(|tool| matches!(tool, Tool::Other(_)));
+    let has_functions = tools.iter().any(|tool| matches!(tool, Tool::Function(_)));
+    if dialect == Dialect::Gemini && runs_tools && has_functions && !target.quirks.gemini.no_tool_invocations {
+        let config = json!({"includeServerSideToolInvocations": true});
+        request.provider_data.set_part(dialect, Part::Extra, "toolConfig", config);
+    }
+    request.tools = tools;
+    Cow::Owned(request)
+}
+
+fn own(dialect: Dialect, data: Json) -> Tool {
+    Tool::other(Other { dialect, data })
+}
+
+/// Why the target takes none of its tools in this request.
+fn conflict(request: &Request, target: &Target<'_>, dialect: Dialect) -> Option<&'static str> {
+    if dialect != Dialect::Gemini || target.rules.mixed_tools {
+        return None;
+    }
+    if request.tools.iter().any(|tool| tool.as_function().is_some()) {
+        return Some("this model takes no tools of the provider beside functions; it is left out");
+    }
+    let formatted = !matches!(request.output_format, None | Some(OutputFormat::Text));
+    formatted.then_some("this model takes no tools of the provider with a format of the answer; it is left out")
+}
+
+/// Tells which options only another dialect knows.
+fn note_unknown(tool: &BuiltIn, dialect: Dialect, lose: &mut impl FnMut(LossCode, String)) {
+    for (name, extra) in tool.provider_data().parts(Part::Extra).filter(|(name, _)| *name != dialect.as_str()) {
+        let names: Vec<&str> = extra.names().collect();
+        lose(LossCode::ForeignContent, format!("only {name} knows {}; left out", names.join(", ")));
+    }
+}

@@ -1,0 +1,203 @@
+//! Places in texts, and the units that they are counted in.
+
+use serde::{Deserialize, Serialize};
+
+/// A range of a text in UTF-8 bytes, with an exclusive end, on character boundaries. A point has its start as its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Span {
+    /// The first byte.
+    pub start: usize,
+    /// The byte behind the last.
+    pub end: usize,
+}
+
+impl Span {
+    /// From one byte to another.
+    pub fn new(start: usize, end: usize) -> Self {
+        Span { start, end }
+    }
+
+    /// The part of it that is in a text, on character boundaries. `None` if it begins behind the text, or ends before it
+    /// begins.
+    pub(crate) fn clip(self, text: &str) -> Option<Span> {
+        if self.start > self.end || self.start > text.len() {
+            return None;
+        }
+        Some(Span { start: text.floor_char_boundary(self.start), end: text.floor_char_boundary(self.end) })
+    }
+
+    /// The same range in a text that stands further back by so many bytes.
+    pub(crate) fn behind(self, bytes: usize) -> Span {
+        Span { start: self.start.saturating_add(bytes), end: self.end.saturating_add(bytes) }
+    }
+}
+
+/// Counts the bytes and characters of a text that arrives in pieces, without keeping it: places in one unit can be told in
+/// the other.
+///
+/// A character is a code point, as the wires with that unit count them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ruler {
+    bytes: usize,
+    chars: usize,
+    /// Where characters of another width begin: the byte, the character, their width.
+    runs: Vec<(usize, usize, usize)>,
+}
+
+impl Ruler {
+    pub(crate) fn of(text: &str) -> Self {
+        let mut ruler = Ruler::default();
+        ruler.push(text);
+        ruler
+    }
+
+    pub(crate) fn push(&mut self, piece: &str) {
+        if piece.is_ascii() {
+            return self.run(1, piece.len());
+        }
+        for c in piece.chars() {
+            self.run(c.len_utf8(), 1);
+        }
+    }
+
+    fn run(&mut self, width: usize, count: usize) {
+        if count > 0 && self.runs.last().map_or(1, |run| run.2) != width {
+            self.runs.push((self.bytes, self.chars, width));
+        }
+        (self.bytes, self.chars) = (self.bytes + width * count, self.chars + count);
+    }
+
+    /// How many bytes there are so far.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The same with another text behind it.
+    pub(crate) fn and(mut self, other: &Ruler) -> Ruler {
+        let mut runs = other.runs.iter().copied().peekable();
+        if runs.peek().is_none_or(|run| run.0 > 0) && other.bytes > 0 && self.runs.last().is_some_and(|run| run.2 != 1)
+        {
+            self.runs.push((self.bytes, self.chars, 1));
+        }
+        self.runs.extend(runs.map(|(byte, char, width)| (byte + self.bytes, char + self.chars, width)));
+        (self.bytes, self.chars) = (self.bytes + other.bytes, self.chars + other.chars);
+        self
+    }
+
+    /// The start of the character that this byte is in.
+    pub(crate) fn on_boundary(&self, byte: usize) -> usize {
+        self.byte_at(self.chars_before(byte))
+    }
+
+    /// How many characters stand before this byte.
+    pub(crate) fn chars_before(&self, byte: usize) -> usize {
+        let byte = byte.min(self.bytes);
+        let after = self.runs.partition_point(|run| run.0 <= byte);
+        let (start, chars, width) = after.checked_sub(1).and_then(|at| self.runs.get(at)).copied().unwrap_or((0, 0, 1));
+        chars + (byte - start) / width
+    }
+
+    /// The range of characters as one of bytes, cut at the end of the text. `None` if it begins behind the text, or ends
+    /// before it begins.
+    pub(crate) fn span_of_chars(&self, start: u64, end: u64) -> Option<Span> {
+        let (start, end) = (usize::try_from(start).ok()?, usize::try_from(end).unwrap_or(usize::MAX));
+        (start <= end && start <= self.chars).then(|| Span::new(self.byte_at(start), self.byte_at(end)))
+    }
+
+    /// The range of bytes as one of characters.
+    pub(crate) fn chars_of_span(&self, span: Span) -> (usize, usize) {
+        (self.chars_before(span.start), self.chars_before(span.end))
+    }
+
+    /// Where this character begins.
+    fn byte_at(&self, char: usize) -> usize {
+        let char = char.min(self.chars);
+        let after = self.runs.partition_point(|run| run.1 <= char);
+        let (byte, first, width) = after.checked_sub(1).and_then(|at| self.runs.get(at)).copied().unwrap_or((0, 0, 1));
+        byte + (char - first) * width
+    }
+}
+
+/// A text cut at the edges of spans: the pieces, each with the numbers of the spans that it is in. A point belongs to
+/// what stands before it. Pieces that no span covers have none.
+pub(crate) fn cut(text: &str, spans: &[Option<Span>]) -> Vec<(Span, Vec<usize>)> {
+    let clipped: Vec<Span> =
+        spans.iter().map(|span| span.and_then(|span| span.clip(text)).unwrap_or(Span::new(0, text.len()))).collect();
+    let mut edges: Vec<usize> = clipped.iter().flat_map(|span| [span.start, span.end]).collect();
+    edges.extend([0, text.len()]);
+    edges.sort_unstable();
+    edges.dedup();
+    let mut pieces: Vec<(Span, Vec<usize>)> =
+        edges.windows(2).filter_map(|edge| Some((Span::new(*edge.first()?, *edge.last()?), Vec::new()))).collect();
+    if pieces.is_empty() {
+        pieces.push((Span::default(), Vec::new()));
+    }
+    for (number, span) in clipped.iter().enumerate() {
+        let first = pieces.partition_point(|(piece, _)| piece.end <= span.start);
+        if span.start == span.end {
+            // The piece that ends here; at the very start, the first one.
+            let at = pieces.partition_point(|(piece, _)| piece.end < span.end).min(pieces.len() - 1);
+            if let Some((_, covering)) = pieces.get_mut(at) {
+                covering.push(number);
+            }
+            continue;
+        }
+        for (_, covering) in pieces.iter_mut().skip(first).take_while(|(piece, _)| piece.start < span.end) {
+            covering.push(number);
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn places_are_told_in_bytes_and_in_characters() {
+        let text = "aé€😀z";
+        for pieces in [vec![text], text.split_inclusive(|_| true).collect()] {
+            let mut ruler = Ruler::default();
+            pieces.iter().for_each(|piece| ruler.push(piece));
+            let bytes: Vec<usize> = text.char_indices().map(|(byte, _)| byte).chain([text.len()]).collect();
+            for (chars, byte) in bytes.iter().enumerate() {
+                assert_eq!(ruler.chars_before(*byte), chars);
+                let end = bytes.len() as u64 - 1;
+                assert_eq!(ruler.span_of_chars(chars as u64, end), Some(Span::new(*byte, text.len())));
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_outside_a_text_are_cut_or_refused() {
+        let ruler = Ruler::of("né");
+        assert_eq!(ruler.span_of_chars(1, 9), Some(Span::new(1, 3)));
+        assert_eq!(ruler.span_of_chars(2, 2), Some(Span::new(3, 3)));
+        assert_eq!((ruler.span_of_chars(3, 4), ruler.span_of_chars(2, 1)), (None, None));
+        assert_eq!(Span::new(0, 2).clip("né"), Some(Span::new(0, 1)));
+        assert_eq!(Span::new(1, 99).clip("né"), Some(Span::new(1, 3)));
+        assert_eq!((Span::new(4, 5).clip("né"), Span::new(2, 1).clip("né")), (None, None));
+    }
+
+    fn cut_text<'t>(text: &'t str, spans: &[(usize, usize)]) -> Vec<(&'t str, Vec<usize>)> {
+        let spans: Vec<_> = spans.iter().map(|(start, end)| Some(Span::new(*start, *end))).collect();
+        cut(text, &spans).into_iter().map(|(span, of)| (&text[span.start..span.end], of)).collect()
+    }
+
+    #[test]
+    fn a_text_is_cut_at_the_edges_of_its_spans() {
+        assert_eq!(cut_text("abcdef", &[]), [("abcdef", vec![])]);
+        assert_eq!(cut_text("abcdef", &[(2, 4)]), [("ab", vec![]), ("cd", vec![0]), ("ef", vec![])]);
+        let overlapping = [("a", vec![0]), ("bc", vec![0, 1]), ("def", vec![1])];
+        assert_eq!(cut_text("abcdef", &[(0, 3), (1, 6)]), overlapping);
+        let nested = [("a", vec![0]), ("b", vec![0, 1]), ("cdef", vec![0])];
+        assert_eq!(cut_text("abcdef", &[(0, 6), (1, 2)]), nested);
+        assert_eq!(cut_text("abcdef", &[(0, 6), (0, 6)]), [("abcdef", vec![0, 1])]);
+        assert_eq!(cut_text("abc", &[(0, 0), (3, 3), (1, 1)]), [("a", vec![0, 2]), ("bc", vec![1])]);
+        assert_eq!(cut_text("né", &[(0, 2)]), [("n", vec![0]), ("é", vec![])]);
+        assert_eq!(cut_text("", &[(0, 0)]), [("", vec![0])]);
+        assert_eq!(cut("ab", &[None]), [(Span::new(0, 2), vec![0])]);
+    }
+}
