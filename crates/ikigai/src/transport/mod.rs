@@ -2,7 +2,7 @@
 
 #[cfg(feature = "bedrock")]
 pub(crate) mod eventstream;
-#[cfg(feature = "rustls")]
+#[cfg(feature = "http")]
 mod http_client;
 mod timeouts;
 
@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
 
-#[cfg(feature = "rustls")]
+#[cfg(feature = "http")]
 pub use http_client::{Http, HttpBuilder};
 pub use timeouts::Timeouts;
 pub(crate) use timeouts::{idle_guard, within};
@@ -274,6 +274,6 @@ impl std::error::Error for TransportError {
 }
 
 #[cfg(test)]
-#[cfg(feature = "rustls")]
+#[cfg(feature = "http")]
 #[path = "transport_tests.rs"]
 mod tests;

@@ -29,6 +29,7 @@ impl Upstream {
         attempts: &mut Vec<Attempt>,
         read: impl Fn(Exchange) -> R,
     ) -> Result<T, Error> {
+        crate::runtime::check()?;
         let clock = self.client.clock();
         let retry = &self.resolved.retry;
         let began = clock.now();
@@ -46,7 +47,7 @@ impl Upstream {
                 Ok(value) => return Ok(value),
                 Err(error) => error.at(&self.resolved.name),
             };
-            let wait = retry.wait(&error, made, clock.now().saturating_sub(began), rand::random());
+            let wait = retry.wait(&error, made, clock.now().saturating_sub(began), fastrand::f64());
             let attempt = Attempt { waited: wait, ..error.attempt(&self.resolved.name) };
             crate::trace::attempt(&attempt, made, retry.most());
             self.client.hooks().on_attempt(&attempt, made, retry.most());
@@ -144,6 +145,10 @@ impl Upstream {
         let bytes = secrets.redact_bytes(bytes);
         let mut error = self.resolved.codec.decode_error(parts.status.as_u16(), &parts.headers, &bytes);
         error.request_id = error.request_id.or_else(|| request_id(&parts.headers));
+        let no_such_path = matches!(parts.status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED);
+        if let Some(hint) = self.other_dialect().filter(|_| no_such_path && error.code.is_none()) {
+            error.message = format!("{} ({hint})", error.message);
+        }
         let limited = error.kind == ikigai_core::ErrorKind::RateLimit;
         let wait = match error.retry_after_ms {
             Some(_) => None,
