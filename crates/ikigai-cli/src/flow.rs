@@ -3,15 +3,15 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use ikigai::{Event, Loss, Message, Model, Response, Severity, Stream};
+use ikigai::{AnswerStream, Event, Loss, Message, Model, Response, Severity};
 use ikigai_core::LossCode;
 
 /// A request on its way, or the answer that comes of it.
 pub(crate) enum Flow {
     /// It is on its way.
-    Opening(Pin<Box<dyn Future<Output = Result<Stream, ikigai::Error>> + Send>>),
+    Opening(Pin<Box<dyn Future<Output = Result<AnswerStream, ikigai::Error>> + Send>>),
     /// The answer comes.
-    Open(Box<Stream>),
+    Open(Box<AnswerStream>),
 }
 
 impl Flow {

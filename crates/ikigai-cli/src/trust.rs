@@ -45,9 +45,9 @@ pub(crate) fn run(trust: &Trust, out: &mut Out) -> Result<(), Failure> {
 
 /// A client whose `.env` is that of the working folder, where that is trusted.
 pub(crate) fn client() -> Result<ClientBuilder, Failure> {
-    let environment = Environment::process();
+    let environment = Environment::process().with_user_settings();
     let trusted = of(Path::new("."))?.trusted() == Some(true);
-    Ok(ikigai::Client::builder().environment(if trusted { environment } else { environment.without_dotenv() }))
+    Ok(ikigai::Client::builder().environment(if trusted { environment.with_dotenv(".env") } else { environment }))
 }
 
 /// The same for looking up keys. It sends nothing: to set HTTP up, with all certificates of the system, takes longer than

@@ -17,6 +17,10 @@
 //! | [`near`] | the nearest of many names |
 
 #![forbid(unsafe_code)]
+#![cfg_attr(
+    not(feature = "server"),
+    expect(dead_code, unreachable_pub, unused_imports, reason = "what only servers call is read, but not compiled")
+)]
 
 #[macro_use]
 mod json;
@@ -25,7 +29,6 @@ mod builder;
 pub mod catalog;
 mod citation;
 mod content;
-mod context;
 mod dialect;
 mod error;
 mod fit;
@@ -34,13 +37,17 @@ mod loss;
 mod message;
 mod model;
 pub mod near;
+mod prompt;
 pub mod provider;
 mod provider_data;
 mod request;
 mod response;
 #[cfg(feature = "schema")]
 mod schema;
+#[cfg(feature = "server")]
 pub mod server;
+#[cfg(not(feature = "server"))]
+mod server;
 mod span;
 mod sse;
 mod stream;
@@ -54,7 +61,6 @@ pub use content::{
     Audio, Block, BlockKind, CacheHint, Document, Image, Other, ProviderCall, ProviderFailure, ProviderResult,
     ProviderTool, Source, Text, ThinkingBlock, ToolCall, ToolResult,
 };
-pub use context::{Context, assistant, system, tool_result, user};
 pub use dialect::{Dialect, UnknownDialect};
 pub use error::{Error, ErrorKind};
 pub use json::{Arguments, Fields, Json};
@@ -62,6 +68,7 @@ pub use limits::Limits;
 pub use loss::{Loss, LossCode, Severity};
 pub use message::{Content, Message, Role};
 pub use model::{ModelError, ModelName};
+pub use prompt::{Prompt, assistant, system, tool_result, user};
 pub use provider_data::{Part, ProviderData};
 pub use request::{CacheOptions, JsonSchemaFormat, OutputFormat, Request};
 pub use response::{FinishReason, Response};
@@ -81,9 +88,11 @@ pub use usage::Usage;
 /// The translations themselves are methods of [`Dialect`], [`StreamDecoder`](wire::StreamDecoder) and
 /// [`StreamEncoder`](wire::StreamEncoder).
 pub mod wire {
+    #[cfg(feature = "server")]
+    pub use crate::dialect::{EmbedRequest, StreamEncoder, VectorForm};
     pub use crate::dialect::{
-        EmbedRequest, Framing, Ids, Incoming, ListedModel, Reply, StreamDecoder, StreamEncoder, Target, VectorForm,
-        Vectors, WireError, WireRequest, WireResponse, duration_ms,
+        Framing, Ids, Incoming, ListedModel, Reply, StreamDecoder, Target, Vectors, WireError, WireRequest,
+        WireResponse, duration_ms,
     };
     pub use crate::fit::ToolNames;
     pub use crate::sse::{Frame, Sse, SseError};

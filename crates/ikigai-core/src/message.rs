@@ -98,6 +98,12 @@ impl From<&str> for Content {
     }
 }
 
+impl From<&String> for Content {
+    fn from(text: &String) -> Self {
+        Content::from(text.as_str())
+    }
+}
+
 impl From<String> for Content {
     fn from(text: String) -> Self {
         Content(vec![Block::text(text)])

@@ -2,12 +2,12 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it gets")]
 
-use ikigai::{Block, Context, FinishReason, Message, Role, Tool, user};
+use ikigai::{Block, FinishReason, Message, Prompt, Role, Tool, user};
 
 #[tokio::main]
 async fn main() -> Result<(), ikigai::Error> {
     let model = ikigai::model("openai:gpt-5.4")?.tool(Tool::new("clock", "Tells the time."));
-    let mut context = Context::from(user("Look at the clock."));
+    let mut context = Prompt::from(user("Look at the clock."));
     let answer = loop {
         let answer = model.ask(context.clone()).await?;
         if answer.finish_reason() != FinishReason::ToolUse {

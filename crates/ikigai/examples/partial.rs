@@ -16,7 +16,7 @@ async fn main() -> Result<(), ikigai::Error> {
     let model = ikigai::model("anthropic:claude-sonnet-4-5")?;
     let mut stream = model.extract_stream::<Person>("name=\"Ada Lovelace\" lives in city=\"London\".").await?;
     let mut shown = 0;
-    while let Some(person) = stream.next().await? {
+    while let Some(person) = stream.next_value().await? {
         shown += 1;
         if shown == 1 {
             println!("first: {person}");

@@ -9,50 +9,79 @@ use crate::error::{Error, Reason};
 /// The largest file that is attached: providers take no more in one request.
 const LARGEST: u64 = 100 << 20;
 
-/// Puts files into a message.
+/// Puts files into a message. What they are is told by their bytes, or else by their name: pictures, sounds, texts, documents.
 ///
 /// ```
 /// use ikigai::{Attach as _, user};
 ///
-/// # fn f() -> Result<(), ikigai::Error> {
-/// let question = user("Does the chart agree with the report?").attach("chart.png")?.attach("report.pdf")?;
+/// # async fn f(upload: Vec<u8>) -> Result<(), ikigai::Error> {
+/// let question = user("Does the chart agree with the report?")
+///     .attach_file("chart.png").await?
+///     .attach_url("https://example.com/report.pdf")
+///     .attach_bytes("upload.png", upload)?;
 /// # Ok(())
 /// # }
 /// ```
 pub trait Attach: Sized {
-    /// Adds a file: a picture, a sound, a text or a document, as its bytes say, or else its name. An address that begins
-    /// with `https://` or `http://` is left to the provider to fetch.
+    /// Adds a file of this machine, which is read here and now, on a thread where reading may take its time.
     ///
-    /// The file is read here and now.
+    /// Nothing else than a path is understood, but any path is: do not pass on what a stranger typed.
     ///
     /// # Errors
-    /// When the file cannot be read, is empty, or is larger than 100 MB.
-    fn attach(self, file: impl AsRef<Path>) -> Result<Self, Error>;
+    /// When the file cannot be read, is empty, or is larger than 100 MB; and outside a tokio runtime.
+    fn attach_file(self, path: impl Into<PathBuf>) -> impl Future<Output = Result<Self, Error>> + Send;
+
+    /// Adds what is at an address, for the provider to fetch. Nothing is fetched here.
+    fn attach_url(self, url: impl Into<String>) -> Self;
+
+    /// Adds bytes that are here already, under a name.
+    ///
+    /// # Errors
+    /// When there are none, or more than 100 MB.
+    fn attach_bytes(self, name: impl Into<String>, bytes: impl AsRef<[u8]>) -> Result<Self, Error>;
 }
 
 impl Attach for Message {
-    fn attach(mut self, file: impl AsRef<Path>) -> Result<Self, Error> {
-        let file = file.as_ref();
-        let block = match file.to_str() {
-            Some(url) if url.starts_with("https://") || url.starts_with("http://") => address(url),
-            _ => read(file).map_err(|why| Reason::Attachment { file: PathBuf::from(file), why })?,
-        };
-        self.content.push(block);
+    fn attach_file(mut self, path: impl Into<PathBuf>) -> impl Future<Output = Result<Self, Error>> + Send {
+        let path = path.into();
+        async move {
+            crate::runtime::check()?;
+            let file = path.clone();
+            let read = tokio::task::spawn_blocking(move || read(&file)).await;
+            let block = read.unwrap_or_else(|error| Err(error.to_string()));
+            self.content.push(block.map_err(|why| Reason::Attachment { file: path, why })?);
+            Ok(self)
+        }
+    }
+
+    fn attach_url(mut self, url: impl Into<String>) -> Self {
+        self.content.push(address(&url.into()));
+        self
+    }
+
+    fn attach_bytes(mut self, name: impl Into<String>, bytes: impl AsRef<[u8]>) -> Result<Self, Error> {
+        let (name, bytes) = (name.into(), bytes.as_ref());
+        check(u64::try_from(bytes.len()).unwrap_or(u64::MAX))
+            .map_err(|why| Reason::Attachment { file: PathBuf::from(&name), why })?;
+        self.content.push(Block::file(bytes, &name));
         Ok(self)
     }
 }
 
 fn read(file: &Path) -> Result<Block, String> {
-    let length = std::fs::metadata(file).map_err(|error| error.to_string())?.len();
-    if length > LARGEST {
-        return Err(format!("it has {length} bytes, and {LARGEST} is the most"));
-    }
+    check(std::fs::metadata(file).map_err(|error| error.to_string())?.len())?;
     let bytes = std::fs::read(file).map_err(|error| error.to_string())?;
-    if bytes.is_empty() {
-        return Err("it is empty".to_owned());
-    }
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     Ok(Block::file(&bytes, &name))
+}
+
+/// May a file of this length be attached?
+fn check(length: u64) -> Result<(), String> {
+    match length {
+        0 => Err("it is empty".to_owned()),
+        length if length > LARGEST => Err(format!("it has {length} bytes, and {LARGEST} is the most")),
+        _ => Ok(()),
+    }
 }
 
 /// What stands at an address, as far as its name tells; a picture when it does not.
@@ -84,21 +113,25 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn files_become_the_blocks_that_fit() {
+    #[tokio::test]
+    async fn files_become_the_blocks_that_fit() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, bytes: &[u8]| {
             std::fs::write(folder.path().join(name), bytes).unwrap();
             folder.path().join(name)
         };
         let message = user("Look")
-            .attach(write("chart.png", b"\x89PNG\r\n\x1a\n0000"))
-            .and_then(|message| message.attach(write("report.pdf", b"%PDF-1.7")))
-            .and_then(|message| message.attach(write("notes.md", "# Notes".as_bytes())))
-            .and_then(|message| message.attach("https://example.com/cat.jpg?size=2"))
-            .and_then(|message| message.attach("https://example.com/paper.pdf"))
-            .and_then(|message| message.attach("https://example.com/picture"))
-            .unwrap();
+            .attach_file(write("chart.png", b"\x89PNG\r\n\x1a\n0000"))
+            .await
+            .unwrap()
+            .attach_bytes("report.pdf", b"%PDF-1.7")
+            .unwrap()
+            .attach_file(write("notes.md", "# Notes".as_bytes()))
+            .await
+            .unwrap()
+            .attach_url("https://example.com/cat.jpg?size=2")
+            .attach_url("https://example.com/paper.pdf")
+            .attach_url("https://example.com/picture");
         let kinds: Vec<BlockKind> = message.content.iter().map(Block::kind).collect();
         use BlockKind::{Document, Image, Text};
         assert_eq!(kinds, [Text, Image, Document, Document, Image, Document, Image]);
@@ -107,14 +140,33 @@ mod tests {
         assert_eq!(cat.source, Source::Url { url, media_type: Some("image/jpeg".to_owned()) });
     }
 
-    #[test]
-    fn what_cannot_be_attached_is_told_with_its_name() {
+    #[tokio::test]
+    async fn what_cannot_be_attached_is_told_with_its_name() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("empty.txt"), "").unwrap();
-        let error = user("Look").attach(folder.path().join("empty.txt")).unwrap_err().to_string();
+        let error = user("Look").attach_file(folder.path().join("empty.txt")).await.unwrap_err().to_string();
         assert!(error.ends_with("empty.txt: it is empty"), "{error}");
-        let error = user("Look").attach("nowhere.png").unwrap_err();
+        let error = user("Look").attach_bytes("nothing.png", []).unwrap_err().to_string();
+        assert_eq!(error, "cannot attach nothing.png: it is empty");
+        let error = user("Look").attach_file("nowhere.png").await.unwrap_err();
         assert_eq!(error.kind(), ikigai_core::ErrorKind::InvalidRequest);
         assert!(error.to_string().starts_with("cannot attach nowhere.png: "), "{error}");
+    }
+
+    #[tokio::test]
+    async fn an_address_is_no_file_and_a_path_is_no_address() {
+        let error = user("Look").attach_file("https://example.com/cat.jpg").await.unwrap_err().to_string();
+        assert!(error.starts_with("cannot attach https://example.com/cat.jpg: "), "{error}");
+        let message = user("Look").attach_url("/etc/passwd");
+        let Block::Image(image) = &message.content[1] else { panic!() };
+        assert_eq!(image.source, Source::Url { url: "/etc/passwd".to_owned(), media_type: None });
+    }
+
+    #[test]
+    fn without_a_runtime_there_is_an_error_and_no_panic() {
+        let mut attaching = std::pin::pin!(user("Look").attach_file("chart.png"));
+        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        let std::task::Poll::Ready(Err(error)) = attaching.as_mut().poll(&mut cx) else { panic!() };
+        assert_eq!(error.to_string(), crate::runtime::MISSING);
     }
 }

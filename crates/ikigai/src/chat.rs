@@ -1,12 +1,16 @@
 //! A conversation.
 
+use std::ops::DerefMut;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
 use ikigai_core::catalog::Money;
-use ikigai_core::{Block, Context, FinishReason, Message, Response};
+use ikigai_core::{Block, Event, FinishReason, Message, Prompt, Response};
 
 use crate::answer::Answer;
 use crate::error::Error;
 use crate::model::Model;
-use crate::stream::Stream;
+use crate::stream::AnswerStream;
 
 /// A conversation: what was said so far, and the model that answers next.
 ///
@@ -46,9 +50,9 @@ impl Chat {
     /// # Errors
     /// When there is no answer. The conversation is then as it was before, but for tools that have run already: what they
     /// were called for and what they gave stays, and the next turn goes on from there.
-    pub async fn say(&mut self, message: impl Into<Context>) -> Result<Answer, Error> {
+    pub async fn say(&mut self, message: impl Into<Prompt>) -> Result<Answer, Error> {
         let said = message.into();
-        match self.model.ask(self.context(&said)).await {
+        match self.model.ask(self.prompt(&said)).await {
             Ok(answer) => {
                 self.add_cost(answer.cost().map(|cost| cost.total()));
                 self.extend(said, answer.messages().to_vec());
@@ -68,12 +72,8 @@ impl Chat {
     ///
     /// # Errors
     /// When the answer does not even begin.
-    pub async fn stream(&mut self, message: impl Into<Context>) -> Result<ChatStream<'_>, Error> {
-        let said = message.into();
-        match self.model.stream(self.context(&said)).await {
-            Ok(stream) => Ok(ChatStream { chat: self, said: Some(said), stream: Some(stream) }),
-            Err(error) => Err(error),
-        }
+    pub async fn stream(&mut self, message: impl Into<Prompt>) -> Result<ChatStream<&mut Chat>, Error> {
+        ChatStream::open(self, message).await
     }
 
     /// Continues with another model: `[provider:]model[/level]`. The history and all settings stay.
@@ -81,12 +81,12 @@ impl Chat {
     /// # Errors
     /// If no model has this name; nothing is switched then.
     pub fn switch(&mut self, name: &str) -> Result<&mut Self, Error> {
-        self.model = self.model.switched(name)?;
+        self.model = self.model.with_model(name)?;
         Ok(self)
     }
 
     /// Continues with another model, or the same one with other settings.
-    pub fn switch_to(&mut self, model: Model) -> &mut Self {
+    pub fn set_model(&mut self, model: Model) -> &mut Self {
         self.model = model;
         self
     }
@@ -106,11 +106,11 @@ impl Chat {
         self.cost
     }
 
-    fn context(&self, said: &Context) -> Context {
-        Context::new(self.history.iter().chain(said).cloned())
+    fn prompt(&self, said: &Prompt) -> Prompt {
+        Prompt::new(self.history.iter().chain(said).cloned())
     }
 
-    fn extend(&mut self, said: Context, messages: Vec<Message>) {
+    fn extend(&mut self, said: Prompt, messages: Vec<Message>) {
         self.history.extend(said);
         self.history.extend(messages);
     }
@@ -120,41 +120,71 @@ impl Chat {
     }
 }
 
-/// The answer to what was said in a [`Chat`], as it is written.
+/// The answer to what was said in a [`Chat`], as it is written, and a [`futures` stream](futures_util::Stream) of its events.
+///
+/// [`Chat::stream`] borrows the conversation. Where a stream has to outlive that, as the body of a web server's answer does,
+/// [`open`](ChatStream::open) takes anything that leads to the conversation: a guard of the mutex that keeps it, or a box.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use ikigai::{Chat, ChatStream, Error, Event};
+/// use tokio::sync::{Mutex, OwnedMutexGuard};
+///
+/// async fn reply(chat: Arc<Mutex<Chat>>, said: String) -> Result<ChatStream<OwnedMutexGuard<Chat>>, Error> {
+///     ChatStream::open(chat.lock_owned().await, said).await
+/// }
+/// ```
 #[must_use = "nothing is read until it is asked for"]
 #[derive(Debug)]
-pub struct ChatStream<'a> {
-    chat: &'a mut Chat,
-    said: Option<Context>,
-    stream: Option<Stream>,
+pub struct ChatStream<C: DerefMut<Target = Chat>> {
+    chat: C,
+    said: Option<Prompt>,
+    stream: Option<AnswerStream>,
+    /// How it ended.
+    outcome: Option<Result<Answer, Error>>,
 }
 
-impl ChatStream<'_> {
-    /// The next piece of the text, as [`Stream::text`].
+impl<C: DerefMut<Target = Chat>> ChatStream<C> {
+    /// Says something in a conversation that is held by something else than a borrow; otherwise as [`Chat::stream`].
+    ///
+    /// # Errors
+    /// When the answer does not even begin.
+    pub async fn open(chat: C, message: impl Into<Prompt>) -> Result<Self, Error> {
+        let said = message.into();
+        let stream = chat.model.stream(chat.prompt(&said)).await?;
+        Ok(ChatStream { chat, said: Some(said), stream: Some(stream), outcome: None })
+    }
+
+    /// The next piece of the text, as [`AnswerStream::text`].
     ///
     /// # Errors
     /// When the answer breaks off.
     pub async fn text(&mut self) -> Result<Option<String>, Error> {
-        match &mut self.stream {
-            Some(stream) => stream.text().await,
-            None => Ok(None),
+        while let Some(event) = self.next_event().await? {
+            if let Event::TextDelta { text, .. } = event {
+                return Ok(Some(text));
+            }
         }
+        Ok(None)
     }
 
-    /// The next event, as [`Stream::next_event`].
+    /// The next event, as [`AnswerStream::next_event`].
     ///
     /// # Errors
     /// When the answer breaks off.
-    pub async fn next_event(&mut self) -> Result<Option<ikigai_core::Event>, Error> {
-        match &mut self.stream {
-            Some(stream) => stream.next_event().await,
-            None => Ok(None),
-        }
+    pub async fn next_event(&mut self) -> Result<Option<Event>, Error> {
+        std::future::poll_fn(|cx| self.poll_event(cx)).await.transpose()
     }
 
-    /// What has arrived so far, as [`Stream::so_far`].
+    /// What has arrived so far, as [`AnswerStream::so_far`].
     pub fn so_far(&self) -> Option<&Response> {
-        self.stream.as_ref().map(Stream::so_far)
+        match (&self.stream, &self.outcome) {
+            (Some(stream), _) => Some(stream.so_far()),
+            (None, Some(Ok(answer))) => Some(answer.response()),
+            (None, Some(Err(error))) => error.partial(),
+            (None, None) => None,
+        }
     }
 
     /// The whole answer: reads what is left.
@@ -164,27 +194,35 @@ impl ChatStream<'_> {
     pub async fn finish(mut self) -> Result<Answer, Error> {
         // Still held here while it is read: whoever gives up waiting keeps what had arrived.
         while self.next_event().await?.is_some() {}
-        let stream = self.stream.take();
-        let said = self.said.take().unwrap_or_default();
-        let outcome = match stream {
-            Some(stream) => stream.finish().await,
-            None => Err(Error::new(ikigai_core::Error::protocol("the stream is finished already"))),
-        };
-        match outcome {
+        let finished = || Error::new(ikigai_core::Error::protocol("the stream is finished already"));
+        self.outcome.take().unwrap_or_else(|| Err(finished()))
+    }
+
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
+        let Some(stream) = &mut self.stream else { return Poll::Ready(None) };
+        let next = ready!(stream.poll_event(cx));
+        if next.is_none() {
+            self.settle();
+        }
+        Poll::Ready(next)
+    }
+
+    /// The answer has been read: it joins the conversation.
+    fn settle(&mut self) {
+        let (Some(stream), Some(said)) = (self.stream.take(), self.said.take()) else { return };
+        let outcome = stream.settle();
+        match &outcome {
             Ok(answer) => {
                 self.chat.add_cost(answer.cost().map(|cost| cost.total()));
                 self.chat.extend(said, answer.messages().to_vec());
-                Ok(answer)
             }
-            Err(error) => {
-                self.keep(said, error.messages().to_vec(), error.partial().cloned());
-                Err(error)
-            }
+            Err(error) => self.keep(said, error.messages().to_vec(), error.partial().cloned()),
         }
+        self.outcome = Some(outcome);
     }
 
     /// Keeps what had arrived of an answer that was cut off.
-    fn keep(&mut self, said: Context, mut messages: Vec<Message>, partial: Option<Response>) {
+    fn keep(&mut self, said: Prompt, mut messages: Vec<Message>, partial: Option<Response>) {
         let provider = self.chat.model.name().provider.clone();
         messages.extend(partial.and_then(|partial| cut(partial, provider)));
         if !messages.is_empty() {
@@ -193,7 +231,15 @@ impl ChatStream<'_> {
     }
 }
 
-impl Drop for ChatStream<'_> {
+impl<C: DerefMut<Target = Chat> + Unpin> futures_util::Stream for ChatStream<C> {
+    type Item = Result<Event, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_event(cx)
+    }
+}
+
+impl<C: DerefMut<Target = Chat>> Drop for ChatStream<C> {
     fn drop(&mut self) {
         if let (Some(stream), Some(said)) = (self.stream.take(), self.said.take()) {
             let (messages, partial) = stream.give_up();

@@ -1,6 +1,6 @@
 //! Conversations: what is kept, and what is sent on.
 
-use ikigai_core::{Block, Dialect, ErrorKind, Level, Part, ProviderData, Response, Role, ThinkingBlock, user};
+use ikigai_core::{Block, Dialect, ErrorKind, Event, Level, Part, ProviderData, Response, Role, ThinkingBlock, user};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -105,6 +105,33 @@ async fn a_streamed_answer_joins_the_conversation_when_it_is_finished() {
     assert_eq!(roles(&chat), [Role::User, Role::Assistant, Role::User, Role::Assistant]);
     assert!(chat.cost().is_some());
     assert_eq!(scripted.body(1)["messages"][1]["content"][0]["signature"], "c2lnbmVk");
+}
+
+#[tokio::test]
+async fn a_stream_that_holds_the_conversation_goes_anywhere_and_keeps_it() {
+    use futures_util::{StreamExt as _, TryStreamExt as _};
+
+    let scripted = Scripted::new([
+        Reply::stream(Dialect::Anthropic, &thinks("Hello.")),
+        Reply::stream(Dialect::Anthropic, &thinks("Bye.")),
+        Reply::pieces(half(&thinks("Once upon"), "Once upon").into_iter().chain([Piece::Stall])),
+    ]);
+    let chat = scripted.client().model(CLAUDE).unwrap().chat();
+    let chat = std::sync::Arc::new(tokio::sync::Mutex::new(chat));
+    // Into another task, as the body of a web server's answer goes.
+    let stream = crate::ChatStream::open(chat.clone().lock_owned().await, "Hi").await.unwrap();
+    let events: Vec<Event> = tokio::spawn(stream.try_collect()).await.unwrap().unwrap();
+    assert!(matches!(events.last(), Some(Event::Done { .. })), "{events:?}");
+    let stream = crate::ChatStream::open(chat.clone().lock_owned().await, "Bye").await.unwrap();
+    assert_eq!(stream.finish().await.unwrap().text(), "Bye.");
+    {
+        let mut stream = crate::ChatStream::open(chat.clone().lock_owned().await, "And?").await.unwrap();
+        while !matches!(stream.next().await, Some(Ok(Event::TextDelta { .. }))) {}
+    }
+    let chat = chat.lock().await;
+    let texts: Vec<String> = chat.history().iter().map(ikigai_core::Message::text).collect();
+    assert_eq!(texts, ["Hi", "Hello.", "Bye", "Bye.", "And?", "Once upon"]);
+    assert!(chat.cost().unwrap() > ikigai_core::catalog::Money::ZERO);
 }
 
 /// The pieces of an answer up to and with its text.

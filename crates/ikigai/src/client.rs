@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use ikigai_core::provider::Registry;
-use ikigai_core::{Context, Limits, ModelName};
+use ikigai_core::provider::{Provider, Registry};
+use ikigai_core::{Limits, ModelName, Prompt};
 
 use crate::answer::Answer;
 use crate::config::{Environment, Found, Key, KeySource, Lookup};
@@ -64,11 +64,10 @@ struct Shared {
 static PROCESS: OnceLock<Client> = OnceLock::new();
 
 impl Client {
-    /// A client with the usual setup: keys from the environment and the settings folder, the user's own providers and
-    /// models from there too.
+    /// A client with the usual setup: keys from the environment.
     ///
     /// # Errors
-    /// When a file in the settings folder is broken, or TLS cannot be set up.
+    /// When TLS cannot be set up.
     pub fn new() -> Result<Self, Error> {
         Client::builder().build()
     }
@@ -80,6 +79,7 @@ impl Client {
             clock: None,
             environment: None,
             registry: None,
+            providers: Vec::new(),
             keys: Vec::new(),
             base_urls: Vec::new(),
             headers: Vec::new(),
@@ -131,7 +131,7 @@ impl Client {
     ///
     /// # Errors
     /// If no model has this name, or there is no answer.
-    pub async fn ask(&self, model: &str, prompt: impl Into<Context>) -> Result<Answer, Error> {
+    pub async fn ask(&self, model: &str, prompt: impl Into<Prompt>) -> Result<Answer, Error> {
         self.model(model)?.ask(prompt).await
     }
 
@@ -148,7 +148,7 @@ impl Client {
     pub fn key_of(&self, provider: &str) -> Result<Option<Found>, Error> {
         let provider = self.registry().providers.find(provider).ok_or_else(|| {
             let nearest = self.registry().providers.nearest(provider).map(str::to_owned);
-            Reason::from(ikigai_core::provider::ProviderError::Unknown { name: provider.to_owned(), nearest })
+            Reason::from(ikigai_core::provider::ProviderSetupError::Unknown { name: provider.to_owned(), nearest })
         })?;
         match self.key_in_memory(&provider.id) {
             Some(key) => Ok(Some(Found { key: key.clone(), from: KeySource::Memory })),
@@ -265,6 +265,7 @@ pub struct ClientBuilder {
     clock: Option<Arc<dyn Clock>>,
     environment: Option<Environment>,
     registry: Option<Registry>,
+    providers: Vec<Provider>,
     keys: Vec<(String, Key)>,
     base_urls: Vec<(String, String)>,
     headers: Vec<(String, String)>,
@@ -282,7 +283,29 @@ impl ClientBuilder {
         self
     }
 
+    /// Adds a provider of the program's own, or another row for a known one. Its models are named `id:model`.
+    ///
+    /// ```
+    /// use ikigai::{Client, Provider};
+    ///
+    /// # fn f() -> Result<(), ikigai::Error> {
+    /// let client = Client::builder()
+    ///     .provider(Provider::new("home", "http://192.168.0.10:8000")) // its key: HOME_API_KEY
+    ///     .build()?;
+    /// let model = client.model("home:my-model")?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn provider(mut self, provider: Provider) -> Self {
+        self.providers.push(provider);
+        self
+    }
+
     /// A provider's base URL. It takes precedence over the environment.
+    ///
+    /// The dialect stays that of the provider's own API: for `openai` that is the Responses API, which many compatible
+    /// servers lack. [`Model::dialect`](crate::Model::dialect) chooses Chat Completions; a server of your own is better
+    /// added as a [`provider`](ClientBuilder::provider), which speaks Chat Completions unless its row says otherwise.
     pub fn base_url(mut self, provider: impl Into<String>, url: impl Into<String>) -> Self {
         self.base_urls.push((provider.into(), url.into()));
         self
@@ -324,13 +347,13 @@ impl ClientBuilder {
         self
     }
 
-    /// Where keys and settings come from, instead of this process and its user.
+    /// Where keys and settings come from: the variables of this process unless said otherwise.
     pub fn environment(mut self, environment: Environment) -> Self {
         self.environment = Some(environment);
         self
     }
 
-    /// The tables of providers and models, in place of the built-in ones with the user's files over them.
+    /// The tables of providers and models, in place of the built-in ones and those of a settings folder.
     pub fn registry(mut self, registry: Registry) -> Self {
         self.registry = Some(registry);
         self
@@ -354,10 +377,13 @@ impl ClientBuilder {
     /// When a provider has no row, a file in the settings folder is broken, or TLS cannot be set up.
     pub fn build(self) -> Result<Client, Error> {
         let environment = self.environment.unwrap_or_default();
-        let registry = match self.registry {
+        let mut registry = match self.registry {
             Some(registry) => registry,
             None => registry(&environment)?,
         };
+        for provider in self.providers {
+            registry.providers = registry.providers.with(provider).map_err(Reason::from)?;
+        }
         let transport = match self.transport {
             Some(transport) => transport,
             None => default_transport()?,
@@ -400,14 +426,17 @@ fn without_secrets(base_urls: &[(String, String)]) -> Vec<(&str, String)> {
     base_urls.iter().map(|(provider, url)| (provider.as_str(), crate::upstream::shown_url(url))).collect()
 }
 
-#[cfg(feature = "rustls")]
+#[cfg(feature = "http")]
 fn default_transport() -> Result<Arc<dyn Transport>, Error> {
     Ok(Arc::new(crate::transport::Http::new()?))
 }
 
-#[cfg(not(feature = "rustls"))]
+#[cfg(not(feature = "http"))]
 fn default_transport() -> Result<Arc<dyn Transport>, Error> {
-    Err(Reason::Unsupported("this build has no HTTP (feature `rustls`); give the client a transport".to_owned()).into())
+    Err(Reason::Unsupported(
+        "this build has no HTTP: turn on the feature `http` of ikigai-ai, or give the client a transport".to_owned(),
+    )
+    .into())
 }
 
 /// Names of providers, which may be aliases, to their ids; the last one given wins.
@@ -416,14 +445,21 @@ fn by_id<T>(given: Vec<(String, T)>, registry: &Registry) -> Result<Vec<(String,
     for (name, value) in given.into_iter().rev() {
         let provider = registry.providers.find(&name).ok_or_else(|| {
             let nearest = registry.providers.nearest(&name).map(str::to_owned);
-            Reason::from(ikigai_core::provider::ProviderError::Unknown { name, nearest })
+            Reason::from(ikigai_core::provider::ProviderSetupError::Unknown { name, nearest })
         })?;
         known.push((provider.id.to_string(), value));
     }
     Ok(known)
 }
 
+/// The built-in tables.
+#[cfg(not(feature = "settings"))]
+fn registry(_: &Environment) -> Result<Registry, Error> {
+    Ok(Registry::default())
+}
+
 /// The built-in tables with the user's `providers.toml` and `models.toml` over them.
+#[cfg(feature = "settings")]
 fn registry(environment: &Environment) -> Result<Registry, Error> {
     let mut registry = Registry::default();
     let Some(folder) = environment.settings() else { return Ok(registry) };

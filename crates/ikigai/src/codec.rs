@@ -98,5 +98,5 @@ impl Codec {
 
 /// Ids for what the wire leaves without one, from the system's randomness: no two answers share one.
 fn ids() -> Ids {
-    Ids::seeded(rand::random())
+    Ids::seeded(fastrand::u64(..))
 }

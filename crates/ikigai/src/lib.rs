@@ -1,4 +1,4 @@
-//! One API for every model.
+//! One API for every model: `cargo add ikigai-ai`, then `use ikigai::…`.
 //!
 //! ```no_run
 //! # async fn f() -> Result<(), ikigai::Error> {
@@ -31,7 +31,7 @@
 //! | send bytes in a provider's own dialect, as a proxy does | [`Client::upstream`] |
 //!
 //! Models are named `[provider:]model[/level]`: `anthropic:claude-sonnet-4-5`, `gpt-5.4/high`, `ollama:gemma3:4b`. Keys come
-//! from the environment and the settings folder, as [`config`] tells. Everything is `Send`, cheap to clone, and may be
+//! from the environment; [`config`] tells where else. Everything is `Send`, cheap to clone, and may be
 //! used from many tasks at once; requests need a tokio runtime.
 //!
 //! What a provider cannot carry is never dropped in silence: [`Answer::warnings`] lists it, and with [`Model::strict`] it
@@ -54,6 +54,7 @@ mod hook;
 pub mod mcp;
 mod model;
 mod redact;
+mod runtime;
 #[cfg(feature = "schema")]
 mod schema;
 mod settings;
@@ -74,28 +75,28 @@ pub use error::{Attempt, Error, FailedResponse, Mismatch, Reason, ServerFault};
 pub use extract::ObjectStream;
 pub use hook::Hook;
 pub use ikigai_core::catalog::{Catalog, Cost, Facts, FileError, Modality, Money, Prices, Status};
-pub use ikigai_core::provider::{Auth, Provider, ProviderError, Providers, Quirks, Registry};
+pub use ikigai_core::provider::{Auth, Provider, ProviderSetupError, Providers, Quirks, Registry};
 pub use ikigai_core::validate::{ArgumentChecker, Invalid, Problem};
 pub use ikigai_core::wire::ListedModel;
 pub use ikigai_core::{
-    Audio, Block, BlockKind, CacheHint, CacheOptions, Chunk, Collector, Content, Context, Dialect, Document, ErrorKind,
-    Event, FinishReason, Function, Image, JsonSchemaFormat, Level, Limits, Loss, Message, ModelError, ModelName, Other,
-    OtherTool, OutputFormat, ProviderData, Request, Response, Role, Severity, Source, Text, Thinking, ThinkingBlock,
-    Tool, ToolCall, ToolChoice, ToolResult, Usage, assistant, system, tool_result, user,
+    Audio, Block, BlockKind, CacheHint, CacheOptions, Chunk, Collector, Content, Dialect, Document, ErrorKind, Event,
+    FinishReason, Function, Image, JsonSchemaFormat, Level, Limits, Loss, Message, ModelError, ModelName, Other,
+    OtherTool, OutputFormat, Prompt, ProviderData, Request, Response, Role, Severity, Source, Text, Thinking,
+    ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult, Usage, assistant, system, tool_result, user,
 };
 pub use model::Model;
 /// The crate that [`tool()`] and [`Model::extract`] read types with, in the version that they know.
 #[cfg(feature = "schema")]
 pub use schemars;
-pub use stream::Stream;
+pub use stream::AnswerStream;
 #[cfg(feature = "schema")]
 pub use tools::tool;
 pub use tools::{Approval, Callable, ExecuteError, Hints, tool_call};
 pub use upstream::{Exchange, RateLimit, RateLimits, Retry, Upstream, Wanted};
 pub use verbs::{Embeddings, Preview, TokenCount, estimate_tokens};
 
-/// The format itself, and its translations: everything of it, also what is not named here.
-pub use ikigai_core as core;
+/// The format itself and its translations: the crate `ikigai-ai-core`, with what is not named here.
+pub use ikigai_core as format;
 
 /// Asks a model, and waits for the whole answer.
 ///
@@ -108,7 +109,7 @@ pub use ikigai_core as core;
 ///
 /// # Errors
 /// If no model has this name, or there is no answer.
-pub async fn ask(model: &str, prompt: impl Into<Context>) -> Result<Answer, Error> {
+pub async fn ask(model: &str, prompt: impl Into<Prompt>) -> Result<Answer, Error> {
     self::model(model)?.ask(prompt).await
 }
 
@@ -136,14 +137,9 @@ pub fn model(name: &str) -> Result<Model, Error> {
     Client::shared()?.model(name)
 }
 
-/// The page about the library: its snippets are compiled with the other examples.
-#[cfg(all(doctest, feature = "mcp", feature = "schema"))]
-#[doc = include_str!("../../../docs/library.md")]
-struct Page;
-
 #[cfg(test)]
 mod testing;
 
 #[cfg(test)]
-#[cfg(feature = "rustls")]
+#[cfg(feature = "http")]
 mod clouds_tests;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ikigai_core::catalog::Facts;
-use ikigai_core::{Context, Dialect, Level, ModelName, Request, Role, Thinking, ToolCall, ToolChoice};
+use ikigai_core::{Dialect, Level, ModelName, Prompt, Request, Role, Thinking, ToolCall, ToolChoice};
 
 use crate::answer::Answer;
 use crate::chat::Chat;
@@ -13,7 +13,7 @@ use crate::client::Client;
 use crate::config::Key;
 use crate::error::Error;
 use crate::settings::Settings;
-use crate::stream::Stream;
+use crate::stream::AnswerStream;
 use crate::tools::{Approval, Callable};
 use crate::transport::Timeouts;
 use crate::turn::Turn;
@@ -75,11 +75,11 @@ impl Model {
 
     /// Asks, and waits for the whole answer. Tools that have code are run until the model is done.
     ///
-    /// The prompt is a text, a message, a list of messages or a whole [`Context`].
+    /// The prompt is a text, a message, a list of messages or a whole [`Prompt`].
     ///
     /// # Errors
     /// When the request is not valid (nothing is sent then), or there is no answer after all tries.
-    pub async fn ask(&self, prompt: impl Into<Context>) -> Result<Answer, Error> {
+    pub async fn ask(&self, prompt: impl Into<Prompt>) -> Result<Answer, Error> {
         Turn::begin(self, prompt.into())?.run().await
     }
 
@@ -89,8 +89,8 @@ impl Model {
     ///
     /// # Errors
     /// When the request is not valid, or the answer does not even begin after all tries.
-    pub async fn stream(&self, prompt: impl Into<Context>) -> Result<Stream, Error> {
-        Stream::open(Turn::begin(self, prompt.into())?).await
+    pub async fn stream(&self, prompt: impl Into<Prompt>) -> Result<AnswerStream, Error> {
+        AnswerStream::open(Turn::begin(self, prompt.into())?).await
     }
 
     /// A conversation with this model.
@@ -102,7 +102,7 @@ impl Model {
     ///
     /// # Errors
     /// When the name means no model.
-    pub fn switched(&self, name: &str) -> Result<Self, Error> {
+    pub fn with_model(&self, name: &str) -> Result<Self, Error> {
         let name = self.client.registry().parse(name)?;
         Ok(self.clone().change(|plan| plan.name = name))
     }
@@ -189,9 +189,9 @@ impl Model {
         self.change(|plan| plan.request.seed = Some(seed))
     }
 
-    /// Adds a text that ends the answer.
+    /// Adds a text that ends the answer where the model would write it.
     #[must_use]
-    pub fn stop(self, text: impl Into<String>) -> Self {
+    pub fn stop_sequence(self, text: impl Into<String>) -> Self {
         let text = text.into();
         self.change(|plan| plan.request.stop.push(text))
     }
@@ -199,14 +199,14 @@ impl Model {
     /// Adds a tool: one with code from [`tool`](crate::tool()), or a bare [`Tool`](ikigai_core::Tool), whose calls are the caller's to answer.
     #[must_use]
     pub fn tool(self, tool: impl Into<Callable>) -> Self {
-        self.tools([tool.into()])
+        self.tools([tool])
     }
 
     /// Adds tools.
     #[must_use]
-    pub fn tools(self, tools: impl IntoIterator<Item = Callable>) -> Self {
+    pub fn tools(self, tools: impl IntoIterator<Item = impl Into<Callable>>) -> Self {
         self.change(|plan| {
-            for tool in tools {
+            for tool in tools.into_iter().map(Into::into) {
                 plan.request.tools.push(tool.definition().clone());
                 plan.settings.tools.push(tool);
             }
@@ -348,13 +348,13 @@ impl Model {
     }
 
     /// The request for a conversation, checked.
-    pub(crate) fn request(&self, context: Context) -> Result<Request, Error> {
-        context.validate()?;
+    pub(crate) fn request(&self, prompt: Prompt) -> Result<Request, Error> {
+        prompt.validate()?;
         let mut request = self.plan.request.clone();
-        if context.iter().any(|message| message.role == Role::System) {
+        if prompt.iter().any(|message| message.role == Role::System) {
             request.system.clear();
         }
-        request = request.context(context);
+        request = request.prompt(prompt);
         request.model.clone_from(&self.plan.name.id);
         request.thinking = self.plan.thinking(0);
         request.validate()?;

@@ -34,10 +34,13 @@ type Later<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// # }
 /// ```
 ///
+/// It is a [`futures` stream](futures_util::Stream) of its events as well, for the combinators of `futures` and the bodies of
+/// web servers.
+///
 /// Nothing is read ahead of what is asked for; dropping the stream ends the request and frees its connection. All methods
 /// may be given up at any await and called again. An error keeps what had arrived: [`Error::partial`].
 #[must_use = "nothing is read until it is asked for"]
-pub struct Stream {
+pub struct AnswerStream {
     /// Absent while it is lent to the next request.
     turn: Option<Turn>,
     /// The messages that are complete, while the turn is lent.
@@ -63,10 +66,10 @@ enum Phase {
     Ended,
 }
 
-impl Stream {
+impl AnswerStream {
     pub(crate) async fn open(mut turn: Turn) -> Result<Self, Error> {
         let begun = turn.ask_live().await?;
-        let mut stream = Stream {
+        let mut stream = AnswerStream {
             turn: Some(turn),
             complete: Vec::new(),
             phase: Phase::Ended,
@@ -106,6 +109,11 @@ impl Stream {
     /// When the answer breaks off, or did. What had arrived is in the error.
     pub async fn finish(mut self) -> Result<Answer, Error> {
         while self.next_event().await?.is_some() {}
+        self.settle()
+    }
+
+    /// The whole answer, once everything has been read.
+    pub(crate) fn settle(mut self) -> Result<Answer, Error> {
         match (self.error.take(), self.turn.take()) {
             (Some(error), _) => Err(error),
             (None, Some(turn)) => turn.finish(),
@@ -140,8 +148,7 @@ impl Stream {
         .unwrap_or(self.collector.so_far())
     }
 
-    /// The next event, when it is there; for those who write their own futures.
-    pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
+    pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
         loop {
             while let Some(event) = self.ready.pop() {
                 if let Some(event) = self.pass(event) {
@@ -299,9 +306,20 @@ fn drain(mut body: Body) {
     }
 }
 
-impl fmt::Debug for Stream {
+impl futures_util::Stream for AnswerStream {
+    type Item = Result<Event, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_event(cx)
+    }
+}
+
+impl fmt::Debug for AnswerStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stream").field("so_far", self.so_far()).field("error", &self.error).finish_non_exhaustive()
+        f.debug_struct("AnswerStream")
+            .field("so_far", self.so_far())
+            .field("error", &self.error)
+            .finish_non_exhaustive()
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use crate::config::Environment;
 use crate::testing::{Answer, Piece, Reply, Scripted, Server, TestClock, calls, frames, says};
 use crate::transport::{Failure, Http, Timeouts};
-use crate::{Client, Error, Stream};
+use crate::{AnswerStream, Client, Error};
 
 const CLAUDE: &str = "anthropic:claude-haiku-4-5";
 const ERROR_EVENT: &str =
@@ -28,7 +28,7 @@ fn half() -> Vec<Piece> {
     frames[..=text].iter().cloned().map(Piece::Bytes).collect()
 }
 
-async fn texts(stream: &mut Stream) -> Result<Vec<String>, Error> {
+async fn texts(stream: &mut AnswerStream) -> Result<Vec<String>, Error> {
     let mut texts = Vec::new();
     while let Some(text) = stream.text().await? {
         texts.push(text);
@@ -36,7 +36,7 @@ async fn texts(stream: &mut Stream) -> Result<Vec<String>, Error> {
     Ok(texts)
 }
 
-async fn open(scripted: &Scripted) -> Result<Stream, Error> {
+async fn open(scripted: &Scripted) -> Result<AnswerStream, Error> {
     scripted.client().model(CLAUDE).unwrap().stream("Hi").await
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ikigai_core::{
-    Block, Context, ErrorKind, FinishReason, Loss, Message, ModelName, Request, Response, Role, ToolCall, ToolChoice,
+    Block, ErrorKind, FinishReason, Loss, Message, ModelName, Prompt, Request, Response, Role, ToolCall, ToolChoice,
 };
 use tracing::Instrument as _;
 
@@ -59,7 +59,7 @@ pub(crate) enum Next {
 
 impl Turn {
     /// Checks the question. Nothing is sent when it is not valid.
-    pub(crate) fn begin(model: &Model, context: Context) -> Result<Self, Error> {
+    pub(crate) fn begin(model: &Model, context: Prompt) -> Result<Self, Error> {
         Ok(Turn {
             client: model.client.clone(),
             plan: Arc::clone(&model.plan),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ikigai_core::{Context, Dialect, ErrorKind, Level, system, user};
+use ikigai_core::{Dialect, ErrorKind, Level, Prompt, system, user};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -75,13 +75,13 @@ async fn each_dialect_goes_to_its_own_address_with_its_own_key() {
 async fn what_is_not_valid_is_refused_before_anything_is_sent() {
     let scripted = Scripted::new([]);
     let model = scripted.client().model(CLAUDE).unwrap();
-    let context = Context::new([system("Be brief"), system("Be kind"), user("Hi")]);
+    let context = Prompt::new([system("Be brief"), system("Be kind"), user("Hi")]);
     let error = model.ask(context).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
     assert_eq!(error.to_string(), "messages[1]: this is a second system message; join them into one");
     let error = model.clone().temperature(7.0).ask("Hi").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
-    let error = model.stream(Context::default()).await.unwrap_err();
+    let error = model.stream(Prompt::default()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
     assert!(scripted.requests().is_empty());
 }
@@ -90,7 +90,7 @@ async fn what_is_not_valid_is_refused_before_anything_is_sent() {
 async fn a_conversation_with_its_own_system_prompt_goes_before_the_models() {
     let scripted = Scripted::new([hello()]);
     let model = scripted.client().model(CLAUDE).unwrap().system("The model's");
-    model.ask(Context::new([system("The conversation's"), user("Hi")])).await.unwrap();
+    model.ask(Prompt::new([system("The conversation's"), user("Hi")])).await.unwrap();
     assert_eq!(scripted.body(0)["system"], "The conversation's");
 }
 
@@ -438,4 +438,23 @@ async fn a_base_url_may_be_written_in_every_usual_way() {
         let address = scripted.requests()[0].uri().to_string();
         assert_eq!(address, "http://host/v1beta/models/gemini-2.5-flash:generateContent");
     }
+}
+
+#[test]
+fn without_a_runtime_there_is_an_error_that_says_so() {
+    let scripted = Scripted::new([]);
+    let model = scripted.client().model(CLAUDE).unwrap();
+    let said = String::from("Hi");
+    let mut asking = std::pin::pin!(model.ask(&said));
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    let std::task::Poll::Ready(Err(error)) = asking.as_mut().poll(&mut cx) else { panic!("it waits") };
+    assert_eq!(error.reason().to_string(), crate::runtime::MISSING);
+}
+
+#[tokio::test]
+async fn tools_without_code_may_be_given_as_they_are() {
+    let scripted = Scripted::new([]);
+    let tools = vec![ikigai_core::Tool::new("clock", "Tells the time.")];
+    let model = scripted.client().model(CLAUDE).unwrap().tools(tools.clone());
+    assert_eq!(model.plan.request.tools, tools);
 }

@@ -179,7 +179,7 @@ async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     if let Some(name) = &ask.template {
         ask.words = vec![prompt::filled(&settings, name, &ask.words, &mut piped)?];
     }
-    let message = prompt::compose(&ask.words, piped, &ask.attach)?;
+    let message = prompt::compose(&ask.words, piped, &ask.attach).await?;
     let role = ask.role.as_deref().map(|name| settings.role(name).cloned()).transpose()?.unwrap_or_default();
     if ask.model.is_empty() {
         ask.model.extend(role.model());

@@ -16,7 +16,7 @@ pub(super) fn set(mut model: Model, options: &[String]) -> Result<Model, Failure
             "seed" => model.seed(number(key, value)?),
             "max_output_tokens" => model.max_output_tokens(number(key, value)?),
             "thinking_budget" => model.thinking_budget(number(key, value)?),
-            "stop" => model.stop(value),
+            "stop" => model.stop_sequence(value),
             unknown => {
                 let nearest = ikigai_core::near::nearest(unknown, KNOWN.into_iter(), 1);
                 let nearest = nearest.first().map(|name| format!("Did you mean {name}? ")).unwrap_or_default();

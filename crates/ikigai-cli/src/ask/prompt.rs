@@ -46,7 +46,7 @@ pub(super) fn filled(
 }
 
 /// The message: the words, then what was piped in, then the files.
-pub(super) fn compose(words: &[String], piped: Option<Vec<u8>>, files: &[String]) -> Result<Message, Failure> {
+pub(super) async fn compose(words: &[String], piped: Option<Vec<u8>>, files: &[String]) -> Result<Message, Failure> {
     let words: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != STDIN).collect();
     let words = words.join(" ");
     let mut message = Message::new(Role::User, Vec::<Block>::new());
@@ -57,7 +57,10 @@ pub(super) fn compose(words: &[String], piped: Option<Vec<u8>>, files: &[String]
                 piped.take().ok_or_else(|| Failure::usage("-a - attaches standard input, but nothing is piped in"))?;
             message.content.push(Block::file(&bytes, "stdin"));
         } else {
-            message = message.attach(file)?;
+            message = match file.starts_with("https://") || file.starts_with("http://") {
+                true => message.attach_url(file),
+                false => message.attach_file(file).await?,
+            };
         }
     }
     let text = match piped.map(String::from_utf8) {
@@ -130,39 +133,39 @@ mod tests {
 
     use super::*;
 
-    fn texts(words: &[&str], piped: Option<&str>) -> Result<Vec<String>, String> {
+    async fn texts(words: &[&str], piped: Option<&str>) -> Result<Vec<String>, String> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let message = compose(&words, piped.map(|text| text.as_bytes().to_vec()), &[]);
+        let message = compose(&words, piped.map(|text| text.as_bytes().to_vec()), &[]).await;
         message
             .map(|message| message.content.iter().filter_map(Block::as_text).map(str::to_owned).collect())
             .map_err(|failure| failure.what)
     }
 
-    #[test]
-    fn words_and_what_is_piped_in_are_one_message() {
-        assert_eq!(texts(&["why", "is it"], None), Ok(vec!["why is it".to_owned()]));
-        assert_eq!(texts(&[], Some("hi\n")), Ok(vec!["hi\n".to_owned()]));
-        assert_eq!(texts(&["-"], Some("hi")), Ok(vec!["hi".to_owned()]));
-        assert_eq!(texts(&["review"], Some("a\nb\n")), Ok(vec!["review\n\n```stdin\na\nb\n```".to_owned()]));
-        assert_eq!(texts(&["x"], Some("a ```` b")), Ok(vec!["x\n\n`````stdin\na ```` b\n`````".to_owned()]));
-        assert_eq!(texts(&[], None), Err("there is nothing to ask".to_owned()));
-        assert_eq!(texts(&[" "], None), Err("there is nothing to ask".to_owned()));
+    #[tokio::test]
+    async fn words_and_what_is_piped_in_are_one_message() {
+        assert_eq!(texts(&["why", "is it"], None).await, Ok(vec!["why is it".to_owned()]));
+        assert_eq!(texts(&[], Some("hi\n")).await, Ok(vec!["hi\n".to_owned()]));
+        assert_eq!(texts(&["-"], Some("hi")).await, Ok(vec!["hi".to_owned()]));
+        assert_eq!(texts(&["review"], Some("a\nb\n")).await, Ok(vec!["review\n\n```stdin\na\nb\n```".to_owned()]));
+        assert_eq!(texts(&["x"], Some("a ```` b")).await, Ok(vec!["x\n\n`````stdin\na ```` b\n`````".to_owned()]));
+        assert_eq!(texts(&[], None).await, Err("there is nothing to ask".to_owned()));
+        assert_eq!(texts(&[" "], None).await, Err("there is nothing to ask".to_owned()));
     }
 
-    #[test]
-    fn what_is_no_text_is_attached() {
+    #[tokio::test]
+    async fn what_is_no_text_is_attached() {
         let png = b"\x89PNG\r\n\x1a\n\xff\xff".to_vec();
-        let message = compose(&["what is it".to_owned()], Some(png.clone()), &[]).unwrap();
+        let message = compose(&["what is it".to_owned()], Some(png.clone()), &[]).await.unwrap();
         let kinds: Vec<BlockKind> = message.content.iter().map(Block::kind).collect();
         assert_eq!(kinds, [BlockKind::Text, BlockKind::Image]);
-        let message = compose(&[], Some(png), &["-".to_owned()]).unwrap();
+        let message = compose(&[], Some(png), &["-".to_owned()]).await.unwrap();
         assert_eq!(message.content.len(), 1);
     }
 
-    #[test]
-    fn a_model_that_cannot_read_it_is_refused_with_others_that_can() {
+    #[tokio::test]
+    async fn a_model_that_cannot_read_it_is_refused_with_others_that_can() {
         let registry = Registry::default();
-        let message = compose(&["look".to_owned()], Some(b"\x89PNG\r\n\x1a\n\xff".to_vec()), &[]).unwrap();
+        let message = compose(&["look".to_owned()], Some(b"\x89PNG\r\n\x1a\n\xff".to_vec()), &[]).await.unwrap();
         let name = registry.parse("o3-mini").unwrap();
         let facts = registry.route(&name).unwrap().facts;
         let failure = readable(&message, facts, &registry).unwrap_err();

@@ -133,7 +133,7 @@ impl Asked<'_, '_> {
     /// JSON that matches a schema.
     async fn extract(&mut self, model: Model, schema: Value, session: &mut Session) -> Result<Exit, Failure> {
         let history = session.history();
-        let asking = async { model.extract_json_stream(schema, history).await?.finish_with_answer::<Value>().await };
+        let asking = async { model.extract_json_stream(schema, history).await?.finish_with_answer().await };
         let (value, answer) = self.wait(asking, session).await?;
         self.keep(&answer, session).await?;
         let cost = answer.cost().map(|cost| cost.total());

@@ -21,7 +21,7 @@ impl Talk {
             return Err(self.session.no_model());
         }
         let files = mentioned(text, &self.session.folder);
-        let message = match self.compose(text, &files) {
+        let message = match self.compose(text, &files).await {
             Ok(message) => message,
             Err(failure) => {
                 self.session.prefill = Some(text.to_owned());
@@ -50,11 +50,11 @@ impl Talk {
     }
 
     /// The message: what was attached before, the text, and the files that it names with `@`.
-    fn compose(&self, text: &str, files: &[String]) -> Result<Message, Failure> {
+    async fn compose(&self, text: &str, files: &[String]) -> Result<Message, Failure> {
         let mut message = Message::new(Role::User, self.session.attached.clone());
         message.content.push(Block::text(text));
         for path in files {
-            message = message.attach(self.session.folder.join(path))?;
+            message = message.attach_file(self.session.folder.join(path)).await?;
         }
         Ok(message)
     }

@@ -92,7 +92,7 @@ pub(crate) fn run(serve: Serve, out: &mut Out) -> Result<(), Failure> {
         out.warning(&problem.to_string());
     }
     // A server takes nothing from the folder in which it happens to be started.
-    let environment = Environment::process().without_dotenv();
+    let environment = Environment::process().with_user_settings();
     let source = Source { file: serve.config.clone(), listen: serve.listen, registry, environment };
     if serve.check {
         let config = source.read()?;

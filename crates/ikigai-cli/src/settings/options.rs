@@ -67,7 +67,7 @@ impl ModelOptions {
         if let Some(tokens) = self.max_output_tokens {
             model = model.max_output_tokens(tokens);
         }
-        self.stop.iter().fold(model, |model, text| model.stop(text))
+        self.stop.iter().fold(model, |model, text| model.stop_sequence(text))
     }
 }
 

@@ -63,7 +63,7 @@ impl Targets {
     }
 }
 
-fn refused(error: &ikigai_core::provider::ProviderError) -> Error {
+fn refused(error: &ikigai_core::provider::ProviderSetupError) -> Error {
     Error::invalid_request(error.to_string())
 }
 

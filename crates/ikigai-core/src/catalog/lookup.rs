@@ -1,11 +1,16 @@
 //! The catalogue: facts about models, by name.
 
-use std::collections::{BTreeMap, HashMap};
+#[cfg(feature = "files")]
+use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use super::built_in::{self, MODELS};
 use super::facts::Facts;
+#[cfg(feature = "files")]
 use super::models_dev::ApiJson;
+#[cfg(feature = "files")]
 use super::row::Row;
+#[cfg(feature = "files")]
 use crate::catalog::rows::{FileError, from_json, from_toml};
 use crate::near;
 use crate::provider::Providers;
@@ -130,6 +135,7 @@ impl Catalog {
 
     /// This catalogue with a user's TOML text over it, field by field: tables `[provider.model]` with the fields of
     /// [`Facts`], prices in dollars a million tokens. `file` is for messages only.
+    #[cfg(feature = "files")]
     pub fn with_toml(&self, file: &str, text: &str) -> Result<Catalog, FileError> {
         let rows: BTreeMap<String, BTreeMap<String, Row>> = from_toml(file, text)?;
         Ok(self.with_rows(
@@ -139,6 +145,7 @@ impl Catalog {
     }
 
     /// This catalogue with an `api.json` of models.dev over it. `file` is for messages only.
+    #[cfg(feature = "files")]
     pub fn with_api_json(&self, file: &str, text: &str) -> Result<Catalog, FileError> {
         let providers: ApiJson = from_json(file, text)?;
         Ok(self.with_rows(providers.into_iter().flat_map(|(provider, own)| {
@@ -164,6 +171,7 @@ impl Catalog {
         Catalog { own: Some(Box::new(own)) }
     }
 
+    #[cfg(feature = "files")]
     fn with_rows(&self, rows: impl Iterator<Item = (String, String, Row)>) -> Catalog {
         let mut own = self.own.as_deref().cloned().unwrap_or_default();
         for (provider, id, row) in rows {

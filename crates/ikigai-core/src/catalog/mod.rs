@@ -6,8 +6,10 @@ mod facts;
 mod families;
 mod hash;
 mod lookup;
+#[cfg(feature = "files")]
 mod models_dev;
 mod money;
+#[cfg(feature = "files")]
 mod row;
 pub(crate) mod rows;
 mod rules;
@@ -18,7 +20,9 @@ pub use families::rules_for;
 pub(crate) use lookup::Bare;
 pub use lookup::Catalog;
 pub use money::{Money, NotMoney};
-pub use rows::{FileError, from_toml};
+pub use rows::FileError;
+#[cfg(feature = "files")]
+pub use rows::from_toml;
 pub use rules::{
     ConverseFields, ForcedTools, Rules, Sampling, StateScope, ThinkingDetail, ThinkingDisplay, ThinkingKind,
     ThinkingOff, ThinkingRule, ToolsInChat,

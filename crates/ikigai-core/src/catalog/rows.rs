@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+#[cfg(feature = "files")]
+use serde::de::DeserializeOwned;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "files")]
 use crate::near;
 
 /// A file of providers or models that cannot be read, and where. The tables stay as they were.
@@ -62,12 +65,14 @@ impl FileError {
 }
 
 /// How the reader of places names the value that it wraps.
+#[cfg(feature = "files")]
 const SPANNED: &str = ".$__serde_spanned_private_value";
 
 /// Reads a TOML text. An error says where it is, and names the nearest of the known keys for an unknown one.
 ///
 /// # Errors
 /// If the text is not TOML, or not what `T` is made from.
+#[cfg(feature = "files")]
 pub fn from_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, FileError> {
     let place = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
     let document = toml::Deserializer::parse(text)
@@ -85,6 +90,7 @@ pub fn from_toml<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, FileE
 }
 
 /// Reads a JSON text into rows.
+#[cfg(feature = "files")]
 pub(crate) fn from_json<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, FileError> {
     let mut document = serde_json::Deserializer::from_str(text);
     let rows = serde_path_to_error::deserialize(&mut document).map_err(|error| {
@@ -97,6 +103,7 @@ pub(crate) fn from_json<T: DeserializeOwned>(file: &str, text: &str) -> Result<T
     Ok(rows)
 }
 
+#[cfg(feature = "files")]
 fn json_error(file: &str, error: &serde_json::Error, key: String) -> FileError {
     // The message repeats the place at its end.
     let text = error.to_string();
@@ -106,6 +113,7 @@ fn json_error(file: &str, error: &serde_json::Error, key: String) -> FileError {
 }
 
 /// A parser's message in our words: for an unknown key or word, the closest one that exists.
+#[cfg(feature = "files")]
 fn plain(message: &str) -> String {
     let Some((word, expected)) = unknown(message) else { return message.to_owned() };
     let kind = if message.starts_with("unknown field") { "key" } else { "word" };
@@ -117,6 +125,7 @@ fn plain(message: &str) -> String {
 }
 
 /// The unknown key or word, and what the parser says about the known ones.
+#[cfg(feature = "files")]
 fn unknown(message: &str) -> Option<(&str, &str)> {
     let rest = message.strip_prefix("unknown field `").or_else(|| message.strip_prefix("unknown variant `"))?;
     rest.split_once('`')

@@ -101,6 +101,7 @@ impl Dialect {
     /// # Errors
     /// If the body is not a request of this dialect, or reaches a limit; the message names the place. Always if no
     /// client speaks the dialect: see [`serves_clients`](Dialect::serves_clients).
+    #[cfg(feature = "server")]
     pub fn decode_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<(Request, Reply), Error> {
         limits.check_request_size(incoming.body)?;
         let mut request = match self {
@@ -142,6 +143,7 @@ impl Dialect {
 
     /// Encodes a whole answer for a client of this dialect. What could not be carried is in [`WireResponse::losses`]: all
     /// of it if no client speaks the dialect, where the body is an error that says so.
+    #[cfg(feature = "server")]
     pub fn encode_response(self, response: &Response, reply: &Reply) -> WireResponse {
         let lowered = hosted::lower(response, self, reply);
         let response = &*hosted::or_same(&lowered, response);

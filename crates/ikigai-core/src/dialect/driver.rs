@@ -324,6 +324,7 @@ impl Reader {
 /// Encodes a stream to one dialect: canonical events in, that dialect's own event sequence out.
 ///
 /// A dialect that no client speaks ([`Dialect::serves_clients`]) gets no bytes, and a loss that says so.
+#[cfg(feature = "server")]
 #[derive(Debug)]
 pub struct StreamEncoder {
     dialect: Dialect,
@@ -334,6 +335,7 @@ pub struct StreamEncoder {
     losses: Vec<Loss>,
 }
 
+#[cfg(feature = "server")]
 #[derive(Debug)]
 enum Writer {
     Anthropic(Box<anthropic::Encoder>),
@@ -344,6 +346,7 @@ enum Writer {
     Nobody,
 }
 
+#[cfg(feature = "server")]
 impl StreamEncoder {
     /// An encoder for one stream.
     pub fn new(dialect: Dialect, reply: Reply) -> Self {
@@ -387,6 +390,7 @@ impl StreamEncoder {
     }
 }
 
+#[cfg(feature = "server")]
 impl Writer {
     fn event(&mut self, event: &Event, out: &mut Vec<u8>) {
         match self {

@@ -32,10 +32,14 @@ use crate::provider::Quirks;
 use crate::wire::ToolNames;
 use crate::{Error, Event, Loss};
 
-pub use driver::{StreamDecoder, StreamEncoder};
+pub use driver::StreamDecoder;
+#[cfg(feature = "server")]
+pub use driver::StreamEncoder;
 pub use failure::duration_ms;
 pub use ids::Ids;
-pub use verbs::{EmbedRequest, ListedModel, VectorForm, Vectors};
+#[cfg(feature = "server")]
+pub use verbs::{EmbedRequest, VectorForm};
+pub use verbs::{ListedModel, Vectors};
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -8,6 +8,7 @@ mod fields;
 #[macro_use]
 pub(crate) mod loose;
 pub(crate) mod many;
+mod place;
 mod reader;
 mod scan;
 pub(crate) mod text;

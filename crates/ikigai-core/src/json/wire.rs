@@ -166,17 +166,15 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String>
     // Checking all of it at once is quicker than checking string by string.
     let read = match std::str::from_utf8(bytes) {
         Ok(text) => read_str(text),
-        Err(_) => serde_json::from_slice(bytes),
+        // Some string in it cannot be read, and the parser knows which.
+        Err(_) => Err(match serde_json::from_slice::<serde_json::Value>(bytes) {
+            Err(fault) => fault,
+            Ok(_) => serde::de::Error::custom("the text is not UTF-8"),
+        }),
     };
     read.map_err(|fault| {
-        // Keeping track of the place costs time, so it is done only when there is a fault to tell of.
-        let mut again = serde_json::Deserializer::from_slice(bytes);
-        match serde_path_to_error::deserialize::<_, T>(&mut again) {
-            Err(placed) if placed.path().iter().next().is_some() => {
-                format!("{}: {}", placed.path(), placed.inner())
-            }
-            _ => fault.to_string(),
-        }
+        let path = super::place::path_at(bytes, fault.line(), fault.column());
+        if path.is_empty() { fault.to_string() } else { format!("{path}: {fault}") }
     })
 }
 

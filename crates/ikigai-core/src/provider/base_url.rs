@@ -1,6 +1,6 @@
 //! Where a provider's API begins: the row's template, the environment's variables, the user's own address.
 
-use super::ProviderError;
+use super::ProviderSetupError;
 use crate::Dialect;
 use crate::provider::Provider;
 
@@ -43,10 +43,10 @@ impl Provider {
         &self,
         dialect: Dialect,
         env: impl Fn(&str) -> Option<String>,
-    ) -> Result<String, ProviderError> {
+    ) -> Result<String, ProviderSetupError> {
         if !self.unsupported.is_empty() {
             let why = self.unsupported.to_string();
-            return Err(ProviderError::Unsupported { provider: self.id.to_string(), why });
+            return Err(ProviderSetupError::Unsupported { provider: self.id.to_string(), why });
         }
         let env = |name: &str| env(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         let own = self.base_url.as_ref();
@@ -56,7 +56,7 @@ impl Provider {
             None if dialect == self.dialect => own,
             None => {
                 let speaks = self.dialects().collect();
-                return Err(ProviderError::NotSpoken { provider: self.id.to_string(), dialect, speaks });
+                return Err(ProviderSetupError::NotSpoken { provider: self.id.to_string(), dialect, speaks });
             }
         };
         let variables = self.base_url_variables();
@@ -66,28 +66,28 @@ impl Provider {
             (Some(configured), Some("")) => normal(&configured, dialect, Version::of(own)),
             (Some(configured), Some(rest)) => normal(&configured, self.dialect, Version::of(own)) + rest,
             _ if template.is_empty() => {
-                return Err(ProviderError::MissingVariable { provider: self.id.to_string(), variables });
+                return Err(ProviderSetupError::MissingVariable { provider: self.id.to_string(), variables });
             }
             _ => self.fill(template, env)?,
         };
         let url = if url.contains('?') { url } else { url.trim_end_matches('/').to_owned() };
-        if is_url(&url) { Ok(url) } else { Err(ProviderError::NotAUrl { provider: self.id.to_string(), url }) }
+        if is_url(&url) { Ok(url) } else { Err(ProviderSetupError::NotAUrl { provider: self.id.to_string(), url }) }
     }
 
     /// Puts variables in place of `${…}`.
-    fn fill(&self, template: &str, env: impl Fn(&str) -> Option<String>) -> Result<String, ProviderError> {
+    fn fill(&self, template: &str, env: impl Fn(&str) -> Option<String>) -> Result<String, ProviderSetupError> {
         let mut url = String::new();
         let mut rest = template;
         while let Some((before, placeholder)) = rest.split_once("${") {
             url.push_str(before);
             let Some((placeholder, after)) = placeholder.split_once('}') else {
-                return Err(ProviderError::NotAUrl { provider: self.id.to_string(), url: template.to_owned() });
+                return Err(ProviderSetupError::NotAUrl { provider: self.id.to_string(), url: template.to_owned() });
             };
             let (names, default) = variables(placeholder);
             let value = names.iter().find_map(|name| env(name)).or_else(|| default.map(str::to_owned));
             let Some(value) = value else {
                 let variables = names.into_iter().map(str::to_owned).collect();
-                return Err(ProviderError::MissingVariable { provider: self.id.to_string(), variables });
+                return Err(ProviderSetupError::MissingVariable { provider: self.id.to_string(), variables });
             };
             // Some variables are set with a scheme by one program and without by the next.
             let value = match value.split_once("://") {

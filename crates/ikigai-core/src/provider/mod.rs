@@ -1,6 +1,8 @@
 //! Providers: rows of data, never code.
 
 mod base_url;
+#[cfg(feature = "files")]
+mod overlay;
 mod quirks;
 mod registry;
 mod table;
@@ -80,6 +82,12 @@ impl Default for Provider {
 }
 
 impl Provider {
+    /// An OpenAI-compatible server with a bearer key: the id before the colon in `provider:model`, and its base URL, with or
+    /// without the version. The key is looked for under the id in capitals and `_API_KEY`. Everything else is a field.
+    pub fn new(id: impl Into<String>, base_url: impl Into<String>) -> Self {
+        Provider { id: Cow::Owned(id.into()), base_url: Cow::Owned(base_url.into()), ..Provider::NONE }
+    }
+
     /// The default, for tables that are built at compile time.
     const NONE: Provider = Provider {
         id: Cow::Borrowed(""),
@@ -152,11 +160,11 @@ impl Provider {
     }
 
     /// Can it be used at all?
-    pub(crate) fn reach(&self) -> Result<(), ProviderError> {
+    pub(crate) fn reach(&self) -> Result<(), ProviderSetupError> {
         if self.unsupported.is_empty() {
             return Ok(());
         }
-        Err(ProviderError::Unsupported { provider: self.id.to_string(), why: self.unsupported.to_string() })
+        Err(ProviderSetupError::Unsupported { provider: self.id.to_string(), why: self.unsupported.to_string() })
     }
 
     /// Does it need a key?
@@ -193,7 +201,7 @@ impl Provider {
 /// Why a provider cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum ProviderError {
+pub enum ProviderSetupError {
     /// There is no provider of that name.
     #[error("unknown provider `{name}`{}", crate::near::did_you_mean(.nearest.as_deref()))]
     Unknown {

@@ -3,7 +3,7 @@
 use crate::catalog::Bare;
 use crate::catalog::{Catalog, Facts, Rules, rules_for};
 use crate::model::Reader;
-use crate::provider::{Provider, ProviderError, Providers};
+use crate::provider::{Provider, ProviderSetupError, Providers};
 use crate::wire::Target;
 use crate::{Dialect, ModelError, ModelName};
 
@@ -67,19 +67,19 @@ impl Registry {
     /// assert_eq!(dialect("openai:o1-mini"), Dialect::OpenaiChat);
     /// assert_eq!(dialect("sim:claude-sonnet-4-5"), Dialect::Anthropic);
     /// ```
-    pub fn route(&self, name: &ModelName) -> Result<Route<'_>, ProviderError> {
+    pub fn route(&self, name: &ModelName) -> Result<Route<'_>, ProviderSetupError> {
         let provider = self.provider(name)?;
         Ok(self.route_of(provider, self.dialect_for(provider, &name.id), &name.id))
     }
 
     /// The route to a model in a given dialect.
-    pub fn route_in(&self, name: &ModelName, dialect: Dialect) -> Result<Route<'_>, ProviderError> {
+    pub fn route_in(&self, name: &ModelName, dialect: Dialect) -> Result<Route<'_>, ProviderSetupError> {
         let provider = self.provider(name)?;
         if provider.speaks_for(dialect, &name.id) {
             Ok(self.route_of(provider, dialect, &name.id))
         } else {
             let speaks = provider.dialects().filter(|own| provider.speaks_for(*own, &name.id)).collect();
-            Err(ProviderError::NotSpoken { provider: provider.id.to_string(), dialect, speaks })
+            Err(ProviderSetupError::NotSpoken { provider: provider.id.to_string(), dialect, speaks })
         }
     }
 
@@ -137,9 +137,9 @@ impl Registry {
     }
 
     /// The provider of a name, if it can be used.
-    fn provider(&self, name: &ModelName) -> Result<&Provider, ProviderError> {
+    fn provider(&self, name: &ModelName) -> Result<&Provider, ProviderSetupError> {
         let id = name.provider.as_str();
-        let provider = self.providers.find(id).ok_or_else(|| ProviderError::Unknown {
+        let provider = self.providers.find(id).ok_or_else(|| ProviderSetupError::Unknown {
             name: id.to_owned(),
             nearest: self.providers.nearest(id).map(str::to_owned),
         })?;

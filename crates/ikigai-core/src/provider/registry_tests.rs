@@ -84,7 +84,7 @@ fn a_caller_may_want_another_dialect() {
     assert_eq!(registry.route_in(&name, Dialect::OpenaiChat).unwrap().dialect, Dialect::OpenaiChat);
     assert_eq!(
         registry.route_in(&name, Dialect::Gemini).unwrap_err(),
-        ProviderError::NotSpoken {
+        ProviderSetupError::NotSpoken {
             provider: "openai".to_owned(),
             dialect: Dialect::Gemini,
             speaks: vec![Dialect::OpenaiResponses, Dialect::OpenaiChat],
@@ -101,7 +101,7 @@ fn what_cannot_be_used_says_why() {
     let refused = |name| registry.route(&registry.parse(name).unwrap()).unwrap_err().to_string();
     assert_eq!(refused("gitlab:duo"), "gitlab cannot be used: it speaks a protocol of its own");
     let gitlab = registry.providers.find("gitlab").unwrap();
-    assert!(matches!(gitlab.base_url_for(Dialect::OpenaiChat, |_| None), Err(ProviderError::Unsupported { .. })));
+    assert!(matches!(gitlab.base_url_for(Dialect::OpenaiChat, |_| None), Err(ProviderSetupError::Unsupported { .. })));
 }
 
 #[test]

@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use pretty_assertions::assert_eq;
 
 use super::super::base_url::variables;
-use super::super::{ChatQuirks, MaxTokensField, ProviderError, RequiredChoice, SeedField};
+use super::super::{ChatQuirks, MaxTokensField, ProviderSetupError, RequiredChoice, SeedField};
 use super::*;
 use crate::catalog::rows::from_toml;
 
@@ -25,7 +25,7 @@ fn needed(template: &str) -> Vec<&str> {
 
 #[test]
 fn the_built_in_table_is_the_file() {
-    let rows: BTreeMap<String, Provider> = from_toml("providers.toml", FILE).unwrap();
+    let rows: std::collections::BTreeMap<String, Provider> = from_toml("providers.toml", FILE).unwrap();
     let rows: Vec<Provider> = rows.into_iter().map(|(id, row)| Provider { id: Cow::Owned(id), ..row }).collect();
     assert_eq!(BUILT_IN.as_slice(), rows);
 }
@@ -352,10 +352,10 @@ fn a_users_bad_row_is_refused_at_its_place() {
 #[test]
 fn an_empty_address_is_the_users_to_give() {
     let row = Provider { id: "x".into(), ..Provider::default() };
-    let error = ProviderError::MissingVariable { provider: "x".into(), variables: vec!["X_BASE_URL".into()] };
+    let error = ProviderSetupError::MissingVariable { provider: "x".into(), variables: vec!["X_BASE_URL".into()] };
     assert_eq!(row.base_url_for(Dialect::OpenaiChat, unset), Err(error));
     let given = row.base_url_for(Dialect::OpenaiChat, |name| (name == "X_BASE_URL").then(|| "https://y".into()));
     assert_eq!(given.as_deref(), Ok("https://y/v1"));
     let broken = Provider { base_url: "https://${A".into(), ..row };
-    assert!(matches!(broken.base_url_for(Dialect::OpenaiChat, unset), Err(ProviderError::NotAUrl { .. })));
+    assert!(matches!(broken.base_url_for(Dialect::OpenaiChat, unset), Err(ProviderSetupError::NotAUrl { .. })));
 }

@@ -177,7 +177,7 @@ fn a_dotenv_never_redirects_what_is_signed_with_the_users_own_credentials() {
 fn nothing_shows_a_key() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "credentials.toml", &format!("anthropic = \"{SECRET}\"\n"));
-    let environment = Environment::of([("OPENAI_API_KEY", SECRET)]).with_settings(folder.path()).without_dotenv();
+    let environment = Environment::of([("OPENAI_API_KEY", SECRET)]).with_settings(folder.path());
     let key = Key::from(SECRET);
     let found = Lookup::new(environment.clone()).key(provider("anthropic")).unwrap().unwrap();
     let credentials = Credentials::load(folder.path()).unwrap();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ikigai_core::provider::Provider;
 
-use super::Key;
+use super::{CredentialsError, Key};
 
 /// The names that a file of keys may have, first one first.
 const NAMES: [&str; 2] = ["credentials.toml", "credentials.json"];
@@ -35,30 +35,6 @@ struct Entry {
     key: Key,
     file: PathBuf,
 }
-
-/// A file of keys that cannot be used. It names the place, and never a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CredentialsError {
-    /// The file.
-    pub file: PathBuf,
-    /// The line, from 1, where there is one to name.
-    pub line: Option<usize>,
-    /// What is wrong, and the way out.
-    pub message: String,
-}
-
-impl std::fmt::Display for CredentialsError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.file.display())?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        write!(f, ": {}", self.message)
-    }
-}
-
-impl std::error::Error for CredentialsError {}
 
 impl Credentials {
     /// The keys in a folder; empty if the file does not exist.

@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use etcetera::BaseStrategy as _;
-
 /// Where variables and settings come from: this process, or what a caller gives in its place.
 ///
 /// ```
@@ -34,14 +32,9 @@ enum Variables {
 }
 
 impl Environment {
-    /// This process: its variables, the user's settings folder, `.env` in the working directory.
+    /// The variables of this process, and no files.
     pub fn process() -> Self {
-        Environment {
-            variables: Variables::Process,
-            added: Added::default(),
-            settings: settings(),
-            dotenv: Some(PathBuf::from(".env")),
-        }
+        Environment { variables: Variables::Process, added: Added::default(), settings: None, dotenv: None }
     }
 
     /// These variables and no files.
@@ -57,24 +50,28 @@ impl Environment {
         self
     }
 
-    /// With another settings folder.
+    /// With the user's settings folder: `$IKIGAI_HOME`, or else `ikigai` in the system's place for settings. Nothing
+    /// changes if there is no such place, as for a user without a home.
+    #[cfg(feature = "settings")]
+    #[must_use]
+    pub fn with_user_settings(mut self) -> Self {
+        self.settings = user_settings();
+        self
+    }
+
+    /// With this settings folder: `credentials.toml`, `providers.toml` and `models.toml` are read from it.
+    #[cfg(feature = "settings")]
     #[must_use]
     pub fn with_settings(mut self, folder: impl Into<PathBuf>) -> Self {
         self.settings = Some(folder.into());
         self
     }
 
-    /// With another `.env` file.
+    /// With this `.env` file, which may be missing: keys that neither the variables nor the settings folder have are looked
+    /// for in it.
     #[must_use]
     pub fn with_dotenv(mut self, file: impl Into<PathBuf>) -> Self {
         self.dotenv = Some(file.into());
-        self
-    }
-
-    /// Without a `.env` file.
-    #[must_use]
-    pub fn without_dotenv(mut self) -> Self {
-        self.dotenv = None;
         self
     }
 
@@ -87,8 +84,7 @@ impl Environment {
         value.filter(|value| !value.trim().is_empty())
     }
 
-    /// The settings folder: `$IKIGAI_HOME`, or else `ikigai` in the system's place for settings. `None` if there is no
-    /// such place, as for a user without a home.
+    /// The settings folder, if one was named.
     pub fn settings(&self) -> Option<&PathBuf> {
         self.settings.as_ref()
     }
@@ -111,7 +107,9 @@ impl Default for Environment {
     }
 }
 
-fn settings() -> Option<PathBuf> {
+#[cfg(feature = "settings")]
+fn user_settings() -> Option<PathBuf> {
+    use etcetera::BaseStrategy as _;
     match std::env::var_os("IKIGAI_HOME") {
         Some(home) if !home.is_empty() => Some(PathBuf::from(home)),
         _ => etcetera::choose_base_strategy().ok().map(|places| places.config_dir().join("ikigai")),

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use ikigai_core::Dialect;
-use ikigai_core::provider::{Auth, Provider, ProviderError};
+use ikigai_core::provider::{Auth, Provider, ProviderSetupError};
 
-use super::{Credentials, CredentialsError, Environment, Key, dotenv};
+#[cfg(feature = "settings")]
+use super::Credentials;
+use super::{Environment, Key, dotenv};
 use crate::auth::NOT_TOKENS;
 
 /// A key, and where it was found.
@@ -89,6 +91,30 @@ impl std::fmt::Display for MissingKey {
 
 impl std::error::Error for MissingKey {}
 
+/// A file of keys that cannot be used. It names the place, and never a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CredentialsError {
+    /// The file.
+    pub file: PathBuf,
+    /// The line, from 1, where there is one to name.
+    pub line: Option<usize>,
+    /// What is wrong, and the way out.
+    pub message: String,
+}
+
+impl std::fmt::Display for CredentialsError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for CredentialsError {}
+
 /// Where a client finds keys and base URLs. Every key is looked up once, and `.env` is read once: a client that is made
 /// anew sees what has changed.
 #[derive(Debug)]
@@ -129,6 +155,7 @@ impl Lookup {
                 return Ok(Some(Found { key: Key::from(value), from: KeySource::Variable(name.to_string()) }));
             }
         }
+        #[cfg(feature = "settings")]
         if let Some(folder) = self.environment.settings()
             && let Some((key, file)) = Credentials::load(folder)?.find(provider)
         {
@@ -150,7 +177,7 @@ impl Lookup {
         provider: &Provider,
         dialect: Dialect,
         key: Option<&KeySource>,
-    ) -> Result<String, ProviderError> {
+    ) -> Result<String, ProviderSetupError> {
         let signs = matches!(provider.auth, Auth::GoogleOauth | Auth::AwsSigv4);
         let own = matches!(key, Some(KeySource::DotEnv { .. })) && !signs;
         provider.base_url_for(dialect, |name| {
@@ -165,7 +192,10 @@ impl Lookup {
             provider: provider.name.to_string(),
             id: provider.id.to_string(),
             variables: provider.key_env.iter().map(ToString::to_string).collect(),
+            #[cfg(feature = "settings")]
             file: self.environment.settings().map(|folder| Credentials::file(folder)),
+            #[cfg(not(feature = "settings"))]
+            file: None,
             page: Some(provider.key_page().to_owned()).filter(|page| !page.is_empty()),
         }
     }

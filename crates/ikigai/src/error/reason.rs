@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use ikigai_core::catalog::FileError;
-use ikigai_core::provider::ProviderError;
+use ikigai_core::provider::ProviderSetupError;
 use ikigai_core::validate::Invalid;
 use ikigai_core::{ErrorKind, ModelError};
 
@@ -24,7 +24,7 @@ pub enum Reason {
     /// The name means no model.
     Model(ModelError),
     /// The provider cannot be used as asked.
-    NoSuchProvider(ProviderError),
+    NoSuchProvider(ProviderSetupError),
     /// There is no key.
     MissingKey(MissingKey),
     /// A file of keys cannot be used.
@@ -96,7 +96,7 @@ impl Reason {
                 Failure::Request => ErrorKind::InvalidRequest,
             },
             Reason::Model(ModelError::UnknownModel { .. } | ModelError::UnknownProvider { .. })
-            | Reason::NoSuchProvider(ProviderError::Unknown { .. }) => ErrorKind::NotFound,
+            | Reason::NoSuchProvider(ProviderSetupError::Unknown { .. }) => ErrorKind::NotFound,
             Reason::MissingKey(_) | Reason::Credentials(_) => ErrorKind::Auth,
             Reason::Mismatch(_) => ErrorKind::Protocol,
             Reason::Server(fault) => fault.kind,
@@ -201,7 +201,7 @@ reasons! {
     TransportError => Transport,
     Invalid => Invalid,
     ModelError => Model,
-    ProviderError => NoSuchProvider,
+    ProviderSetupError => NoSuchProvider,
     MissingKey => MissingKey,
     CredentialsError => Credentials,
     FileError => File,

@@ -138,14 +138,28 @@ async fn a_schema_can_be_given_as_json_and_a_bad_one_is_refused() {
 }
 
 #[tokio::test]
+async fn a_value_on_its_way_is_a_stream_that_knows_its_type() {
+    use futures_util::TryStreamExt as _;
+
+    let native = || Scripted::new([Reply::stream(Dialect::OpenaiResponses, &says(RIGHT))]);
+    let scripted = native();
+    let values: Vec<Value> =
+        model(&scripted, GPT).extract_stream::<Invoice>("…").await.unwrap().try_collect().await.unwrap();
+    assert_eq!(values.last(), Some(&serde_json::from_str(RIGHT).unwrap()));
+    let scripted = native();
+    let whole = model(&scripted, GPT).extract_stream::<Invoice>("…").await.unwrap().finish().await.unwrap();
+    assert_eq!(whole, invoice());
+}
+
+#[tokio::test]
 async fn a_value_is_shown_while_it_is_written() {
     async fn shown(scripted: Scripted, name: &str) -> Vec<Value> {
         let mut stream = model(&scripted, name).extract_stream::<Invoice>("…").await.unwrap();
         let mut shown = Vec::new();
-        while let Some(value) = stream.next().await.unwrap() {
+        while let Some(value) = stream.next_value().await.unwrap() {
             shown.push(value);
         }
-        assert_eq!(stream.finish::<Invoice>().await.unwrap(), invoice());
+        assert_eq!(stream.finish().await.unwrap(), invoice());
         shown
     }
     // A text block for each piece: the encoder of tests writes a block at once.
@@ -167,7 +181,7 @@ async fn a_value_is_shown_while_it_is_written() {
 async fn a_value_that_was_streamed_wrong_is_mended_too() {
     let scripted = Scripted::new([Reply::stream(Dialect::OpenaiResponses, &says(WRONG)), native(RIGHT)]);
     let stream = model(&scripted, GPT).extract_stream::<Invoice>("…").await.unwrap();
-    assert_eq!(stream.finish::<Invoice>().await.unwrap(), invoice());
+    assert_eq!(stream.finish().await.unwrap(), invoice());
 }
 
 /// How many values are given for a text in so many pieces, and how many bytes they have together.
@@ -185,7 +199,7 @@ async fn shown(pieces: usize) -> (usize, usize, Value) {
     let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
     let mut stream = model(&scripted, DEEPSEEK).extract_json_stream(schema, "Go").await.unwrap();
     let (mut count, mut bytes, mut last) = (0, 0, Value::Null);
-    while let Some(value) = stream.next().await.unwrap() {
+    while let Some(value) = stream.next_value().await.unwrap() {
         count += 1;
         bytes += value["text"].as_str().unwrap().len();
         last = value;

@@ -9,7 +9,7 @@ mod stream;
 
 use ikigai_core::catalog::ForcedTools;
 use ikigai_core::{
-    Block, Context, ErrorKind, FinishReason, JsonSchemaFormat, Message, OutputFormat, ProviderData, Role, Tool,
+    Block, ErrorKind, FinishReason, JsonSchemaFormat, Message, OutputFormat, Prompt, ProviderData, Role, Tool,
     ToolCall, ToolChoice, user,
 };
 use serde_json::Value;
@@ -35,7 +35,7 @@ impl Model {
     /// Asks for a Rust value.
     ///
     /// ```
-    /// use ikigai::schemars::JsonSchema;
+    /// use ikigai::schemars::{self, JsonSchema};
     /// use serde::Deserialize;
     ///
     /// #[derive(Deserialize, JsonSchema)]
@@ -57,7 +57,7 @@ impl Model {
     /// # Errors
     /// When there is no answer, or it does not match the type, not even after the model was told what is wrong.
     #[cfg(feature = "schema")]
-    pub async fn extract<T>(&self, prompt: impl Into<Context>) -> Result<T, Error>
+    pub async fn extract<T>(&self, prompt: impl Into<Prompt>) -> Result<T, Error>
     where
         T: serde::de::DeserializeOwned + schemars::JsonSchema,
     {
@@ -69,7 +69,7 @@ impl Model {
     /// # Errors
     /// As [`extract`](Model::extract).
     #[cfg(feature = "schema")]
-    pub async fn extract_with_answer<T>(&self, prompt: impl Into<Context>) -> Result<(T, Answer), Error>
+    pub async fn extract_with_answer<T>(&self, prompt: impl Into<Prompt>) -> Result<(T, Answer), Error>
     where
         T: serde::de::DeserializeOwned + schemars::JsonSchema,
     {
@@ -82,7 +82,7 @@ impl Model {
     ///
     /// # Errors
     /// As [`extract`](Model::extract), and if the schema is invalid.
-    pub async fn extract_json(&self, schema: Value, prompt: impl Into<Context>) -> Result<Value, Error> {
+    pub async fn extract_json(&self, schema: Value, prompt: impl Into<Prompt>) -> Result<Value, Error> {
         let extraction = Extraction::new(self, ValueSchema::new("answer", None, schema)?, prompt.into());
         let answer = Turn::begin(&extraction.model, extraction.context.clone())?.run().await?;
         Ok(extraction.settle(answer, Ok).await?.0)
@@ -93,9 +93,9 @@ impl Model {
     /// # Errors
     /// When the answer does not even begin.
     #[cfg(feature = "schema")]
-    pub async fn extract_stream<T>(&self, prompt: impl Into<Context>) -> Result<ObjectStream, Error>
+    pub async fn extract_stream<T>(&self, prompt: impl Into<Prompt>) -> Result<ObjectStream<T>, Error>
     where
-        T: schemars::JsonSchema,
+        T: serde::de::DeserializeOwned + schemars::JsonSchema,
     {
         ObjectStream::open(Extraction::new(self, ValueSchema::of::<T>()?, prompt.into())).await
     }
@@ -104,7 +104,11 @@ impl Model {
     ///
     /// # Errors
     /// If the schema is invalid, or the answer does not even begin.
-    pub async fn extract_json_stream(&self, schema: Value, prompt: impl Into<Context>) -> Result<ObjectStream, Error> {
+    pub async fn extract_json_stream(
+        &self,
+        schema: Value,
+        prompt: impl Into<Prompt>,
+    ) -> Result<ObjectStream<Value>, Error> {
         ObjectStream::open(Extraction::new(self, ValueSchema::new("answer", None, schema)?, prompt.into())).await
     }
 
@@ -126,13 +130,13 @@ impl Model {
 /// A value that is asked for.
 pub(crate) struct Extraction {
     pub(crate) model: Model,
-    pub(crate) context: Context,
+    pub(crate) context: Prompt,
     shape: ValueSchema,
     way: Method,
 }
 
 impl Extraction {
-    pub(crate) fn new(model: &Model, shape: ValueSchema, context: Context) -> Self {
+    pub(crate) fn new(model: &Model, shape: ValueSchema, context: Prompt) -> Self {
         let way = model.way();
         let model = model.clone().change(|plan| match way {
             Method::Native => {

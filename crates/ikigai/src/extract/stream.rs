@@ -1,34 +1,40 @@
 //! A value while it is written.
 
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
 use ikigai_core::Event;
 use serde_json::Value;
 
 use super::{Extraction, partial, read};
 use crate::answer::Answer;
 use crate::error::Error;
-use crate::stream::Stream;
+use crate::stream::AnswerStream;
 use crate::turn::Turn;
 
 /// A value while it is written.
 ///
 /// ```
-/// # use ikigai::schemars::JsonSchema;
+/// # use ikigai::schemars::{self, JsonSchema};
 /// # use serde::Deserialize;
 /// # #[derive(Deserialize, JsonSchema)]
 /// # struct Recipe { title: String, steps: Vec<String> }
 /// # async fn f() -> Result<(), ikigai::Error> {
 /// let mut stream = ikigai::model("openai:gpt-5.4")?.extract_stream::<Recipe>("Pancakes, please.").await?;
-/// while let Some(recipe) = stream.next().await? {
+/// while let Some(recipe) = stream.next_value().await? {
 ///     println!("{recipe}"); // {"title":"Pan"}, then {"title":"Pancakes","steps":["Mix"]}, …
 /// }
 /// let recipe: Recipe = stream.finish().await?;
 /// # Ok(())
 /// # }
 /// ```
+///
+/// It is a [`futures` stream](futures_util::Stream) of the values so far as well.
 #[must_use = "nothing is read until it is asked for"]
-pub struct ObjectStream {
+pub struct ObjectStream<T> {
     extraction: Extraction,
-    stream: Stream,
+    stream: AnswerStream,
     /// The JSON so far.
     text: String,
     /// The call whose arguments are the value.
@@ -36,6 +42,8 @@ pub struct ObjectStream {
     /// How much of the text was last looked at.
     looked_at: usize,
     shown: Option<Value>,
+    /// What it becomes when it is whole.
+    whole: PhantomData<fn() -> T>,
 }
 
 /// Up to this length every piece of the text is looked at.
@@ -44,10 +52,11 @@ const SHORT: usize = 4096;
 /// together takes no more than a fixed number of times the whole.
 const SHARE: usize = 64;
 
-impl ObjectStream {
+impl<T: serde::de::DeserializeOwned> ObjectStream<T> {
     pub(crate) async fn open(extraction: Extraction) -> Result<Self, Error> {
-        let stream = Stream::open(Turn::begin(&extraction.model, extraction.context.clone())?).await?;
-        Ok(ObjectStream { extraction, stream, text: String::new(), call: None, looked_at: 0, shown: None })
+        let stream = AnswerStream::open(Turn::begin(&extraction.model, extraction.context.clone())?).await?;
+        let text = String::new();
+        Ok(ObjectStream { extraction, stream, text, call: None, looked_at: 0, shown: None, whole: PhantomData })
     }
 
     /// The value as far as it has come, each time there is more of it; `None` at the end. Nothing of it is checked yet.
@@ -56,14 +65,18 @@ impl ObjectStream {
     ///
     /// # Errors
     /// When the answer breaks off, or has more values than the client's [limits](crate::Limits) allow.
-    pub async fn next(&mut self) -> Result<Option<Value>, Error> {
-        while let Some(event) = self.stream.next_event().await? {
+    pub async fn next_value(&mut self) -> Result<Option<Value>, Error> {
+        std::future::poll_fn(|cx| self.poll_value(cx)).await.transpose()
+    }
+
+    fn poll_value(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Value, Error>>> {
+        while let Some(event) = ready!(self.stream.poll_event(cx)?) {
             if self.take(event) && self.has_grown() && self.look()? {
-                return Ok(self.shown.clone());
+                return Poll::Ready(self.shown.clone().map(Ok));
             }
         }
         let last = self.looked_at < self.text.len() && self.look()?;
-        Ok(last.then(|| self.shown.clone()).flatten())
+        Poll::Ready(last.then(|| self.shown.clone()).flatten().map(Ok))
     }
 
     /// Is the text enough longer than when it was last looked at?
@@ -87,7 +100,7 @@ impl ObjectStream {
     ///
     /// # Errors
     /// As [`Model::extract`](crate::Model::extract).
-    pub async fn finish<T: serde::de::DeserializeOwned>(self) -> Result<T, Error> {
+    pub async fn finish(self) -> Result<T, Error> {
         Ok(self.finish_with_answer().await?.0)
     }
 
@@ -95,7 +108,7 @@ impl ObjectStream {
     ///
     /// # Errors
     /// As [`Model::extract`](crate::Model::extract).
-    pub async fn finish_with_answer<T: serde::de::DeserializeOwned>(self) -> Result<(T, Answer), Error> {
+    pub async fn finish_with_answer(self) -> Result<(T, Answer), Error> {
         let answer = self.stream.finish().await?;
         self.extraction.settle(answer, read::<T>).await
     }
@@ -128,7 +141,15 @@ impl ObjectStream {
     }
 }
 
-impl std::fmt::Debug for ObjectStream {
+impl<T: serde::de::DeserializeOwned> futures_util::Stream for ObjectStream<T> {
+    type Item = Result<Value, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_value(cx)
+    }
+}
+
+impl<T> std::fmt::Debug for ObjectStream<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("ObjectStream").field("shown", &self.shown).field("stream", &self.stream).finish_non_exhaustive()
     }

@@ -25,6 +25,7 @@ pub(crate) type Approve = dyn Fn(ToolCall) -> Running<Approval> + Send + Sync;
 
 /// May a call be run?
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Approval {
     /// Yes.
     Allow,
@@ -77,7 +78,7 @@ pub(crate) enum Timeout {
 /// A tool from a function: its arguments are a type, whose name and comment tell the model what it is.
 ///
 /// ```
-/// use ikigai::schemars::JsonSchema;
+/// use ikigai::schemars::{self, JsonSchema};
 /// use serde::Deserialize;
 ///
 /// /// Tells the weather in a city.
@@ -91,7 +92,7 @@ pub(crate) enum Timeout {
 /// assert_eq!(weather.definition().name(), Some("weather"));
 /// ```
 ///
-/// The function may give a text, JSON, pictures, or a `Result` of these; see [`IntoOutput`].
+/// The function may give a text, a number, JSON, pictures, or a `Result` of these; see [`IntoOutput`].
 #[cfg(feature = "schema")]
 pub fn tool<A, F, R>(run: F) -> Callable
 where
@@ -120,7 +121,7 @@ where
 /// assert!(call.as_tool_call().is_some_and(|call| call.id.starts_with("call_")));
 /// ```
 pub fn tool_call(name: impl Into<String>, arguments: Map<String, Value>) -> ikigai_core::Block {
-    ikigai_core::wire::Ids::seeded(rand::random()).tool_call(name, arguments)
+    ikigai_core::wire::Ids::seeded(fastrand::u64(..)).tool_call(name, arguments)
 }
 
 impl Callable {
@@ -224,7 +225,7 @@ impl Callable {
         if !self.is_runnable() {
             return Err(ExecuteError::NotRunnable(name));
         }
-        let id = ikigai_core::wire::Ids::seeded(rand::random()).next_id();
+        let id = ikigai_core::wire::Ids::seeded(fastrand::u64(..)).next_id();
         let call = ToolCall { id, name: name.clone(), arguments: arguments.into(), ..ToolCall::default() };
         self.check_elsewhere(&call).await.map_err(|faults| ExecuteError::InvalidArguments { name, faults })?;
         Ok(run::timed(self.clone(), call, None, Arc::new(crate::time::SystemClock::default())).await)

@@ -33,8 +33,12 @@ fn blocks(content: impl Into<Content>) -> Vec<Block> {
     ikigai_core::user(content).content
 }
 
-/// What a tool's function may return: a text, a JSON value, blocks (pictures too), nothing, or a `Result` of these whose
-/// error is shown to the model. [`Json`] makes any serialisable value one.
+/// What a tool's function may return: a text, a number, a JSON value, blocks (pictures too), nothing, or a `Result` of these
+/// whose error is shown to the model. [`Json`] makes any serialisable value one: structs, lists, maps.
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot return `{Self}`",
+    note = "wrap a value that implements `Serialize`: `ikigai::tools::Json(value)`"
+)]
 pub trait IntoOutput {
     /// As blocks.
     fn into_output(self) -> Output;
@@ -90,4 +94,33 @@ macro_rules! content {
     )*};
 }
 
-content!(String, &str, Value, Block, Vec<Block>);
+content!(String, &str, &String, Value, Block, Vec<Block>);
+
+macro_rules! plain {
+    ($($kind:ty),* $(,)?) => {$(
+        impl IntoOutput for $kind {
+            fn into_output(self) -> Output {
+                Output::new(self.to_string())
+            }
+        }
+    )*};
+}
+
+plain!(bool, char, f32, f64, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::*;
+
+    #[test]
+    fn what_functions_mostly_return_needs_no_wrapping() {
+        let text = |output: Output| output.content.iter().filter_map(Block::as_text).collect::<String>();
+        assert_eq!(text(7.into_output()), "7");
+        assert_eq!(text((-0.5).into_output()), "-0.5");
+        assert_eq!(text(true.into_output()), "true");
+        assert_eq!(text(Ok::<usize, String>(3).into_output()), "3");
+        assert_eq!(text((&"4 °C".to_owned()).into_output()), "4 °C");
+    }
+}

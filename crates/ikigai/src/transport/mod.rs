@@ -3,9 +3,9 @@
 #[cfg(feature = "bedrock")]
 pub(crate) mod eventstream;
 pub(crate) mod gzip;
-#[cfg(feature = "rustls")]
+#[cfg(feature = "http")]
 mod connect;
-#[cfg(feature = "rustls")]
+#[cfg(feature = "http")]
 mod http_client;
 mod timeouts;
 
@@ -17,7 +17,7 @@ use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
 
-#[cfg(feature = "rustls")]
+#[cfg(feature = "http")]
 pub use http_client::{Http, HttpBuilder};
 #[cfg(feature = "mcp")]
 pub(crate) use http_client::{Proxy, Version};
@@ -286,6 +286,6 @@ impl std::error::Error for TransportError {
 }
 
 #[cfg(test)]
-#[cfg(feature = "rustls")]
+#[cfg(feature = "http")]
 #[path = "transport_tests.rs"]
 mod tests;

@@ -2,6 +2,7 @@
 
 mod address;
 mod exchange;
+mod moment;
 mod rate_limits;
 mod request;
 mod retry;
@@ -241,6 +242,17 @@ impl Upstream {
 
     pub(crate) fn clock(&self) -> Arc<dyn Clock> {
         Arc::clone(self.client.clock())
+    }
+
+    /// What to try when a server at an address of the caller's own does not know a path: it may speak another dialect.
+    fn other_dialect(&self) -> Option<String> {
+        let Resolved { provider, base_url, .. } = self.resolved.as_ref();
+        let (host, _) =
+            address::host(base_url).filter(|own| Some(own) != address::host(&provider.base_url).as_ref())?;
+        let spoken = self.dialect();
+        let others: Vec<&str> = provider.dialects().filter(|other| *other != spoken).map(Dialect::as_str).collect();
+        (!others.is_empty())
+            .then(|| format!("if {host} does not speak {spoken}, choose another dialect: {}", others.join(", ")))
     }
 
     /// The host and the port, for traces.

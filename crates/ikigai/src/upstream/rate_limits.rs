@@ -80,8 +80,8 @@ impl RateLimits {
 /// The wait that `retry-after` asks for when it names a date; the core reads numbers.
 pub(crate) fn retry_date(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let date = headers.get(http::header::RETRY_AFTER)?.to_str().ok()?;
-    let moment = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(date.trim()).ok()?;
-    Some(SystemTime::from(moment).duration_since(now).unwrap_or_default())
+    let moment = httpdate::parse_http_date(date.trim()).ok()?;
+    Some(moment.duration_since(now).unwrap_or_default())
 }
 
 /// A span, or a moment as RFC 3339 has it.
@@ -89,8 +89,7 @@ fn until(text: &str, now: SystemTime) -> Option<Duration> {
     if let Some(milliseconds) = duration_ms(text) {
         return Some(Duration::from_millis(milliseconds));
     }
-    let moment: jiff::Timestamp = text.parse().ok()?;
-    Some(SystemTime::from(moment).duration_since(now).unwrap_or_default())
+    Some(super::moment::rfc3339(text)?.duration_since(now).unwrap_or_default())
 }
 
 /// A count; some write it with a point.

@@ -31,7 +31,7 @@ pub struct Retry {
 }
 
 impl Default for Retry {
-    /// Three tries, 1, 2 and 4 seconds apart unless the provider says otherwise, all within ten minutes.
+    /// Three tries, 1 and 2 seconds apart unless the provider says otherwise, all within ten minutes.
     fn default() -> Self {
         Retry {
             attempts: 3,

@@ -54,6 +54,7 @@ impl Upstream {
         attempts: &mut Vec<Attempt>,
         read: impl Fn(Exchange) -> R,
     ) -> Result<T, Error> {
+        crate::runtime::check()?;
         let clock = self.client.clock();
         let retry = &self.resolved.retry;
         let began = clock.now();
@@ -75,7 +76,7 @@ impl Upstream {
             let error = error.at(&self.resolved.name);
             let costs_nothing = work == Work::NotDone || request.method() == Method::GET;
             let elapsed = clock.now().saturating_sub(began);
-            let wait = costs_nothing.then(|| retry.wait(&error, made, elapsed, rand::random())).flatten();
+            let wait = costs_nothing.then(|| retry.wait(&error, made, elapsed, fastrand::f64())).flatten();
             let attempt = Attempt { waited: wait, ..error.attempt(&self.resolved.name) };
             crate::trace::attempt(&attempt, made, retry.most());
             self.client.hooks().on_attempt(&attempt, made, retry.most());
@@ -93,7 +94,7 @@ impl Upstream {
         let header = self.resolved.provider.idempotency_header.as_ref();
         if request.method() == Method::POST
             && let Ok(name) = http::HeaderName::try_from(header)
-            && let Ok(value) = http::HeaderValue::try_from(format!("ikigai-{:032x}", rand::random::<u128>()))
+            && let Ok(value) = http::HeaderValue::try_from(format!("ikigai-{:032x}", fastrand::u128(..)))
         {
             request.headers_mut().entry(name).or_insert(value);
         }
@@ -201,6 +202,10 @@ impl Upstream {
         let bytes = secrets.redact_bytes(bytes);
         let mut error = self.resolved.codec.decode_error(parts.status.as_u16(), &parts.headers, &bytes);
         error.request_id = error.request_id.or_else(|| request_id(&parts.headers));
+        let no_such_path = matches!(parts.status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED);
+        if let Some(hint) = self.other_dialect().filter(|_| no_such_path && error.code.is_none()) {
+            error.message = format!("{} ({hint})", error.message);
+        }
         let limited = error.kind == ikigai_core::ErrorKind::RateLimit;
         let wait = match error.retry_after_ms {
             Some(_) => None,

@@ -266,3 +266,38 @@ fn it_can_be_shared_and_sent_and_shows_no_key() {
     assert!(shown.contains("anthropic:claude-haiku-4-5") && shown.contains("host:80"), "{shown}");
     assert!(!shown.contains("my-") && !shown.contains("sk-"), "{shown}");
 }
+
+#[tokio::test]
+async fn a_path_that_a_server_of_ones_own_lacks_is_told_with_the_dialects_to_choose_from() {
+    let told = async |model: fn(crate::Model) -> crate::Model, body: &'static str| {
+        let scripted = Scripted::new([Reply::new(404, body)]);
+        model(scripted.client().model("openai:gpt-5.4").unwrap()).ask("Hi").await.unwrap_err().to_string()
+    };
+    let own: fn(crate::Model) -> crate::Model = |model| model.base_url("http://localhost:4000");
+    let error = told(own, "Not Found").await;
+    let hint = "if localhost does not speak openai-responses, choose another dialect: openai-chat";
+    assert_eq!(error, format!("openai: Not Found ({hint}) (status 404)"));
+    let unknown = r#"{"error": {"message": "no such model", "code": "model_not_found"}}"#;
+    for error in [told(own, unknown).await, told(|model| model, "Not Found").await] {
+        assert!(!error.contains("dialect"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_provider_of_the_programs_own_is_reached_like_any_other() {
+    let scripted = Scripted::new([Reply::new(200, "{}")]);
+    let client = crate::Client::builder()
+        .transport(scripted.clone())
+        .environment(crate::config::Environment::of([("HOME_API_KEY", "mine")]))
+        .provider(crate::Provider::new("home", "http://192.168.0.10:8000"))
+        .build()
+        .unwrap();
+    let upstream = client.upstream("home:my-model").unwrap();
+    assert_eq!(upstream.dialect(), Dialect::OpenaiChat);
+    upstream.send("/v1/chat/completions", &HeaderMap::new(), Bytes::from("{}"), Wanted::Whole).await.unwrap();
+    let request = scripted.requests().remove(0);
+    assert_eq!(request.uri().to_string(), "http://192.168.0.10:8000/v1/chat/completions");
+    assert_eq!(request.headers()["authorization"], "Bearer mine");
+    let error = crate::Client::builder().provider(crate::Provider::new("home", "nowhere")).build().unwrap_err();
+    assert_eq!(error.to_string(), "the base URL of home is invalid: `nowhere`");
+}

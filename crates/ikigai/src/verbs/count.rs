@@ -3,7 +3,7 @@
 use std::fmt;
 
 use http::Method;
-use ikigai_core::{Context, ErrorKind};
+use ikigai_core::{ErrorKind, Prompt};
 
 use super::estimate_tokens;
 use crate::codec::Codec;
@@ -34,7 +34,7 @@ impl Model {
     ///
     /// # Errors
     /// When the prompt is not valid, or the provider that counts cannot be reached.
-    pub async fn count_tokens(&self, prompt: impl Into<Context>) -> Result<TokenCount, Error> {
+    pub async fn count_tokens(&self, prompt: impl Into<Prompt>) -> Result<TokenCount, Error> {
         let request = self.request(prompt.into())?;
         let estimated = TokenCount { tokens: estimate_tokens(&request), exact: false };
         let route = route(&self.client, &self.plan.name, &self.plan.settings)?;

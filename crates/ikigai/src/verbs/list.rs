@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::Method;
 use ikigai_core::ModelName;
-use ikigai_core::provider::ProviderError;
+use ikigai_core::provider::ProviderSetupError;
 use ikigai_core::wire::ListedModel;
 
 use crate::client::Client;
@@ -25,7 +25,7 @@ impl Client {
     pub async fn models(&self, provider: &str) -> Result<Vec<ListedModel>, Error> {
         let row = self.registry().providers.find(provider).ok_or_else(|| {
             let nearest = self.registry().providers.nearest(provider).map(str::to_owned);
-            Reason::from(ProviderError::Unknown { name: provider.to_owned(), nearest })
+            Reason::from(ProviderSetupError::Unknown { name: provider.to_owned(), nearest })
         })?;
         // No model, so that the dialect is the one that the provider speaks for any.
         let dialect = self.registry().dialect_for(row, "models");

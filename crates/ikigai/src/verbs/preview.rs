@@ -1,6 +1,6 @@
 //! A request, looked at before it is sent.
 
-use ikigai_core::{Context, Dialect, Loss, ModelName, Request};
+use ikigai_core::{Dialect, Loss, ModelName, Prompt, Request};
 use serde_json::Value;
 
 use crate::client::Client;
@@ -86,7 +86,7 @@ impl Model {
     ///
     /// # Errors
     /// When the request is not valid, or has no form in the model's dialect.
-    pub fn preview(&self, prompt: impl Into<Context>) -> Result<Preview, Error> {
+    pub fn preview(&self, prompt: impl Into<Prompt>) -> Result<Preview, Error> {
         Turn::begin(self, prompt.into())?.preview()
     }
 }

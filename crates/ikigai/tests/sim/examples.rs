@@ -82,6 +82,23 @@ async fn proxies_are_taken_from_the_environment() {
     assert_eq!(sim.requests().len(), 1);
 }
 
+/// A server must not take keys from the folder that it happens to be started in.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_reads_no_files_that_it_did_not_name() {
+    let sim = Sim::start().await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(".env"), "ANTHROPIC_API_KEY=theirs\n").unwrap();
+    std::fs::write(folder.path().join("credentials.json"), r#"{"anthropic": "kept"}"#).unwrap();
+    std::fs::write(folder.path().join("providers.toml"), "this is broken").unwrap();
+    let mut command = Command::new(example("ask"));
+    command.env_clear().env("ANTHROPIC_BASE_URL", sim.url()).env("IKIGAI_HOME", folder.path());
+    command.current_dir(folder.path());
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && told.contains("ANTHROPIC_API_KEY"), "{told}");
+    assert_eq!(sim.requests().len(), 0);
+}
+
 #[cfg(feature = "mcp")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mcp() {
@@ -100,7 +117,7 @@ async fn errors() {
     let begins = [
         "hello",
         "no model: unknown model `cluade-haiku-4-5` (did you mean claude-haiku-4-5",
-        "no key: there is no key for Mistral: set MISTRAL_API_KEY, or write `mistral = \"…\"` into ",
+        "no key: there is no key for Mistral: set MISTRAL_API_KEY; get one at ",
         "no model: openai: The model `no-such-model` does not exist",
     ];
     assert_eq!(lines.len(), begins.len());

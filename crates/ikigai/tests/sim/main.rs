@@ -14,3 +14,4 @@ mod faults;
 mod pages;
 mod proxy;
 mod support;
+mod web;

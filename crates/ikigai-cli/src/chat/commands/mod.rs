@@ -128,7 +128,7 @@ impl Talk {
             "resume" => self.resume(rest).await?,
             "search" => self.search(rest).await?,
             "history" => self.messages()?,
-            "attach" => self.attach(&words(rest)?)?,
+            "attach" => self.attach(&words(rest)?).await?,
             "system" => self.system(rest).await?,
             "role" => self.role(rest).await?,
             "template" => return self.template(&words(rest)?).await,

@@ -1,7 +1,5 @@
 //! `/tools`, `/mcp`, `/attach`.
 
-use std::path::Path;
-
 use ikigai::{Attach as _, Message, Role};
 
 use super::super::{Talk, say};
@@ -60,7 +58,7 @@ impl Talk {
     }
 
     /// Files for the next message.
-    pub(super) fn attach(&mut self, files: &[String]) -> Result<(), Failure> {
+    pub(super) async fn attach(&mut self, files: &[String]) -> Result<(), Failure> {
         if files.is_empty() {
             let count = self.session.attached.len();
             return self.print(&notice::info(&format!("{count} attached. /attach FILE adds one."), self.look));
@@ -68,8 +66,10 @@ impl Talk {
         let mut message = Message::new(Role::User, Vec::<ikigai::Block>::new());
         for file in files {
             let is_address = file.starts_with("https://") || file.starts_with("http://");
-            let path = if is_address { Path::new(file).to_owned() } else { self.session.folder.join(file) };
-            message = message.attach(path)?;
+            message = match is_address {
+                true => message.attach_url(file),
+                false => message.attach_file(self.session.folder.join(file)).await?,
+            };
         }
         let added = message.content.len();
         let pictures = files.iter().filter(|file| say::is_picture(&self.session.folder.join(file))).cloned();

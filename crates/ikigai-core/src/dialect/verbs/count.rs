@@ -79,6 +79,7 @@ impl Dialect {
     ///
     /// # Errors
     /// As [`decode_request`](Dialect::decode_request).
+    #[cfg(feature = "server")]
     pub fn decode_count_request(self, incoming: Incoming<'_>, limits: &Limits) -> Result<Request, Error> {
         let body = match self {
             // Gemini's count takes the contents bare, or a whole request under its own name.
@@ -97,6 +98,7 @@ impl Dialect {
     ///
     /// assert_eq!(Dialect::Anthropic.encode_count(7), br#"{"input_tokens":7}"#);
     /// ```
+    #[cfg(feature = "server")]
     pub fn encode_count(self, tokens: u64) -> Vec<u8> {
         let answer = match self {
             Dialect::Anthropic | Dialect::BedrockConverse => json!({"input_tokens": tokens}),

@@ -52,6 +52,7 @@ impl Dialect {
     /// # Errors
     /// If the body is not such a request, if its texts come as numbers of tokens or with other parts than text, or if the
     /// API has no vectors.
+    #[cfg(feature = "server")]
     pub fn decode_embed_request(self, body: &[u8]) -> Result<EmbedRequest, Error> {
         let body: Value = serde_json::from_slice(body)
             .map_err(|fault| Error::invalid_request(format!("the body is not valid JSON: {fault}")))?;
@@ -65,6 +66,7 @@ impl Dialect {
     }
 
     /// Writes vectors for a client of this dialect, which asked for them from `model`.
+    #[cfg(feature = "server")]
     pub fn encode_embeddings(self, vectors: &Vectors, model: &str, form: VectorForm) -> Vec<u8> {
         let answer = match (self, form) {
             (Dialect::Gemini, VectorForm::Single) => {

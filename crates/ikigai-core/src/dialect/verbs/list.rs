@@ -63,6 +63,7 @@ impl Dialect {
     }
 
     /// Writes a list of models, all of it on one page, for a client of this dialect.
+    #[cfg(feature = "server")]
     pub fn encode_models(self, models: &[ListedModel]) -> Vec<u8> {
         let list: Vec<Value> = models.iter().map(|model| self.entry(model)).collect();
         let id = |model: Option<&ListedModel>| model.map(|model| model.id.clone());
@@ -77,6 +78,7 @@ impl Dialect {
     }
 
     /// Writes one model for a client of this dialect.
+    #[cfg(feature = "server")]
     pub fn encode_model(self, model: &ListedModel) -> Vec<u8> {
         super::written(&self.entry(model))
     }

@@ -1,4 +1,4 @@
-//! A conversation as a value: messages to collect, extend and send to any model.
+//! What a model is asked, as a value: messages to collect, extend and send to any model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,19 +6,19 @@ use serde_json::Value;
 use crate::validate::{Invalid, Problem, messages, refuse};
 use crate::{Block, Content, Message, Request, Role};
 
-/// A conversation: the system prompt and the messages, in one list.
+/// What a model is asked: the system prompt and the messages of a conversation, in one list.
 ///
 /// ```
-/// use ikigai_core::{Context, Request, system, user};
+/// use ikigai_core::{Prompt, Request, system, user};
 ///
-/// let context = Context::new([system("You are helpful"), user("Hello")]);
-/// let request = Request::new("claude-sonnet-4-5").context(context);
+/// let prompt = Prompt::new([system("You are helpful"), user("Hello")]);
+/// let request = Request::new("claude-sonnet-4-5").prompt(prompt);
 /// assert_eq!((request.system.len(), request.messages.len()), (1, 1));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
-pub struct Context {
+pub struct Prompt {
     messages: Vec<Message>,
 }
 
@@ -56,7 +56,7 @@ pub fn tool_result(call_id: impl Into<String>, value: impl Into<Content>) -> Mes
     Message::tool_result(call_id, value)
 }
 
-impl Context {
+impl Prompt {
     /// A conversation from its messages.
     pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
         messages.into_iter().collect()
@@ -102,9 +102,9 @@ impl Context {
     /// its result.
     ///
     /// ```
-    /// use ikigai_core::{Context, system, user};
+    /// use ikigai_core::{Prompt, system, user};
     ///
-    /// let invalid = Context::new([system("Be brief"), system("Be kind"), user("Hi")]).validate().unwrap_err();
+    /// let invalid = Prompt::new([system("Be brief"), system("Be kind"), user("Hi")]).validate().unwrap_err();
     /// assert_eq!(invalid.to_string(), "messages[1]: this is a second system message; join them into one");
     /// ```
     ///
@@ -136,12 +136,12 @@ impl Context {
 
 impl Request {
     /// Adds a conversation. Its first system message goes to [`Request::system`]; any further one, which
-    /// [`Context::validate`] refuses, stays in its place.
+    /// [`Prompt::validate`] refuses, stays in its place.
     #[must_use]
-    pub fn context(mut self, context: Context) -> Self {
-        let mut prompt = true;
-        for message in context {
-            if message.role == Role::System && std::mem::take(&mut prompt) {
+    pub fn prompt(mut self, prompt: Prompt) -> Self {
+        let mut is_first = true;
+        for message in prompt {
+            if message.role == Role::System && std::mem::take(&mut is_first) {
                 self.system.extend(message.content);
             } else {
                 self.messages.push(message);
@@ -151,19 +151,19 @@ impl Request {
     }
 }
 
-impl FromIterator<Message> for Context {
+impl FromIterator<Message> for Prompt {
     fn from_iter<T: IntoIterator<Item = Message>>(messages: T) -> Self {
-        Context { messages: messages.into_iter().collect() }
+        Prompt { messages: messages.into_iter().collect() }
     }
 }
 
-impl Extend<Message> for Context {
+impl Extend<Message> for Prompt {
     fn extend<T: IntoIterator<Item = Message>>(&mut self, messages: T) {
         self.messages.extend(messages);
     }
 }
 
-impl IntoIterator for Context {
+impl IntoIterator for Prompt {
     type Item = Message;
     type IntoIter = std::vec::IntoIter<Message>;
 
@@ -172,7 +172,7 @@ impl IntoIterator for Context {
     }
 }
 
-impl<'a> IntoIterator for &'a Context {
+impl<'a> IntoIterator for &'a Prompt {
     type Item = &'a Message;
     type IntoIter = std::slice::Iter<'a, Message>;
 
@@ -181,35 +181,42 @@ impl<'a> IntoIterator for &'a Context {
     }
 }
 
-impl From<Vec<Message>> for Context {
+impl From<Vec<Message>> for Prompt {
     fn from(messages: Vec<Message>) -> Self {
-        Context { messages }
+        Prompt { messages }
     }
 }
 
-impl<const N: usize> From<[Message; N]> for Context {
+impl<const N: usize> From<[Message; N]> for Prompt {
     fn from(messages: [Message; N]) -> Self {
-        Context { messages: messages.into() }
+        Prompt { messages: messages.into() }
     }
 }
 
-impl From<Message> for Context {
+impl From<Message> for Prompt {
     fn from(message: Message) -> Self {
-        Context { messages: vec![message] }
+        Prompt { messages: vec![message] }
     }
 }
 
 /// A plain text is what the user says.
-impl From<&str> for Context {
+impl From<&str> for Prompt {
     fn from(text: &str) -> Self {
-        Context::from(user(text))
+        Prompt::from(user(text))
     }
 }
 
 /// A plain text is what the user says.
-impl From<String> for Context {
+impl From<String> for Prompt {
     fn from(text: String) -> Self {
-        Context::from(user(text))
+        Prompt::from(user(text))
+    }
+}
+
+/// A plain text is what the user says.
+impl From<&String> for Prompt {
+    fn from(text: &String) -> Self {
+        Prompt::from(text.as_str())
     }
 }
 
@@ -224,5 +231,5 @@ impl From<Value> for Content {
 }
 
 #[cfg(test)]
-#[path = "context_tests.rs"]
+#[path = "prompt_tests.rs"]
 mod tests;
