@@ -14,7 +14,7 @@ use crate::output::Out;
 /// Run a strict, faithful, offline provider in all four dialects
 ///
 /// Point an SDK or a program at it in place of Anthropic, OpenAI or Google. It checks requests as the real APIs do,
-/// refuses what they refuse in their words, and answers by rules: it does sums, calls the tools that a prompt names,
+/// refuses what they refuse in their words, and answers by rules: it does sums, calls the tools that a prompt asks for,
 /// fills schemas, and echoes everything else. The same request always gets the same answer. Any key
 /// will do.
 #[derive(Debug, Args)]

@@ -40,8 +40,8 @@ const FILLING: &[&str] = &[
     "me", "must", "my", "now", "ok", "please", "should", "so", "the", "this", "to", "tool", "want", "would", "you",
     "your",
 ];
-/// Words between two steps.
-const NEXT: &[&str] = &["afterwards", "finally", "lastly", "next", "then"];
+/// Words between two steps. "next" is one at the beginning of a clause.
+const NEXT: &[&str] = &["afterwards", "finally", "lastly", "then"];
 
 /// The steps of a prompt that ask for a tool. "then", "after that" and the like begin a new one; a step that asks for no
 /// tool is none.
@@ -50,7 +50,12 @@ pub(super) fn steps<'a>(prompt: &'a str, functions: &[&'a Function]) -> Vec<Step
     let words: Vec<Word<'a>> = words(prompt).collect();
     for (place, word) in words.iter().enumerate() {
         let following = words.get(place + 1).map(|word| word.lower.as_str()).unwrap_or_default();
-        if NEXT.contains(&word.lower.as_str()) || (word.lower == "after" && ["that", "this"].contains(&following)) {
+        let begins_a_step = match word.lower.as_str() {
+            "after" => ["that", "this"].contains(&following),
+            "next" => reader.clause.is_new(),
+            other => NEXT.contains(&other),
+        };
+        if begins_a_step {
             reader.end_step(prompt, word.start);
             continue;
         }
@@ -123,6 +128,11 @@ impl Clause {
         } else if !FILLING.contains(&word) && !word.is_empty() {
             self.has_words = true;
         }
+    }
+
+    /// Has nothing been said in it yet?
+    fn is_new(&self) -> bool {
+        !self.asks && !self.refuses && !self.discusses && !self.has_words
     }
 
     /// Is a tool that is named here asked for? An order may be nothing but its name; what is listed behind one that was
@@ -209,6 +219,7 @@ mod tests {
             ("Could you run Bash with `ls`?", &[&["Bash"]]),
             ("Don't call get_time, use get_weather", &[&["get_weather"]]),
             ("Call get_weather but not get_time", &[&["get_weather"]]),
+            ("Use get_weather for the next city, next get_time", &[&["get_weather"], &["get_time"]]),
         ] {
             assert_eq!(asked(prompt), steps, "{prompt}");
         }

@@ -6,10 +6,6 @@ use ikigai_core::{Arguments, Block, Dialect, FinishReason, Json, Part, Request, 
 
 use super::{Talk, thoughts, tokens};
 
-/// The longest answer, in tokens, where neither the request nor the model says another: a prompt that is said back is as
-/// long as its sender likes.
-const LONGEST: u64 = 65_536;
-
 /// Makes content into the whole answer.
 pub(crate) fn finish(mut content: Vec<Block>, reason: FinishReason, request: &Request, talk: &Talk<'_>) -> Response {
     let thoughts = thoughts::about(request, &content, talk);
@@ -20,7 +16,9 @@ pub(crate) fn finish(mut content: Vec<Block>, reason: FinishReason, request: &Re
     let mut answer = Limited { content, reason, stopped_by: None };
     answer.stop_at(&request.stop);
     thoughts::sign(&mut answer.content, thoughts.happened, request, talk);
-    answer.cut_to(limit(request).saturating_sub(thoughts.tokens));
+    if let Some(limit) = limit(request) {
+        answer.cut_to(limit.saturating_sub(thoughts.tokens));
+    }
     let mut usage = tokens::prompt_usage(request, talk);
     usage.output_tokens = answer.content.iter().map(tokens::of_block).sum();
     usage.thinking_tokens = thoughts.tokens;
@@ -46,9 +44,9 @@ pub(crate) fn finish(mut content: Vec<Block>, reason: FinishReason, request: &Re
 }
 
 /// The token limit of the answer, thinking included.
-fn limit(request: &Request) -> u64 {
+fn limit(request: &Request) -> Option<u64> {
     let asked = request.max_output_tokens.and_then(|limit| u64::try_from(limit).ok());
-    asked.or(rules_for(&request.model).max_output.map(u64::from)).unwrap_or(LONGEST)
+    asked.or(rules_for(&request.model).max_output.map(u64::from))
 }
 
 fn id(talk: &Talk<'_>) -> String {

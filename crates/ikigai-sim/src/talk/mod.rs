@@ -44,6 +44,10 @@ impl Talk<'_> {
     }
 }
 
+/// The longest text, in characters: a prompt that is said back is as long as its sender likes, and an answer in pieces takes
+/// many times its room.
+const LONGEST: usize = 1 << 18;
+
 /// The answer to a request.
 pub(crate) fn answer(request: &Request, talk: &Talk<'_>) -> Response {
     let turn = Turn::of(request);
@@ -56,7 +60,13 @@ pub(crate) fn answer(request: &Request, talk: &Talk<'_>) -> Response {
             .collect();
         return finish(content, FinishReason::ToolUse, request, talk);
     }
-    finish(vec![Block::text(text(request, &turn))], FinishReason::Stop, request, talk)
+    let mut text = text(request, &turn);
+    let mut reason = FinishReason::Stop;
+    if let Some((end, _)) = text.char_indices().nth(LONGEST) {
+        text.truncate(end);
+        reason = FinishReason::Length;
+    }
+    finish(vec![Block::text(text)], reason, request, talk)
 }
 
 fn text(request: &Request, turn: &Turn<'_>) -> String {

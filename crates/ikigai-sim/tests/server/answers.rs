@@ -8,7 +8,7 @@ use ikigai_sim::{Config, Fault, FaultRule, Script, Sim};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-use crate::support::{Got, ask, control, send};
+use crate::support::{Got, ask, control, send, send_for};
 
 /// Asks for a long answer as a stream, with a fault.
 fn broken(sim: &Sim, dialect: Dialect, fault: &str) -> Got {
@@ -146,7 +146,9 @@ async fn waiting_is_waiting() {
     let began = Instant::now();
     let got = broken(&sim, Dialect::OpenaiChat, "slow_first_byte,ms=150");
     assert!(began.elapsed() >= Duration::from_millis(150) && got.whole);
-    let stalled = broken(&sim, Dialect::OpenaiChat, "stall");
+    let (path, body) = ask(Dialect::OpenaiChat, "count to 200", true);
+    let headers = "authorization: Bearer key\r\nx-sim-fault: stall\r\n";
+    let stalled = send_for(Duration::from_secs(2), &sim, &path, headers, &body);
     assert!(!stalled.whole && stalled.error.is_some(), "the connection stays open: {stalled:?}");
     assert!(answer().starts_with(&stalled.response(Dialect::OpenaiChat).text()));
 }

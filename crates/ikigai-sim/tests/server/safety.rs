@@ -162,3 +162,13 @@ async fn a_private_simulator_answers_its_owner_and_tells_nobody_what_was_said() 
     assert_eq!(send_with(&sim, &path, &owner, &body).status(), 200);
     assert_eq!(sim.requests(), []);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_said_back_has_an_end() {
+    let sim = Sim::start().await.unwrap();
+    let text = format!("say {}", "x".repeat(300_000));
+    let body = json!({"model": "llama-3", "messages": [{"role": "user", "content": text}]});
+    let got = send(&sim, "/v1/chat/completions", "", &body).json();
+    let said = got["choices"][0]["message"]["content"].as_str().unwrap();
+    assert_eq!((said.len(), got["choices"][0]["finish_reason"].clone()), (1 << 18, json!("length")));
+}

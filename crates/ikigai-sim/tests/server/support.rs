@@ -56,8 +56,14 @@ pub(crate) fn control(sim: &Sim, verb: &str, body: &Value) -> Got {
 
 /// Sends a request with these headers and no key but what is in them.
 pub(crate) fn send_with(sim: &Sim, path: &str, headers: &str, body: &Value) -> Got {
+    // For a machine that does much else.
+    send_for(Duration::from_secs(60), sim, path, headers, body)
+}
+
+/// The same, with another patience when nothing comes.
+pub(crate) fn send_for(patience: Duration, sim: &Sim, path: &str, headers: &str, body: &Value) -> Got {
     let mut stream = TcpStream::connect(sim.url().strip_prefix("http://").unwrap()).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(4))).unwrap();
+    stream.set_read_timeout(Some(patience)).unwrap();
     let body = body.to_string();
     write!(
         stream,
