@@ -438,7 +438,7 @@ fn answers_that_are_not_even_http() {
 }
 
 #[test]
-fn what_is_around_the_text_of_a_stream() {
+fn what_is_around_the_text_of_a_chat_stream() {
     let endless = 40 << 20;
     let logprobs = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"logprobs\":{\"content\":[{\"token\":\"a\",\"logprob\":-0.12345678,\"bytes\":[97],\"top_logprobs\":[]}]}}]}\n\n";
     stream("log probabilities", CHAT, made("", logprobs, endless, ""));
@@ -448,18 +448,4 @@ fn what_is_around_the_text_of_a_stream() {
     stream("fields of a choice", CHAT, made("", nested, endless, ""));
     let others = "data: {\"choices\":[{\"index\":#####,\"delta\":{\"content\":\"a\"}}]}\n\n";
     stream("choices", CHAT, made("", others, endless, ""));
-    let start = "data: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"role\":\"assistant\",\"content\":[],\"model\":\"m\"}}\n\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n";
-    let delta = "data: {\"type\":\"message_delta\",\"delta\":{\"x#####\":1},\"usage\":{\"y#####\":1},\"z#####\":1}\n\n";
-    stream("fields of a message", CLAUDE, made(start, delta, endless, ""));
-    let citation = "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"citations_delta\",\"citation\":{\"type\":\"x\"}}}\n\n";
-    stream("citations", CLAUDE, made(start, citation, endless, ""));
-    let signature = "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"signature_delta\",\"signature\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}}\n\n";
-    stream("signatures", CLAUDE, made(start, signature, endless, ""));
-    let gemini = "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"a\"}]},\"x#####\":1,\"groundingMetadata\":{\"y#####\":1}}],\"z#####\":1}\n\n";
-    stream("fields of a candidate", GEMINI, made("", gemini, endless, ""));
-    let response =
-        "data: {\"type\":\"response.in_progress\",\"x#####\":1,\"response\":{\"id\":\"r\",\"y#####\":1}}\n\n";
-    stream("fields of a response", RESPONSES, made("", response, endless, ""));
-    let item = "data: {\"type\":\"response.output_item.added\",\"output_index\":#####,\"item\":{\"type\":\"message\",\"id\":\"i#####\",\"content\":[]}}\n\n";
-    stream("items with numbers", RESPONSES, made("", item, endless, ""));
 }

@@ -18,8 +18,8 @@ pub(super) struct Budget {
     held: usize,
 }
 
-/// After so many bytes the reader is looked into, and later again when there is half as much more as it held.
-const LOOK: usize = 1 << 20;
+/// After this share of what it may hold the reader is looked into, and again when there is half as much more as it held.
+const SHARE: usize = 32;
 
 impl Budget {
     pub(super) fn new(limits: &Limits) -> Self {
@@ -62,7 +62,7 @@ impl Budget {
     /// Checks what the reader holds, from time to time. `bytes` have come so far.
     #[inline]
     pub(super) fn look_into(&mut self, bytes: usize, held: impl FnOnce() -> usize) -> Result<(), Error> {
-        if bytes - self.looked_at <= LOOK.max(self.held / 2) {
+        if bytes - self.looked_at <= (self.limits.body / SHARE).max(self.held / 2) {
             return Ok(());
         }
         self.looked_at = bytes;

@@ -171,7 +171,8 @@ impl Items {
 
     /// About how many bytes it takes.
     pub(super) fn held(&self) -> usize {
-        self.items.iter().map(|item| ENTRY + item.held()).sum()
+        // Each may stand at two places.
+        self.items.iter().map(|item| 3 * ENTRY + item.held()).sum()
     }
 
     /// Takes everything out.
