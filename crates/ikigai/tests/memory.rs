@@ -37,16 +37,25 @@ struct Made {
     unit: Bytes,
     length: usize,
     end: Bytes,
+    /// Each `#####` of a unit becomes another number.
+    numbered: bool,
 }
 
 fn made(beginning: &str, unit: &str, length: usize, end: &str) -> Made {
     let many = unit.repeat((16 << 10) / unit.len() + 1);
-    Made { beginning: beginning.to_owned().into(), unit: many.into(), length, end: end.to_owned().into() }
+    Made {
+        beginning: beginning.to_owned().into(),
+        unit: many.into(),
+        length,
+        end: end.to_owned().into(),
+        numbered: unit.contains("#####"),
+    }
 }
 
 impl Made {
     fn body(&self) -> Body {
-        let Made { beginning, unit, length, end } = self.clone();
+        let Made { beginning, unit, length, end, numbered } = self.clone();
+        let mut number = 0;
         let (mut first, mut last, mut left) = (Some(beginning), Some(end), length);
         Body::poll_fn(move |_| {
             if let Some(first) = first.take().filter(|first| !first.is_empty()) {
@@ -54,6 +63,15 @@ impl Made {
             }
             if left > 0 {
                 left = left.saturating_sub(unit.len());
+                if numbered {
+                    let mut text = String::with_capacity(unit.len() * 2);
+                    for part in std::str::from_utf8(&unit).unwrap().split("#####") {
+                        number += 1;
+                        text.push_str(part);
+                        text.push_str(&number.to_string());
+                    }
+                    return Poll::Ready(Some(Ok(text.into())));
+                }
                 return Poll::Ready(Some(Ok(unit.clone())));
             }
             Poll::Ready(last.take().map(Ok))
@@ -69,7 +87,7 @@ impl Made {
         }
         encoder.write_all(&self.end).unwrap();
         let packed = encoder.finish().unwrap();
-        Made { beginning: packed.into(), unit: Bytes::new(), length: 0, end: Bytes::new() }
+        Made { beginning: packed.into(), unit: Bytes::new(), length: 0, end: Bytes::new(), numbered: false }
     }
 }
 
@@ -378,7 +396,7 @@ fn raw(beginning: &'static str, piece: &'static str) -> String {
 
 #[test]
 fn answers_that_are_not_even_http() {
-    let seconds = std::time::Duration::from_secs;
+    let soon = std::time::Duration::from_millis(500);
     for (case, beginning, piece) in [
         ("headers without an end", "HTTP/1.1 200 OK\r\n", "x-a: bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\r\n"),
         ("one header without an end", "HTTP/1.1 200 OK\r\nx-a: ", "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"),
@@ -396,7 +414,7 @@ fn answers_that_are_not_even_http() {
         ("two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}", ""),
         ("a failure without an end", "HTTP/1.1 500 No\r\n\r\n", "                                        "),
     ] {
-        let timeouts = ikigai::transport::Timeouts::default().head(seconds(2)).first_event(seconds(2)).idle(seconds(2));
+        let timeouts = ikigai::transport::Timeouts::default().head(soon).first_event(soon).idle(soon);
         let http = ikigai::transport::Http::builder().no_proxy().build().unwrap();
         let client = Client::builder()
             .transport(http)
@@ -404,7 +422,7 @@ fn answers_that_are_not_even_http() {
             .base_url("anthropic", raw(beginning, piece))
             .retry(Retry::never())
             .limits(limits())
-            .timeouts(timeouts.total(seconds(10)))
+            .timeouts(timeouts.total(4 * soon))
             .build()
             .unwrap();
         within(case, limits().body, || async move {
@@ -417,4 +435,17 @@ fn answers_that_are_not_even_http() {
             println!("{case}: {whole}; {streamed}");
         });
     }
+}
+
+#[test]
+fn what_is_around_the_text_of_a_chat_stream() {
+    let endless = 40 << 20;
+    let logprobs = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"logprobs\":{\"content\":[{\"token\":\"a\",\"logprob\":-0.12345678,\"bytes\":[97],\"top_logprobs\":[]}]}}]}\n\n";
+    stream("log probabilities", CHAT, made("", logprobs, endless, ""));
+    let fields = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}],\"x#####\":1,\"y#####\":2,\"z#####\":3}\n\n";
+    stream("fields of a chunk", CHAT, made("", fields, endless, ""));
+    let nested = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"x\":{\"a#####\":1,\"b#####\":[]}}]}\n\n";
+    stream("fields of a choice", CHAT, made("", nested, endless, ""));
+    let others = "data: {\"choices\":[{\"index\":#####,\"delta\":{\"content\":\"a\"}}]}\n\n";
+    stream("choices", CHAT, made("", others, endless, ""));
 }

@@ -122,6 +122,9 @@ impl StreamDecoder {
         let (reader, progress) = (&mut self.reader, &mut self.progress);
         let outcome = self.sse.feed(bytes, |frame| progress.pass(reader, frame, out));
         self.report(outcome, out);
+        if let Err(reached) = self.progress.budget.look_into(self.progress.bytes, || self.reader.dialects().held()) {
+            self.fail(reached, out);
+        }
     }
 
     /// The end of the bytes: appends what is still owed.
@@ -161,7 +164,9 @@ impl StreamDecoder {
     }
 
     fn fail(&mut self, error: Error, out: &mut Vec<Event>) {
-        self.progress.fail(&mut self.reader, error, out);
+        if !self.progress.ended {
+            self.progress.fail(&mut self.reader, error, out);
+        }
     }
 }
 

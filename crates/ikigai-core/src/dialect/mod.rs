@@ -251,6 +251,11 @@ pub(crate) trait ReadFrames {
 
     /// Writes what has arrived but is held back, because the stream is about to fail.
     fn flush(&mut self, _out: &mut Vec<Event>) {}
+
+    /// About how many bytes the reader holds of what is in no event yet. Not cheap.
+    fn held(&self) -> usize {
+        0
+    }
 }
 
 /// What a reader makes of a frame.

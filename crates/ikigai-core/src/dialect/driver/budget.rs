@@ -13,11 +13,17 @@ pub(super) struct Budget {
     content: usize,
     /// How many values the arguments of calls hold.
     values: usize,
+    /// How many bytes had come when the reader was last looked into, and what it held then.
+    looked_at: usize,
+    held: usize,
 }
+
+/// After this share of what it may hold the reader is looked into, and again when there is half as much more as it held.
+const SHARE: usize = 32;
 
 impl Budget {
     pub(super) fn new(limits: &Limits) -> Self {
-        Budget { limits: *limits, blocks: 0, open: 0, content: 0, values: 0 }
+        Budget { limits: *limits, blocks: 0, open: 0, content: 0, values: 0, looked_at: 0, held: 0 }
     }
 
     /// Counts an event.
@@ -59,6 +65,18 @@ impl Budget {
             | Event::Error { .. }
             | Event::Other { .. } => Ok(()),
         }
+    }
+
+    /// Checks what the reader holds, from time to time. `bytes` have come so far.
+    #[inline]
+    pub(super) fn look_into(&mut self, bytes: usize, held: impl FnOnce() -> usize) -> Result<(), Error> {
+        if bytes - self.looked_at <= (self.limits.body / SHARE).max(self.held / 2) {
+            return Ok(());
+        }
+        self.looked_at = bytes;
+        self.held = held();
+        // It is copied at the end.
+        self.limits.check_content(self.held.saturating_mul(2))
     }
 
     fn open(&mut self) -> Result<(), Error> {

@@ -43,6 +43,9 @@ pub(super) fn grows(name: &str, value: &RawValue) -> bool {
     }
 }
 
+/// About what a field or an item takes beside its text.
+const ENTRY: usize = 200;
+
 /// An object so far.
 #[derive(Debug, Default)]
 pub(super) struct Merged {
@@ -97,6 +100,12 @@ impl Merged {
 
     fn grow_all(&mut self, object: &str) {
         each_field(object, |name, value| self.grow(name, value));
+    }
+
+    /// About how many bytes it takes.
+    pub(super) fn held(&self) -> usize {
+        // Each name is kept twice.
+        self.fields.iter().map(|(name, value)| ENTRY + 2 * name.len() + value.held()).sum()
     }
 
     pub(super) fn into_fields(self) -> Fields {
@@ -160,6 +169,12 @@ impl Items {
         items.iter().for_each(|item| self.push(&item.0));
     }
 
+    /// About how many bytes it takes.
+    pub(super) fn held(&self) -> usize {
+        // Each may stand at two places.
+        self.items.iter().map(|item| 3 * ENTRY + item.held()).sum()
+    }
+
     /// Takes everything out.
     pub(super) fn take(&mut self) -> Vec<Json> {
         std::mem::take(self).items.into_iter().map(Grown::into_json).collect()
@@ -219,6 +234,15 @@ impl Grown {
                 Grown::Object(object)
             }
             _ => Grown::Value(known),
+        }
+    }
+
+    fn held(&self) -> usize {
+        match self {
+            Grown::Value(value) => value.text().len(),
+            Grown::Text(text) | Grown::WholeItems(text) => text.len(),
+            Grown::List(items) => items.held(),
+            Grown::Object(object) => object.held(),
         }
     }
 

@@ -276,6 +276,11 @@ impl Decoder {
 }
 
 impl ReadFrames for Decoder {
+    fn held(&self) -> usize {
+        let around = [&self.body, &self.choice, &self.message].map(Merged::held).into_iter().sum::<usize>();
+        around + self.others.held() + self.speech.len()
+    }
+
     fn glance(&mut self, data: &str, out: &mut Vec<Event>) -> Option<()> {
         let (mut said, mut id, mut created, mut usage, mut logprobs) = (None, None, None, None, None);
         self.alike.read(data.as_bytes(), |slot, place| match slot {
