@@ -44,5 +44,6 @@ pub use key::Key;
 pub(crate) use lookup::Lookup;
 pub use lookup::{CredentialsError, Found, KeySource, MissingKey};
 
-#[cfg(all(test, feature = "settings"))]
+#[cfg(test)]
+#[cfg(feature = "settings")]
 mod config_tests;
