@@ -44,5 +44,6 @@ pub use key::Key;
 pub use lookup::{CredentialsError, Found, KeySource, MissingKey};
 pub(crate) use lookup::{Lookup, is_private};
 
-#[cfg(all(test, feature = "settings"))]
+#[cfg(test)]
+#[cfg(feature = "settings")]
 mod config_tests;
