@@ -19,7 +19,7 @@ use super::{
 };
 use crate::limits::limit_reached;
 use crate::wire::{Frame, Ids, Sse, SseError};
-use crate::{Block, Dialect, Error, Event, Json, Limits, Loss};
+use crate::{Dialect, Error, Event, Json, Limits, Loss};
 
 /// Decodes a stream of one dialect: bytes in, cut anywhere; canonical events out.
 ///
@@ -236,7 +236,7 @@ impl Progress {
             out.splice(from + 1..from + 1, self.held.drain(..));
         }
         if let Some(texts) = &mut self.texts {
-            note_texts(texts, self.dialect, from, out);
+            texts.note(self.dialect, from, out);
         }
         let mut reached = None;
         for (place, event) in out.iter().enumerate().skip(from) {
@@ -285,29 +285,6 @@ impl Progress {
         }
         out.push(Event::Error { error: Box::new(error) });
     }
-}
-
-/// Measures the texts in the events that begin at `from`. Before the end, their sources are told.
-fn note_texts(texts: &mut Texts, dialect: Dialect, from: usize, out: &mut Vec<Event>) {
-    for event in out.iter().skip(from) {
-        match event {
-            Event::TextDelta { index, text } => texts.push(*index, text),
-            Event::BlockStart { index, block: Block::Text(text) } => match text.is_refusal() {
-                true => texts.leave_out(*index),
-                false => texts.push(*index, &text.text),
-            },
-            _ => {}
-        }
-    }
-    let Some(Event::Done { provider_data, .. }) = out.last() else { return };
-    let found = hosted::found(dialect, provider_data, texts);
-    let place = out.len() - 1;
-    let cited = found.citations.into_iter().map(|(index, citation)| (index, Box::new(citation)));
-    let mut told: Vec<Event> = cited.map(|(index, citation)| Event::Citation { index, citation }).collect();
-    if !found.sources.is_empty() {
-        told.push(Event::Sources { sources: found.sources });
-    }
-    out.splice(place..place, told);
 }
 
 fn excerpt(text: &str) -> &str {

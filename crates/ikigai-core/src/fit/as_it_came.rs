@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::history::is_unsigned_tool_turn;
 use super::thinking::Obstacles;
+use super::tool_turn::is_unsigned_tool_turn;
 use super::{Fitted, FittedFormat, FittedThinking, FittedTool, Fitting, Marks, Spelling};
 use crate::wire::ToolNames;
 use crate::{Error, OutputFormat};

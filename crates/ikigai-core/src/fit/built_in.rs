@@ -25,6 +25,7 @@ pub(crate) fn ask<'a>(
     let count = request.tools.iter().filter(|tool| matches!(tool, Tool::BuiltIn(_))).count();
     let company = if count == 1 { Company::Alone } else { Company::Others };
     let mut tools = Vec::with_capacity(request.tools.len());
+    let mut is_new = false;
     for (index, tool) in std::mem::take(&mut request.tools).into_iter().enumerate() {
         let Tool::BuiltIn(built_in) = tool else {
             tools.push(tool);
@@ -45,6 +46,7 @@ pub(crate) fn ask<'a>(
             lose(LossCode::NotInDialect, "this API has no such tool; it is left out".to_owned());
             continue;
         };
+        is_new = true;
         let Asked { tool: entry, top, lost, emulated } = asked;
         if let Some(why) = emulated {
             lose(LossCode::Changed, why.to_owned());
@@ -58,9 +60,8 @@ pub(crate) fn ask<'a>(
             request.provider_data.set_part(dialect, Part::Extra, name, value);
         }
     }
-    let runs_tools = tools.iter().any(|tool| matches!(tool, Tool::Other(_)));
     let has_functions = tools.iter().any(|tool| matches!(tool, Tool::Function(_)));
-    if dialect == Dialect::Gemini && runs_tools && has_functions && !target.quirks.gemini.no_tool_invocations {
+    if dialect == Dialect::Gemini && is_new && has_functions && !target.quirks.gemini.no_tool_invocations {
         let config = json!({"includeServerSideToolInvocations": true});
         request.provider_data.set_part(dialect, Part::Extra, "toolConfig", config);
     }

@@ -22,6 +22,7 @@ mod place;
 mod sampling;
 mod schema;
 mod thinking;
+mod tool_turn;
 mod tools;
 
 use std::borrow::Cow;
@@ -41,10 +42,10 @@ pub use names::ToolNames;
 pub(crate) use place::Place;
 pub(crate) use schema::Subset;
 
-use history::is_unsigned_tool_turn;
 use ids::{CallIds, IdForm};
 use names::Respelled;
 use thinking::Obstacles;
+use tool_turn::is_unsigned_tool_turn;
 
 /// Whether a request is written as it came, or in our own spelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

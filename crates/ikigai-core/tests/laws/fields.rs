@@ -185,10 +185,10 @@ fn tools() -> Vec<Case> {
 /// A tool that the provider runs, as each dialect writes one.
 fn own_tool(dialect: Dialect) -> Value {
     match dialect {
-        Dialect::Anthropic => json!({"type": "web_search_20250305", "name": "web_search", "max_uses": 3}),
+        Dialect::Anthropic => json!({"type": "memory_20250818", "name": "memory"}),
         Dialect::OpenaiChat => json!({"type": "custom", "custom": {"name": "patch", "description": "Patches."}}),
-        Dialect::OpenaiResponses => json!({"type": "web_search"}),
-        Dialect::Gemini => json!({"googleSearch": {}}),
+        Dialect::OpenaiResponses => json!({"type": "image_generation"}),
+        Dialect::Gemini => json!({"googleMaps": {}}),
         Dialect::BedrockConverse => json!({"systemTool": {"name": "nova_grounding"}}),
     }
 }

@@ -1,7 +1,7 @@
 //! Citations, sources and what providers' tools did, in what providers really sent.
 
 use crate::support::findings::Findings;
-use crate::support::recordings::exchanges;
+use crate::support::recordings::{Kind, exchanges};
 use crate::support::wire::{OfValues as _, collect, decode, encode, reply};
 use ikigai_core::{Block, CitedSource, Dialect, FinishReason, Marks, Part, Response};
 use serde_json::Value;
@@ -9,10 +9,13 @@ use serde_json::Value;
 /// Recordings whose text was changed after the provider had counted its bytes.
 const ALTERED: [&str; 2] = ["093fa665", "15556f0d"];
 
-/// Every answer of a dialect, whole and streamed.
+/// A recording in which a result names another call than the one that was made.
+const RENAMED: &str = "e9cf228f";
+
+/// Every recorded answer of a dialect, whole and streamed.
 fn answers(dialect: Dialect) -> Vec<(String, Response)> {
     let mut answers = Vec::new();
-    for exchange in exchanges(dialect) {
+    for exchange in exchanges(dialect).into_iter().filter(|exchange| exchange.kind == Kind::Recorded) {
         if let Some(sse) = &exchange.response.sse {
             answers.push((exchange.id.clone(), collect(decode(dialect, sse.as_bytes()))));
         } else if let Some(Ok(answer)) = exchange.response.body().map(|body| dialect.read_response(&body)) {
@@ -136,7 +139,7 @@ fn searches_of_anthropic_and_openai_are_searches_for_each_others_clients() {
                 Block::ProviderResult(result) => result.sources.iter().all(|source| source.url.is_some()),
                 _ => true,
             });
-            if searches(&answer).is_empty() || dangling || !pages {
+            if searches(&answer).is_empty() || dangling || !pages || id.ends_with(RENAMED) {
                 continue;
             }
             findings.case();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::dialect::hosted::{self, text};
+use crate::dialect::hosted::{self, at, text};
 use crate::dialect::seal::Sealed;
 use crate::{
     Arguments, Block, Citation, CitedSource, Document, Fields, FoundSource, Json, Location, Other, ProviderCall,
@@ -48,7 +48,7 @@ fn call(kind: &str, data: &Json) -> ProviderCall {
         tool,
         name,
         arguments,
-        caller: text(&value["caller"]["tool_id"]),
+        caller: text(at(value, "/caller/tool_id")),
         server: text(&value["server_name"]),
         ..ProviderCall::default()
     }
@@ -92,7 +92,7 @@ fn result(kind: &str, value: &Value) -> ProviderResult {
         }
         ProviderTool::WebFetch => {
             if let Some(url) = text(&content["url"]) {
-                let title = text(&content["content"]["title"]);
+                let title = text(at(content, "/content/title"));
                 let date = text(&content["retrieved_at"]);
                 result.sources.push(FoundSource { title, date, ..FoundSource::url(url) });
             }
@@ -117,8 +117,8 @@ fn result(kind: &str, value: &Value) -> ProviderResult {
 
 /// The document that was fetched.
 fn document(value: &Value) -> Option<Block> {
-    let (media_type, data) = (text(&value["source"]["media_type"])?, text(&value["source"]["data"])?);
-    let source = match value["source"]["type"].as_str()? {
+    let (media_type, data) = (text(at(value, "/source/media_type"))?, text(at(value, "/source/data"))?);
+    let source = match at(value, "/source/type").as_str()? {
         "text" => Source::Text { media_type, text: data },
         "base64" => Source::Base64 { media_type, data },
         _ => return None,

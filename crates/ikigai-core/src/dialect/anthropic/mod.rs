@@ -16,7 +16,9 @@
 //! | where | part | what |
 //! |---|---|---|
 //! | thinking | state | `signature`, `redacted_data` |
-//! | everywhere | extra | wire fields that the format has no place for, such as `citations` on a text |
+//! | citation, call and result of a server tool | state | `wire`: the object as it came |
+//! | everywhere | extra | wire fields that the format has no place for |
+//! | server tool | shape | `entry`: its entry as it came |
 //! | request | extra | also `betas`: features to ask for in the `anthropic-beta` header, which the caller sets |
 //! | answer, usage | answer | all else that they say: `stop_reason`, `stop_sequence`, `service_tier`, … |
 //! | error | answer | `error`: the provider's own error object |

@@ -1,8 +1,8 @@
 //! One part of a content, and the block that it is.
 //!
 //! A part has exactly one data member (`text`, `inlineData`, `functionCall`, …) and perhaps siblings that describe it.
-//! A part that is none of ours, such as executed code, a hosted tool's trace or a video, is kept whole as a block of
-//! this dialect.
+//! Executed code and a hosted tool's trace are calls and results that keep their part (`hosted.rs`). A part that is none of
+//! ours, such as a video, is kept whole as a block of this dialect.
 
 use std::borrow::Cow;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::dialect::hosted::{self, Found, Texts, text};
+use crate::dialect::hosted::{self, Found, Texts, at, text};
 use crate::{
     Arguments, Block, Citation, CitedSource, Fields, FoundSource, Json, Location, Part, ProviderCall, ProviderData,
     ProviderFailure, ProviderResult, ProviderTool, Span,
@@ -93,7 +93,7 @@ pub(crate) fn found(data: &ProviderData, texts: &Texts) -> Found {
         grounded(grounding.value(), texts, &mut found);
     }
     if let Some(context) = kept.get("urlContextMetadata") {
-        let pages = context.value()["urlMetadata"].as_array().into_iter().flatten();
+        let pages = at(context.value(), "/urlMetadata").as_array().into_iter().flatten();
         found.sources.extend(pages.filter_map(|page| text(&page["retrievedUrl"])).map(FoundSource::url));
     }
     if let Some(recited) = kept.get("citationMetadata") {

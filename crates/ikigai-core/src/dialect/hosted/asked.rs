@@ -52,6 +52,18 @@ pub(crate) fn user_location(value: &Value) -> Option<UserLocation> {
     (place != UserLocation::default()).then_some(place)
 }
 
+/// The same, to be sent.
+pub(crate) fn approximate(place: &UserLocation) -> Value {
+    let mut fields = Map::new();
+    fields.insert("type".to_owned(), json!("approximate"));
+    let said =
+        [("city", &place.city), ("region", &place.region), ("country", &place.country), ("timezone", &place.timezone)];
+    for (name, text) in said {
+        say(&mut fields, name, text.as_ref().map(|text| json!(text)));
+    }
+    Value::Object(fields)
+}
+
 pub(crate) fn number(number: Option<u64>) -> Option<Value> {
     number.map(|number| json!(number))
 }

@@ -22,7 +22,7 @@ use crate::{
     ProviderTool, Request, Response, Text, Tool, Usage,
 };
 
-pub(crate) use asked::{Asked, Company, domains, number, say, user_location};
+pub(crate) use asked::{Asked, Company, approximate, domains, number, say, user_location};
 pub(crate) use lower::{lower, or_same};
 pub(crate) use stream::Lowering;
 pub(crate) use texts::Texts;
@@ -49,6 +49,11 @@ pub(crate) fn is_half(block: &Block, dialect: Dialect) -> bool {
 /// Keeps a wire object whole.
 pub(crate) fn keep_wire(data: &mut ProviderData, dialect: Dialect, wire: Json) {
     data.set_part(dialect, Part::State, WIRE, wire);
+}
+
+/// A value inside a wire object; `null` if it is not there.
+pub(crate) fn at<'v>(value: &'v Value, path: &str) -> &'v Value {
+    value.pointer(path).unwrap_or(&Value::Null)
 }
 
 /// A text of a wire object.
@@ -124,7 +129,7 @@ fn entry(tool: &BuiltIn, dialect: Dialect) -> Option<&Json> {
 
 /// What asks for a tool; `None` if there is no such tool.
 pub(crate) fn ask(tool: &BuiltIn, dialect: Dialect, company: Company, quirks: &Quirks) -> Option<Asked> {
-    let version = entry(tool, dialect).and_then(|entry| text(&entry.value()["type"]));
+    let version = entry(tool, dialect).and_then(|entry| text(at(entry.value(), "/type")));
     match dialect {
         Dialect::Anthropic => anthropic::built_in::write(tool, version.as_deref()),
         Dialect::OpenaiChat if quirks.chat.web_search_tool => openai_chat::built_in::write(tool),
@@ -174,3 +179,6 @@ pub(crate) fn with_own_citations(text: &Text, dialect: Dialect, spelling: Spelli
     own.provider_data.set_part(dialect, Part::Extra, name, Json::of(&wires).unwrap_or_default());
     Some(own)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,8 @@
 //! The visible texts of an answer, as one.
 
+use super::found;
 use crate::span::Ruler;
-use crate::{Block, Citation, Span};
+use crate::{Block, Citation, Dialect, Event, Span};
 
 /// The lengths of the visible texts of an answer, whose places a wire counts through all of them.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +38,29 @@ impl Texts {
     /// Notes that a block is not a part of the text.
     pub(crate) fn leave_out(&mut self, index: usize) {
         self.left_out.push(index);
+    }
+
+    /// Measures the texts in the events that begin at `from`. Before the end, their sources are told.
+    pub(crate) fn note(&mut self, dialect: Dialect, from: usize, out: &mut Vec<Event>) {
+        for event in out.iter().skip(from) {
+            match event {
+                Event::TextDelta { index, text } => self.push(*index, text),
+                Event::BlockStart { index, block: Block::Text(text) } => match text.is_refusal() {
+                    true => self.leave_out(*index),
+                    false => self.push(*index, &text.text),
+                },
+                _ => {}
+            }
+        }
+        let Some(Event::Done { provider_data, .. }) = out.last() else { return };
+        let found = found(dialect, provider_data, self);
+        let place = out.len() - 1;
+        let cited = found.citations.into_iter().map(|(index, citation)| (index, Box::new(citation)));
+        let mut told: Vec<Event> = cited.map(|(index, citation)| Event::Citation { index, citation }).collect();
+        if !found.sources.is_empty() {
+            told.push(Event::Sources { sources: found.sources });
+        }
+        out.splice(place..place, told);
     }
 
     /// The last block with text.

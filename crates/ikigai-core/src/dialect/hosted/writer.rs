@@ -22,17 +22,35 @@ pub(super) struct Writer {
     pub(super) model: Option<String>,
     /// Calls that wait for their results, where the wire has one object for both; with their places.
     waiting: HashMap<String, (usize, ProviderCall)>,
+    /// How many calls had no id.
+    unnamed: usize,
     pub(super) losses: Vec<Loss>,
 }
 
 impl Writer {
     pub(super) fn new(to: Dialect, provider: Option<&str>, model: Option<&str>) -> Self {
         let (provider, model) = (provider.map(str::to_owned), model.map(str::to_owned));
-        Writer { to, provider, model, waiting: HashMap::new(), losses: Vec::new() }
+        Writer { to, provider, model, waiting: HashMap::new(), unnamed: 0, losses: Vec::new() }
     }
 
     /// The objects that are written in the place of a call or a result.
     pub(super) fn run(&mut self, index: usize, block: &Block) -> Vec<Json> {
+        match block {
+            // Some name neither calls nor results: those belong together that follow each other.
+            Block::ProviderCall(call) if call.id.is_empty() => {
+                self.unnamed += 1;
+                let named = ProviderCall { id: self.unnamed.to_string(), ..call.clone() };
+                self.named(index, &Block::ProviderCall(named))
+            }
+            Block::ProviderResult(result) if result.call_id.is_empty() => {
+                let named = ProviderResult { call_id: self.unnamed.to_string(), ..result.clone() };
+                self.named(index, &Block::ProviderResult(named))
+            }
+            block => self.named(index, block),
+        }
+    }
+
+    fn named(&mut self, index: usize, block: &Block) -> Vec<Json> {
         if let Some(own) = block.wire(self.to) {
             return vec![own.clone()];
         }
@@ -261,8 +279,8 @@ impl Writer {
 
 /// A part that carries another provider's state where signatures are.
 fn signed(mut part: Value, sealed: Option<Sealed>) -> Value {
-    if let Some(sealed) = sealed {
-        part["thoughtSignature"] = Value::String(sealed.to_base64());
+    if let (Some(sealed), Some(fields)) = (sealed, part.as_object_mut()) {
+        fields.insert("thoughtSignature".to_owned(), Value::String(sealed.to_base64()));
     }
     part
 }

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::dialect::hosted::{Found, Texts, text};
+use crate::dialect::hosted::{Found, Texts, at, text};
 use crate::{Citation, CitedSource, FoundSource, Json, Marks, Part, ProviderData};
 
 use super::DIALECT;
@@ -35,7 +35,7 @@ pub(crate) fn found(data: &ProviderData, texts: &Texts) -> Found {
         found.sources.extend(list("citations").iter().filter_map(|url| text(url.value())).map(FoundSource::url));
     }
     for tool in list("message.executed_tools") {
-        let results = tool.value()["search_results"]["results"].as_array().cloned().unwrap_or_default();
+        let results = at(tool.value(), "/search_results/results").as_array().cloned().unwrap_or_default();
         found.sources.extend(results.iter().map(|value| FoundSource {
             url: text(&value["url"]),
             title: text(&value["title"]),
@@ -77,8 +77,8 @@ pub(crate) fn write_source(source: &FoundSource) -> Option<Value> {
 /// Strict clients want a title and a range.
 fn annotate(url: &str, title: Option<&str>, content: Option<&str>, (start, end): (usize, usize)) -> Value {
     let mut cited = json!({"url": url, "title": title.unwrap_or_default(), "start_index": start, "end_index": end});
-    if let Some(content) = content {
-        cited["content"] = json!(content);
+    if let (Some(content), Some(fields)) = (content, cited.as_object_mut()) {
+        fields.insert("content".to_owned(), json!(content));
     }
     json!({"type": "url_citation", "url_citation": cited})
 }

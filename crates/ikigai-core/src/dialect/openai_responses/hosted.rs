@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::dialect::hosted::{self, HALF, text};
+use crate::dialect::hosted::{self, HALF, at, text};
 use crate::dialect::media::data_url;
 use crate::span::Ruler;
 use crate::{
@@ -18,7 +18,7 @@ use super::DIALECT;
 /// The tool that an item is a call of; `None` for items that the client runs, or that are no calls.
 fn tool_of(kind: &str, item: &Value) -> Option<ProviderTool> {
     Some(match kind {
-        "web_search_call" => match item["action"]["type"].as_str() {
+        "web_search_call" => match at(item, "/action/type").as_str() {
             Some("open_page" | "find_in_page") => ProviderTool::WebFetch,
             _ => ProviderTool::WebSearch,
         },
@@ -80,7 +80,7 @@ fn fill(result: &mut ProviderResult, item: &Value) {
                 ..FoundSource::default()
             })
             .collect(),
-        _ => list(&item["action"]["sources"])
+        _ => list(at(item, "/action/sources"))
             .iter()
             .map(|found| FoundSource {
                 url: text(&found["url"]),
@@ -132,7 +132,7 @@ pub(super) fn is_the_clients(item: &Value) -> bool {
         | "local_shell_call"
         | "apply_patch_call"
         | "mcp_approval_request" => true,
-        "shell_call" => item["environment"]["type"] == "local",
+        "shell_call" => at(item, "/environment/type") == "local",
         "tool_search_call" => item["execution"] == "client",
         _ => false,
     }

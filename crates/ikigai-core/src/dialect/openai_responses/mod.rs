@@ -26,7 +26,8 @@
 //! | thinking | state | `id`, `encrypted_content` | what the provider wants back |
 //! | anywhere | extra | | wire fields without a canonical field: `store`, `service_tier`, `detail`, … |
 //! | text | extra | | the same, and those of the message item that begins with this text: `phase` |
-//! | text of an answer | answer | `annotations`, `logprobs` | what the model's texts come with |
+//! | text of an answer | answer | `logprobs` | what the model's texts come with |
+//! | citation, call of a hosted tool | state | `wire` | the object as it came; `half` on the result that is one item with its call |
 //! | answer | answer | | what the response object has beyond an echo of the request |
 //! | usage | answer | | counts that the format does not know |
 //! | request | shape | `model` | the model as asked: a request for that model is written as it was read |

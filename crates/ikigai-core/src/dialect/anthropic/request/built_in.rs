@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::dialect::hosted::{Asked, domains, number, say, user_location};
+use crate::dialect::hosted::{Asked, approximate, at, domains, number, say, user_location};
 use crate::{BuiltIn, CodeExecution, Json, WebFetch, WebSearch};
 
 use super::super::wire::read_cache;
@@ -44,7 +44,7 @@ pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
             max_uses: value["max_uses"].as_u64(),
             allowed_domains: domains(&value["allowed_domains"]),
             blocked_domains: domains(&value["blocked_domains"]),
-            citations: value["citations"]["enabled"].as_bool(),
+            citations: at(value, "/citations/enabled").as_bool(),
             max_content_tokens: value["max_content_tokens"].as_u64(),
             cache,
             ..WebFetch::default()
@@ -70,11 +70,7 @@ pub(crate) fn write(tool: &BuiltIn, version: Option<&str>) -> Option<Asked> {
             begin(SEARCH, "web_search");
             say(&mut entry, "max_uses", number(search.max_uses));
             lists(&mut entry, &search.allowed_domains, &search.blocked_domains, &mut asked);
-            if let Some(place) = &search.user_location {
-                let mut place = serde_json::to_value(place).unwrap_or_default();
-                place["type"] = json!("approximate");
-                say(&mut entry, "user_location", Some(place));
-            }
+            say(&mut entry, "user_location", search.user_location.as_ref().map(approximate));
             asked.lose("context_size", search.context_size.is_some());
         }
         BuiltIn::WebFetch(fetch) => {
@@ -97,10 +93,10 @@ pub(crate) fn write(tool: &BuiltIn, version: Option<&str>) -> Option<Asked> {
         BuiltIn::FileSearch(_) => return None,
     }
     if let Some(cache) = tool.cache() {
-        entry.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
-        if let (Some(ttl), Some(control)) = (&cache.ttl, entry.get_mut("cache_control")) {
-            control["ttl"] = json!(ttl);
-        }
+        let mut control = Map::new();
+        control.insert("type".to_owned(), json!("ephemeral"));
+        say(&mut control, "ttl", cache.ttl.as_ref().map(|ttl| json!(ttl)));
+        entry.insert("cache_control".to_owned(), Value::Object(control));
     }
     asked.tool = Some(Value::Object(entry));
     Some(asked)

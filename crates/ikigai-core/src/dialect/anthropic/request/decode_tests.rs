@@ -62,7 +62,8 @@ fn a_request_is_read_whole() {
         "thinking": {"level": "minimal", "budget": 2048, "include_summary": true},
         "tools": [
             {"name": "weather", "description": "Looks.", "parameters": {"type": "object"}, "strict": true},
-            {"type": "other", "dialect": "anthropic", "data": {"type": "web_search_20250305", "name": "web_search", "max_uses": 2}}],
+            {"type": "web_search", "max_uses": 2, "provider_data": {"anthropic": {"shape": {"entry":
+                {"type": "web_search_20250305", "name": "web_search", "max_uses": 2}}}}}],
         "tool_choice": "required", "parallel_tool_calls": false,
         "max_output_tokens": 4096, "temperature": 1.0, "top_k": 5, "stop": ["END"],
         "output_format": {"json_schema": {"schema": {"type": "object"}}},

@@ -75,7 +75,7 @@ fn a_request_with_everything() {
             "tools": [
                 {"name": "f", "description": "d", "parameters": {"type": "object", "properties": {"z": {"type": "integer"}}}, "strict": false,
                     "provider_data": {"gemini": {"shape": {"schema_field": "parametersJsonSchema"}}}},
-                {"type": "other", "dialect": "gemini", "data": {"googleSearch": {}}},
+                {"type": "web_search", "provider_data": {"gemini": {"shape": {"entry": {"googleSearch": {}}}}}},
             ],
             "tool_choice": {"specific": "f"},
             "max_output_tokens": 100, "temperature": 0.5, "top_p": 0.9, "top_k": 40, "stop": ["END"], "seed": 7,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::dialect::hosted::{Asked, domains, number, say, user_location};
+use crate::dialect::hosted::{Asked, approximate, domains, number, say, user_location};
 use crate::{BuiltIn, Json, WebSearch};
 
 /// OpenRouter's.
@@ -37,11 +37,7 @@ pub(crate) fn write(tool: &BuiltIn) -> Option<Asked> {
             options.insert(name.to_owned(), json!(list));
         }
     }
-    if let Some(place) = &search.user_location {
-        let mut place = serde_json::to_value(place).unwrap_or_default();
-        place["type"] = json!("approximate");
-        say(&mut options, "user_location", Some(place));
-    }
+    say(&mut options, "user_location", search.user_location.as_ref().map(approximate));
     say(&mut options, "search_context_size", search.context_size.map(|size| json!(size)));
     let mut entry = Map::new();
     entry.insert("type".to_owned(), json!(TOOL));

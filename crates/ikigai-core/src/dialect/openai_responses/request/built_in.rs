@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::dialect::hosted::{Asked, Company, domains, number, say, text, user_location};
+use crate::dialect::hosted::{Asked, Company, approximate, at, domains, number, say, text, user_location};
 use crate::{BuiltIn, CodeExecution, FileSearch, Json, WebSearch};
 
 /// The tool that an entry asks for, and the names of its fields that are understood.
@@ -13,7 +13,7 @@ pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
             let size = serde_json::from_value(value["search_context_size"].clone()).ok();
             let search = WebSearch {
                 // Some have the lists beside the other fields.
-                allowed_domains: match domains(&value["filters"]["allowed_domains"]) {
+                allowed_domains: match domains(at(value, "/filters/allowed_domains")) {
                     list if list.is_empty() => domains(&value["allowed_domains"]),
                     list => list,
                 },
@@ -54,11 +54,7 @@ pub(crate) fn write(tool: &BuiltIn, version: Option<&str>, company: Company) -> 
             if !search.allowed_domains.is_empty() {
                 entry.insert("filters".to_owned(), json!({"allowed_domains": search.allowed_domains}));
             }
-            if let Some(place) = &search.user_location {
-                let mut place = serde_json::to_value(place).unwrap_or_default();
-                place["type"] = json!("approximate");
-                say(&mut entry, "user_location", Some(place));
-            }
+            say(&mut entry, "user_location", search.user_location.as_ref().map(approximate));
             say(&mut entry, "search_context_size", search.context_size.map(|size| json!(size)));
             asked.lose("blocked_domains", !search.blocked_domains.is_empty());
             match company {
