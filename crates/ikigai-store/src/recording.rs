@@ -58,6 +58,7 @@ pub struct Recording {
 }
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "all steps but the last are events")]
 enum Step {
     Event(Event),
     /// The whole answer comes: what waits need not be kept.

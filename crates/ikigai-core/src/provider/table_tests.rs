@@ -25,7 +25,7 @@ fn needed(template: &str) -> Vec<&str> {
 
 #[test]
 fn the_built_in_table_is_the_file() {
-    let rows: std::collections::BTreeMap<String, Provider> = from_toml("providers.toml", FILE).unwrap();
+    let rows: BTreeMap<String, Provider> = from_toml("providers.toml", FILE).unwrap();
     let rows: Vec<Provider> = rows.into_iter().map(|(id, row)| Provider { id: Cow::Owned(id), ..row }).collect();
     assert_eq!(BUILT_IN.as_slice(), rows);
 }
