@@ -2,6 +2,8 @@
 //!
 //! A binary of its own: its allocator counts.
 
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell as tests may")]
+
 use std::fmt::Debug;
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
