@@ -26,7 +26,8 @@ pub(super) fn path_at(bytes: &[u8], line: usize, column: usize) -> String {
         match byte {
             b'"' => {
                 let behind = end_of_string(bytes, at + 1);
-                if let Some(Step::Key(key @ None)) = steps.last_mut() {
+                // A fault of the key itself, such as one that stands twice, is a fault of the object.
+                if let Some(Step::Key(key @ None)) = steps.last_mut().filter(|_| behind < end) {
                     let text = bytes.get(at + 1..behind.saturating_sub(1)).unwrap_or_default();
                     *key = Some(String::from_utf8_lossy(text).into_owned());
                 }
@@ -108,11 +109,11 @@ mod tests {
             "{\n \"list\": [\n  {\"name\": \"a\"},\n  {\"name\": \"b\", \"parts\": [{\"name\": null}]}\n ]\n}",
             r#"{"list": [{"name": "a", "parts": [{"nam": "b"}]}]}"#,
             r#"{"list": [{}]}"#,
+            r#"{"list": [{"name": "a", "name": "b"}]}"#,
             r#"{"list": [null]}"#,
             r#"{"map": {"a": [1, 2], "b": [3, true]}}"#,
             r#"{"map": {"a": [1, 2], "b": "c"}}"#,
             r#"{"list": ["a:", {"name": "x"}]}"#,
-            r#"[]"#,
             r#"7"#,
         ] {
             let fault = serde_json::from_str::<Document>(text).unwrap_err();

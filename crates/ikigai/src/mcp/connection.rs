@@ -162,7 +162,7 @@ impl Connection {
     /// # async fn f(mut server: ikigai::mcp::Connection, mut chat: ikigai::Chat) -> Result<(), ikigai::Error> {
     /// if server.changed().await {
     ///     let model = chat.model().clone().without_tools().tools(server.tools().await?);
-    ///     chat.switch_to(model);
+    ///     chat.set_model(model);
     /// }
     /// # Ok(())
     /// # }
