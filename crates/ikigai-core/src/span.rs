@@ -24,7 +24,8 @@ impl Span {
         if self.start > self.end || self.start > text.len() {
             return None;
         }
-        Some(Span { start: text.floor_char_boundary(self.start), end: text.floor_char_boundary(self.end) })
+        let on_boundary = |byte: usize| (0..=byte.min(text.len())).rev().find(|byte| text.is_char_boundary(*byte));
+        Some(Span { start: on_boundary(self.start)?, end: on_boundary(self.end)? })
     }
 
     /// The same range in a text that stands further back by so many bytes.
