@@ -287,7 +287,8 @@ impl Tls {
 
     fn make(&self) -> Result<ClientConfig, Fault> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
+        let builder =
+            ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
         let mut config = if self.bundled {
             let mut roots = rustls::RootCertStore::empty();
             roots.add_parsable_certificates(self.certificates.iter().cloned().chain(bundled()));

@@ -223,7 +223,8 @@ impl Transport for Http {
 
 /// Looks at the address of a request, and puts into headers what belongs there. The host is for messages.
 fn prepare(request: &mut http::Request<Full<Bytes>>) -> Result<Box<str>, TransportError> {
-    let unusable = || TransportError::new(Failure::Request, "the request cannot be sent: its address is not one of HTTP");
+    let unusable =
+        || TransportError::new(Failure::Request, "the request cannot be sent: its address is not one of HTTP");
     let uri = request.uri();
     let Some(authority) = uri.authority().filter(|_| matches!(uri.scheme_str(), Some("http" | "https"))) else {
         return Err(unusable());
@@ -235,7 +236,8 @@ fn prepare(request: &mut http::Request<Full<Bytes>>) -> Result<Box<str>, Transpo
         parts.authority = Some(place.parse().map_err(|_| unusable())?);
         *request.uri_mut() = http::Uri::from_parts(parts).map_err(|_| unusable())?;
         if !request.headers().contains_key(AUTHORIZATION) {
-            let mut basic = HeaderValue::try_from(format!("Basic {}", BASE64_STANDARD.encode(user))).map_err(|_| unusable())?;
+            let mut basic =
+                HeaderValue::try_from(format!("Basic {}", BASE64_STANDARD.encode(user))).map_err(|_| unusable())?;
             basic.set_sensitive(true);
             request.headers_mut().insert(AUTHORIZATION, basic);
         }

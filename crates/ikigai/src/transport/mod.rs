@@ -1,10 +1,10 @@
 //! How requests reach a provider: one trait, and an implementation of it on HTTP.
 
+#[cfg(feature = "http")]
+mod connect;
 #[cfg(feature = "bedrock")]
 pub(crate) mod eventstream;
 pub(crate) mod gzip;
-#[cfg(feature = "http")]
-mod connect;
 #[cfg(feature = "http")]
 mod http_client;
 mod timeouts;
