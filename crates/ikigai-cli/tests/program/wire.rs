@@ -423,7 +423,7 @@ fn input_can_come_from_a_file() {
 #[test]
 fn the_schema_is_one_document_that_names_no_host() {
     let schema: Value = serde_json::from_str(&crate::support::printed(&["wire", "schema"])).unwrap();
-    assert_eq!([&schema["$id"], &schema["x-ikigai-version"]], [&json!("urn:ikigai:format:2"), &json!("2")]);
+    assert_eq!([&schema["$id"], &schema["x-ikigai-version"]], [&json!("urn:ikigai:format:3"), &json!("3")]);
     for name in ["Request", "Response", "Event", "Error"] {
         assert!(schema["$defs"][name]["properties"].is_object() || schema["$defs"][name]["oneOf"].is_array(), "{name}");
     }

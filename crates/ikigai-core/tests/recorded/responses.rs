@@ -55,8 +55,18 @@ fn without_what_differs(block: &mut Block, relay: bool) {
             other.data = item.into();
         }
     }
+    if let Block::ProviderResult(result) = block {
+        result.content.retain(|block| !matches!(block, Block::Image(_)));
+    }
     let Some(data) = block.provider_data_mut() else { return };
     data.remove_part(DIALECT, Part::State, "encrypted_content");
+    if let Some(wire) = data.part(DIALECT, Part::State).get("wire") {
+        let mut item = wire.value().clone();
+        for key in ["encrypted_content", "fingerprint", "result"] {
+            item.as_object_mut().unwrap().shift_remove(key);
+        }
+        data.set_part(DIALECT, Part::State, "wire", item);
+    }
     if relay {
         data.remove_part(DIALECT, Part::State, "id");
         data.remove_part(DIALECT, Part::Shape, "id");

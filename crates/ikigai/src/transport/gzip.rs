@@ -5,8 +5,10 @@ use std::task::{Poll, ready};
 
 use bytes::Bytes;
 use flate2::write::MultiGzDecoder;
+use http::{HeaderMap, header};
 
 use super::{Body, Failure, TransportError};
+use crate::error::Error;
 
 /// So many packed bytes are unpacked at once: at most a thousand times as many come out.
 const STEP: usize = 1 << 10;
@@ -15,8 +17,27 @@ const FREE: usize = 1 << 20;
 /// How many steps are taken without a byte coming out, before others have a turn.
 const STEPS: usize = 64;
 
+/// A body out of its compression, as the headers of its answer tell it; they say what it is afterwards. One that unpacks to
+/// more than `ratio` times its size is refused as it is read.
+///
+/// # Errors
+/// If it is compressed in another way than by gzip.
+pub fn unpack(body: Body, headers: &mut HeaderMap, ratio: usize) -> Result<Body, Error> {
+    let Some(encoding) = headers.remove(header::CONTENT_ENCODING) else { return Ok(body) };
+    headers.remove(header::CONTENT_LENGTH);
+    match encoding.as_bytes().to_ascii_lowercase().as_slice() {
+        b"" | b"identity" => Ok(body),
+        b"gzip" | b"x-gzip" => Ok(unpacked(body, ratio)),
+        other => {
+            let other = String::from_utf8_lossy(other.get(..40).unwrap_or(other));
+            let told = format!("the answer is compressed as `{other}`, which was not asked for");
+            Err(ikigai_core::Error::protocol(told).into())
+        }
+    }
+}
+
 /// A body out of gzip. One that unpacks to more than `ratio` times its size is refused.
-pub(crate) fn unpacked(mut body: Body, ratio: usize) -> Body {
+fn unpacked(mut body: Body, ratio: usize) -> Body {
     let mut decoder = MultiGzDecoder::new(Vec::new());
     let mut packed = Bytes::new();
     let (mut taken, mut given) = (0_usize, 0_usize);

@@ -4,7 +4,7 @@
 mod connect;
 #[cfg(feature = "bedrock")]
 pub(crate) mod eventstream;
-pub(crate) mod gzip;
+mod gzip;
 #[cfg(feature = "http")]
 mod http_client;
 mod timeouts;
@@ -17,6 +17,7 @@ use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
 
+pub use gzip::unpack;
 #[cfg(feature = "http")]
 pub use http_client::{Http, HttpBuilder};
 #[cfg(feature = "mcp")]

@@ -8,8 +8,7 @@ use super::exchange::{Exchange, Wanted, end_to_end, request_id};
 use super::rate_limits::{RateLimits, retry_date};
 use crate::error::{Attempt, Error, FailedResponse};
 use crate::redact::Secrets;
-use crate::transport::gzip::unpacked;
-use crate::transport::{Body, Extent, Failure, TransportError, guarded, within};
+use crate::transport::{Body, Extent, Failure, TransportError, guarded, unpack, within};
 
 /// The longest failure that is read: its beginning says what failed.
 const LONGEST_FAILURE: usize = 64 << 10;
@@ -238,21 +237,6 @@ fn begun(error: TransportError) -> TransportError {
 /// Does the status only say that somebody on the way has waited for long enough? The work may go on behind them.
 fn gave_up_waiting(status: StatusCode) -> bool {
     matches!(status.as_u16(), 408 | 504 | 524)
-}
-
-/// A body out of its compression. The headers say what it is afterwards.
-fn unpack(body: Body, headers: &mut HeaderMap, ratio: usize) -> Result<Body, Error> {
-    let Some(encoding) = headers.remove(header::CONTENT_ENCODING) else { return Ok(body) };
-    headers.remove(header::CONTENT_LENGTH);
-    match encoding.as_bytes().to_ascii_lowercase().as_slice() {
-        b"" | b"identity" => Ok(body),
-        b"gzip" | b"x-gzip" => Ok(unpacked(body, ratio)),
-        other => {
-            let other = String::from_utf8_lossy(other.get(..40).unwrap_or(other));
-            let told = format!("the answer is compressed as `{other}`, which was not asked for");
-            Err(ikigai_core::Error::protocol(told).into())
-        }
-    }
 }
 
 fn redacted(mut error: TransportError, secrets: &Secrets) -> TransportError {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::DIALECT;
 use crate::json::loose::read_raw;
 use crate::json::wire::keep;
-use crate::{Json, Loss, LossCode, Part, Usage};
+use crate::{Json, Loss, LossCode, Part, ProviderTool, Usage};
 
 loose! {
     /// The counts of an answer. The names of Chat Completions are understood too.
@@ -66,6 +66,19 @@ pub(super) fn decode(wire: &Json) -> Option<Usage> {
     Some(usage)
 }
 
+/// How often the provider searched, as an answer says beside its usage.
+pub(super) fn searches(tool_usage: &Value) -> Option<u64> {
+    tool_usage.pointer("/web_search/num_requests").and_then(Value::as_u64)
+}
+
+/// Notes how often the provider searched.
+pub(super) fn note_calls(usage: &mut Usage, searches: Option<u64>) {
+    if let Some(searches) = searches.filter(|searches| *searches > 0) {
+        usage.provider_calls.insert(ProviderTool::WebSearch, searches);
+        usage.provider_data.set_part(DIALECT, Part::Shape, "tool_usage", Value::Bool(true));
+    }
+}
+
 /// The rest of a sum. A part that is larger than the sum was not counted in it, if the total says so too.
 fn without(sum: u64, part: u64, total: Option<u64>) -> u64 {
     match sum.checked_sub(part) {
@@ -85,7 +98,10 @@ pub(super) fn warning(usage: &Usage) -> Option<Loss> {
 /// Writes the counts, all five members always, or as they were read where they still say the same.
 pub(super) fn encode(usage: &Usage) -> Json {
     if let Some(raw) = usage.provider_data.part(DIALECT, Part::Shape).get("usage")
-        && decode(raw).as_ref() == Some(usage)
+        && decode(raw).is_some_and(|mut read| {
+            note_calls(&mut read, usage.provider_calls.get(&ProviderTool::WebSearch).copied());
+            read == *usage
+        })
     {
         return raw.clone();
     }

@@ -49,6 +49,7 @@ struct Body {
     incomplete: Option<Value>,
     error: Option<Value>,
     usage: Option<Usage>,
+    searches: Option<u64>,
     is_response: bool,
     has_output: bool,
 }
@@ -73,6 +74,7 @@ pub(crate) enum Slot {
     Incomplete,
     Error,
     Usage,
+    ToolUsage,
     ItemKind,
     PartKind,
 }
@@ -168,6 +170,7 @@ impl Picks for Watcher {
             (Place::Frame | Place::Response, "incomplete_details") => Take::Keep(Slot::Incomplete),
             (Place::Response, "error") => Take::Keep(Slot::Error),
             (Place::Frame | Place::Response, "usage") => Take::Keep(Slot::Usage),
+            (Place::Frame | Place::Response, "tool_usage") => Take::Keep(Slot::ToolUsage),
             (Place::Frame | Place::Response, "output") => Take::Enter(Place::Item),
             (Place::Item, "type") => Take::Keep(Slot::ItemKind),
             (Place::Item, "content") => Take::Enter(Place::Part),
@@ -199,6 +202,7 @@ impl Picks for Watcher {
             Slot::Incomplete => body.incomplete = value(),
             Slot::Error => body.error = value(),
             Slot::Usage => body.usage = Json::parse(json).ok().as_ref().and_then(usage::decode),
+            Slot::ToolUsage => body.searches = value().and_then(|used| usage::searches(&used)),
             Slot::ItemKind => self.frame.item_kind = text(),
             Slot::PartKind => self.frame.refuses |= json == r#""refusal""#,
         }
@@ -318,7 +322,10 @@ impl Watcher {
 
     fn end_of_answer(&mut self, body: Body) {
         self.is_over = true;
-        self.seen.usage = body.usage;
+        self.seen.usage = body.usage.map(|mut usage| {
+            usage::note_calls(&mut usage, body.searches);
+            usage
+        });
         let error = body.error.as_ref().map(Raw::of);
         if let Some(error) = error::of_response(error.as_ref(), body.status.as_deref().unwrap_or_default()) {
             return self.fail_with(error);

@@ -151,7 +151,7 @@ impl Encoder {
             stop_reason: null(),
             stop_sequence: null(),
             usage: Some(usage::encode(self.usage.as_ref())),
-            rest: self.own.as_rest().into_iter().filter(|(name, _)| name != "stop_details").collect(),
+            rest: self.own.as_rest().into_iter().filter(|(name, _)| !name.starts_with("stop_")).collect(),
             ..Answer::default()
         };
         write_fields(out, "message_start", [("message", Raw::of(&message))]);

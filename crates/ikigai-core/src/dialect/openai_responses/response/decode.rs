@@ -2,14 +2,13 @@
 
 use serde_json::Value;
 
-use crate::dialect::hosted::at;
 use crate::dialect::openai_error;
 use crate::dialect::openai_responses::wire::{self, Document, Items, Many, word};
 use crate::dialect::openai_responses::{DIALECT, error, hosted, items, usage};
 use crate::json::loose::Loose as _;
 use crate::json::wire::{Text, keep, read_answer};
 use crate::wire::Ids;
-use crate::{Block, Error, Fields, FinishReason, Part, ProviderData, ProviderTool, Response, Usage};
+use crate::{Block, Error, Fields, FinishReason, Part, ProviderData, Response, Usage};
 
 /// Fields that repeat the request, or say when and how the server worked: nothing that was answered.
 const ECHOES: [&str; 28] = [
@@ -67,8 +66,7 @@ pub(crate) fn parse(mut body: wire::Response<'_>) -> Parsed<'_> {
     };
     if let Some(mut usage) = body.usage.as_ref().and_then(|usage| usage::decode(&usage.to_json())) {
         let ran = wire::find(&body.rest, "tool_usage").and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok());
-        let searches = ran.and_then(|ran| at(&ran, "/web_search/num_requests").as_u64());
-        usage.provider_calls.extend(searches.map(|count| (ProviderTool::WebSearch, count)));
+        usage::note_calls(&mut usage, ran.as_ref().and_then(usage::searches));
         parsed.usage = Some(usage);
         body.usage = None;
     }
