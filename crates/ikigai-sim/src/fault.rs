@@ -181,7 +181,7 @@ pub(crate) struct Cut {
 
 /// Changes the frames as the fault says, and tells how they are to be sent.
 pub(crate) fn apply(fault: &Fault, frames: &mut Vec<Bytes>, error_frame: impl FnOnce() -> Vec<u8>) -> Pacing {
-    let half = frames.len() / 2;
+    let half = frames.len().div_ceil(2);
     let last = frames.len().saturating_sub(1);
     let mut pacing = Pacing::default();
     match fault {

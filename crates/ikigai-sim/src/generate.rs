@@ -2,7 +2,6 @@
 
 use std::hash::{Hash as _, Hasher as _};
 
-use bytes::Bytes;
 use ikigai_core::server::{Endpoint, Framing, Verb};
 use ikigai_core::wire::{Ids, Incoming, Reply, StreamEncoder, WireError};
 use ikigai_core::{
@@ -103,7 +102,9 @@ fn streamed(dialect: Dialect, response: &Response, order: Order, reply: Reply) -
     for event in order.arrange(events.iter().flat_map(pieces)) {
         let mut frame = Vec::new();
         encoder.push(&event, &mut frame);
-        frames.extend(split(frame.into()));
+        if !frame.is_empty() {
+            frames.push(frame.into());
+        }
     }
     let mut error = Vec::new();
     let start = Event::Start {
@@ -126,16 +127,6 @@ fn usage_at_the_start(mut events: Vec<Event>, response: &Response) -> Vec<Event>
         let usage = Usage { output_tokens: 1, thinking_tokens: 0, ..usage.clone() };
         events.insert(1, Event::Usage { usage });
     }
-    events
-}
-
-/// The events that an encoder has written at once, each for itself.
-fn split(mut written: Bytes) -> Vec<Bytes> {
-    let mut events = Vec::new();
-    while let Some(end) = memchr::memmem::find(&written, b"\n\n") {
-        events.push(written.split_to(end + 2));
-    }
-    events.extend((!written.is_empty()).then_some(written));
     events
 }
 
