@@ -125,15 +125,21 @@ fn picture(item: &Value) -> Option<Block> {
 
 /// Whether the client runs what this item asks for, and the answer waits for that.
 pub(super) fn is_the_clients(item: &Value) -> bool {
-    match item["type"].as_str().unwrap_or_default() {
+    let place = item["execution"].as_str().or_else(|| at(item, "/environment/type").as_str());
+    is_run_by_client(item["type"].as_str().unwrap_or_default(), place)
+}
+
+/// Whether the client runs what an item of this type asks for. Some say where they are run.
+pub(super) fn is_run_by_client(kind: &str, place: Option<&str>) -> bool {
+    match kind {
         "custom_tool_call"
         | "function_call"
         | "computer_call"
         | "local_shell_call"
         | "apply_patch_call"
         | "mcp_approval_request" => true,
-        "shell_call" => at(item, "/environment/type") == "local",
-        "tool_search_call" => item["execution"] == "client",
+        "shell_call" => place == Some("local"),
+        "tool_search_call" => place == Some("client"),
         _ => false,
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::hosted::is_run_by_client;
 use super::response::{self, Asks};
 use super::{DIALECT, error, usage};
 use crate::dialect::openai_error;
@@ -35,6 +36,8 @@ struct Parts {
     /// The response object, in a frame or as the whole body.
     body: Body,
     item_kind: Option<String>,
+    /// Where an item says that it is run.
+    item_place: Option<String>,
     refuses: bool,
     /// The output has a call of each kind.
     calls: bool,
@@ -60,6 +63,7 @@ pub(crate) enum Place {
     Response,
     /// An item of the output, or the one that a frame is about.
     Item,
+    Environment,
     Part,
 }
 
@@ -76,6 +80,7 @@ pub(crate) enum Slot {
     Usage,
     ToolUsage,
     ItemKind,
+    ItemPlace,
     PartKind,
 }
 
@@ -142,7 +147,7 @@ impl Picks for Watcher {
         match (place, shape) {
             (Place::Frame, Shape::Object) => self.frame = Parts::default(),
             (Place::Item, Shape::List) => self.frame.body.has_output = true,
-            (Place::Item, Shape::Object) => self.frame.item_kind = None,
+            (Place::Item, Shape::Object) => (self.frame.item_kind, self.frame.item_place) = (None, None),
             _ => {}
         }
     }
@@ -151,8 +156,8 @@ impl Picks for Watcher {
         if place == Place::Item {
             match self.frame.item_kind.as_deref() {
                 Some("function_call") => self.frame.calls = true,
-                Some("custom_tool_call") => self.frame.custom_calls = true,
-                _ => {}
+                Some(kind) => self.frame.custom_calls |= is_run_by_client(kind, self.frame.item_place.as_deref()),
+                None => {}
             }
         }
     }
@@ -173,6 +178,8 @@ impl Picks for Watcher {
             (Place::Frame | Place::Response, "tool_usage") => Take::Keep(Slot::ToolUsage),
             (Place::Frame | Place::Response, "output") => Take::Enter(Place::Item),
             (Place::Item, "type") => Take::Keep(Slot::ItemKind),
+            (Place::Item, "execution") | (Place::Environment, "type") => Take::Keep(Slot::ItemPlace),
+            (Place::Item, "environment") => Take::Enter(Place::Environment),
             (Place::Item, "content") => Take::Enter(Place::Part),
             (Place::Part, "type") => Take::Keep(Slot::PartKind),
             _ => Take::Skip,
@@ -204,6 +211,7 @@ impl Picks for Watcher {
             Slot::Usage => body.usage = Json::parse(json).ok().as_ref().and_then(usage::decode),
             Slot::ToolUsage => body.searches = value().and_then(|used| usage::searches(&used)),
             Slot::ItemKind => self.frame.item_kind = text(),
+            Slot::ItemPlace => self.frame.item_place = text(),
             Slot::PartKind => self.frame.refuses |= json == r#""refusal""#,
         }
         Flow::GoOn
