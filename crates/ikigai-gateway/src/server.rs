@@ -197,7 +197,7 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor, StartError> {
     }
     let key = PrivateKeyDer::from_pem_file(&files.key)
         .map_err(|error| broken(&files.key, format!("cannot read a private key: {error}")))?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let mut config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))

@@ -128,7 +128,7 @@ fn encrypted(config: Config, recycling: ManagerConfig) -> Result<Manager> {
             "there are no certificates on this system to check the server's by{why}; {told}"
         )));
     }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let client = rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| unusable(error.to_string()))?

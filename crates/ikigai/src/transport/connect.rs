@@ -286,7 +286,7 @@ impl Tls {
     }
 
     fn make(&self) -> Result<ClientConfig, Fault> {
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
         let builder =
             ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions()?;
         let mut config = if self.bundled {
