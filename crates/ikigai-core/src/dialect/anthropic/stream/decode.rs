@@ -5,6 +5,7 @@ use serde::Deserialize;
 use crate::dialect::{Fault, Ids, ReadFrames, Seen};
 use crate::json::tagged::Object;
 use crate::json::wire::Text;
+use crate::limits::limit_reached;
 use crate::{Event, Fields, Json, Limits, Part, ProviderData};
 
 use super::super::response::{finish, read_rest};
@@ -12,6 +13,9 @@ use super::super::wire::Answer;
 use super::super::{DIALECT, error, usage};
 use super::blocks::OpenBlock;
 use super::pieces::read_piece;
+
+/// How many fields the end of an answer may have.
+const MOST_FIELDS: usize = 1000;
 
 /// Reads a stream.
 #[derive(Debug)]
@@ -169,6 +173,10 @@ impl Decoder {
             }
         }
         self.usage.merge(counts.unwrap_or_default());
+        // They are looked through for every name that comes, and the counts are told anew each time.
+        if self.kept.len() > MOST_FIELDS || self.usage.len() > MOST_FIELDS {
+            return Err(limit_reached(format!("the end of the answer has more than {MOST_FIELDS} fields")).into());
+        }
         self.report_usage(out);
         Ok(())
     }
