@@ -240,7 +240,10 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
         };
         let outcome = match request {
             Some(request) => translate(&call, request, &asked, way, &plan).await,
-            None => pass(&call, &asked, way).await,
+            None => {
+                let body = if is_last { std::mem::take(&mut call.body.bytes) } else { call.body.bytes.clone() };
+                pass(&call, body, &asked, way).await
+            }
         };
         match outcome {
             Err(failure) if !is_last && failure.may_fall_back() => {

@@ -35,6 +35,7 @@ mod service;
 mod state;
 mod translate;
 mod verbs;
+mod workers;
 
 pub use config::{
     Access, ClientKey, Config, ModelSetup, ProviderSetup, ServerLimits, ServerTimeouts, TargetSetup, TlsFiles, example,

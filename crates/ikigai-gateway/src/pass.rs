@@ -1,6 +1,8 @@
 //! Same dialect on both sides: bytes pass through, and are only watched.
 
-use bytes::{Bytes, BytesMut};
+use std::ops::Range;
+
+use bytes::{Buf as _, Bytes, BytesMut};
 use http::header::CONTENT_TYPE;
 use ikigai::transport::TransportError;
 use ikigai::{Dialect, Event, Exchange, Wanted};
@@ -17,9 +19,9 @@ use crate::plan::Way;
 const LONGEST_EVENT: usize = 8 << 20;
 
 /// Sends a request on as it is, but for the model's name.
-pub(crate) async fn pass(call: &Call, asked: &Asked, way: &Way) -> Result<Answer, Failure> {
+pub(crate) async fn pass(call: &Call, body: Bytes, asked: &Asked, way: &Way) -> Result<Answer, Failure> {
     let model = &way.upstream.model().id;
-    let body = renamed(&call.body.bytes, asked, model);
+    let body = renamed(body, asked, model);
     let path = call.endpoint.path(model, &call.target);
     let wanted = if asked.streams { Wanted::Stream } else { Wanted::Whole };
     let exchange = way.upstream.send(&path, &call.headers, body, wanted).await?;
@@ -28,15 +30,36 @@ pub(crate) async fn pass(call: &Call, asked: &Asked, way: &Way) -> Result<Answer
 }
 
 /// The body with the model's name as its provider knows it. Everything else stays byte for byte.
-pub(crate) fn renamed(body: &Bytes, asked: &Asked, model: &str) -> Bytes {
-    let Some(place) = asked.place.clone().filter(|_| asked.model != *model) else { return body.clone() };
-    let (before, behind) = (body.get(..place.start).unwrap_or_default(), body.get(place.end..).unwrap_or_default());
-    let mut renamed = Vec::with_capacity(body.len() + model.len() + 16);
-    renamed.extend_from_slice(before);
-    // A text always has a JSON form, and a Vec takes all that is written to it.
-    let _ = serde_json::to_writer(&mut renamed, model);
-    renamed.extend_from_slice(behind);
-    renamed.into()
+pub(crate) fn renamed(body: Bytes, asked: &Asked, model: &str) -> Bytes {
+    let Some(place) = asked.place.clone().filter(|_| asked.model != *model) else { return body };
+    // A text always has a JSON form.
+    let name = serde_json::to_vec(model).unwrap_or_default();
+    // A body that nobody else holds is changed where it is.
+    replaced(body.into(), place, &name).freeze()
+}
+
+/// A body with other bytes in one place. What is shorter is moved: that before the place, or that behind it.
+fn replaced(mut body: BytesMut, place: Range<usize>, new: &[u8]) -> BytesMut {
+    let behind = body.len().saturating_sub(place.end);
+    match place.len().checked_sub(new.len()) {
+        Some(less) if place.start < behind => {
+            body.copy_within(..place.start, less);
+            body.advance(less);
+        }
+        Some(less) => {
+            body.copy_within(place.end.., place.end - less);
+            body.truncate(body.len() - less);
+        }
+        None => {
+            let (more, end) = (new.len() - place.len(), body.len());
+            body.resize(end + more, 0);
+            body.copy_within(place.end..end, place.end + more);
+        }
+    }
+    if let Some(gap) = body.get_mut(place.start..place.start + new.len()) {
+        gap.copy_from_slice(new);
+    }
+    body
 }
 
 async fn whole(exchange: Exchange, dialect: Dialect) -> Result<Answer, Failure> {
@@ -203,6 +226,19 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::*;
+
+    #[test]
+    fn a_name_is_replaced_wherever_it_stands() {
+        for (before, behind) in [("", "}"), (r#"{"model":"#, r#","messages":[]}"#), (r#"{"messages":[],"model":"#, "}")]
+        {
+            for new in ["\"b\"", "\"bbb\"", "\"a-longer-one\""] {
+                let body = format!("{before}\"aaa\"{behind}");
+                let place = before.len()..before.len() + 5;
+                let replaced = replaced(BytesMut::from(body.as_bytes()), place, new.as_bytes());
+                assert_eq!(String::from_utf8(replaced.to_vec()).unwrap(), format!("{before}{new}{behind}"));
+            }
+        }
+    }
 
     fn passed(pieces: &[&str]) -> Vec<String> {
         let mut events = Events::default();

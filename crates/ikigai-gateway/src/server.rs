@@ -7,18 +7,19 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use hyper::service::service_fn;
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use ikigai_listen::{Patient, Room};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio_rustls::TlsAcceptor;
 
 use crate::config::{Config, ServerTimeouts, TlsFiles};
 use crate::memory::Memory;
 use crate::service;
 use crate::state::{Setup, State};
+use crate::workers::Workers;
 
 /// How long a client may take to agree on TLS.
 const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -43,6 +44,9 @@ pub enum StartError {
         /// What is wrong.
         message: String,
     },
+    /// The threads that serve connections cannot be started.
+    #[error("cannot start the threads that serve connections: {0}")]
+    Threads(std::io::Error),
     /// The client cannot be set up.
     #[error(transparent)]
     Client(#[from] ikigai::Error),
@@ -97,7 +101,11 @@ impl Gateway {
         let (stop, stopping) = oneshot::channel();
         let (done, stopped) = oneshot::channel();
         let is_tls = acceptor.is_some();
-        let listening = Listening { shared: Arc::clone(&shared), acceptor, timeouts, most: limits.connections };
+        let serving = Serving { shared: Arc::clone(&shared), acceptor, timeouts };
+        let workers =
+            Workers::start(move |stream, given| serving.clone().serve(stream, given)).map_err(StartError::Threads)?;
+        let listening =
+            Listening { shared: Arc::clone(&shared), workers, drain: timeouts.drain, most: limits.connections };
         tokio::spawn(async move {
             listening.serve(listener, stopping).await;
             let _ = done.send(());
@@ -150,39 +158,54 @@ impl Gateway {
 /// What listens for connections.
 struct Listening {
     shared: Arc<Shared>,
-    acceptor: Option<TlsAcceptor>,
-    timeouts: ServerTimeouts,
+    workers: Workers<Given>,
+    drain: Duration,
     most: usize,
 }
+
+/// What a connection comes with: it may be there as long as it holds a permit, and is told when the gateway stops.
+type Given = (OwnedSemaphorePermit, Watcher);
 
 impl Listening {
     async fn serve(self, listener: TcpListener, mut stopping: oneshot::Receiver<()>) {
         let graceful = GracefulShutdown::new();
         let permits = Arc::new(Semaphore::new(self.most));
         loop {
-            let (stream, permit) = tokio::select! {
-                next = ikigai_listen::accept(&listener, &permits) => next,
-                _ = &mut stopping => break,
-            };
-            let (shared, timeouts, watcher) = (Arc::clone(&self.shared), self.timeouts, graceful.watcher());
-            let stream = Patient::new(stream, timeouts.write);
-            let acceptor = self.acceptor.clone();
-            tokio::spawn(async move {
-                let service = service_fn(move |request| service::handle(Arc::clone(&shared), request));
-                match acceptor {
-                    None => ikigai_listen::serve(stream, timeouts.head, watcher, service).await,
-                    Some(acceptor) => {
-                        if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
-                            ikigai_listen::serve(stream, timeouts.head, watcher, service).await;
-                        }
-                    }
+            tokio::select! {
+                (stream, permit) = ikigai_listen::accept(&listener, &permits) => {
+                    self.workers.serve(stream, (permit, graceful.watcher()));
                 }
-                drop(permit);
-            });
+                _ = &mut stopping => break,
+            }
         }
         drop(listener);
         self.shared.draining.store(true, Ordering::Relaxed);
-        let _ = tokio::time::timeout(self.timeouts.drain, graceful.shutdown()).await;
+        let _ = tokio::time::timeout(self.drain, graceful.shutdown()).await;
+    }
+}
+
+/// What serves connections.
+#[derive(Clone)]
+struct Serving {
+    shared: Arc<Shared>,
+    acceptor: Option<TlsAcceptor>,
+    timeouts: ServerTimeouts,
+}
+
+impl Serving {
+    async fn serve(self, stream: TcpStream, (permit, watcher): Given) {
+        let Serving { shared, acceptor, timeouts } = self;
+        let service = service_fn(move |request| service::handle(Arc::clone(&shared), request));
+        let stream = Patient::new(stream, timeouts.write);
+        match acceptor {
+            None => ikigai_listen::serve(stream, timeouts.head, watcher, service).await,
+            Some(acceptor) => {
+                if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+                    ikigai_listen::serve(stream, timeouts.head, watcher, service).await;
+                }
+            }
+        }
+        drop(permit);
     }
 }
 

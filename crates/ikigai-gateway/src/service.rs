@@ -134,11 +134,9 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
 
 /// Takes off what is not for providers.
 fn strip(headers: &mut HeaderMap) {
-    let ours: Vec<HeaderName> = headers.keys().filter(|name| name.as_str().starts_with(OURS)).cloned().collect();
-    for name in ours {
-        headers.remove(name);
-    }
-    for name in PRIVATE {
+    let is_unwanted = |name: &&HeaderName| name.as_str().starts_with(OURS) || PRIVATE.contains(&name.as_str());
+    let unwanted: Vec<HeaderName> = headers.keys().filter(is_unwanted).cloned().collect();
+    for name in unwanted {
         headers.remove(name);
     }
 }

@@ -77,7 +77,7 @@ fn first(asked: &str, call: &Call, entry: &mut Entry, state: &Arc<State>) -> Res
 /// Passes a request on as it is, but for the model's name, and its answer back.
 async fn send_on(call: &Call, asked: &Asked, upstream: &Upstream) -> Result<Response<Out>, Failure> {
     let model = &upstream.model().id;
-    let body = renamed(&call.body.bytes, asked, model);
+    let body = renamed(call.body.bytes.clone(), asked, model);
     let path = call.endpoint.path(model, &call.target);
     let exchange = upstream.send(&path, &call.headers, body, Wanted::Whole).await?;
     let (status, headers) = (exchange.status, exchange.headers.clone());

@@ -13,6 +13,8 @@ use tokio::time::timeout;
 const PIECE: usize = 1024;
 /// What a body that does not say how long it is gets at first.
 const FIRST: usize = 64 << 10;
+/// Spare bytes behind a body, for those who put a longer word into it.
+const SPARE: usize = 64;
 /// How long a request waits for room.
 const WAIT: Duration = Duration::from_secs(60);
 
@@ -92,7 +94,7 @@ impl Room {
             match first.take() {
                 None if read.is_empty() => first = Some(piece),
                 before => {
-                    read.reserve(expected.saturating_sub(read.len()).max(piece.len()));
+                    read.reserve(expected.saturating_sub(read.len()).max(piece.len()) + SPARE);
                     read.extend_from_slice(&before.unwrap_or_default());
                     read.extend_from_slice(&piece);
                 }

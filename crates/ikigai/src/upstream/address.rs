@@ -60,8 +60,10 @@ fn without_keys(query: &str) -> Cow<'_, str> {
 
 /// Does the part of a path mean its own folder or the one above, however it is spelled?
 pub(super) fn is_dots(part: &str) -> bool {
-    let plain = part.replace("%2e", ".").replace("%2E", ".");
-    plain == "." || plain == ".."
+    part.starts_with(['.', '%']) && {
+        let plain = part.replace("%2e", ".").replace("%2E", ".");
+        plain == "." || plain == ".."
+    }
 }
 
 /// The host and the port of a base URL, for traces.

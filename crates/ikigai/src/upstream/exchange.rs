@@ -110,28 +110,35 @@ pub(super) fn request_id(headers: &HeaderMap) -> Option<String> {
 
 /// Takes off what concerns one connection and nobody behind it.
 pub(super) fn end_to_end(headers: &mut HeaderMap) {
-    if !headers.is_empty() {
-        let named: Vec<HeaderName> = headers
-            .get_all(header::CONNECTION)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|names| names.split(','))
-            .filter_map(|name| HeaderName::try_from(name.trim()).ok())
-            .collect();
-        for name in named.iter().chain(&HOP_BY_HOP) {
-            headers.remove(name);
-        }
+    let named: Vec<HeaderName> = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|names| names.split(','))
+        .filter_map(|name| HeaderName::try_from(name.trim()).ok())
+        .collect();
+    take_off(headers, |name| is_hop_by_hop(name) || named.contains(name));
+}
+
+/// Takes off the headers with certain names. Few are there, so looking at those is less than looking for each name.
+pub(super) fn take_off(headers: &mut HeaderMap, is_unwanted: impl Fn(&HeaderName) -> bool) {
+    let unwanted: Vec<HeaderName> = headers.keys().filter(|name| is_unwanted(name)).cloned().collect();
+    for name in unwanted {
+        headers.remove(name);
     }
 }
 
-const HOP_BY_HOP: [HeaderName; 9] = [
-    header::CONNECTION,
-    HeaderName::from_static("keep-alive"),
-    header::PROXY_AUTHENTICATE,
-    header::PROXY_AUTHORIZATION,
-    HeaderName::from_static("proxy-connection"),
-    header::TE,
-    header::TRAILER,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
-];
+fn is_hop_by_hop(name: &HeaderName) -> bool {
+    matches!(
+        name.as_str(),
+        "connection"
+            | "keep-alive"
+            | "proxy-authenticate"
+            | "proxy-authorization"
+            | "proxy-connection"
+            | "te"
+            | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+    )
+}

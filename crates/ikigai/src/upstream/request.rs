@@ -6,27 +6,30 @@ use ikigai_core::provider::Provider;
 
 use super::Upstream;
 use super::address::address;
-use super::exchange::{Wanted, end_to_end};
+use super::exchange::{Wanted, end_to_end, take_off};
 use crate::client::Client;
 use crate::error::{Error, Reason};
 use crate::redact::{may_be_secret, names_a_secret};
 use crate::settings::Settings;
 
 /// Headers of a caller that are not for the provider: about its own connection, or what lets it in here.
-const NOT_PASSED: [HeaderName; 12] = [
-    header::HOST,
-    header::CONTENT_LENGTH,
-    header::ACCEPT_ENCODING,
-    header::EXPECT,
-    header::AUTHORIZATION,
-    header::COOKIE,
-    HeaderName::from_static("x-api-key"),
-    HeaderName::from_static("x-goog-api-key"),
-    HeaderName::from_static("api-key"),
-    HeaderName::from_static("x-amz-date"),
-    HeaderName::from_static("x-amz-security-token"),
-    HeaderName::from_static("x-amz-content-sha256"),
-];
+fn is_callers_own(name: &HeaderName) -> bool {
+    matches!(
+        name.as_str(),
+        "host"
+            | "content-length"
+            | "accept-encoding"
+            | "expect"
+            | "authorization"
+            | "cookie"
+            | "x-api-key"
+            | "x-goog-api-key"
+            | "api-key"
+            | "x-amz-date"
+            | "x-amz-security-token"
+            | "x-amz-content-sha256"
+    )
+}
 
 /// Features of the Anthropic dialect that are asked for, with commas between them.
 const LIST: &str = "anthropic-beta";
@@ -89,9 +92,7 @@ pub(crate) fn header_map(pairs: &[(String, String)]) -> Result<HeaderMap, Reason
 fn passed_on(headers: &HeaderMap) -> HeaderMap {
     let mut headers = headers.clone();
     end_to_end(&mut headers);
-    for name in &NOT_PASSED {
-        headers.remove(name);
-    }
+    take_off(&mut headers, is_callers_own);
     headers
 }
 

@@ -1,7 +1,7 @@
 //! Token counts of the whole family, as one arithmetic.
 
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use super::DIALECT;
 use super::notes::shape;
@@ -18,11 +18,11 @@ const ELSEWHERE: &str = "elsewhere";
 /// The prompt includes what came from the cache and what went there. The answer includes reasoning, except where the
 /// total shows that it does not.
 pub(super) fn decode(raw: &RawValue) -> Usage {
-    let fields: Fields = serde_json::from_str(raw.get()).unwrap_or_default();
-    let mut usage = counts(raw);
+    let fields = fields(raw);
+    let mut usage = counts(&fields);
     usage.provider_data.set_part(DIALECT, Part::Shape, RAW, Json::copy(raw));
     let sum = usage.total_tokens();
-    let total = fields.get("total_tokens").and_then(|total| total.to::<u64>().ok());
+    let total = count(&fields, "total_tokens");
     for (name, value) in fields {
         let is_count = name.ends_with("tokens") || name.ends_with("tokens_details");
         if !(is_count || value.is_null()) || (name == "total_tokens" && total.is_some_and(|total| total != sum)) {
@@ -34,32 +34,36 @@ pub(super) fn decode(raw: &RawValue) -> Usage {
 
 /// Reads counts that stood elsewhere than in `usage`; they are not written again as `usage`.
 pub(super) fn decode_elsewhere(raw: &RawValue) -> Usage {
-    let mut usage = counts(raw);
+    let mut usage = counts(&fields(raw));
     usage.provider_data.set_part(DIALECT, Part::Shape, ELSEWHERE, true);
     usage
 }
 
-fn counts(raw: &RawValue) -> Usage {
-    let raw: Value = serde_json::from_str(raw.get()).unwrap_or_default();
-    let at = |path: &[&str]| path.iter().try_fold(&raw, |value, key| value.get(*key)).and_then(Value::as_u64);
-    let first = |paths: &[&[&str]]| paths.iter().find_map(|path| at(path)).unwrap_or(0);
-    let prompt = first(&[&["prompt_tokens"]]);
-    let completion = first(&[&["completion_tokens"]]);
-    let total = at(&["total_tokens"]);
-    let read = first(&[
-        &["prompt_tokens_details", "cached_tokens"],
-        &["prompt_cache_hit_tokens"],
-        &["num_cached_tokens"],
-        &["cached_tokens"],
-        &["cache_read_input_tokens"],
-    ]);
-    let write = first(&[&["prompt_tokens_details", "cache_write_tokens"], &["cache_creation_input_tokens"]]);
-    let thinking = first(&[&["completion_tokens_details", "reasoning_tokens"], &["reasoning_tokens"]]);
+fn fields(raw: &RawValue) -> Fields {
+    serde_json::from_str(raw.get()).unwrap_or_default()
+}
+
+fn count(fields: &Fields, name: &str) -> Option<u64> {
+    fields.get(name)?.to().ok()
+}
+
+fn counts(fields: &Fields) -> Usage {
+    let details = |name: &str| -> Fields { fields.get(name).and_then(|value| value.to().ok()).unwrap_or_default() };
+    let top = |name: &str| count(fields, name);
+    let (of_prompt, of_completion) = (details("prompt_tokens_details"), details("completion_tokens_details"));
+    let prompt = top("prompt_tokens").unwrap_or(0);
+    let completion = top("completion_tokens").unwrap_or(0);
+    let total = top("total_tokens");
+    let elsewhere = ["prompt_cache_hit_tokens", "num_cached_tokens", "cached_tokens", "cache_read_input_tokens"];
+    let read = count(&of_prompt, "cached_tokens").or_else(|| elsewhere.into_iter().find_map(top)).unwrap_or(0);
+    let write = count(&of_prompt, "cache_write_tokens").or_else(|| top("cache_creation_input_tokens")).unwrap_or(0);
+    let thinking = count(&of_completion, "reasoning_tokens").or_else(|| top("reasoning_tokens")).unwrap_or(0);
     let cached = read.saturating_add(write);
     let both = prompt.saturating_add(completion);
     // The one provider whose answers do not include reasoning shows it in the total.
     let apart = thinking > 0 && total.is_some_and(|total| total != both && total == both.saturating_add(thinking));
-    let searches = at(&["server_tool_use_details", "web_search_requests"]).or_else(|| at(&["num_search_queries"]));
+    let searches =
+        count(&details("server_tool_use_details"), "web_search_requests").or_else(|| top("num_search_queries"));
     Usage {
         provider_calls: searches.map(|count| (ProviderTool::WebSearch, count)).into_iter().collect(),
         // More cached than there were: then the prompt does not include it.
@@ -79,7 +83,7 @@ pub(super) fn encode(usage: &Usage) -> Option<Raw<'_>> {
     if shape.flag(ELSEWHERE) {
         return None;
     }
-    let means = |raw: &&Json| Usage { provider_data: usage.provider_data.clone(), ..counts(raw.raw()) };
+    let means = |raw: &&Json| Usage { provider_data: usage.provider_data.clone(), ..counts(&fields(raw.raw())) };
     let same = shape.get(RAW).filter(|raw| means(raw) == *usage);
     Some(same.map_or_else(|| plain(usage), Raw::from))
 }
