@@ -24,7 +24,7 @@ enum Field {
     Means,
 }
 
-const RULES: [(&str, Field); 23] = [
+const RULES: [(&str, Field); 24] = [
     ("family", Field::Text),
     ("sampling", Field::Word("Sampling")),
     ("penalties", Field::Flag),
@@ -38,6 +38,7 @@ const RULES: [(&str, Field); 23] = [
     ("structured_output", Field::Flag),
     ("tools_with_structured_output", Field::Flag),
     ("mixed_tools", Field::Flag),
+    ("search_in_chat", Field::Flag),
     ("tools_in_chat", Field::Word("ToolsInChat")),
     ("responses_api", Field::Flag),
     ("bound_state", Field::Word("StateScope")),

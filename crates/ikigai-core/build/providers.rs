@@ -75,7 +75,7 @@ fn quirks(value: Option<Value>) -> Result<String> {
 }
 
 /// The quirks of each dialect that are flags. The others are words or texts.
-const FLAGS: [(&str, &str); 16] = [
+const FLAGS: [(&str, &str); 19] = [
     ("chat", "no_stream_options"),
     ("chat", "no_strict_tools"),
     ("chat", "no_json_schema"),
@@ -88,8 +88,11 @@ const FLAGS: [(&str, &str); 16] = [
     ("chat", "cache_control"),
     ("chat", "top_k"),
     ("chat", "web_search_tool"),
+    ("chat", "web_search_options"),
     ("responses", "no_store"),
+    ("responses", "flat_tools"),
     ("gemini", "no_call_ids"),
+    ("gemini", "exclude_domains"),
     ("gemini", "no_tool_invocations"),
     ("gemini", "openapi_schemas"),
 ];

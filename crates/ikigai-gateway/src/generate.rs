@@ -160,7 +160,7 @@ pub(crate) struct Noted {
 /// Answers a request for an answer.
 pub(crate) async fn generate(call: Call, mut entry: Entry, state: &Arc<State>) -> Response<Out> {
     let dialect = call.endpoint.dialect;
-    let failure = match attempt(call, &mut entry, state).await {
+    let failure = match Box::pin(attempt(call, &mut entry, state)).await {
         Ok(answer) => return begin(answer, entry, state),
         Err(failure) => failure,
     };
@@ -239,10 +239,10 @@ async fn attempt(mut call: Call, entry: &mut Entry, state: &Arc<State>) -> Resul
             false => decoded.clone(),
         };
         let outcome = match request {
-            Some(request) => translate(&call, request, &asked, way, &plan).await,
+            Some(request) => Box::pin(translate(&call, request, &asked, way, &plan)).await,
             None => {
                 let body = if is_last { std::mem::take(&mut call.body.bytes) } else { call.body.bytes.clone() };
-                pass(&call, body, &asked, way).await
+                Box::pin(pass(&call, body, &asked, way)).await
             }
         };
         match outcome {

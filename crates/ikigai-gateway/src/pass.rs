@@ -24,7 +24,7 @@ pub(crate) async fn pass(call: &Call, body: Bytes, asked: &Asked, way: &Way) -> 
     let body = renamed(body, asked, model);
     let path = call.endpoint.path(model, &call.target);
     let wanted = if asked.streams { Wanted::Stream } else { Wanted::Whole };
-    let exchange = way.upstream.send(&path, &call.headers, body, wanted).await?;
+    let exchange = Box::pin(way.upstream.send(&path, &call.headers, body, wanted)).await?;
     let dialect = call.endpoint.dialect;
     if asked.streams { stream(exchange, call, dialect).await } else { whole(exchange, dialect).await }
 }

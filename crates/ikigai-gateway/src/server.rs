@@ -195,12 +195,13 @@ struct Serving {
 impl Serving {
     async fn serve(self, stream: TcpStream, (permit, watcher): Given) {
         let Serving { shared, acceptor, timeouts } = self;
-        let service = service_fn(move |request| service::handle(Arc::clone(&shared), request));
+        // Boxed, because a connection keeps the room of what handles a request for as long as it is there.
+        let service = service_fn(move |request| Box::pin(service::handle(Arc::clone(&shared), request)));
         let stream = Patient::new(stream, timeouts.write);
         match acceptor {
             None => ikigai_listen::serve(stream, timeouts.head, watcher, service).await,
             Some(acceptor) => {
-                if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+                if let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, Box::pin(acceptor.accept(stream))).await {
                     ikigai_listen::serve(stream, timeouts.head, watcher, service).await;
                 }
             }

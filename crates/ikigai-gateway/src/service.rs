@@ -50,7 +50,8 @@ async fn answer(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incom
     let mut entry = Entry::new(id, request.method().as_str(), path);
     match serve(shared, state, request, &mut entry).await {
         Served::Here(response) => reply::finish(*response, entry),
-        Served::Generate(call) => generate(*call, entry, state).await,
+        // Boxed, like what is inside: a future that holds another one holds room for it twice.
+        Served::Generate(call) => Box::pin(generate(*call, entry, state)).await,
     }
 }
 

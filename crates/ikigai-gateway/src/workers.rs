@@ -80,7 +80,7 @@ impl<T: Send + 'static> Worker<T> {
             runtime.block_on(async move {
                 while let Some(Connection { stream, with, counted }) = given.recv().await {
                     let Ok(stream) = TcpStream::from_std(stream) else { continue };
-                    let serving = serve(stream, with);
+                    let serving = Box::pin(serve(stream, with));
                     tokio::spawn(async move {
                         serving.await;
                         drop(counted);

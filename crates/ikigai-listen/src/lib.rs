@@ -47,7 +47,7 @@ pub async fn accept(listener: &TcpListener, permits: &Arc<Semaphore>) -> (TcpStr
 }
 
 /// Serves one connection to its end. The head of each request has to arrive within `head`.
-pub async fn serve<S, H, B>(stream: S, head: Duration, watcher: Watcher, service: H)
+pub fn serve<S, H, B>(stream: S, head: Duration, watcher: Watcher, service: H) -> impl Future<Output = ()> + Send
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     H: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
@@ -66,6 +66,9 @@ where
         .keep_alive_interval(head)
         .keep_alive_timeout(head);
     let serving = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-    // A client that leaves or breaks the protocol is nobody's failure.
-    let _ = watcher.watch(serving).await;
+    let serving = Box::pin(watcher.watch(serving));
+    async {
+        // A client that leaves or breaks the protocol is nobody's failure.
+        let _ = serving.await;
+    }
 }

@@ -41,6 +41,8 @@ pub struct Rules {
     pub tools_with_structured_output: bool,
     /// Tools that the provider runs are accepted beside functions, and with a format of the answer (Gemini).
     pub mixed_tools: bool,
+    /// It searches the web in Chat Completions, by itself and as `web_search_options` say (OpenAI).
+    pub search_in_chat: bool,
     /// Function tools beside a reasoning effort in Chat Completions.
     pub tools_in_chat: ToolsInChat,
     /// Its home is the Responses API.
@@ -260,6 +262,7 @@ impl Rules {
         structured_output: true,
         tools_with_structured_output: true,
         mixed_tools: true,
+        search_in_chat: false,
         tools_in_chat: ToolsInChat::Taken,
         responses_api: false,
         bound_state: StateScope::Provider,

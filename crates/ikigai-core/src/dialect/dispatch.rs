@@ -8,7 +8,7 @@ use super::{
     Incoming, Reply, Target, WireError, WireRequest, WireResponse, anthropic, bedrock_converse, gemini, hosted,
     openai_chat, openai_responses,
 };
-use crate::fit::{Abilities, built_in, fit};
+use crate::fit::{Abilities, built_in, cited, fit};
 use crate::wire::Ids;
 use crate::{Dialect, Error, ErrorKind, Limits, Loss, LossCode, Request, Response, Severity};
 
@@ -62,6 +62,7 @@ impl Dialect {
         };
         let mut losses = Vec::new();
         let request = built_in::ask(request, target, self, &mut losses);
+        let request = cited::settle(request, self, &mut losses);
         let mut fitted = fit(&request, target, self, limits)?;
         let mut wire = encode(&fitted, limits)?;
         wire.names = std::mem::take(&mut fitted.names);

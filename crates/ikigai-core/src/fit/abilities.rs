@@ -209,6 +209,8 @@ pub(crate) struct SchemaFormat {
     pub(crate) strict: FormatStrict,
     /// Beside the beginning of an answer.
     pub(crate) beside_prefill: Support,
+    /// It is taken beside documents whose citations are switched on.
+    pub(crate) beside_citations: Support,
 }
 
 /// Whether the model is held to the schema of an answer.

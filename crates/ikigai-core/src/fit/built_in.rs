@@ -7,7 +7,7 @@ use serde_json::json;
 use super::Place;
 use crate::dialect::hosted::{self, Asked, Company};
 use crate::wire::Target;
-use crate::{BuiltIn, Dialect, Json, Loss, LossCode, Other, OutputFormat, Part, Request, Tool};
+use crate::{Block, BuiltIn, Dialect, Json, Loss, LossCode, Other, OutputFormat, Part, Request, Role, Tool};
 
 /// The request with everything that asks for the provider's tools in the words of one dialect, which the rest of the way
 /// then treats as its own.
@@ -34,20 +34,22 @@ pub(crate) fn ask<'a>(
         let place = Place::Tool(index).to_string();
         let mut lose = |code, why: String| losses.push(Loss::new(code, built_in.tool().as_str(), place.clone(), why));
         // As it came, for who it was written for.
-        if let Some(data) = hosted::as_it_came(&built_in, dialect) {
-            tools.push(own(dialect, data.clone()));
+        if let Some(entry) = hosted::as_it_came(&built_in, dialect) {
+            let Asked { tool, top, .. } = hosted::placed(entry, dialect);
+            tools.extend(tool.map(|entry| own(dialect, entry)));
+            request.provider_data.extend_part(dialect, Part::Extra, top);
             continue;
         }
         if let Some(why) = conflict {
             lose(LossCode::Conflict, why.to_owned());
             continue;
         }
-        let Some(asked) = hosted::ask(&built_in, dialect, company, target.quirks) else {
+        let Some(asked) = hosted::ask(&built_in, dialect, company, target) else {
             lose(LossCode::NotInDialect, "this API has no such tool; it is left out".to_owned());
             continue;
         };
         is_new = true;
-        let Asked { tool: entry, top, lost, emulated } = asked;
+        let Asked { tool: entry, top, betas, files, lost, emulated } = asked;
         if let Some(why) = emulated {
             lose(LossCode::Changed, why.to_owned());
         }
@@ -55,9 +57,12 @@ pub(crate) fn ask<'a>(
             lose(LossCode::NotInDialect, format!("`{option}` has no place here; it is left out"));
         }
         note_unknown(&built_in, dialect, &mut lose);
-        tools.extend(entry.map(|entry| own(dialect, entry.into())).filter(|entry| !tools.contains(entry)));
-        for (name, value) in top {
-            request.provider_data.set_part(dialect, Part::Extra, name, value);
+        tools.extend(entry.map(|entry| own(dialect, entry)).filter(|entry| !tools.contains(entry)));
+        request.provider_data.extend_part(dialect, Part::Extra, top);
+        hosted::name_features(&mut request.provider_data, dialect, &betas);
+        let user = request.messages.iter_mut().rev().find(|message| message.role == Role::User);
+        if let Some(user) = user {
+            user.content.extend(files.into_iter().map(|data| Block::Other(Other { dialect, data })));
         }
     }
     let has_functions = tools.iter().any(|tool| matches!(tool, Tool::Function(_)));

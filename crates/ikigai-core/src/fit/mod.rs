@@ -11,6 +11,7 @@ mod abilities;
 mod as_it_came;
 pub(crate) mod built_in;
 mod cache;
+pub(crate) mod cited;
 mod converse;
 mod foreign;
 mod format;

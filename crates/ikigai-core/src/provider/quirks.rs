@@ -62,6 +62,8 @@ pub struct ChatQuirks {
     pub top_k: bool,
     /// There is a tool `openrouter:web_search`.
     pub web_search_tool: bool,
+    /// Every model searches, and takes `web_search_options`.
+    pub web_search_options: bool,
 }
 
 /// How an API differs from OpenAI's Responses.
@@ -70,6 +72,8 @@ pub struct ChatQuirks {
 pub struct ResponsesQuirks {
     /// Stored items and `store` are unknown.
     pub no_store: bool,
+    /// Tools of the provider have their options beside their type, and code runs in no container that is named (xAI).
+    pub flat_tools: bool,
 }
 
 /// How an API differs from Google's Gemini API.
@@ -80,6 +84,8 @@ pub struct GeminiQuirks {
     pub no_call_ids: bool,
     /// `includeServerSideToolInvocations` is unknown; tools of the provider stand beside functions without it.
     pub no_tool_invocations: bool,
+    /// A search can leave domains out (Vertex).
+    pub exclude_domains: bool,
     /// `parametersJsonSchema` is unknown; the OpenAPI subset is sent.
     pub openapi_schemas: bool,
 }
@@ -125,9 +131,15 @@ impl Quirks {
             cache_control: false,
             top_k: false,
             web_search_tool: false,
+            web_search_options: false,
         },
-        responses: ResponsesQuirks { no_store: false },
-        gemini: GeminiQuirks { no_call_ids: false, no_tool_invocations: false, openapi_schemas: false },
+        responses: ResponsesQuirks { no_store: false, flat_tools: false },
+        gemini: GeminiQuirks {
+            no_call_ids: false,
+            no_tool_invocations: false,
+            exclude_domains: false,
+            openapi_schemas: false,
+        },
         anthropic: AnthropicQuirks { version: None, models: None },
     };
 }

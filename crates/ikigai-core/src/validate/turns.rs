@@ -18,7 +18,7 @@ pub(super) fn check(messages: &[Message], problems: &mut Vec<Problem>) {
     let mut first_use: HashMap<&str, At> = HashMap::new();
     let mut turn = Turn::default();
     // A provider's tool may answer in a later message than the one that called it.
-    let mut provider_calls: HashSet<&str> = HashSet::new();
+    let mut provider_calls: HashMap<&str, At> = HashMap::new();
     for (index, message) in messages.iter().enumerate() {
         let results = message.content.iter().any(|block| block.as_tool_result().is_some());
         match message.role {
@@ -57,9 +57,14 @@ pub(super) fn check(messages: &[Message], problems: &mut Vec<Problem>) {
                     }
                 }
                 Block::ProviderCall(call) => {
-                    provider_calls.insert(&call.id);
+                    let first = *provider_calls.entry(&call.id).or_insert(at);
+                    if first != at && !call.id.is_empty() {
+                        let (at, id, first) = (at.to_string(), call.id.clone(), first.to_string());
+                        // Whose call it is, is theirs to say.
+                        problems.push(Problem::DuplicateCallId { at, id, first, same_turn: false });
+                    }
                 }
-                Block::ProviderResult(result) if !provider_calls.contains(result.call_id.as_str()) => {
+                Block::ProviderResult(result) if !provider_calls.contains_key(result.call_id.as_str()) => {
                     let id = result.call_id.clone();
                     problems.push(Problem::ProviderResultWithoutCall { at: at.to_string(), id });
                 }

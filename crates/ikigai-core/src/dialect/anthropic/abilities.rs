@@ -27,6 +27,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
         subset: Subset::Plain,
         strict: FormatStrict::AlwaysOfSubset,
         beside_prefill: Support::Missing,
+        beside_citations: Support::Missing,
     },
     thinking: ThinkingWire {
         asked_by: AskedBy::BudgetOrAdaptive,

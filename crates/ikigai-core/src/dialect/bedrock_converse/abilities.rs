@@ -28,6 +28,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
         subset: Subset::Plain,
         strict: FormatStrict::AlwaysOfSubset,
         beside_prefill: Support::Missing,
+        beside_citations: Support::Taken,
     },
     thinking: ThinkingWire {
         asked_by: AskedBy::ConverseFields,

@@ -27,6 +27,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
         subset: Subset::Any,
         strict: FormatStrict::Always,
         beside_prefill: Support::Taken,
+        beside_citations: Support::Taken,
     },
     thinking: ThinkingWire {
         asked_by: AskedBy::BudgetOrLevel,

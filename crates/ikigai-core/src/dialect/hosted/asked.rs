@@ -2,15 +2,19 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::{Fields, UserLocation};
+use crate::{Fields, Json, UserLocation};
 
 /// What asks for a tool in one dialect.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     /// The entry among the tools.
-    pub(crate) tool: Option<Value>,
+    pub(crate) tool: Option<Json>,
     /// Fields of the request itself.
     pub(crate) top: Fields,
+    /// What a header has to name.
+    pub(crate) betas: Vec<&'static str>,
+    /// Blocks of the user's that hand files over.
+    pub(crate) files: Vec<Json>,
     /// Options that have no place there.
     pub(crate) lost: Vec<&'static str>,
     /// Why something else is asked for.

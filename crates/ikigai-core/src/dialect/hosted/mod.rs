@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::{anthropic, gemini, openai_chat, openai_responses};
 use crate::citation::WIRE;
 use crate::fit::Spelling;
-use crate::provider::Quirks;
+use crate::wire::Target;
 use crate::{
     Block, BuiltIn, Citation, Dialect, Fields, FoundSource, Json, Loss, LossCode, Other, Part, ProviderData,
     ProviderTool, Request, Response, Text, Tool, Usage,
@@ -127,14 +127,38 @@ fn entry(tool: &BuiltIn, dialect: Dialect) -> Option<&Json> {
     tool.provider_data().part(dialect, Part::Shape).get(ENTRY)
 }
 
+/// An entry as it came, where it belongs: most stand among the tools.
+pub(crate) fn placed(entry: &Json, dialect: Dialect) -> Asked {
+    match dialect {
+        Dialect::OpenaiChat => openai_chat::built_in::placed(entry),
+        _ => Asked { tool: Some(entry.clone()), ..Asked::default() },
+    }
+}
+
+/// Adds features to those that the header of a request names.
+pub(crate) fn name_features(data: &mut ProviderData, dialect: Dialect, betas: &[&'static str]) {
+    if betas.is_empty() {
+        return;
+    }
+    let named = data.part(dialect, Part::Extra).get("betas").and_then(|list| list.to::<Vec<String>>().ok());
+    let mut named = named.unwrap_or_default();
+    named.extend(betas.iter().map(|beta| (*beta).to_owned()).filter(|beta| !named.contains(beta)).collect::<Vec<_>>());
+    data.set_part(dialect, Part::Extra, "betas", Json::of(&named).unwrap_or_default());
+}
+
 /// What asks for a tool; `None` if there is no such tool.
-pub(crate) fn ask(tool: &BuiltIn, dialect: Dialect, company: Company, quirks: &Quirks) -> Option<Asked> {
+pub(crate) fn ask(tool: &BuiltIn, dialect: Dialect, company: Company, target: &Target<'_>) -> Option<Asked> {
+    let quirks = target.quirks;
     let version = entry(tool, dialect).and_then(|entry| text(at(entry.value(), "/type")));
     match dialect {
         Dialect::Anthropic => anthropic::built_in::write(tool, version.as_deref()),
-        Dialect::OpenaiChat if quirks.chat.web_search_tool => openai_chat::built_in::write(tool),
+        Dialect::OpenaiChat if quirks.chat.web_search_tool => openai_chat::built_in::write_tool(tool),
+        Dialect::OpenaiChat if quirks.chat.web_search_options || target.rules.search_in_chat => {
+            openai_chat::built_in::write_options(tool)
+        }
+        Dialect::OpenaiResponses if quirks.responses.flat_tools => openai_responses::built_in::write_flat(tool),
         Dialect::OpenaiResponses => openai_responses::built_in::write(tool, version.as_deref(), company),
-        Dialect::Gemini => gemini::built_in::write(tool),
+        Dialect::Gemini => gemini::built_in::write(tool, &quirks.gemini),
         Dialect::OpenaiChat | Dialect::BedrockConverse => None,
     }
 }
@@ -180,5 +204,7 @@ pub(crate) fn with_own_citations(text: &Text, dialect: Dialect, spelling: Spelli
     Some(own)
 }
 
+#[cfg(test)]
+mod edge_tests;
 #[cfg(test)]
 mod tests;

@@ -27,6 +27,7 @@ pub(crate) const ABILITIES: Abilities = Abilities {
         subset: Subset::Complete,
         strict: FormatStrict::Said,
         beside_prefill: Support::Taken,
+        beside_citations: Support::Taken,
     },
     thinking: ThinkingWire {
         asked_by: AskedBy::Quirk,

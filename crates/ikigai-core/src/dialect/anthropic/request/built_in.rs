@@ -13,6 +13,8 @@ const FETCH: &str = "web_fetch_20250910";
 const CODE: &str = "code_execution_20250825";
 /// What the header has to name for that version.
 const FETCH_BETA: &str = "web-fetch-2025-09-10";
+/// And where files are handed over.
+const FILES_BETA: &str = "files-api-2025-04-14";
 
 /// The tool that an entry asks for, and the names of its fields that are understood.
 pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
@@ -76,7 +78,7 @@ pub(crate) fn write(tool: &BuiltIn, version: Option<&str>) -> Option<Asked> {
         BuiltIn::WebFetch(fetch) => {
             begin(FETCH, "web_fetch");
             if entry.get("type").and_then(Value::as_str) == Some(FETCH) {
-                asked.top.set("betas", json!([FETCH_BETA]));
+                asked.betas.push(FETCH_BETA);
             }
             say(&mut entry, "max_uses", number(fetch.max_uses));
             lists(&mut entry, &fetch.allowed_domains, &fetch.blocked_domains, &mut asked);
@@ -88,7 +90,9 @@ pub(crate) fn write(tool: &BuiltIn, version: Option<&str>) -> Option<Asked> {
             if let Some(container) = &code.container {
                 asked.top.set("container", container.as_str());
             }
-            asked.lose("files", !code.files.is_empty());
+            let upload = |file: &String| Json::from(json!({"type": "container_upload", "file_id": file}));
+            asked.files.extend(code.files.iter().map(upload));
+            asked.betas.extend(Some(FILES_BETA).filter(|_| !code.files.is_empty()));
         }
         BuiltIn::FileSearch(_) => return None,
     }
@@ -98,7 +102,7 @@ pub(crate) fn write(tool: &BuiltIn, version: Option<&str>) -> Option<Asked> {
         say(&mut control, "ttl", cache.ttl.as_ref().map(|ttl| json!(ttl)));
         entry.insert("cache_control".to_owned(), Value::Object(control));
     }
-    asked.tool = Some(Value::Object(entry));
+    asked.tool = Some(Value::Object(entry).into());
     Some(asked)
 }
 

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::dialect::hosted::{Asked, domains, number, say};
+use crate::provider::GeminiQuirks;
 use crate::{BuiltIn, CodeExecution, FileSearch, Json, WebFetch, WebSearch};
 
 /// The tool that an entry asks for, and the names of its fields that are understood. An entry with more than one is kept
@@ -41,16 +42,21 @@ pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
 }
 
 /// What asks for a tool.
-pub(crate) fn write(tool: &BuiltIn) -> Option<Asked> {
+pub(crate) fn write(tool: &BuiltIn, quirks: &GeminiQuirks) -> Option<Asked> {
     let mut asked = Asked::default();
     let entry: Value = match tool {
         BuiltIn::WebSearch(search) => {
             asked.lose("allowed_domains", !search.allowed_domains.is_empty());
-            asked.lose("blocked_domains", !search.blocked_domains.is_empty());
+            let excludes = quirks.exclude_domains && !search.blocked_domains.is_empty();
+            asked.lose("blocked_domains", !search.blocked_domains.is_empty() && !excludes);
             asked.lose("user_location", search.user_location.is_some());
             asked.lose("max_uses", search.max_uses.is_some());
             asked.lose("context_size", search.context_size.is_some());
-            json!({"googleSearch": {}})
+            if excludes {
+                json!({"googleSearch": {"excludeDomains": search.blocked_domains}})
+            } else {
+                json!({"googleSearch": {}})
+            }
         }
         BuiltIn::WebFetch(fetch) => {
             asked.lose("allowed_domains", !fetch.allowed_domains.is_empty());
@@ -72,6 +78,6 @@ pub(crate) fn write(tool: &BuiltIn) -> Option<Asked> {
             json!({"fileSearch": options})
         }
     };
-    asked.tool = Some(entry);
+    asked.tool = Some(entry.into());
     Some(asked)
 }

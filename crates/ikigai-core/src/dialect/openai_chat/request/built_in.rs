@@ -7,10 +7,22 @@ use crate::{BuiltIn, Json, WebSearch};
 
 /// OpenRouter's.
 const TOOL: &str = "openrouter:web_search";
+/// OpenAI's: a field of the request.
+pub(super) const OPTIONS: &str = "web_search_options";
 
-/// The tool that an entry asks for, and the names of its fields that are understood.
+/// The tool that an entry asks for, and the names of its fields that are understood. The field of a request is an entry
+/// with nothing but that.
 pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
     let value = data.value();
+    if let Some(options) = value.get(OPTIONS).and_then(Value::as_object) {
+        let search = WebSearch {
+            user_location: options.get("user_location").and_then(user_location),
+            context_size: options.get("search_context_size").and_then(|size| serde_json::from_value(size.clone()).ok()),
+            ..WebSearch::default()
+        };
+        let known = options.keys().all(|name| matches!(name.as_str(), "user_location" | "search_context_size"));
+        return Some((BuiltIn::WebSearch(search), if known { &[OPTIONS] } else { &[] }));
+    }
     if value["type"] != TOOL {
         return None;
     }
@@ -27,8 +39,37 @@ pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
     Some((BuiltIn::WebSearch(search), if known { &["type", "parameters"] } else { &["type"] }))
 }
 
+/// Where an entry that came belongs.
+pub(crate) fn placed(entry: &Json) -> Asked {
+    match entry.value().get(OPTIONS) {
+        Some(_) => Asked { top: entry.to().unwrap_or_default(), ..Asked::default() },
+        None => Asked { tool: Some(entry.clone()), ..Asked::default() },
+    }
+}
+
+/// What asks for a search where every answer of the model is one.
+pub(crate) fn write_options(tool: &BuiltIn) -> Option<Asked> {
+    let BuiltIn::WebSearch(search) = tool else { return None };
+    let mut options = Map::new();
+    say(&mut options, "search_context_size", search.context_size.map(|size| json!(size)));
+    let place = search.user_location.as_ref().map(|place| {
+        let mut place = approximate(place);
+        if let Some(place) = place.as_object_mut() {
+            place.remove("type");
+        }
+        json!({"type": "approximate", "approximate": place})
+    });
+    say(&mut options, "user_location", place);
+    let mut asked = Asked::default();
+    asked.top.set(OPTIONS, Value::Object(options));
+    asked.lose("allowed_domains", !search.allowed_domains.is_empty());
+    asked.lose("blocked_domains", !search.blocked_domains.is_empty());
+    asked.lose("max_uses", search.max_uses.is_some());
+    Some(asked)
+}
+
 /// What asks for a tool, where the provider has a search of this kind.
-pub(crate) fn write(tool: &BuiltIn) -> Option<Asked> {
+pub(crate) fn write_tool(tool: &BuiltIn) -> Option<Asked> {
     let BuiltIn::WebSearch(search) = tool else { return None };
     let mut options = Map::new();
     say(&mut options, "max_uses", number(search.max_uses));
@@ -44,5 +85,5 @@ pub(crate) fn write(tool: &BuiltIn) -> Option<Asked> {
     if !options.is_empty() {
         entry.insert("parameters".to_owned(), Value::Object(options));
     }
-    Some(Asked { tool: Some(Value::Object(entry)), ..Asked::default() })
+    Some(Asked { tool: Some(Value::Object(entry).into()), ..Asked::default() })
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
+use super::built_in::OPTIONS;
 use super::decode::take_as;
 use super::shape;
 use crate::dialect::hosted;
@@ -35,6 +36,12 @@ pub(super) fn decode(asked: &mut Asked<'_>, request: &mut Request, notes: &mut N
         notes.mark(shape::FUNCTIONS);
     }
     let rest = &mut asked.rest;
+    if let Some(options) = wire::find(rest, OPTIONS).filter(|raw| raw.get().starts_with('{')).map(Json::copy) {
+        wire::take(rest, OPTIONS);
+        let mut field = Fields::default();
+        field.push(OPTIONS, options);
+        request.tools.push(hosted::read_tool(Other { dialect: DIALECT, data: field.into() }));
+    }
     for name in ["tool_choice", "function_call"] {
         let raw = wire::find(rest, name).map(Json::copy);
         let Some((choice, raw)) = raw.and_then(|raw| Some((read_choice(raw.value())?, raw))) else { continue };

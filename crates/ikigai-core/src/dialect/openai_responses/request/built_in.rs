@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::dialect::hosted::{Asked, Company, approximate, at, domains, number, say, text, user_location};
-use crate::{BuiltIn, CodeExecution, FileSearch, Json, WebSearch};
+use crate::{BuiltIn, CodeExecution, FileSearch, Json, WebFetch, WebSearch};
 
 /// The tool that an entry asks for, and the names of its fields that are understood.
 pub(crate) fn read(data: &Json) -> Option<(BuiltIn, &'static [&'static str])> {
@@ -91,6 +91,36 @@ pub(crate) fn write(tool: &BuiltIn, version: Option<&str>, company: Company) -> 
             say(&mut entry, "max_num_results", number(search.max_results));
         }
     }
-    asked.tool = Some(Value::Object(entry));
+    asked.tool = Some(Value::Object(entry).into());
+    Some(asked)
+}
+
+/// The same where options stand beside the type, and code runs in no container that is named.
+pub(crate) fn write_flat(tool: &BuiltIn) -> Option<Asked> {
+    let mut asked = write(tool, None, Company::Others)?;
+    let mut entry = asked.tool.take()?.value().clone();
+    let fields = entry.as_object_mut()?;
+    match tool {
+        BuiltIn::WebSearch(WebSearch { allowed_domains, blocked_domains, .. })
+        | BuiltIn::WebFetch(WebFetch { allowed_domains, blocked_domains, .. }) => {
+            fields.remove("filters");
+            for (name, list) in [("allowed_domains", allowed_domains), ("excluded_domains", blocked_domains)] {
+                say(fields, name, Some(json!(list)).filter(|_| !list.is_empty()));
+            }
+            asked.lost.retain(|option| *option != "blocked_domains");
+            for name in ["user_location", "search_context_size"] {
+                let is_set = fields.remove(name).is_some();
+                asked.lose(if name == "user_location" { name } else { "context_size" }, is_set);
+            }
+        }
+        BuiltIn::CodeExecution(code) => {
+            fields.remove("container");
+            asked.lost.retain(|option| *option != "files");
+            asked.lose("container", code.container.is_some());
+            asked.lose("files", !code.files.is_empty());
+        }
+        BuiltIn::FileSearch(_) => {}
+    }
+    asked.tool = Some(entry.into());
     Some(asked)
 }

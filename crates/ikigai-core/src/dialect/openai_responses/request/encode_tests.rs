@@ -113,7 +113,10 @@ fn the_caller_decides_about_storing_and_a_provider_without_a_store_hears_nothing
     );
     let body = send(&request).body;
     assert_eq!((&body["store"], &body["include"], &body["service_tier"]), (&json!(true), &json!([]), &json!("flex")));
-    let quirks = Quirks { responses: crate::provider::ResponsesQuirks { no_store: true }, ..Quirks::default() };
+    let quirks = Quirks {
+        responses: crate::provider::ResponsesQuirks { no_store: true, ..Default::default() },
+        ..Quirks::default()
+    };
     let wire = send_with(&request, &Rules::default(), &quirks);
     assert_eq!(wire.body.get("store"), None);
     assert_eq!(losses(&wire), ["store at store: this provider stores nothing; it is left out"]);
@@ -270,7 +273,10 @@ fn stored_reasoning_goes_by_its_id_and_open_models_get_their_words_back() {
     let open = send_with(
         &request,
         &Rules::default(),
-        &Quirks { responses: crate::provider::ResponsesQuirks { no_store: true }, ..Quirks::default() },
+        &Quirks {
+            responses: crate::provider::ResponsesQuirks { no_store: true, ..Default::default() },
+            ..Quirks::default()
+        },
     );
     assert_eq!(
         open.body["input"][1],

@@ -1,9 +1,8 @@
 //! Wire frames to events.
 //!
 //! Everything is keyed by `output_index`: ids of items change between the events of some relays. A block opens with
-//! `output_item.added` (a text with its part) and closes with `output_item.done`, whose copy of the item is the one that
-//! counts. What the terminal event holds beyond that is added before the end; what it repeats in other words (reasoning
-//! encrypted once more, new ids) comes too late for blocks that are closed.
+//! `output_item.added` (a text with its part) and closes with `output_item.done`, whose copy of the item counts. What the
+//! terminal event holds beyond that is added; what it says in other words comes too late for blocks that are closed.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +10,14 @@ use super::open::{OpenBlock, OpenItem};
 use super::wire::{Frame, Kind, said};
 use crate::dialect::openai_responses::response::{self, Asks, Parsed};
 use crate::dialect::openai_responses::wire::{Entry, Item, Items, word};
-use crate::dialect::openai_responses::{DIALECT, error, items};
+use crate::dialect::openai_responses::{DIALECT, error, hosted, items};
 use crate::dialect::{Fault, Ids, ReadFrames, Seen};
 use crate::json::loose::{self, Loose as _};
 use crate::json::many::find;
 use crate::json::wire::Text as Words;
 use crate::server::alike::{Alike, words};
-use crate::{Block, BlockKind, Event, Fields, Json, Part, ProviderData, Text, ThinkingBlock};
+use crate::span::Ruler;
+use crate::{Block, BlockKind, Event, Fields, FoundSource, Json, Part, ProviderData, Text, ThinkingBlock};
 
 /// Reads the frames of a stream.
 #[derive(Debug)]
@@ -30,6 +30,8 @@ pub(crate) struct Decoder {
     /// The item of the latest frame, for frames that do not say theirs.
     current: u64,
     asks: Asks,
+    /// What was cited in texts that are not there.
+    loose: Vec<FoundSource>,
     /// What the last piece came in, and what it was a piece of.
     alike: Alike<()>,
     piece: Piece,
@@ -79,6 +81,7 @@ impl Decoder {
             items: BTreeMap::new(),
             current: 0,
             asks: Asks::default(),
+            loose: Vec::new(),
             alike: Alike::default(),
             piece: Piece { kind: Kind::Text, at: 0, part: 0 },
         }
@@ -134,7 +137,11 @@ impl Decoder {
                 let wire = find(&frame.rest, "annotation").map(Json::copy).filter(Json::is_object);
                 let item = self.items.get_mut(&at).filter(|item| !item.done);
                 let open = item.and_then(|item| item.blocks.get_mut(&frame.content_index.unwrap_or(0)));
-                let Some((wire, open)) = wire.zip(open) else { return Ok(Seen::Unknown(None)) };
+                let Some(wire) = wire else { return Ok(Seen::Unknown(None)) };
+                let Some(open) = open else {
+                    self.loose.push((&hosted::citation(wire, &Ruler::default())).into());
+                    return Ok(Seen::Unknown(None));
+                };
                 open.cite(wire, out);
             }
             // What `output_item.done` repeats once more; and signs of life.
@@ -351,6 +358,8 @@ impl Decoder {
         for (_, item) in std::mem::take(&mut self.items) {
             self.close(item, out);
         }
+        let sources = std::mem::take(&mut self.loose);
+        out.extend((!sources.is_empty()).then_some(Event::Sources { sources }));
         if let Some(usage) = parsed.usage {
             out.push(Event::Usage { usage });
         }
