@@ -10,7 +10,7 @@ use crate::support::recordings::exchanges;
 use crate::support::seals::unsealed;
 use crate::support::wire::{OfValues as _, collect, decode, reply};
 use ikigai_core::wire::StreamEncoder;
-use ikigai_core::{Block, Dialect, Event, Loss, LossCode, Response};
+use ikigai_core::{Block, Dialect, Event, Loss, LossCode, Response, Severity};
 use serde_json::Value;
 
 /// Names whose values are the frame of a document, not its content.
@@ -359,7 +359,9 @@ fn told(response: &Response, losses: &[Loss], pool: &mut Pool) {
         pool.push(text);
     }
     for (place, block) in response.content.iter().enumerate() {
-        if losses.iter().any(|loss| loss.place.starts_with(&format!("content[{place}]"))) {
+        // A mere note is not enough for what a provider's tool did.
+        let counts = |loss: &&Loss| loss.severity == Severity::Loss || !block.is_provider_run();
+        if losses.iter().filter(counts).any(|loss| loss.place.starts_with(&format!("content[{place}]"))) {
             pool.add(&serde_json::to_value(block).unwrap());
             // The input of a server's tool comes in pieces of its JSON.
             pool.push(&serde_json::to_string(block).unwrap());

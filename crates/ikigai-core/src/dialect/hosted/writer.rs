@@ -122,9 +122,13 @@ impl Writer {
     fn tell_run(&mut self, index: usize, kind: BlockKind, written: bool) {
         let place = format!("content[{index}]");
         self.losses.push(match written {
-            true => {
+            true if self.has_slots() => {
                 let why = "another provider's tool ran it; it is written as one of this API, as far as that has fields";
                 Loss::info(LossCode::Changed, kind.as_str(), place, why)
+            }
+            true => {
+                let why = "another provider's tool ran it; it is written as one of this API, without its state and what has no field there";
+                Loss::new(LossCode::Changed, kind.as_str(), place, why)
             }
             false => {
                 let why = "this API has no form for what another provider's tool did; left out";
@@ -133,9 +137,13 @@ impl Writer {
         });
     }
 
+    /// Whether calls and results can carry another provider's state here, with all that has no field.
+    fn has_slots(&self) -> bool {
+        matches!(self.to, Dialect::Anthropic | Dialect::Gemini)
+    }
+
     fn seal(&self, block: &Block) -> Option<Sealed> {
-        let slots = matches!(self.to, Dialect::Anthropic | Dialect::Gemini);
-        let data = block.provider_data().filter(|_| slots)?;
+        let data = block.provider_data().filter(|_| self.has_slots())?;
         Sealed::of(data, block.kind(), self.to, self.provider.as_deref(), self.model.as_deref())
     }
 
