@@ -256,6 +256,7 @@ fn cut(mut partial: Response, provider: String) -> Option<Message> {
         Block::ToolCall(_) | Block::Thinking(_) | Block::Other(_) => false,
         _ => true,
     });
+    crate::pause::drop_unanswered(&mut partial.content);
     partial.finish_reason = FinishReason::Error;
     (!partial.content.is_empty()).then(|| partial.into_message(provider))
 }
