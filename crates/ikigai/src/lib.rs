@@ -83,7 +83,7 @@ pub use ikigai_core::validate::{ArgumentChecker, Invalid, Problem};
 pub use ikigai_core::wire::ListedModel;
 pub use ikigai_core::{
     Audio, Block, BlockKind, BuiltIn, CacheHint, CacheOptions, Chunk, Citation, CitedSource, CodeExecution, Collector,
-    Content, Dialect, Document, ErrorKind, Event, FileSearch, FinishReason, FoundSource, Function, Image,
+    Content, Dialect, Document, ErrorKind, Event, FileSearch, FinishReason, Footnotes, FoundSource, Function, Image,
     JsonSchemaFormat, Level, Limits, Location, Loss, Marks, Message, ModelError, ModelName, Other, OtherTool,
     OutputFormat, Prompt, ProviderCall, ProviderData, ProviderFailure, ProviderResult, ProviderTool, Request, Response,
     Role, SearchContextSize, Severity, Source, Span, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
