@@ -29,17 +29,34 @@ pub struct Footnotes {
     /// The text block that was opened last.
     block: Option<usize>,
     text: String,
-    /// How much of it was given out. Spaces at the end wait: a mark goes before them.
+    /// How much of it was given out. Spaces at the end wait: a mark goes before them. So does what follows a printed link: its
+    /// citation comes next.
     given: usize,
+    /// Where its last word ends.
+    words: usize,
+    link: Link,
     /// The marks that are to come, by their places in the text.
     waiting: BTreeMap<usize, BTreeSet<usize>>,
     code: Code,
 }
 
+/// A link that the model printed, at the end of what has come.
+#[derive(Debug, Clone, Copy)]
+enum Link {
+    None,
+    Open,
+    /// Another bracket may follow.
+    JustEnded,
+}
+
 /// The place of a mark that goes to the end of its block.
 const END: usize = usize::MAX;
+/// What a printed link has before its address.
+const LINK: &str = "](http";
 /// A mark goes before so many bytes of spaces.
 const MOST_SPACES: usize = 64;
+/// A mark goes behind so many closing brackets.
+const MOST_BRACKETS: usize = 2;
 /// So many bytes may be between a passage and its mark.
 const FEW: usize = 8;
 
@@ -53,6 +70,8 @@ impl Footnotes {
             block: None,
             text: String::new(),
             given: 0,
+            words: 0,
+            link: Link::None,
             waiting: BTreeMap::new(),
             code: Code::default(),
         }
@@ -65,6 +84,9 @@ impl Footnotes {
     /// of them at the end.
     pub fn event(&mut self, event: &Event) -> String {
         let mut out = String::new();
+        if !matches!(event, Event::Citation { .. }) {
+            self.give(self.words, &mut out);
+        }
         match event {
             Event::BlockStart { index, block: Block::Text(text) } => {
                 self.open(*index, &mut out);
@@ -130,14 +152,42 @@ impl Footnotes {
         self.block = Some(index);
     }
 
-    /// Gives out what has come, but for spaces at the end.
+    /// Gives out what has come, but for spaces at the end and what follows a link.
     fn push(&mut self, piece: &str, out: &mut String) {
         self.text.push_str(piece);
         self.advance(out);
-        let spaces = piece.len() - piece.trim_end().len();
-        if spaces < piece.len() {
-            self.give(self.text.len() - spaces, out);
+        let before = self.text.len() - piece.len();
+        let link = self.link_end(before);
+        let end = piece.trim_end().len();
+        if end > 0 {
+            self.words = before + end;
+            self.give(link.unwrap_or(self.words), out);
         }
+    }
+
+    /// Where the first link ends that ends in the piece that begins here, its brackets included.
+    fn link_end(&mut self, piece: usize) -> Option<usize> {
+        let from = match self.link {
+            Link::Open => piece,
+            Link::JustEnded if self.text.get(piece..)?.starts_with(')') => piece,
+            Link::None | Link::JustEnded => {
+                self.link = Link::None;
+                let near = self.on_boundary(piece.saturating_sub(LINK.len()));
+                near + self.text.get(near..)?.find(LINK)?
+            }
+        };
+        let Some(end) = self.text.get(from..)?.find(')').map(|end| from + end + 1) else {
+            self.link = Link::Open;
+            return None;
+        };
+        let rest = self.text.get(end..).unwrap_or_default();
+        let last = rest.rfind(LINK).and_then(|start| rest.get(start..));
+        self.link = match last {
+            _ if rest.is_empty() => Link::JustEnded,
+            Some(link) if !link.contains(')') => Link::Open,
+            _ => Link::None,
+        };
+        Some(end + usize::from(rest.starts_with(')')))
     }
 
     /// A mark that goes to its place in the open block, or right here if nothing but a few signs has come since.
@@ -173,7 +223,7 @@ impl Footnotes {
         self.give(self.text.len(), out);
         self.block = None;
         self.text.clear();
-        self.given = 0;
+        (self.given, self.words, self.link) = (0, 0, Link::None);
     }
 
     fn mark(&mut self, place: usize, numbers: &BTreeSet<usize>, out: &mut String) {
@@ -181,6 +231,9 @@ impl Footnotes {
         let near = self.on_boundary(place.saturating_sub(MOST_SPACES)).max(self.given);
         let spaces = self.text.get(near..place).map_or(0, |end| end.len() - end.trim_end().len());
         let place = place - spaces;
+        // Within a link it would be part of the address.
+        let after = self.text.bytes().skip(place).take(MOST_BRACKETS);
+        let place = place + after.take_while(|byte| *byte == b')').count();
         self.give(place, out);
         match self.code.place() {
             Place::Text => {}
@@ -265,112 +318,5 @@ fn fence(line: &str) -> Option<(char, usize, &str)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{ProviderData, Span};
-    use pretty_assertions::assert_eq;
-
-    fn cites(name: &str, span: Option<(usize, usize)>) -> Citation {
-        Citation { span: span.map(|(start, end)| Span::new(start, end)), ..Citation::url(name) }
-    }
-
-    fn text(text: &str, citations: Vec<Citation>) -> Text {
-        Text { text: text.into(), citations, ..Text::default() }
-    }
-
-    fn footnotes() -> Footnotes {
-        Footnotes::new(|number| format!("[{number}]"))
-    }
-
-    fn streamed(events: impl IntoIterator<Item = Event>) -> String {
-        let mut footnotes = footnotes();
-        events.into_iter().map(|event| footnotes.event(&event)).collect()
-    }
-
-    fn start() -> Event {
-        Event::BlockStart { index: 0, block: Block::text("") }
-    }
-
-    fn delta(text: &str) -> Event {
-        Event::TextDelta { index: 0, text: text.into() }
-    }
-
-    fn citation(citation: Citation) -> Event {
-        Event::Citation { index: 0, citation: Box::new(citation) }
-    }
-
-    fn done() -> [Event; 2] {
-        let provider_data = ProviderData::default();
-        let end = Event::Done { finish_reason: crate::FinishReason::Stop, provider_data: provider_data.clone() };
-        [Event::BlockDone { index: 0, provider_data }, end]
-    }
-
-    #[test]
-    fn a_mark_follows_its_passage_and_a_source_keeps_its_number() {
-        let mut notes = footnotes();
-        let said = "Å is a letter. So is B. And C.";
-        let citations = vec![cites("a", Some((0, 15))), cites("b", Some((16, 24))), cites("a", None), cites("b", None)];
-        assert_eq!(notes.text(&text(said, citations)), "Å is a letter.[1] So is B.[2] And C.[1][2]");
-        assert_eq!(notes.text(&text("D.", vec![cites("b", None)])), "D.[2]");
-        assert_eq!(notes.sources(), [FoundSource::url("a"), FoundSource::url("b")]);
-    }
-
-    #[test]
-    fn spans_that_are_not_in_the_text_do_no_harm() {
-        for (span, expected) in [
-            ((0, 99), "Å b.[1]\n"),
-            ((1, 1), "[1]Å b.\n"),
-            ((3, 1), "[1]Å b.\n"),
-            ((99, 99), "Å b.[1]\n"),
-            ((0, 6), "Å b.[1]\n"),
-        ] {
-            assert_eq!(footnotes().text(&text("Å b.\n", vec![cites("a", Some(span))])), expected, "{span:?}");
-        }
-        let nameless = Citation::default();
-        assert_eq!(footnotes().text(&text("a", vec![nameless])), "a");
-        let source = CitedSource::Document { index: Some(0), title: None, file_id: None };
-        let document = Citation { source, ..Citation::default() };
-        assert_eq!(footnotes().text(&text("a", vec![document])), "a[1]");
-    }
-
-    #[test]
-    fn citations_before_the_text_mark_its_end_before_the_spaces() {
-        let events = [start(), citation(cites("a", None)), delta("Oslo "), delta("is a city. \n"), delta("\n")];
-        assert_eq!(streamed(events.into_iter().chain(done())), "Oslo is a city.[1] \n\n");
-    }
-
-    #[test]
-    fn citations_after_their_passage_mark_it_if_it_has_just_come() {
-        let events = [
-            start(),
-            delta("Oslo (ssb.no)"),
-            citation(cites("a", Some((5, 13)))),
-            delta(" is. Bergen"),
-            delta("."),
-            citation(cites("b", Some((18, 24)))),
-            delta(" Too late"),
-            citation(cites("c", Some((18, 24)))),
-        ];
-        assert_eq!(streamed(events.into_iter().chain(done())), "Oslo (ssb.no)[1] is. Bergen.[2] Too late");
-    }
-
-    #[test]
-    fn a_stream_in_any_pieces_is_the_whole_text() {
-        let said = "Å is.\n\n- b\n- c\n";
-        let citations = vec![cites("a", Some((0, 6))), cites("b", Some((8, 11))), cites("c", None)];
-        let whole = footnotes().text(&text(said, citations.clone()));
-        assert_eq!(whole, "Å is.[1]\n\n- b[2]\n- c[3]\n");
-        let pieces = said.split_inclusive(|_| true).map(delta);
-        let events = std::iter::once(start()).chain(citations.into_iter().map(citation)).chain(pieces).chain(done());
-        assert_eq!(streamed(events), whole);
-    }
-
-    #[test]
-    fn code_stays_as_it_is() {
-        let marked = |said: &str, end: usize| footnotes().text(&text(said, vec![cites("a", Some((0, end)))]));
-        assert_eq!(marked("```sh\nls\n```", 13), "```sh\nls\n```\n[1]");
-        assert_eq!(marked("```sh\nls\n```", 8), "```sh\nls\n```");
-        assert_eq!(marked("```sh\nls\n```", 5), "```sh\nls\n```");
-        assert_eq!(marked("~~~\n```\n~~~\nb", 13), "~~~\n```\n~~~\nb[1]");
-    }
-}
+#[path = "footnotes_tests.rs"]
+mod tests;
