@@ -256,9 +256,10 @@ fn cut(mut partial: Response, provider: String) -> Option<Message> {
         Block::ToolCall(_) | Block::Thinking(_) | Block::Other(_) => false,
         _ => true,
     });
-    crate::pause::drop_unanswered(&mut partial.content);
     partial.finish_reason = FinishReason::Error;
-    (!partial.content.is_empty()).then(|| partial.into_message(provider))
+    let mut message = partial.into_message(provider);
+    message.drop_unanswered();
+    (!message.content.is_empty()).then_some(message)
 }
 
 #[cfg(test)]

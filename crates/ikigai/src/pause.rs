@@ -1,8 +1,6 @@
 //! Answers that pause: a provider may stop in the middle of its own tools, and goes on once it is sent what it said so far.
 
-use std::collections::HashSet;
-
-use ikigai_core::{Block, Event, FoundSource, Loss, LossCode, ProviderData, Response, Usage};
+use ikigai_core::{Event, FoundSource, Loss, LossCode, ProviderData, Response, Usage};
 
 use crate::answer::Step;
 
@@ -21,25 +19,6 @@ pub(crate) struct Paused {
 pub(crate) fn too_often() -> Loss {
     let why = format!("the provider paused again after {MOST_CONTINUATIONS} continuations");
     Loss::new(LossCode::Other, "the rest of the answer", "finish_reason", why)
-}
-
-/// Takes out the calls of the provider's tools that have no result and no text behind them. A conversation cannot go on
-/// from them.
-pub(crate) fn drop_unanswered(content: &mut Vec<Block>) {
-    let last_text = content.iter().rposition(|block| matches!(block, Block::Text(_)));
-    let answered: HashSet<String> = content
-        .iter()
-        .filter_map(|block| match block {
-            Block::ProviderResult(result) => Some(result.call_id.clone()),
-            _ => None,
-        })
-        .collect();
-    let mut place = 0;
-    content.retain(|block| {
-        let is_last = last_text.is_none_or(|text| place > text);
-        place += 1;
-        !matches!(block, Block::ProviderCall(call) if is_last && !answered.contains(&call.id))
-    });
 }
 
 /// What a streamed answer has from before a pause. What comes after it continues the same answer: blocks are numbered from

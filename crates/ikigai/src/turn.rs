@@ -239,9 +239,9 @@ impl Turn {
             self.paused = Some(Paused { step, continued: continued + 1 });
             return Ok(Next::Continue);
         }
-        if step.response.is_paused() {
+        if step.response.is_paused() && continued == pause::MOST_CONTINUATIONS {
             step.response.warnings.push(pause::too_often());
-            pause::drop_unanswered(&mut message.content);
+            message.drop_unanswered();
         }
         let calls = self.runnable(&step.response);
         self.client.hooks().after_response(Ok(&step));
