@@ -194,7 +194,8 @@ pub(crate) fn failure<'a>(stored: &'a Stored, next: Option<&Stored>) -> Option<&
 
 /// A kept conversation as a model can be sent it: questions that failed are left out, but for the last one, which is what is
 /// asked; calls that were never answered get a result that says so, and what was
-/// cut off loses what a provider would refuse: thinking that may lack its seal, and empty messages.
+/// cut off loses what a provider would refuse: thinking that may lack its seal, calls of the provider's own tools without a
+/// result, and empty messages.
 pub(crate) fn sendable(thread: &[Stored]) -> Vec<Message> {
     let mut messages: Vec<Message> = Vec::with_capacity(thread.len());
     let mut open: Vec<String> = Vec::new();
@@ -210,6 +211,7 @@ pub(crate) fn sendable(thread: &[Stored]) -> Vec<Message> {
                 Block::ToolCall(call) => call.is_complete(),
                 _ => true,
             });
+            message.drop_unanswered();
         }
         message.content.retain(|block| !matches!(block, Block::Text(text) if text.text.is_empty()));
         if message.role == Role::Tool {

@@ -1,6 +1,8 @@
 use std::sync::Arc;
 
-use ikigai::{Block, Event, FinishReason, Message, ModelName, Response, Role, ToolCall, ToolResult};
+use ikigai::{
+    Block, Event, FinishReason, Message, ModelName, ProviderCall, ProviderResult, Response, Role, ToolCall, ToolResult,
+};
 use ikigai_core::events;
 use ikigai_store::{Details, Sqlite, State, Store};
 use pretty_assertions::assert_eq;
@@ -98,6 +100,20 @@ async fn calls_that_nobody_answered_are_answered_before_the_next_message() {
         })
         .collect();
     assert_eq!(answered, ["c1", "c2"]);
+}
+
+#[tokio::test]
+async fn a_search_that_was_stopped_is_not_sent_again() {
+    let (store, id) = store().await;
+    let call = |id: &str| Block::ProviderCall(ProviderCall { id: id.to_owned(), ..ProviderCall::default() });
+    let result = Block::ProviderResult(ProviderResult { call_id: "s1".to_owned(), ..ProviderResult::default() });
+    let content = vec![Block::text("Let me look."), call("s1"), call("s2"), result.clone()];
+    let mut recorder = Recorder::new(Arc::clone(&store), id, name());
+    let cut = answer(content, FinishReason::Error);
+    record(&mut recorder, &cut).await;
+    recorder.end(Some(cut)).await.unwrap();
+    let sent = sendable(&store.thread(id).await.unwrap());
+    assert_eq!(sent[1].content, [Block::text("Let me look."), call("s1"), result]);
 }
 
 #[tokio::test]

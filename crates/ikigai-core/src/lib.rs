@@ -32,6 +32,7 @@ mod content;
 mod dialect;
 mod error;
 mod fit;
+mod footnotes;
 mod limits;
 mod loss;
 mod message;
@@ -63,6 +64,7 @@ pub use content::{
 };
 pub use dialect::{Dialect, UnknownDialect};
 pub use error::{Error, ErrorKind};
+pub use footnotes::Footnotes;
 pub use json::{Arguments, Fields, Json};
 pub use limits::Limits;
 pub use loss::{Loss, LossCode, Severity};

@@ -1,5 +1,7 @@
 //! Messages: who said what.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "schema")]
@@ -80,6 +82,32 @@ impl Message {
             sources: Vec::new(),
             provider_data: ProviderData::default(),
         }
+    }
+
+    /// Takes out the calls of the provider's own tools that have no result and no text behind them. An answer that was cut
+    /// off may have some, and providers refuse a conversation that goes on from there.
+    ///
+    /// ```
+    /// use ikigai_core::{Block, Message, ProviderCall, Role};
+    ///
+    /// let call = Block::ProviderCall(ProviderCall { id: "srv_1".into(), ..ProviderCall::default() });
+    /// let mut cut = Message::new(Role::Assistant, [Block::text("Let me look."), call]);
+    /// cut.drop_unanswered();
+    /// assert_eq!(cut.content, [Block::text("Let me look.")]);
+    /// ```
+    pub fn drop_unanswered(&mut self) {
+        let last_text = self.content.iter().rposition(|block| matches!(block, Block::Text(_)));
+        let results = self.content.iter().filter_map(|block| match block {
+            Block::ProviderResult(result) => Some(result.call_id.clone()),
+            _ => None,
+        });
+        let answered: HashSet<String> = results.collect();
+        let mut place = 0;
+        self.content.retain(|block| {
+            let is_last = last_text.is_none_or(|text| place > text);
+            place += 1;
+            !matches!(block, Block::ProviderCall(call) if is_last && !answered.contains(&call.id))
+        });
     }
 
     /// All its text, joined by nothing.

@@ -72,7 +72,7 @@ impl Entry {
         Entry { message, state: State::Complete, usage: None, cost: None, finish_reason: None, metadata: Map::new() }
     }
 
-    /// An answer. One that broke is [`Cut`](State::Cut). What a message has no field for goes into the metadata: the
+    /// An answer. One that broke, or that the provider paused, is [`Cut`](State::Cut). What a message has no field for goes into the metadata: the
     /// provider's id of the answer as `response_id`, an `error`, the `warnings`.
     pub fn answer(mut response: Response, provider: impl Into<String>) -> Entry {
         let mut metadata = Map::new();
@@ -93,7 +93,8 @@ impl Entry {
             keep("warnings", serde_json::to_value(&response.warnings));
         }
         let finish_reason = response.finish_reason;
-        let state = if finish_reason == FinishReason::Error { State::Cut } else { State::Complete };
+        let is_cut = finish_reason == FinishReason::Error || response.is_paused();
+        let state = if is_cut { State::Cut } else { State::Complete };
         let usage = response.usage.take();
         let message = response.into_message(provider);
         Entry { message, state, usage, cost: None, finish_reason: Some(finish_reason), metadata }

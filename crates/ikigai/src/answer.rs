@@ -1,15 +1,19 @@
 //! What a model answered, and what it took.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use ikigai_core::catalog::Cost;
-use ikigai_core::{Block, FinishReason, Loss, Message, ModelName, Response, ToolCall, Usage};
+use ikigai_core::{Block, Citation, FinishReason, FoundSource, Loss, Message, ModelName, Response, ToolCall, Usage};
 use serde_json::Value;
 
 use crate::error::Attempt;
 use crate::upstream::RateLimits;
 
 /// One request and its answer. A turn with tools has several.
+///
+/// A provider that runs tools of its own may pause in the middle of an answer; the requests that it then takes to finish it
+/// are one step, with their tokens and costs added up.
 #[derive(Debug, Clone)]
 pub struct Step {
     pub(crate) response: Response,
@@ -20,6 +24,16 @@ pub struct Step {
 }
 
 impl Step {
+    /// Adds what the provider went on with after a pause.
+    pub(crate) fn extend(&mut self, later: Step) {
+        let Step { mut response, cost, model, request_id, limits } = later;
+        // The same request lost the same again.
+        response.warnings.retain(|warning| !self.response.warnings.contains(warning));
+        self.response.append(response);
+        self.cost = self.cost.zip(cost).map(|(earlier, cost)| earlier + cost);
+        (self.model, self.request_id, self.limits) = (model, request_id, limits);
+    }
+
     /// The answer.
     pub fn response(&self) -> &Response {
         &self.response
@@ -100,6 +114,29 @@ impl Answer {
     /// The tool calls that wait for results.
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.last.response.tool_calls()
+    }
+
+    /// Its citations, each with the passage of the text that rests on it.
+    ///
+    /// ```
+    /// # fn f(answer: ikigai::Answer) {
+    /// for (passage, citation) in answer.citations() {
+    ///     println!("{passage}: {:?}", citation.source.as_url());
+    /// }
+    /// # }
+    /// ```
+    pub fn citations(&self) -> impl Iterator<Item = (&str, &Citation)> {
+        self.last.response.citations()
+    }
+
+    /// Everything that the answer rests on, each source once: what it cites, and what the provider's tools found in all
+    /// steps.
+    pub fn sources(&self) -> Vec<FoundSource> {
+        let mut seen = HashSet::new();
+        let steps = std::iter::once(&self.last).chain(&self.earlier);
+        let mut sources: Vec<FoundSource> = steps.flat_map(|step| step.response.sources()).collect();
+        sources.retain(|source| source.key().is_some_and(|key| seen.insert(key.to_owned())));
+        sources
     }
 
     /// Why it ended. `Length` means that it is cut off.

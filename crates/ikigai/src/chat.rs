@@ -257,7 +257,9 @@ fn cut(mut partial: Response, provider: String) -> Option<Message> {
         _ => true,
     });
     partial.finish_reason = FinishReason::Error;
-    (!partial.content.is_empty()).then(|| partial.into_message(provider))
+    let mut message = partial.into_message(provider);
+    message.drop_unanswered();
+    (!message.content.is_empty()).then_some(message)
 }
 
 #[cfg(test)]

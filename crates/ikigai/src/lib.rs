@@ -20,6 +20,8 @@
 //! | read an answer as it is written | [`Model::stream`] |
 //! | hold a conversation, switch models in it | [`Model::chat`] |
 //! | let a model use your functions | [`tool()`], [`Model::tool`] |
+//! | let the provider search the web or run code | [`Model::web_search`], [`Model::code_execution`] |
+//! | see what an answer rests on | [`Answer::citations`], [`Answer::sources`] |
 //! | let a model use MCP servers | `mcp::Server`, with the feature `mcp` |
 //! | get a Rust value | [`Model::extract`] |
 //! | send pictures and documents | [`Attach`] |
@@ -53,6 +55,7 @@ mod hook;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 mod model;
+mod pause;
 mod redact;
 mod runtime;
 #[cfg(feature = "schema")]
@@ -79,10 +82,12 @@ pub use ikigai_core::provider::{Auth, Provider, ProviderSetupError, Providers, Q
 pub use ikigai_core::validate::{ArgumentChecker, Invalid, Problem};
 pub use ikigai_core::wire::ListedModel;
 pub use ikigai_core::{
-    Audio, Block, BlockKind, CacheHint, CacheOptions, Chunk, Collector, Content, Dialect, Document, ErrorKind, Event,
-    FinishReason, Function, Image, JsonSchemaFormat, Level, Limits, Loss, Message, ModelError, ModelName, Other,
-    OtherTool, OutputFormat, Prompt, ProviderData, Request, Response, Role, Severity, Source, Text, Thinking,
-    ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult, Usage, assistant, system, tool_result, user,
+    Audio, Block, BlockKind, BuiltIn, CacheHint, CacheOptions, Chunk, Citation, CitedSource, CodeExecution, Collector,
+    Content, Dialect, Document, ErrorKind, Event, FileSearch, FinishReason, Footnotes, FoundSource, Function, Image,
+    JsonSchemaFormat, Level, Limits, Location, Loss, Marks, Message, ModelError, ModelName, Other, OtherTool,
+    OutputFormat, Prompt, ProviderCall, ProviderData, ProviderFailure, ProviderResult, ProviderTool, Request, Response,
+    Role, SearchContextSize, Severity, Source, Span, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
+    ToolResult, Usage, UserLocation, WebFetch, WebSearch, assistant, system, tool_result, user,
 };
 pub use model::Model;
 /// The crate that [`tool()`] and [`Model::extract`] read types with, in the version that they know.

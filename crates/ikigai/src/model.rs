@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ikigai_core::catalog::Facts;
-use ikigai_core::{Dialect, Level, ModelName, Prompt, Request, Role, Thinking, ToolCall, ToolChoice};
+use ikigai_core::{Dialect, Level, ModelName, Prompt, Request, Role, Thinking, Tool, ToolCall, ToolChoice};
 
 use crate::answer::Answer;
 use crate::chat::Chat;
@@ -211,6 +211,46 @@ impl Model {
                 plan.settings.tools.push(tool);
             }
         })
+    }
+
+    /// The provider searches the web by itself, when the model wants it to. What the answer rests on is in
+    /// [`Answer::citations`] and [`Answer::sources`].
+    ///
+    /// The built-in tools with options are added as other tools are:
+    ///
+    /// ```
+    /// use ikigai::{BuiltIn, Model, WebSearch};
+    ///
+    /// fn with_news(model: Model) -> Model {
+    ///     let domains = vec!["nrk.no".to_owned()];
+    ///     model.tool(BuiltIn::WebSearch(WebSearch { allowed_domains: domains, max_uses: Some(3), ..WebSearch::default() }))
+    /// }
+    /// ```
+    ///
+    /// A provider without such a tool answers without it, which is among the [`warnings`](Answer::warnings); with
+    /// [`strict`](Model::strict) it is an error. A provider that pauses in the middle of its tools is asked to go on, up to
+    /// ten times for one answer.
+    #[must_use]
+    pub fn web_search(self) -> Self {
+        self.tool(Tool::web_search())
+    }
+
+    /// The provider reads the pages that the conversation names, as [`web_search`](Model::web_search) searches.
+    #[must_use]
+    pub fn web_fetch(self) -> Self {
+        self.tool(Tool::web_fetch())
+    }
+
+    /// The provider runs code that the model writes, on its own machines.
+    #[must_use]
+    pub fn code_execution(self) -> Self {
+        self.tool(Tool::code_execution())
+    }
+
+    /// The provider searches these stores of files that it holds, by their ids.
+    #[must_use]
+    pub fn file_search(self, stores: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.tool(Tool::file_search(stores))
     }
 
     /// Without the tools it has: before others are added, when a server's list has changed.

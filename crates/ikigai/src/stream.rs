@@ -6,11 +6,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use ikigai_core::{Block, Collector, Event, Message, Response};
+use ikigai_core::{Block, Collector, Event, Message, Response, events};
 
 use crate::answer::Answer;
 use crate::call::Live;
 use crate::error::Error;
+use crate::pause::Before;
 use crate::tools::run;
 use crate::transport::Body;
 use crate::turn::{Asked, Begun, Next, Turn};
@@ -47,6 +48,8 @@ pub struct AnswerStream {
     complete: Vec<Message>,
     phase: Phase,
     collector: Collector,
+    /// What the answer has from before a pause.
+    before: Option<Before>,
     /// Events that are there already, the next one last.
     ready: Vec<Event>,
     /// What ended the stream too early.
@@ -74,6 +77,7 @@ impl AnswerStream {
             complete: Vec::new(),
             phase: Phase::Ended,
             collector: Collector::default(),
+            before: None,
             ready: Vec::new(),
             error: None,
             untold: false,
@@ -176,13 +180,9 @@ impl AnswerStream {
                 Phase::Running(running) => {
                     let results = ready!(running.as_mut().poll(cx));
                     self.phase = Phase::Ended;
-                    if let Some(mut turn) = self.turn.take() {
+                    if let Some(turn) = &mut self.turn {
                         turn.resume(results);
-                        self.complete = turn.messages().to_vec();
-                        self.phase = Phase::Opening(Box::pin(async move {
-                            let begun = turn.ask_live().await;
-                            (turn, begun)
-                        }));
+                        self.ask_again();
                     }
                 }
                 Phase::Opening(opening) => {
@@ -205,19 +205,34 @@ impl AnswerStream {
         }
         let partial = match &self.phase {
             Phase::Reading(..) => Some(std::mem::take(&mut self.collector).finish()),
+            Phase::Opening(_) if self.before.is_some() => Some(std::mem::take(&mut self.collector).finish()),
             Phase::Running(_) | Phase::Opening(_) | Phase::Ended => None,
         };
         (self.turn.take().map_or(self.complete, Turn::into_messages), partial)
     }
 
+    /// Sends the turn's next request.
+    fn ask_again(&mut self) {
+        if let Some(mut turn) = self.turn.take() {
+            self.complete = turn.messages().to_vec();
+            self.phase = Phase::Opening(Box::pin(async move {
+                let begun = turn.ask_live().await;
+                (turn, begun)
+            }));
+        }
+    }
+
     fn begin(&mut self, begun: Begun) {
         let Begun { mut live, asked } = begun;
         self.ready = std::mem::take(&mut live.ready);
-        self.collector = Collector::default();
+        if self.before.is_none() {
+            self.collector = Collector::default();
+        }
         self.phase = Phase::Reading(live, Some(asked));
     }
 
-    /// Takes note of an event on its way to the caller. `None` if it is the failure of the answer.
+    /// Takes note of an event on its way to the caller. `None` if it is the failure of the answer, or belongs to a pause,
+    /// which the caller does not see.
     fn pass(&mut self, event: Event) -> Option<Event> {
         if let Event::Error { error } = event {
             let error = match &self.phase {
@@ -227,14 +242,20 @@ impl AnswerStream {
             self.fail(error);
             return None;
         }
+        let event = match &mut self.before {
+            Some(before) => before.place(event)?,
+            None => event,
+        };
         self.collector.note(&event);
-        if let Some(turn) = &self.turn {
+        let is_done = matches!(event, Event::Done { .. });
+        let goes_on = is_done && self.turn.as_ref().is_some_and(|turn| turn.goes_on(self.collector.so_far()));
+        if let Some(turn) = self.turn.as_ref().filter(|_| !goes_on) {
             turn.client().hooks().on_event(&event);
         }
-        if matches!(event, Event::Done { .. }) {
+        if is_done {
             self.complete();
         }
-        Some(event)
+        (!goes_on).then_some(event)
     }
 
     /// The answer is whole: what follows?
@@ -243,9 +264,20 @@ impl AnswerStream {
         let (head, body) = live.into_parts();
         drain(body);
         let Some(turn) = &mut self.turn else { return };
-        let response = std::mem::take(&mut self.collector).finish();
+        let whole = std::mem::take(&mut self.collector).finish();
+        let response = match self.before.take() {
+            Some(before) => before.after(whole),
+            None => whole,
+        };
         match turn.complete(response, head, asked) {
             Ok(Next::Done) => {}
+            Ok(Next::Continue) => {
+                if let Some(paused) = turn.paused() {
+                    self.before = Some(Before::new(paused));
+                    self.collector.extend(events(paused).into_iter().filter(|event| !event.is_terminal()));
+                }
+                self.ask_again();
+            }
             Ok(Next::Tools(calls)) => self.phase = Phase::Running(Box::pin(run(turn.runner(), calls))),
             Err(error) => self.end(error),
         }

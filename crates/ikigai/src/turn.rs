@@ -14,6 +14,7 @@ use crate::call::{Live, Opened};
 use crate::client::Client;
 use crate::error::{Attempt, Error, Reason};
 use crate::model::{Model, Plan};
+use crate::pause::{self, Paused};
 use crate::settings::Settings;
 use crate::tools::{ToolRunner, run};
 use crate::upstream::{Head, Wanted};
@@ -32,6 +33,8 @@ pub(crate) struct Turn {
     attempts: Vec<Attempt>,
     /// The thinking budget was reduced, because the conversation is long.
     reduced: Option<Loss>,
+    /// The answer so far, where the provider paused in the middle of it.
+    paused: Option<Paused>,
 }
 
 /// An answer that has begun, and who gives it.
@@ -55,6 +58,8 @@ pub(crate) enum Next {
     Done,
     /// Tools are to be run.
     Tools(Vec<ToolCall>),
+    /// The provider paused in the middle of its own tools, and is to be asked to go on.
+    Continue,
 }
 
 impl Turn {
@@ -69,6 +74,7 @@ impl Turn {
             messages: Vec::new(),
             attempts: Vec::new(),
             reduced: None,
+            paused: None,
         })
     }
 
@@ -76,11 +82,13 @@ impl Turn {
     pub(crate) async fn run(mut self) -> Result<Answer, Error> {
         loop {
             let (response, head, asked) = self.ask_whole().await?;
-            if let Next::Tools(calls) = self.complete(response, head, asked)? {
-                let results = run(self.runner(), calls).await;
-                self.resume(results);
-            } else {
-                return self.finish();
+            match self.complete(response, head, asked)? {
+                Next::Tools(calls) => {
+                    let results = run(self.runner(), calls).await;
+                    self.resume(results);
+                }
+                Next::Continue => {}
+                Next::Done => return self.finish(),
             }
         }
     }
@@ -109,7 +117,8 @@ impl Turn {
                 Ok(begun) => return Ok(begun),
                 Err(error) => error.at(&name),
             };
-            if self.candidate < self.plan.fallbacks.len() && may_fall_back(&error) {
+            // Nobody else can go on with half an answer.
+            if self.paused.is_none() && self.candidate < self.plan.fallbacks.len() && may_fall_back(&error) {
                 self.candidate += 1;
                 continue;
             }
@@ -191,24 +200,50 @@ impl Turn {
         Settings { key: None, base_url: None, dialect: None, headers: Vec::new(), ..settings }
     }
 
-    /// Takes a complete answer into the turn, and says what follows.
+    /// Takes a complete answer into the turn, or what followed a pause of it, and says what follows.
     pub(crate) fn complete(&mut self, mut response: Response, head: Head, asked: Asked) -> Result<Next, Error> {
         response.warnings.splice(0..0, asked.losses);
         response.note_thinking_type(&ikigai_core::catalog::rules_for(&asked.name.id).thinking);
         if response.finish_reason == FinishReason::Error {
             let error = response.error.as_deref().cloned();
             let error = error.unwrap_or_else(|| ikigai_core::Error::protocol("the model broke off its answer"));
-            let error = head.secrets.redact_error(head.failure(error).at(&asked.name).with_partial(response));
+            let partial = match self.paused.take() {
+                Some(Paused { step: Step { response: mut earlier, .. }, .. }) => {
+                    earlier.append(response);
+                    earlier
+                }
+                None => response,
+            };
+            let error = head.secrets.redact_error(head.failure(error).at(&asked.name).with_partial(partial));
             crate::trace::failed(&asked.span, &error, self.since(asked.began));
             return Err(self.failed(error));
         }
+        let goes_on = self.goes_on(&response);
         let facts = self.client.registry().route(&asked.name).ok().and_then(|route| route.facts);
         let cost = facts.zip(response.usage.as_ref()).and_then(|(facts, usage)| facts.cost(usage));
-        let mut message = response.clone().into_message(&asked.name.provider);
-        message.thinking = self.request.thinking.as_ref().and_then(|thinking| thinking.level);
-        let calls = self.runnable(&response);
         let step = Step { response, cost, model: asked.name, request_id: head.request_id, limits: head.limits };
         crate::trace::answered(&asked.span, &step, &self.client, self.since(asked.began));
+        let (mut step, continued) = match self.paused.take() {
+            Some(Paused { step: mut earlier, continued }) => {
+                // The request ends with the answer so far, which has grown or is over.
+                self.request.messages.pop();
+                earlier.extend(step);
+                (earlier, continued)
+            }
+            None => (step, 0),
+        };
+        let mut message = step.response.clone().into_message(&step.model.provider);
+        message.thinking = self.request.thinking.as_ref().and_then(|thinking| thinking.level);
+        if goes_on {
+            self.request.messages.push(message);
+            self.paused = Some(Paused { step, continued: continued + 1 });
+            return Ok(Next::Continue);
+        }
+        if step.response.is_paused() && continued == pause::MOST_CONTINUATIONS {
+            step.response.warnings.push(pause::too_often());
+            message.drop_unanswered();
+        }
+        let calls = self.runnable(&step.response);
         self.client.hooks().after_response(Ok(&step));
         self.steps.push(step);
         let Some(calls) = calls else {
@@ -225,6 +260,15 @@ impl Turn {
         self.messages.push(message.clone());
         self.request.messages.push(message);
         Ok(Next::Tools(calls))
+    }
+
+    /// Whether the provider is to be asked to go on with this answer, or with this part of one.
+    pub(crate) fn goes_on(&self, answer: &Response) -> bool {
+        let continued = self.paused.as_ref().map_or(0, |paused| paused.continued);
+        continued < pause::MOST_CONTINUATIONS
+            && answer.is_paused()
+            && answer.finish_reason == FinishReason::Stop
+            && answer.tool_calls().next().is_none()
     }
 
     /// The calls to be run, when all of them are ours to run.
@@ -292,6 +336,11 @@ impl Turn {
         &self.messages
     }
 
+    /// The answer so far, where the provider paused in the middle of it.
+    pub(crate) fn paused(&self) -> Option<&Response> {
+        self.paused.as_ref().map(|paused| &paused.step.response)
+    }
+
     pub(crate) fn last_response(&self) -> Option<&Response> {
         self.steps.last().map(|step| &step.response)
     }
@@ -304,6 +353,12 @@ impl Turn {
     pub(crate) fn failed(&mut self, error: Error) -> Error {
         let attempts = if error.attempts().is_empty() { std::mem::take(&mut self.attempts) } else { Vec::new() };
         let error = if attempts.is_empty() { error } else { error.after_attempts(attempts) };
+        let error = match self.paused.take() {
+            Some(paused) if error.partial().is_none() => {
+                error.with_partial(Response { finish_reason: FinishReason::Error, ..paused.step.response })
+            }
+            _ => error,
+        };
         let error = error.with_messages(std::mem::take(&mut self.messages));
         self.client.hooks().after_response(Err(&error));
         error

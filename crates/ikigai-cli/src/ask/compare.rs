@@ -12,7 +12,7 @@ use crate::conversations;
 use crate::exit::{Exit, Failure};
 use crate::flow;
 use crate::output::{HEADING, Out};
-use crate::screen::{Look, Region, clean};
+use crate::screen::{Look, Region, clean, sources};
 
 /// How often the screen is drawn at most.
 const FRAME: std::time::Duration = std::time::Duration::from_millis(33);
@@ -26,6 +26,8 @@ pub(super) fn check(ask: &Ask) -> Result<(), Failure> {
     let refused = [
         (ask.schema.is_some(), "--schema"),
         (ask.tools, "--tools"),
+        (ask.search, "--search"),
+        (ask.code, "--code"),
         (ask.extract, "--extract"),
         (ask.dry_run, "--dry-run"),
         (ask.format == Some(Format::Jsonl), "--format jsonl"),
@@ -195,7 +197,7 @@ impl Printer<'_> {
             Format::Markdown => {
                 self.out.text(&format!("{gap}{HEADING}{}{HEADING:#}\n\n", clean(&name)))?;
                 let look = Look::of_stdout(size().columns);
-                self.out.text(&crate::screen::markdown(text, look))?;
+                self.out.text(&sources::answer(&ran.response.content, &ran.response.sources, look))?;
             }
             Format::Text | Format::Json | Format::Jsonl => {
                 self.out

@@ -161,7 +161,9 @@ impl<'o> Emit<'o> {
             }
             Format::Markdown if self.streams => {}
             Format::Text => self.out.data(format!("{}\n", text.trim_end_matches('\n')).as_bytes())?,
-            Format::Markdown => self.out.text(&screen::markdown(&text, self.look))?,
+            Format::Markdown => {
+                self.out.text(&screen::sources::answer(&response.content, &response.sources, self.look))?;
+            }
         }
         self.out.flush()?;
         if self.usage {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use ikigai::{Message, Model};
+use ikigai::{Message, Model, ProviderTool};
 use serde_json::Value;
 
 use self::turn::{Asked, verdict};
@@ -80,6 +80,12 @@ pub(crate) struct Ask {
     /// A tool that may run, or `all`
     #[arg(long, value_name = "TOOL", requires = "tools")]
     allow: Vec<String>,
+    /// Let the provider search the web; the answer says what it rests on
+    #[arg(long)]
+    search: bool,
+    /// Let the provider run code that the model writes
+    #[arg(long)]
+    code: bool,
     /// The most that the conversation may cost, in dollars
     #[arg(long, value_name = "DOLLARS")]
     max_cost: Option<ikigai::Money>,
@@ -117,6 +123,8 @@ Examples:
   ikigai ask --schema invoice.json \"Invoice 4711 of 3 May, 120 euros\" | jq .amount
   ikigai ask --schema \"number int, date: ISO 8601, amount number\" \"Invoice 4711 of 3 May, 120 euros\"
   ikigai ask --template translate language=French \"Good morning\"
+  ikigai ask --search \"How many people live in Oslo?\"
+      The provider searches the web; the sources are listed below the answer.
   ikigai ask -c \"And in French?\"
       Continues the last conversation.
   ikigai ask --json hi | jq .usage
@@ -219,6 +227,7 @@ async fn answer(mut ask: Ask, out: &mut Out) -> Result<Exit, Failure> {
     session.max_cost = ask.max_cost;
     choose(&mut session, &ask).await?;
     session.think(role.thinking.filter(|_| role.model.is_none() && ask.model.is_empty()));
+    provide(&mut session, &ask).await?;
     if ask.model.len() > 1 {
         let outcome = compare::run(&ask, message, &mut session, out).await;
         let closed = store.close().await;
@@ -281,6 +290,19 @@ async fn choose(session: &mut Session, ask: &Ask) -> Result<(), Failure> {
         Some(system) => session.set_system(Some(system.clone())).await?,
     }
     Ok(())
+}
+
+/// The provider's tools: those that the conversation has, and those that were asked for.
+async fn provide(session: &mut Session, ask: &Ask) -> Result<(), Failure> {
+    let asked = [(ask.search, ProviderTool::WebSearch), (ask.code, ProviderTool::CodeExecution)];
+    let mut tools = session.tooling.provided().clone();
+    let before = tools.len();
+    tools.extend(asked.into_iter().filter(|(wanted, _)| *wanted).map(|(_, tool)| tool));
+    if ask.dry_run || tools.len() == before {
+        session.tooling.provide(tools);
+        return Ok(());
+    }
+    session.provide(tools).await
 }
 
 fn dry_run(model: &Model, history: Vec<Message>, out: &mut Out) -> Result<Exit, Failure> {

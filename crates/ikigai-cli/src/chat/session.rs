@@ -1,11 +1,12 @@
 //! A conversation as the chat holds it: what was said, who answers next, and where it is kept.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use ikigai::{
-    Block, BlockKind, Callable, Client, Level, Message, Modality, Model, ModelName, Response, Role, Thinking,
+    Block, BlockKind, Callable, Client, Level, Message, Modality, Model, ModelName, ProviderTool, Response, Role,
+    Thinking,
 };
 use ikigai_store::{Conversation, ConversationId, Details, Entry, ModelChoice, Point, Spent, Store, Stored};
 
@@ -22,6 +23,8 @@ use crate::watch::{Notes, Watch};
 
 /// The setting that remembers which models were used, the last one first.
 const RECENT: &str = "recent_models";
+/// Under this name a conversation has the tools that the provider runs in it.
+const PROVIDER_TOOLS: &str = "provider_tools";
 /// So many are remembered.
 const MOST_RECENT: usize = 8;
 
@@ -238,6 +241,18 @@ impl Session {
         Ok(())
     }
 
+    /// The tools that the provider runs, from the next message on.
+    pub(crate) async fn provide(&mut self, tools: BTreeSet<ProviderTool>) -> Result<(), Failure> {
+        if let Some(conversation) = &self.conversation {
+            let mut metadata = conversation.metadata.clone();
+            metadata.insert(PROVIDER_TOOLS.to_owned(), serde_json::json!(tools));
+            let details = Details::default().metadata(metadata);
+            self.conversation = Some(self.store.update(conversation.id, details).await?);
+        }
+        self.tooling.provide(tools);
+        Ok(())
+    }
+
     /// What is said when no model was chosen.
     pub(crate) fn no_model(&self) -> Failure {
         match self.access.default_model(|name| format!("/model {name}")) {
@@ -257,6 +272,10 @@ impl Session {
         }
         if let Some(system) = &self.system {
             details = details.system(system.as_str());
+        }
+        if !self.tooling.provided().is_empty() {
+            let tools = (PROVIDER_TOOLS.to_owned(), serde_json::json!(self.tooling.provided()));
+            details = details.metadata([tools].into_iter().collect());
         }
         let conversation = self.store.create(details).await?;
         let id = conversation.id;
@@ -296,6 +315,9 @@ impl Session {
         }
         let system: Vec<&str> = conversation.system.iter().filter_map(Block::as_text).collect();
         self.system = (!system.is_empty()).then(|| system.join("\n\n"));
+        let tools =
+            conversation.metadata.get(PROVIDER_TOOLS).cloned().and_then(|tools| serde_json::from_value(tools).ok());
+        self.tooling.provide(tools.unwrap_or_default());
         self.conversation = Some(conversation);
         self.editing = None;
         Ok(())
@@ -332,6 +354,7 @@ impl Session {
         self.sent = None;
         self.editing = None;
         self.system = self.settings.system.clone();
+        self.tooling.provide(BTreeSet::new());
     }
 
     /// Reads the conversation's line again: a title came, the time of the last message changed.

@@ -1,10 +1,11 @@
 //! The tools of a chat, and what the user allowed in this folder.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ikigai::{Callable, ToolCall};
+use ikigai::{Callable, ProviderTool, Tool, ToolCall};
 use serde_json::Value;
 
 use crate::digest;
@@ -26,7 +27,13 @@ pub(crate) struct Tooling {
     borrowed: Vec<Callable>,
     permissions: Permissions,
     on: bool,
+    /// Those that the provider runs, in this conversation.
+    provided: BTreeSet<ProviderTool>,
 }
+
+/// The tools of providers that can be turned on.
+pub(crate) const PROVIDED: [ProviderTool; 3] =
+    [ProviderTool::WebSearch, ProviderTool::WebFetch, ProviderTool::CodeExecution];
 
 impl Tooling {
     /// The tools for a working folder, and what else they may reach.
@@ -34,17 +41,35 @@ impl Tooling {
         let scope = Scope::new(folder).map_err(|error| Failure::file("work in", folder, &error))?;
         let scope = allowed.iter().fold(scope, |scope, path| scope.allow(path));
         let permissions = Permissions::open(Places::find().map(|places| places.approvals()), scope.root())?;
-        Ok(Tooling { scope: Arc::new(scope), borrowed: Vec::new(), permissions, on })
+        Ok(Tooling { scope: Arc::new(scope), borrowed: Vec::new(), permissions, on, provided: BTreeSet::new() })
     }
 
     /// All that the model may call.
     pub(crate) fn callables(&self) -> Vec<Callable> {
-        if !self.on {
-            return Vec::new();
+        let mut all = Vec::new();
+        if self.on {
+            all.extend(tools::all(&self.scope));
+            all.extend(self.borrowed.iter().cloned());
         }
-        let mut all = tools::all(&self.scope);
-        all.extend(self.borrowed.iter().cloned());
+        let provided = self.provided.iter().filter_map(|tool| match tool {
+            ProviderTool::WebSearch => Some(Tool::web_search()),
+            ProviderTool::WebFetch => Some(Tool::web_fetch()),
+            ProviderTool::CodeExecution => Some(Tool::code_execution()),
+            // Not among those that can be turned on.
+            _ => None,
+        });
+        all.extend(provided.map(Callable::from));
         all
+    }
+
+    /// The tools that the provider runs.
+    pub(crate) fn provided(&self) -> &BTreeSet<ProviderTool> {
+        &self.provided
+    }
+
+    /// Lets the provider run these tools, and no others.
+    pub(crate) fn provide(&mut self, tools: BTreeSet<ProviderTool>) {
+        self.provided = tools;
     }
 
     /// The tools of MCP servers, in place of those before. A name that a tool before it has already, one of ours or another

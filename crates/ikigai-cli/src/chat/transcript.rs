@@ -87,7 +87,7 @@ fn show(stored: &Stored, look: Look) -> String {
                 let thought = thinking::Thought { text: &text, elapsed: None, tokens, estimated: false };
                 shown.push_str(&thinking::collapsed(&thought, look));
             }
-            shown.push_str(&screen::markdown(&message.text(), look));
+            shown.push_str(&screen::sources::answer(&message.content, &message.sources, look));
             for call in message.content.iter().filter_map(Block::as_tool_call) {
                 shown.push_str(&notice::info(&format!("● {}", call.name), look));
             }

@@ -3,7 +3,9 @@
 use std::io::Stdout;
 use std::time::{Duration, Instant};
 
-use ikigai::{Attempt, Event, Money, ToolCall, ToolResult, Usage};
+use ikigai::{
+    Attempt, Block, Event, Footnotes, FoundSource, Money, ProviderCall, ProviderTool, ToolCall, ToolResult, Usage,
+};
 
 use super::keys::forget_typed;
 use super::meter::{BYTES_A_TOKEN, Meter};
@@ -11,7 +13,7 @@ use super::question::Question;
 use crate::exit::Failure;
 use crate::screen::shorten;
 use crate::screen::status::Status;
-use crate::screen::{Frame, Live, Look, Region, Renderer, Size, clean, notice, status, thinking};
+use crate::screen::{Frame, Live, Look, Region, Renderer, Size, clean, notice, sources, status, thinking};
 use crate::tools::{Described, Rule};
 
 /// So many lines of a tool's result are shown.
@@ -37,6 +39,11 @@ pub(crate) struct View {
     /// What was typed meanwhile: whole lines, which wait for their turn, and the beginning of one.
     queued: Vec<String>,
     typed: String,
+    /// The sources that the answer cites, and those that it was given without a passage.
+    notes: Footnotes,
+    found: Vec<FoundSource>,
+    /// Calls of the provider's tools that are being written, by their places.
+    calls: Vec<(usize, ProviderCall)>,
     /// Whether the last thing above is text of the answer, which then ends with a blank line.
     in_text: bool,
 }
@@ -44,10 +51,20 @@ pub(crate) struct View {
 #[derive(Debug)]
 enum Phase {
     Waiting,
-    Retrying { words: String, until: Instant, next: u32, most: u32 },
+    Retrying {
+        words: String,
+        until: Instant,
+        next: u32,
+        most: u32,
+    },
     Thinking,
     Writing,
     Busy(String),
+    /// The provider runs a tool of its own.
+    Provider {
+        doing: &'static str,
+        about: Option<String>,
+    },
 }
 
 /// The thinking of the answer that is being written.
@@ -77,6 +94,9 @@ impl View {
             show_thinking,
             queued: Vec::new(),
             typed: String::new(),
+            notes: sources::footnotes(),
+            found: Vec::new(),
+            calls: Vec::new(),
             in_text: false,
         }
     }
@@ -102,6 +122,12 @@ impl View {
     /// Takes the next event of the answer. Drawing comes later: events come faster than anybody sees.
     pub(crate) fn event(&mut self, event: &Event) -> Result<(), Failure> {
         self.heard = Some(Instant::now());
+        let text = self.notes.event(event);
+        // Spaces that were waiting for a text that is over by now are not shown.
+        if self.in_text || !text.trim().is_empty() {
+            self.markdown.push(&text);
+            self.in_text = true;
+        }
         match event {
             Event::Start { .. } => {
                 self.meter.begin();
@@ -116,11 +142,33 @@ impl View {
             Event::TextDelta { text, .. } => {
                 self.end_thinking()?;
                 self.first_text.get_or_insert_with(|| self.began.elapsed());
-                self.markdown.push(text);
                 self.meter.wrote(text);
                 self.in_text = true;
                 self.phase = Phase::Writing;
             }
+            Event::BlockStart { index, block: Block::ProviderCall(call) } => {
+                self.end_thinking()?;
+                self.end_text()?;
+                self.phase = provider_phase(call);
+                self.calls.push((*index, call.clone()));
+            }
+            Event::BlockReplaced { index, block: Block::ProviderCall(call) } => {
+                self.phase = provider_phase(call);
+                self.calls.retain(|(place, _)| place != index);
+                self.calls.push((*index, call.clone()));
+            }
+            Event::BlockDone { index, .. } => {
+                if let Some(place) = self.calls.iter().position(|(place, _)| place == index) {
+                    let (_, call) = self.calls.remove(place);
+                    self.print(&sources::called(&call, self.look))?;
+                }
+            }
+            Event::BlockStart { block: Block::ProviderResult(result), .. }
+            | Event::BlockReplaced { block: Block::ProviderResult(result), .. } => {
+                self.print(&sources::failed(result, self.look))?;
+                self.phase = Phase::Waiting;
+            }
+            Event::Sources { sources } => self.found.clone_from(sources),
             Event::ToolCallStart { name, .. } => {
                 self.end_thinking()?;
                 self.end_text()?;
@@ -129,12 +177,13 @@ impl View {
             Event::Usage { usage } => self.thought.tokens = Some(usage.thinking_tokens).filter(|tokens| *tokens > 0),
             Event::Done { .. } => {
                 self.end_thinking()?;
-                self.end_text()?;
+                self.end_answer()?;
                 self.phase = Phase::Waiting;
             }
             Event::ToolCallDelta { arguments, .. } => self.meter.wrote(arguments),
             Event::BlockStart { .. }
-            | Event::BlockDone { .. }
+            | Event::BlockReplaced { .. }
+            | Event::Citation { .. }
             | Event::ToolCallDone { .. }
             | Event::Error { .. }
             | Event::Other { .. } => {}
@@ -271,6 +320,7 @@ impl View {
             Phase::Waiting => open.push(self.status("waiting", None)),
             Phase::Thinking => open.push(self.status("thinking", status::heading(&self.thought.text))),
             Phase::Busy(what) => open.push(self.status(what, None)),
+            Phase::Provider { doing, about } => open.push(self.status(doing, about.as_deref())),
             Phase::Retrying { words, until, next, most } => {
                 let left = until.saturating_duration_since(Instant::now()).as_secs_f64().ceil();
                 let left = notice::duration(Duration::from_secs_f64(left));
@@ -295,7 +345,7 @@ impl View {
 
     /// The row that says what goes on.
     fn status(&self, doing: &str, about: Option<&str>) -> String {
-        let is_busy = matches!(self.phase, Phase::Busy(_));
+        let is_busy = matches!(self.phase, Phase::Busy(_) | Phase::Provider { .. });
         let status = Status {
             model: self.meter.model(),
             doing,
@@ -313,7 +363,7 @@ impl View {
     /// The turn is over: nothing changes any more.
     pub(crate) fn end(&mut self) -> Result<(), Failure> {
         self.end_thinking()?;
-        self.end_text()?;
+        self.end_answer()?;
         self.question = None;
         self.queued.clear();
         self.typed.clear();
@@ -353,6 +403,15 @@ impl View {
         self.print(&shown)
     }
 
+    /// The text is over: its sources are listed below it.
+    fn end_answer(&mut self) -> Result<(), Failure> {
+        self.end_text()?;
+        let notes = std::mem::replace(&mut self.notes, sources::footnotes());
+        let found = std::mem::take(&mut self.found);
+        self.calls.clear();
+        self.print(&sources::list(notes.sources(), &found, self.look))
+    }
+
     fn end_text(&mut self) -> Result<(), Failure> {
         if !std::mem::take(&mut self.in_text) {
             return Ok(());
@@ -366,6 +425,21 @@ impl std::fmt::Debug for View {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("View").field("phase", &self.phase).finish_non_exhaustive()
     }
+}
+
+/// What is said while the provider runs a tool.
+fn provider_phase(call: &ProviderCall) -> Phase {
+    let doing = match call.tool {
+        ProviderTool::WebSearch => "searching",
+        ProviderTool::WebFetch => "reading",
+        ProviderTool::CodeExecution => "running code",
+        ProviderTool::FileSearch => "searching files",
+        ProviderTool::ToolSearch => "looking for tools",
+        ProviderTool::ImageGeneration => "drawing",
+        // Another tool, or a kind that is yet to come.
+        _ => "using a tool",
+    };
+    Phase::Provider { doing, about: call.subject().map(|subject| clean(subject).into_owned()) }
 }
 
 fn first_line(text: &str) -> &str {

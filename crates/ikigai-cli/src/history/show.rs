@@ -146,7 +146,7 @@ impl Page {
     fn answer(&self, stored: &Stored) -> String {
         let message = &stored.entry.message;
         let mut text = self.thought(stored);
-        text.push_str(&screen::markdown(&message.text(), self.look));
+        text.push_str(&screen::sources::answer(&message.content, &message.sources, self.look));
         for call in message.content.iter().filter_map(Block::as_tool_call) {
             let arguments = call.arguments.text();
             let sign = if self.look.unicode { "● " } else { "* " };

@@ -63,6 +63,11 @@ pub(super) fn target(address: &str) -> Option<Arc<str>> {
     Some(plain.into())
 }
 
+/// An address of a page on the web, as [`target`] gives it.
+pub(super) fn web(address: &str) -> Option<Arc<str>> {
+    target(address).filter(|address| address.contains("://"))
+}
+
 /// A text in pieces, each with its address if it is one.
 pub(super) fn pieces(text: &str) -> Vec<(&str, Option<Arc<str>>)> {
     let mut pieces = Vec::new();

@@ -14,6 +14,7 @@ mod look;
 mod markdown;
 pub(crate) mod notice;
 mod sheet;
+pub(crate) mod sources;
 mod spell;
 pub(crate) mod status;
 mod text;

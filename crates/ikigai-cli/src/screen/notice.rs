@@ -171,7 +171,7 @@ pub(crate) fn about(amount: ikigai::Money, is_estimate: bool) -> String {
     format!("{sign}{text}")
 }
 
-/// What an answer took, piece by piece: `1,020 in`, `11 out`, `13 thinking`.
+/// What an answer took, piece by piece: `1,020 in`, `11 out`, `13 thinking`, `2 web_search not priced`.
 pub(crate) fn usage(usage: Option<&ikigai::Usage>) -> Vec<String> {
     let Some(usage) = usage else { return Vec::new() };
     let mut parts = vec![format!("{} in", count(usage.prompt_tokens()))];
@@ -182,7 +182,13 @@ pub(crate) fn usage(usage: Option<&ikigai::Usage>) -> Vec<String> {
     if usage.thinking_tokens > 0 {
         parts.push(format!("{} thinking", count(usage.thinking_tokens)));
     }
+    parts.extend(unpriced(usage));
     parts
+}
+
+/// The calls of the provider's tools, whose prices nobody knows: `2 web_search not priced`.
+pub(crate) fn unpriced(usage: &ikigai::Usage) -> impl Iterator<Item = String> {
+    usage.provider_calls.iter().map(|(tool, calls)| format!("{} {tool} not priced", count(*calls)))
 }
 
 /// Bytes: `512 B`, `1.5 KiB`, `20 MiB`.

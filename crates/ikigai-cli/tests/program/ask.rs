@@ -96,6 +96,52 @@ fn json_is_the_canonical_response_with_its_cost() {
     assert_eq!(value.get("cost"), None);
 }
 
+const SEARCHED: &str = r#"
+[[reply]]
+times = 0
+[reply.response]
+model = "claude-sonnet-4-5"
+finish_reason = "stop"
+content = [
+    { type = "provider_call", id = "srvtoolu_1", tool = "web_search", name = "web_search", arguments = { query = "Oslo" } },
+    { type = "provider_result", call_id = "srvtoolu_1", tool = "web_search", sources = [{ url = "https://www.ssb.no", title = "SSB" }] },
+    { type = "text", text = "Oslo has 717 710 people.", citations = [
+        { source = { type = "url", url = "https://www.ssb.no", title = "SSB" }, cited_text = "Oslo: 717 710" },
+    ] },
+]
+"#;
+
+#[test]
+fn a_search_is_asked_for_and_its_sources_come_with_the_answer() {
+    let (_simulator, home) = scripted(SEARCHED);
+    let dry = home.piped(&["ask", "-m", "claude-sonnet-4-5", "--search", "--code", "--dry-run"], "Oslo?");
+    let body: Value = serde_json::from_str(&dry.stdout).unwrap();
+    let names: Vec<&Value> = body["body"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["web_search", "code_execution"]);
+    let said = home.piped(&["ask", "-m", "claude-sonnet-4-5", "--search", "--json"], "Oslo?");
+    let value: Value = serde_json::from_str(&said.stdout).unwrap();
+    let citation = &value["content"][2]["citations"][0];
+    assert_eq!(citation["source"], json!({"type": "url", "url": "https://www.ssb.no", "title": "SSB"}));
+    assert_eq!(citation["cited_text"], "Oslo: 717 710");
+    assert_eq!(value["content"][1]["sources"][0]["url"], "https://www.ssb.no");
+    // In a pipe it is the text as it is; drawn, it has marks and sources.
+    assert_eq!(ask(&home, &["--search", "Oslo?"]), answered("Oslo has 717 710 people.\n"));
+    let drawn = "* web_search Oslo\nOslo has 717 710 people.[1]\n\n[1] SSB - https://www.ssb.no\n";
+    for stream in ["--stream", "--no-stream"] {
+        let said = home.piped(&["ask", "-m", "claude-sonnet-4-5", "--search", "--format", "markdown", stream], "Oslo?");
+        assert_eq!(said.stdout, drawn, "{stream}");
+    }
+    // The conversation remembers what the provider may run, and Markdown has the sources as footnotes.
+    let again = home.piped(&["ask", "--continue", "--dry-run"], "And Bergen?");
+    let body: Value = serde_json::from_str(&again.stdout).unwrap();
+    assert_eq!(body["body"]["tools"][0]["name"], "web_search");
+    let kept = home.piped(&["history", "show", "last", "--format", "markdown"], "").stdout;
+    let expected = "*[web_search: Oslo]*\n\nOslo has 717 710 people.[^1]\n";
+    assert!(kept.contains(expected) && kept.ends_with("\n\n[^1]: [SSB](<https://www.ssb.no>)\n"), "{kept}");
+    let text = home.piped(&["history", "show", "last", "--format", "text"], "").stdout;
+    assert!(text.contains("people.[1]\n\n[1] SSB - https://www.ssb.no\n"), "{text}");
+}
+
 #[test]
 fn json_lines_are_the_events() {
     let said = Home::new().piped(&["ask", "--sim", "--format", "jsonl"], "hi");

@@ -138,6 +138,7 @@ fn what_cannot_be_compared_is_refused_before_anything_is_sent() {
         assert!(said.stderr.contains(words), "{}", said.stderr);
     };
     refused(&["o3", "gpt-4o"], &["--tools", "hi"], "--tools works with one model, not 2");
+    refused(&["o3", "gpt-4o"], &["--search", "hi"], "--search works with one model, not 2");
     refused(&["o3", "gpt-4o"], &["--format", "jsonl", "hi"], "--format jsonl works with one model, not 2");
     refused(&["o3"; 5], &["hi"], "5 models are too many; compare at most 4");
     let said = ask(&home, &["gpt-4o", "gpt-4p"], &["hi"]);

@@ -14,5 +14,6 @@ mod paste;
 mod project;
 mod roles;
 mod session;
+mod sources;
 mod status;
 mod support;

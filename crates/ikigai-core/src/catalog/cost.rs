@@ -33,10 +33,12 @@ pub struct Cost {
     pub cache_read: Money,
     /// What was written to the cache.
     pub cache_write: Money,
+    /// How many calls of the provider's own tools, such as searches, have no known price. They are not in the total.
+    pub unpriced_calls: u64,
 }
 
 impl Cost {
-    /// The sum of the parts.
+    /// The sum of the parts whose prices are known.
     pub fn total(&self) -> Money {
         self.input + self.output + self.thinking + self.cache_read + self.cache_write
     }
@@ -52,6 +54,7 @@ impl Cost {
             thinking: self.thinking.rounded(),
             cache_read: self.cache_read.rounded(),
             cache_write: self.cache_write.rounded(),
+            unpriced_calls: self.unpriced_calls,
         }
     }
 }
@@ -66,6 +69,7 @@ impl Add for Cost {
             thinking: self.thinking + other.thinking,
             cache_read: self.cache_read + other.cache_read,
             cache_write: self.cache_write + other.cache_write,
+            unpriced_calls: self.unpriced_calls.saturating_add(other.unpriced_calls),
         }
     }
 }
@@ -85,8 +89,9 @@ impl Facts {
     ///   `cache_creation`.
     /// - Thinking without a price of its own costs what the answer costs.
     ///
-    /// The prices are the standard ones for text: batches, faster or slower service tiers, sound, pictures, searches and
-    /// other tools of the provider are not priced.
+    /// The prices are the standard ones for text: batches, faster or slower service tiers, sound and pictures are not
+    /// priced, and neither are searches and other tools of the provider: [`Cost::unpriced_calls`] counts those, as far as
+    /// the provider does.
     pub fn cost(&self, usage: &Usage) -> Option<Cost> {
         let prices = self.prices_for(usage.prompt_tokens());
         let (input, output) = (prices.input?, prices.output?);
@@ -98,6 +103,7 @@ impl Facts {
             thinking: Money::of(usage.thinking_tokens, prices.thinking.unwrap_or(output)),
             cache_read: Money::of(usage.cache_read_tokens, prices.cache_read.unwrap_or(input)),
             cache_write: writes + Money::of(hour, input.saturating_mul(2)),
+            unpriced_calls: usage.provider_calls.values().fold(0, |sum, calls| sum.saturating_add(*calls)),
         })
     }
 
@@ -134,15 +140,24 @@ struct CostJson {
     cache_read: Money,
     /// What was written to the cache.
     cache_write: Money,
+    /// How many calls of the provider's own tools have no known price; absent: none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    unpriced_calls: u64,
     /// The sum of the parts. Written, not read.
     total: Money,
 }
 
 impl Serialize for Cost {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Cost { input, output, thinking, cache_read, cache_write } = *self;
-        CostJson { input, output, thinking, cache_read, cache_write, total: self.total() }.serialize(to)
+        let Cost { input, output, thinking, cache_read, cache_write, unpriced_calls } = *self;
+        let total = self.total();
+        CostJson { input, output, thinking, cache_read, cache_write, unpriced_calls, total }.serialize(to)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 #[cfg(feature = "schema")]

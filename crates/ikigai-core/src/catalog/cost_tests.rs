@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::ProviderTool;
 use crate::catalog::{Catalog, TierPrices};
 
 fn dollars(text: &str) -> Money {
@@ -18,6 +19,7 @@ fn cost(input: &str, output: &str, thinking: &str, cache_read: &str, cache_write
         thinking: dollars(thinking),
         cache_read: dollars(cache_read),
         cache_write: dollars(cache_write),
+        unpriced_calls: 0,
     }
 }
 
@@ -101,6 +103,17 @@ fn an_unknown_price_is_no_price() {
     assert_eq!(facts("gpt-6-sol").cost(&used), None);
     // Cached tokens without a price of their own cost what the prompt costs.
     assert_eq!(with(Some(3), Some(1)).cost(&usage(0, 0, 0, 2, 5)).unwrap().total(), Money::from_pico(21));
+}
+
+#[test]
+fn calls_of_the_providers_tools_have_no_price_and_the_cost_says_so() {
+    let mut used = usage(1_000, 0, 0, 0, 0);
+    used.provider_calls = [(ProviderTool::WebSearch, 2), (ProviderTool::WebFetch, 1)].into();
+    let searched = facts("claude-sonnet-4-5").cost(&used).unwrap();
+    assert_eq!(searched, Cost { unpriced_calls: 3, ..cost("0.003", "0", "0", "0", "0") });
+    assert_eq!((searched + searched).unpriced_calls, 6);
+    assert_eq!(searched.rounded().unpriced_calls, 3);
+    assert_eq!(serde_json::to_value(searched).unwrap()["unpriced_calls"], 3);
 }
 
 #[test]

@@ -122,6 +122,16 @@ pub struct ProviderFailure {
     pub message: Option<String>,
 }
 
+impl ProviderCall {
+    /// What it is about, for people: the query of a search, the address of a page. `None` if that is not known, or not yet.
+    pub fn subject(&self) -> Option<&str> {
+        ["query", "queries", "url"].into_iter().find_map(|name| {
+            let value = self.arguments.get(name)?;
+            value.as_str().or_else(|| value.as_array()?.first()?.as_str())
+        })
+    }
+}
+
 impl Block {
     /// The whole wire object of a dialect, where this block is one that only its issuer takes back.
     pub(crate) fn wire(&self, dialect: Dialect) -> Option<&Json> {

@@ -3,7 +3,7 @@
 use crate::support::findings::Findings;
 use crate::support::recordings::{Kind, exchanges};
 use crate::support::wire::{OfValues as _, collect, decode, encode, reply};
-use ikigai_core::{Block, CitedSource, Dialect, FinishReason, Marks, Part, Response};
+use ikigai_core::{Block, CitedSource, Dialect, FinishReason, Footnotes, Marks, Part, Response};
 use serde_json::Value;
 
 /// Recordings whose text was changed after the provider had counted its bytes.
@@ -156,6 +156,51 @@ fn searches_of_anthropic_and_openai_are_searches_for_each_others_clients() {
         }
     }
     findings.report();
+}
+
+/// Streams of OpenAI whose citations come long after their text.
+const LATE: [&str; 2] = ["efb9f16d", "84fdfe6b"];
+
+/// A mark that no recorded text has.
+const MARK: char = '†';
+
+/// In a stream, marks are where they are in the whole answer, as long as citations come with their text. Gemini's come after
+/// it: they have numbers, and no marks.
+#[test]
+fn marks_in_a_stream_are_those_of_the_whole_answer() {
+    let marks = || Footnotes::new(|number| format!("{MARK}{number}"));
+    let mut findings = Findings::default();
+    for dialect in [Dialect::Anthropic, Dialect::OpenaiResponses, Dialect::Gemini] {
+        for exchange in exchanges(dialect) {
+            let Some(sse) = &exchange.response.sse else { continue };
+            let events = decode(dialect, sse.as_bytes());
+            let (mut live, mut late) = (marks(), marks());
+            let streamed: String = events.iter().map(|event| live.event(event)).collect();
+            let texts = collect(events).content;
+            let texts = texts.iter().filter_map(|block| if let Block::Text(text) = block { Some(text) } else { None });
+            let whole: String = texts.map(|text| late.text(text)).collect();
+            if !whole.contains(MARK) {
+                continue;
+            }
+            findings.case();
+            findings.same(&exchange.id, "sources", &live.sources(), &late.sources());
+            match dialect {
+                _ if LATE.iter().any(|late| exchange.id.ends_with(late)) => {
+                    findings.same(&exchange.id, "text", &plain(&streamed), &plain(&whole));
+                }
+                Dialect::Gemini => findings.same(&exchange.id, "text", &plain(&streamed), &plain(&whole)),
+                _ => findings.same(&exchange.id, "text", &streamed, &whole),
+            }
+        }
+    }
+    findings.report();
+}
+
+/// The text without its marks.
+fn plain(text: &str) -> String {
+    let mut pieces = text.split(MARK);
+    let first = pieces.next().unwrap_or_default().to_owned();
+    first + &pieces.map(|piece| piece.trim_start_matches(|c: char| c.is_ascii_digit())).collect::<String>()
 }
 
 #[test]

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use ikigai_core::{Block, Message, Role, Source, Usage};
+use ikigai_core::{Block, Footnotes, FoundSource, Message, Role, Source, Usage};
 
 use crate::conversation::Conversation;
 use crate::{State, Stored};
 
 /// A conversation as Markdown. It is for reading: sealed state and the bytes of attachments are not in it, and it cannot be
-/// imported.
+/// imported. What answers cite are footnotes.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")]
@@ -28,14 +28,19 @@ pub fn markdown(conversation: &Conversation, messages: &[Stored]) -> String {
     let mut parts = vec![format!("# {}", conversation.title.as_deref().unwrap_or("Conversation"))];
     parts.push(format!("*{} · {}*", conversation.created, conversation.id));
     let mut names = BTreeMap::new();
+    let mut notes = Footnotes::new(|number| format!("[^{number}]"));
     if !conversation.system.is_empty() {
         parts.push("## System".to_owned());
-        blocks(&conversation.system, &mut names, &mut parts);
+        blocks(&conversation.system, &mut names, &mut notes, &mut parts);
     }
     for stored in messages {
         let message = &stored.entry.message;
         parts.push(heading(message));
-        blocks(&message.content, &mut names, &mut parts);
+        blocks(&message.content, &mut names, &mut notes, &mut parts);
+        if !message.sources.is_empty() {
+            let sources: Vec<String> = message.sources.iter().map(|found| format!("- {}", source(found))).collect();
+            parts.push(format!("Sources:\n\n{}", sources.join("\n")));
+        }
         match stored.entry.state {
             State::Complete => {}
             State::Partial => parts.push("*(not finished)*".to_owned()),
@@ -46,8 +51,30 @@ pub fn markdown(conversation: &Conversation, messages: &[Stored]) -> String {
             parts.push(format!("*{}{cost}*", tokens(usage)));
         }
     }
+    let cited = notes.sources().iter().enumerate().map(|(place, found)| format!("[^{}]: {}", place + 1, source(found)));
+    let cited: Vec<String> = cited.collect();
+    parts.extend((!cited.is_empty()).then(|| cited.join("\n")));
     parts.join("\n\n") + "\n"
 }
+
+/// A source as a link, where it is a page on the web; in any case on one line.
+fn source(source: &FoundSource) -> String {
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let name = source.title.as_deref().filter(|title| !title.trim().is_empty()).or(source.key()).unwrap_or_default();
+    let name: String =
+        one_line(name).chars().flat_map(|c| SIGNS.contains(c).then_some('\\').into_iter().chain([c])).collect();
+    let is_web = |url: &&str| {
+        let scheme = url.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+        matches!(scheme.as_deref(), Some("http" | "https")) && !url.contains(['<', '>', '\n', '\r'])
+    };
+    match source.url.as_deref().filter(is_web) {
+        Some(url) => format!("[{name}](<{url}>)"),
+        None => name,
+    }
+}
+
+/// Signs that mean something in the text of a link.
+const SIGNS: &str = "\\[]*_`<";
 
 fn heading(message: &Message) -> String {
     match message.role {
@@ -77,12 +104,18 @@ fn tokens(usage: &Usage) -> String {
     format!("tokens: {}", told.collect::<Vec<_>>().join(", "))
 }
 
-/// Each block as a paragraph or more. `names` remembers which call has which tool.
-fn blocks(content: &[Block], names: &mut BTreeMap<String, String>, parts: &mut Vec<String>) {
-    for block in content {
+/// Each block as a paragraph or more; texts that follow one another are one. `names` remembers which call has which tool.
+fn blocks(content: &[Block], names: &mut BTreeMap<String, String>, notes: &mut Footnotes, parts: &mut Vec<String>) {
+    let mut text = String::new();
+    for (place, block) in content.iter().enumerate() {
         match block {
-            Block::Text(text) if text.text.is_empty() => {}
-            Block::Text(text) => parts.push(text.text.trim_end().to_owned()),
+            Block::Text(said) => {
+                text.push_str(&notes.text(said));
+                if !matches!(content.get(place + 1), Some(Block::Text(_))) {
+                    let said = std::mem::take(&mut text);
+                    parts.extend((!said.is_empty()).then(|| said.trim_end().to_owned()));
+                }
+            }
             Block::Thinking(thinking) if thinking.text.is_empty() => {}
             Block::Thinking(thinking) => {
                 let text = thinking.text.trim();
@@ -108,10 +141,18 @@ fn blocks(content: &[Block], names: &mut BTreeMap<String, String>, parts: &mut V
                 for block in &result.content {
                     match block {
                         Block::Text(text) => inner.push(fenced("", &text.text)),
-                        other => blocks(std::slice::from_ref(other), names, &mut inner),
+                        other => blocks(std::slice::from_ref(other), names, notes, &mut inner),
                     }
                 }
                 parts.append(&mut inner);
+            }
+            Block::ProviderCall(call) => {
+                let asked = call.subject().map(|subject| format!(": {subject}")).unwrap_or_default();
+                parts.push(format!("*[{}{asked}]*", call.tool));
+            }
+            Block::ProviderResult(result) => {
+                let failed = result.error.as_ref().map(|error| format!("*[{} failed: {}]*", result.tool, error.code));
+                parts.extend(failed);
             }
             // A dialect's own block, or a kind that is newer than this page.
             _ => parts.push(format!("*[{}]*", block.kind())),

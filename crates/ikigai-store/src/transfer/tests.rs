@@ -1,6 +1,7 @@
 use ikigai_core::catalog::Money;
 use ikigai_core::{
-    Block, Document, FinishReason, Image, Level, Message, Role, Source, ThinkingBlock, ToolCall, ToolResult, Usage,
+    Block, Citation, CitedSource, Document, FinishReason, FoundSource, Image, Level, Message, Role, Source, Text,
+    ThinkingBlock, ToolCall, ToolResult, Usage,
 };
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -132,6 +133,36 @@ fn a_reader_that_closes_is_told() {
     // So that a program can be quiet about it.
     let cause = std::error::Error::source(&error).and_then(|cause| cause.downcast_ref::<std::io::Error>());
     assert_eq!(cause.map(std::io::Error::kind), Some(std::io::ErrorKind::BrokenPipe));
+}
+
+#[test]
+fn what_answers_cite_are_footnotes() {
+    let cites = |url: &str, title: &str| Citation {
+        source: CitedSource::Url { url: url.into(), title: Some(title.into()) },
+        ..Citation::default()
+    };
+    let text =
+        |text: &str, citations: Vec<Citation>| Block::Text(Text { text: text.into(), citations, ..Text::default() });
+    let (ssb, odd) = (cites("https://www.ssb.no", "SSB [no]\nOslo"), cites("javascript:alert(1)", "Click"));
+    let first = Message::new(
+        Role::Assistant,
+        [text("Oslo", vec![ssb.clone()]), text(" is large.", vec![odd, ssb.clone()]), Block::text(" So there.")],
+    );
+    let mut second = Message::new(Role::Assistant, [text("Again.\n", vec![ssb])]);
+    second.sources = vec![FoundSource::url("https://a.b/c")];
+    let text = wait(async {
+        let store = Sqlite::memory().await.unwrap();
+        let chat = store.create(Details::default()).await.unwrap();
+        store.append_all(chat.id, vec![first.into(), second.into()]).await.unwrap();
+        markdown(&chat, &store.thread(chat.id).await.unwrap())
+    });
+    let (_, text) = text.split_once("## Assistant").unwrap();
+    assert_eq!(
+        text,
+        "\n\nOslo[^1] is large.[^1][^2] So there.\n\n## Assistant\n\nAgain.[^1]\n\n\
+         Sources:\n\n- [https://a.b/c](<https://a.b/c>)\n\n\
+         [^1]: [SSB \\[no\\] Oslo](<https://www.ssb.no>)\n[^2]: Click\n"
+    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ikigai_core::validate::ArgumentChecker;
-use ikigai_core::{Tool, ToolCall};
+use ikigai_core::{BuiltIn, Tool, ToolCall};
 use serde_json::{Map, Value};
 
 pub use hints::Hints;
@@ -260,6 +260,12 @@ impl From<Tool> for Callable {
             hints: Hints::default(),
             checker: Arc::new(OnceLock::new()),
         }
+    }
+}
+
+impl From<BuiltIn> for Callable {
+    fn from(tool: BuiltIn) -> Self {
+        Callable::from(Tool::from(tool))
     }
 }
 

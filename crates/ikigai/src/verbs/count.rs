@@ -3,7 +3,7 @@
 use std::fmt;
 
 use http::Method;
-use ikigai_core::{ErrorKind, Prompt};
+use ikigai_core::{ErrorKind, Prompt, Tool};
 
 use super::estimate_tokens;
 use crate::codec::Codec;
@@ -17,7 +17,8 @@ use crate::upstream::{Wanted, header_map, route};
 pub struct TokenCount {
     /// The tokens.
     pub tokens: u64,
-    /// The provider counted them. If not, they are an estimate from the prompt's size, off by a third and more.
+    /// The provider counted all of them. If not, they are an estimate from the prompt's size, off by a third and more, or the
+    /// provider's count without its own tools, which some providers do not count.
     pub exact: bool,
 }
 
@@ -35,8 +36,12 @@ impl Model {
     /// # Errors
     /// When the prompt is not valid, or the provider that counts cannot be reached.
     pub async fn count_tokens(&self, prompt: impl Into<Prompt>) -> Result<TokenCount, Error> {
-        let request = self.request(prompt.into())?;
+        let mut request = self.request(prompt.into())?;
         let estimated = TokenCount { tokens: estimate_tokens(&request), exact: false };
+        let tools = request.tools.len();
+        // Anthropic refuses to count a request that has them.
+        request.tools.retain(|tool| !matches!(tool, Tool::BuiltIn(_)));
+        let exact = request.tools.len() == tools;
         let route = route(&self.client, &self.plan.name, &self.plan.settings)?;
         let codec = Codec::new(&route, self.client.limits());
         let encoded = codec.encode_request(&request, &route)?;
@@ -46,7 +51,7 @@ impl Model {
         let (headers, body) = (header_map(&count.headers)?, count.body.into());
         let request = upstream.request(Method::POST, &count.path, &headers, body, Wanted::Whole)?;
         match upstream.whole(&request, |body, _| dialect.decode_count(body, &self.client.limits())).await {
-            Ok(tokens) => Ok(tokens.map_or(estimated, |tokens| TokenCount { tokens, exact: true })),
+            Ok(tokens) => Ok(tokens.map_or(estimated, |tokens| TokenCount { tokens, exact })),
             // Some copies of an API lack this part of it.
             Err(error) if error.kind() == ErrorKind::NotFound || matches!(error.status(), Some(404 | 405 | 501)) => {
                 Ok(estimated)

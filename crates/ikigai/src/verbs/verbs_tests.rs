@@ -57,6 +57,16 @@ async fn what_has_no_vector_is_told() {
 }
 
 #[tokio::test]
+async fn tools_of_the_provider_are_not_counted_and_the_count_says_so() {
+    let scripted = Scripted::new([json_reply(json!({"input_tokens": 42}))]);
+    let model = scripted.client().model("anthropic:claude-haiku-4-5").unwrap().web_search();
+    let count = model.tool(Tool::new("f", "Does it.")).count_tokens("Hello").await.unwrap();
+    assert_eq!(count.to_string(), "about 42 tokens");
+    let names: Vec<_> = scripted.body(0)["tools"].as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
+    assert_eq!(names, ["f"]);
+}
+
+#[tokio::test]
 async fn providers_count_where_they_can() {
     for (name, answer, address) in [
         (

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use ikigai_sim::Sim;
+use ikigai_sim::{Script, Sim};
 use pretty_assertions::assert_eq;
 
 use crate::support;
@@ -22,12 +22,15 @@ async fn printed(name: &'static str) -> String {
 }
 
 async fn printed_with(name: &'static str, arguments: &[PathBuf]) -> String {
-    let sim = Sim::start().await.unwrap();
+    printed_from(&Sim::start().await.unwrap(), name, arguments).await
+}
+
+async fn printed_from(sim: &Sim, name: &'static str, arguments: &[PathBuf]) -> String {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("chart.png"), b"\x89PNG\r\n\x1a\n0000").unwrap();
     std::fs::write(folder.path().join("report.pdf"), b"%PDF-1.7\n1 0 obj\n").unwrap();
     let mut command = Command::new(example(name));
-    command.env_clear().envs(support::variables(&sim)).env("IKIGAI_HOME", folder.path()).current_dir(folder.path());
+    command.env_clear().envs(support::variables(sim)).env("IKIGAI_HOME", folder.path()).current_dir(folder.path());
     command.args(arguments);
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -108,6 +111,23 @@ async fn mcp() {
         (lines[0], lines[1], lines.last().copied()),
         ("box__echo", "box__media (may change)", Some("box__echo answered: hello"))
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn search() {
+    let script = r#"{"reply": [{"response": {"model": "claude-sonnet-4-5", "finish_reason": "stop", "content": [
+        {"type": "provider_call", "id": "srvtoolu_1", "tool": "web_search", "name": "web_search",
+            "arguments": {"query": "population of Oslo"}},
+        {"type": "provider_result", "call_id": "srvtoolu_1", "tool": "web_search",
+            "sources": [{"url": "https://www.ssb.no/en", "title": "Statistics Norway"}]},
+        {"type": "text", "text": "Oslo has 717 710 inhabitants.", "citations": [
+            {"source": {"type": "url", "url": "https://www.ssb.no/en", "title": "Statistics Norway"}}]}
+    ]}}]}"#;
+    let sim = Sim::start().await.unwrap();
+    sim.expect(Script::from_json(script, "search.json").unwrap());
+    let printed = printed_from(&sim, "search", &[]).await;
+    let said = "Oslo has 717 710 inhabitants.";
+    assert_eq!(printed, format!("{said}\n“{said}” rests on https://www.ssb.no/en\n- Statistics Norway\n"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -26,7 +26,7 @@ const fn known(name: &'static str, aliases: &'static [&'static str], takes: &'st
 }
 
 /// All commands, most used first.
-pub(crate) const COMMANDS: [Known; 37] = [
+pub(crate) const COMMANDS: [Known; 38] = [
     known("help", &["?"], "[COMMAND]", "list the commands"),
     known(
         "model",
@@ -49,7 +49,13 @@ pub(crate) const COMMANDS: [Known; 37] = [
     known("branch", &["branches"], "[NUMBER]", "choose another branch of this conversation"),
     known("agents", &[], "[show|bring|stop NUMBER]", "sub-agents and their answers"),
     known("compact", &[], "", "replace the conversation with a summary"),
-    known("tools", &[], "[on|off | allow|ask|never NAME]", "tools and what they may do"),
+    known(
+        "tools",
+        &[],
+        "[on|off | allow|ask|never NAME | NAME on|off]",
+        "tools and what they may do; NAME on|off for those that the provider runs",
+    ),
+    known("sources", &[], "[all]", "what the last answer rests on, or all answers"),
     known("mcp", &[], "", "MCP servers and their status"),
     known("cost", &[], "", "the cost of this conversation, by model"),
     known("usage", &[], "", "the tokens of each answer"),
@@ -74,7 +80,7 @@ pub(crate) const COMMANDS: [Known; 37] = [
 /// The commands as help shows them.
 pub(crate) const GROUPS: [(&str, &[&str]); 5] = [
     ("Model", &["model", "thinking", "role", "system", "models"]),
-    ("Answer", &["retry", "edit", "undo", "template", "copy", "fork", "agents", "compact"]),
+    ("Answer", &["retry", "edit", "undo", "template", "sources", "copy", "fork", "agents", "compact"]),
     (
         "Conversation",
         &["new", "resume", "search", "branch", "history", "title", "export", "delete", "clear", "incognito"],
@@ -138,7 +144,8 @@ impl Talk {
             "branch" => self.branch(rest).await?,
             "agents" => self.agents(&words(rest)?)?,
             "compact" => self.compact().await?,
-            "tools" => self.tools(&words(rest)?)?,
+            "tools" => self.tools(&words(rest)?).await?,
+            "sources" => self.sources(rest)?,
             "mcp" => self.mcp()?,
             "cost" => self.cost().await?,
             "usage" => self.usage()?,

@@ -1,8 +1,8 @@
-//! `/help`, `/cost`, `/usage`, `/tokens`, `/status`, `/raw`, `/copy`, `/keys`, `/config`: things to look at.
+//! `/help`, `/cost`, `/sources`, `/usage`, `/tokens`, `/status`, `/raw`, `/copy`, `/keys`, `/config`: things to look at.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use ikigai::{Money, Role};
+use ikigai::{Money, Role, Usage};
 use serde_json::{Map, Value, json};
 
 use super::super::{Talk, painted};
@@ -12,7 +12,7 @@ use crate::exit::Failure;
 use crate::output::HEADING;
 use crate::places::Places;
 use crate::redact;
-use crate::screen::{notice, width};
+use crate::screen::{notice, sources, width};
 
 /// Where the second column of help begins.
 const ALIGNED: usize = 32;
@@ -79,6 +79,35 @@ impl Talk {
             let words =
                 format!("In all, with every branch: {}", cost(spent.cost(), spent.estimated(), answers, unpriced));
             text.push_str(&notice::info(&words, self.look));
+        }
+        let usages = self.session.thread.iter().filter_map(|stored| stored.entry.usage.as_ref());
+        let unpriced = usages.fold(Usage::default(), |all, usage| all.and(usage));
+        for words in notice::unpriced(&unpriced) {
+            text.push_str(&notice::info(&format!("In this branch: {words}"), self.look));
+        }
+        self.print(&text)
+    }
+
+    /// What the last answer rests on, or every answer.
+    pub(super) fn sources(&mut self, which: &str) -> Result<(), Failure> {
+        let answers = self.session.thread.iter().filter(|stored| stored.entry.message.role == Role::Assistant);
+        let first = match which {
+            "" => answers.clone().count().saturating_sub(1),
+            "all" => 0,
+            other => return Err(Failure::new(format!("/sources takes `all` or nothing, not `{other}`"))),
+        };
+        let mut text = String::new();
+        for stored in answers.skip(first) {
+            let message = &stored.entry.message;
+            let details = sources::details(&message.content, &message.sources, self.look);
+            if which == "all" && !details.is_empty() {
+                let model = message.model.as_deref().unwrap_or("unknown model");
+                text.push_str(&notice::info(&format!("{}. {model}", stored.position), self.look));
+            }
+            text.push_str(&details);
+        }
+        if text.is_empty() {
+            text = notice::info("There are no sources.", self.look);
         }
         self.print(&text)
     }

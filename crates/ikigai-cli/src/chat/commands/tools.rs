@@ -1,14 +1,16 @@
 //! `/tools`, `/mcp`, `/attach`.
 
-use ikigai::{Attach as _, Message, Role};
+use ikigai::{Attach as _, Loss, Message, ProviderTool, Role};
 
 use super::super::{Talk, say};
+use crate::chat::tooling::PROVIDED;
 use crate::exit::Failure;
+use crate::flow::lost as lost_words;
 use crate::screen::notice;
 
 impl Talk {
     /// The tools and what is allowed, or a change of that.
-    pub(super) fn tools(&mut self, words: &[String]) -> Result<(), Failure> {
+    pub(super) async fn tools(&mut self, words: &[String]) -> Result<(), Failure> {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
             [] => {}
@@ -24,19 +26,57 @@ impl Talk {
                     _ => self.session.tooling.ask_again(name)?,
                 }
             }
-            _ => return Err(Failure::new("/tools takes on, off, or one of allow, ask and never with a tool's name")),
+            [name, to @ ("on" | "off")] => return self.provided_tool(name, to).await,
+            _ => {
+                let words = "/tools takes on, off, one of allow, ask and never with a tool's name, or a provider's tool with on or off";
+                return Err(Failure::new(words));
+            }
         }
-        if !self.session.tooling.is_on() {
-            return self.print(&notice::info("Tools are off. /tools on", self.look));
-        }
-        self.session.tooling.borrow(self.servers.tools());
         let mut text = String::new();
-        for (name, words) in self.session.tooling.list() {
-            text.push_str(&notice::info(&format!("{name} · {words}"), self.look));
+        if self.session.tooling.is_on() {
+            self.session.tooling.borrow(self.servers.tools());
+            for (name, words) in self.session.tooling.list() {
+                text.push_str(&notice::info(&format!("{name} · {words}"), self.look));
+            }
+            let root = self.session.tooling.scope().root().display().to_string();
+            text.push_str(&notice::info(&format!("Working folder: {root}"), self.look));
+        } else {
+            text.push_str(&notice::info("Tools are off. /tools on", self.look));
         }
-        let root = self.session.tooling.scope().root().display().to_string();
-        text.push_str(&notice::info(&format!("Working folder: {root}"), self.look));
+        let provided = self.session.tooling.provided();
+        let line = |tool: ProviderTool| match provided.contains(&tool) {
+            true => format!("{tool} · on, run by the provider"),
+            false => format!("{tool} · off; the provider can run it: /tools {tool} on"),
+        };
+        text.extend(PROVIDED.map(line).iter().map(|line| notice::info(line, self.look)));
         self.print(&text)
+    }
+
+    /// Lets the provider run a tool of its own in this conversation, or not.
+    async fn provided_tool(&mut self, name: &str, to: &str) -> Result<(), Failure> {
+        let Some(tool) = PROVIDED.into_iter().find(|tool| tool.as_str() == name) else {
+            let names = PROVIDED.map(ProviderTool::as_str).join(", ");
+            return Err(Failure::new(format!("no provider runs `{name}`")).hint(format!("The tools are {names}.")));
+        };
+        let mut tools = self.session.tooling.provided().clone();
+        let is_on = to == "on";
+        if is_on {
+            tools.insert(tool)
+        } else {
+            tools.remove(&tool)
+        };
+        self.session.provide(tools).await?;
+        self.print(&notice::success(&format!("{tool} is {to} in this conversation."), &[], self.look))?;
+        // As it would be sent; that needs no key.
+        let question = Message::new(Role::User, "?");
+        let Some(preview) = self.session.model().ok().and_then(|model| model.preview(vec![question]).ok()) else {
+            return Ok(());
+        };
+        let lost: Vec<Loss> = preview.losses.into_iter().filter(|loss| is_on && loss.what == name).collect();
+        for words in lost_words(&lost) {
+            self.print(&notice::warning(&words, self.look))?;
+        }
+        Ok(())
     }
 
     /// The MCP servers, and how they are.
