@@ -11,6 +11,8 @@ pub(crate) struct Asked {
     pub(crate) tool: Option<Value>,
     /// Fields of the request itself.
     pub(crate) top: Fields,
+    /// What the answer has to be asked for besides, to tell what the tool gave.
+    pub(crate) include: Option<&'static str>,
     /// Options that have no place there.
     pub(crate) lost: Vec<&'static str>,
     /// Why something else is asked for.

@@ -92,5 +92,12 @@ pub(crate) fn write(tool: &BuiltIn, version: Option<&str>, company: Company) -> 
         }
     }
     asked.tool = Some(Value::Object(entry));
+    asked.include = match tool {
+        // The sources of a search are addresses alone, and citations have more: clients that take sources from results
+        // would show those without titles.
+        BuiltIn::WebSearch(_) | BuiltIn::WebFetch(_) => None,
+        BuiltIn::CodeExecution(_) => Some("code_interpreter_call.outputs"),
+        BuiltIn::FileSearch(_) => Some("file_search_call.results"),
+    };
     Some(asked)
 }
