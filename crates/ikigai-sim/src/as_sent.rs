@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use ikigai_core::Dialect;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::models;
 use crate::tree::{at, set};
@@ -120,26 +120,16 @@ fn with_progress(events: Vec<Event>) -> Vec<Event> {
         let kind = at(item, "/type").as_str().unwrap_or_default().to_owned();
         match (event.kind(), steps(&kind)) {
             ("response.output_item.added", Some(steps)) => {
-                let (id, place) = (at(item, "/id").clone(), at(&event.data, "/output_index").clone());
-                let code = at(item, "/code").clone();
-                let whole = item.clone();
+                let step = |step: &&&str| **step != "completed" || at(item, "/status") == "completed";
+                let told: Vec<Event> = steps.iter().filter(step).map(|step| progress(&kind, step, &event)).collect();
                 sent.push(begun(event));
-                let mut tell = |name: String, more: Value| {
-                    let mut data = Map::new();
-                    data.insert("type".to_owned(), json!(name));
-                    data.insert("item_id".to_owned(), id.clone());
-                    data.insert("output_index".to_owned(), place.clone());
-                    data.insert("sequence_number".to_owned(), json!(0));
-                    data.extend(more.as_object().cloned().unwrap_or_default());
-                    sent.push(Event { name: Some(name), data: Value::Object(data), text: String::new() });
-                };
-                for step in steps.iter().filter(|step| **step != "completed" || at(&whole, "/status") == "completed") {
-                    tell(format!("response.{kind}.{step}"), json!({}));
-                    if *step == "in_progress" && code.is_string() {
-                        tell("response.code_interpreter_call_code.delta".to_owned(), json!({"delta": code}));
-                        tell("response.code_interpreter_call_code.done".to_owned(), json!({"code": code}));
-                    }
-                }
+                sent.extend(told);
+            }
+            // What comes in between belongs to the code that is running.
+            ("response.code_interpreter_call_code.done", _) => {
+                let told = ["interpreting", "completed"].map(|step| progress("code_interpreter_call", step, &event));
+                sent.push(event);
+                sent.extend(told);
             }
             ("response.output_text.annotation.added", _) => {
                 let place = behind_its_link(&sent, &event);
@@ -158,11 +148,22 @@ fn with_progress(events: Vec<Event>) -> Vec<Event> {
     sent
 }
 
+/// How far the tool of an item is.
+fn progress(kind: &str, step: &str, event: &Event) -> Event {
+    let id = event.data.get("item_id").unwrap_or_else(|| at(&event.data, "/item/id"));
+    let name = format!("response.{kind}.{step}");
+    let data = json!({
+        "type": name, "item_id": id, "output_index": at(&event.data, "/output_index"), "sequence_number": 0,
+    });
+    Event { name: Some(name), data, text: String::new() }
+}
+
 /// What is told of a tool while it runs.
 fn steps(kind: &str) -> Option<&'static [&'static str]> {
     match kind {
         "web_search_call" | "file_search_call" => Some(&["in_progress", "searching", "completed"]),
-        "code_interpreter_call" => Some(&["in_progress", "interpreting", "completed"]),
+        // The rest is told when its code is done.
+        "code_interpreter_call" => Some(&["in_progress"]),
         _ => None,
     }
 }

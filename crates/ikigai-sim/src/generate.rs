@@ -21,7 +21,7 @@ use crate::strict::{self, Wire};
 use crate::talk::{self, Talk};
 
 /// When every answer says it was made: the simulator has no clock.
-const CREATED: u64 = 1_760_000_000;
+pub(crate) const CREATED: u64 = 1_760_000_000;
 
 /// How many characters a text piece of a stream has.
 const PIECE: usize = 12;

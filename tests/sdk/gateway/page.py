@@ -19,6 +19,8 @@ CASES = {
     "thinking": "three tool turns with thinking; the provider gets its sealed reasoning back, and checks it",
     "image": "a picture",
     "structured": "an answer to a schema, through the SDK's typed helper where it has one",
+    "cited": "the provider searches, whole and streamed: every source arrives with its address and title, and the passage that rests on it",
+    "hosted": "a search and code that the provider runs, whole and streamed, each with a second turn that the provider accepts",
     "error": "each failure of the provider (400, 401, 403, 404, 429, 500, 503) raises the SDK's class for it",
 }
 HEAD = """# Conformance

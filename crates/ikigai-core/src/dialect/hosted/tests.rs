@@ -419,7 +419,7 @@ fn the_answer_is_asked_to_tell_what_the_tools_gave() {
     let (request, _) = Dialect::OpenaiResponses.decode_request(incoming, &Limits::default()).unwrap();
     let rules = rules_for("gpt-5.4");
     let quirks = Quirks::default();
-    let target = Target { provider: "openai", quirks: &quirks, rules: &rules, facts: None };
+    let target = Target { provider: "openai", quirks: &quirks, rules, facts: None };
     let body = Dialect::OpenaiResponses.encode_request(&request, &target, &Limits::default()).unwrap().body;
     let body: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!(body["include"], Value::Null);

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::library::host;
 use super::{Outcome, Page, Run, Told};
+use crate::generate::CREATED;
 use crate::models;
 use crate::tree::set;
 
@@ -69,7 +70,12 @@ pub(super) fn response(told: &Told, request: &Request, ids: &mut Ids) -> Value {
         "content": [{"type": "output_text", "text": text, "annotations": annotations, "logprobs": []}],
     }));
     let mut response = json!({
-        "id": "resp_sim", "object": "response", "status": "completed", "model": request.model, "output": output,
+        "id": "resp_sim", "object": "response", "created_at": CREATED, "status": "completed", "model": request.model,
+        "output": output, "background": false, "error": null, "incomplete_details": null, "instructions": null,
+        "max_output_tokens": null, "metadata": {}, "parallel_tool_calls": true, "previous_response_id": null,
+        "reasoning": {"effort": null, "summary": null}, "store": false, "temperature": null,
+        "text": {"format": {"type": "text"}}, "tool_choice": "auto", "tools": [], "top_p": null,
+        "truncation": "disabled",
         "usage": {
             "input_tokens": 0, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 0,
             "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 0,
@@ -175,7 +181,7 @@ pub(super) fn completion(told: &Told, request: &Request) -> Value {
         );
     }
     json!({
-        "id": "chatcmpl-sim", "object": "chat.completion", "created": 0, "model": request.model,
+        "id": "chatcmpl-sim", "object": "chat.completion", "created": CREATED, "model": request.model,
         "choices": [{
             "index": 0, "finish_reason": "stop", "logprobs": null,
             "message": {"role": "assistant", "content": text, "refusal": null, "annotations": annotations},
