@@ -238,3 +238,55 @@ async fn what_a_search_left_goes_back_to_the_provider_that_made_it() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_beside_a_tool_of_the_client_goes_on_for_clients_of_every_dialect() {
+    let house = House::new("").await;
+    let prompt = "Call get_time. Then search for fjords";
+    for client in Dialect::ALL {
+        house.sim.reset();
+        let (path, mut body) = searching(client, &to(pausing()), prompt, false);
+        let schema = json!({"type": "object", "properties": {}});
+        let function = match client.as_str() {
+            "anthropic" => json!({"name": "get_time", "input_schema": schema}),
+            "openai-chat" => json!({"type": "function", "function": {"name": "get_time", "parameters": schema}}),
+            "openai-responses" => {
+                json!({"type": "function", "name": "get_time", "parameters": schema, "strict": false})
+            }
+            _ => json!({"functionDeclarations": [{"name": "get_time", "parameters": schema}]}),
+        };
+        body["tools"].as_array_mut().unwrap().push(function);
+        let first = house.post(&path, &body).await;
+        let response = read(client, &first, false).unwrap_or_else(|error| panic!("{client}: {error}"));
+        assert_eq!(response.finish_reason, FinishReason::ToolUse, "{client}");
+        let id = response.tool_calls().next().unwrap().id.clone();
+        let wire = first.json();
+        let (list, said) = match client.as_str() {
+            "anthropic" => {
+                let result = json!({"type": "tool_result", "tool_use_id": id, "content": "noon"});
+                let said = json!({"role": "assistant", "content": wire["content"]});
+                ("messages", vec![said, json!({"role": "user", "content": [result]})])
+            }
+            "openai-chat" => {
+                let result = json!({"role": "tool", "tool_call_id": id, "content": "noon"});
+                ("messages", vec![wire["choices"][0]["message"].clone(), result])
+            }
+            "openai-responses" => {
+                body["input"] = json!([{"role": "user", "content": prompt}]);
+                let mut items = wire["output"].as_array().unwrap().clone();
+                items.push(json!({"type": "function_call_output", "call_id": id, "output": "noon"}));
+                ("input", items)
+            }
+            _ => {
+                let result = json!({"id": id, "name": "get_time", "response": {"output": "noon"}});
+                let said = wire["candidates"][0]["content"].clone();
+                ("contents", vec![said, json!({"role": "user", "parts": [{"functionResponse": result}]})])
+            }
+        };
+        body[list].as_array_mut().unwrap().extend(said);
+        let second = house.post(&path, &body).await;
+        let response = read(client, &second, false).unwrap_or_else(|error| panic!("{client}: {error}"));
+        assert!(response.text().starts_with("get_time answered: noon. "), "{client}: {}", response.text());
+        assert!(response.text().ends_with("The news reported on it, too."), "{client}: {}", response.text());
+    }
+}

@@ -20,6 +20,9 @@ use super::{Talk, Turn, calls, choice, complete};
 /// The most pauses that a prompt can ask for.
 const MOST_PAUSES: usize = 50;
 
+/// The most characters that a tool is asked: an answer tells them several times.
+const LONGEST_INPUT: usize = 2_000;
+
 /// What one call of a tool came to.
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
@@ -159,6 +162,10 @@ pub(super) struct Wish {
 }
 
 impl Wish {
+    fn new(tool: ProviderTool, input: &str) -> Self {
+        Wish { tool, input: input.chars().take(LONGEST_INPUT).collect() }
+    }
+
     fn run(&self, outcome: Option<Outcome>) -> Run {
         Run { tool: self.tool, input: self.input.clone(), earlier: None, outcome }
     }
@@ -249,7 +256,7 @@ fn dangling(since: &[Message]) -> Vec<(String, Wish)> {
                 let asked = call.arguments.object();
                 let names = ["query", "url", "command", "code"];
                 let input = names.into_iter().find_map(|name| asked.get(name)?.as_str()).unwrap_or_default();
-                Some((call.id.clone(), Wish { tool: call.tool, input: input.to_owned() }))
+                Some((call.id.clone(), Wish::new(call.tool, input)))
             }
             _ => None,
         })

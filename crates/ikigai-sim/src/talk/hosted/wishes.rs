@@ -57,7 +57,7 @@ pub(super) fn of(prompt: &str, offered: &[ProviderTool], request: &Request) -> V
         ToolChoice::Specific(name) => offered.iter().copied().find(|tool| tool.as_str() == name),
         ToolChoice::Required | ToolChoice::Auto | ToolChoice::None => None,
     };
-    forced.map(|tool| Wish { tool, input: plain(prompt).to_owned() }).into_iter().collect()
+    forced.map(|tool| Wish::new(tool, plain(prompt))).into_iter().collect()
 }
 
 /// How often the provider shall pause before it has done what the prompt asks for.
@@ -100,14 +100,14 @@ fn wish(step: &str, offered: &[ProviderTool]) -> Option<Wish> {
         && let Some((at, url)) = address(step)
         && !is_not_meant(&lower, at)
     {
-        return Some(Wish { tool: ProviderTool::WebFetch, input: url.to_owned() });
+        return Some(Wish::new(ProviderTool::WebFetch, url));
     }
     if has(ProviderTool::CodeExecution)
         && let Some((at, verb)) = first(&lower, RUNNING)
         && !is_not_meant(&lower, at)
     {
         let behind = step.get(at + verb.len()..).unwrap_or_default();
-        return Some(Wish { tool: ProviderTool::CodeExecution, input: code(step, behind) });
+        return Some(Wish::new(ProviderTool::CodeExecution, &code(step, behind)));
     }
     let (at, verb) = first(&lower, SEARCHING)?;
     let behind = step.get(at + verb.len()..)?;
@@ -119,7 +119,7 @@ fn wish(step: &str, offered: &[ProviderTool]) -> Option<Wish> {
         (false, false) => return None,
     };
     let input = plain(behind);
-    (!input.is_empty() && !is_not_meant(&lower, at)).then(|| Wish { tool, input: input.to_owned() })
+    (!input.is_empty() && !is_not_meant(&lower, at)).then(|| Wish::new(tool, input))
 }
 
 /// The first of these words that is there, as a word of its own, and where.
@@ -215,6 +215,12 @@ mod tests {
             assert_eq!(asked(prompt), wishes, "{prompt}");
         }
         assert_eq!(["search for x", "search for x, pausing", "search and pause 11 times"].map(pauses), [0, 1, 11]);
+    }
+
+    #[test]
+    fn a_long_wish_is_cut() {
+        let lengths = asked(&format!("search for {}", "é".repeat(1_000_000)));
+        assert_eq!(lengths.iter().map(|(_, input)| input.chars().count()).collect::<Vec<_>>(), [2_000]);
     }
 
     #[test]
