@@ -468,3 +468,31 @@ fn a_search_that_is_made_up_for_sources_has_the_cited_ones_too() {
         assert_eq!(found, Some(both.map(str::to_owned).to_vec()), "{to}");
     }
 }
+
+#[test]
+fn what_is_carried_in_other_words_is_no_loss() {
+    let call = json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}});
+    let result = json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []});
+    let anthropic = json!({"id": "m", "type": "message", "role": "assistant", "model": "claude-x",
+        "content": [call, result, {"type": "text", "text": "Nothing."}], "stop_reason": "end_turn", "stop_sequence": null,
+        "usage": {"input_tokens": 1, "output_tokens": 1, "server_tool_use": {"web_search_requests": 1}}});
+    let search = json!({"type": "web_search_call", "id": "ws_1", "status": "completed",
+        "action": {"type": "search", "query": "q"}});
+    let responses = json!({"status": "completed", "model": "gpt-x", "output": [search],
+        "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2},
+        "tool_usage": {"web_search": {"num_requests": 1}, "image_gen": {"input_tokens": 0}}});
+    let cited = json!({"type": "url_citation",
+        "url_citation": {"url": "https://a.org", "title": "A", "start_index": 0, "end_index": 3}});
+    let chat = json!({"id": "c", "object": "chat.completion", "model": "m", "choices": [{"index": 0,
+        "finish_reason": "stop", "message": {"role": "assistant", "content": "(a)", "annotations": [cited]}}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}});
+    for (from, body, to) in [
+        (Dialect::Anthropic, anthropic, Dialect::OpenaiResponses),
+        (Dialect::OpenaiResponses, responses, Dialect::Anthropic),
+        (Dialect::OpenaiChat, chat, Dialect::Anthropic),
+    ] {
+        let wire = to.encode_response(&read(from, &body), &Reply::default());
+        let lost: Vec<_> = wire.losses.iter().filter(|loss| loss.severity == Severity::Loss).collect();
+        assert_eq!(lost, Vec::<&crate::Loss>::new(), "{from} to {to}");
+    }
+}
