@@ -28,12 +28,14 @@ mod live;
 mod log;
 mod memory;
 mod pass;
+mod pause;
 mod plan;
 mod reply;
 mod server;
 mod service;
 mod state;
 mod translate;
+mod translating;
 mod verbs;
 mod workers;
 

@@ -9,7 +9,9 @@ use http_body::Frame;
 use ikigai::transport::{Body, TransportError};
 use tokio::time::{Instant, Sleep};
 
+use crate::generate::Failure;
 use crate::log::{Entry, Outcome};
+use crate::pause::{Resumed, Resuming};
 
 /// What is made of the provider's bytes.
 pub(crate) trait Flow: Send {
@@ -22,6 +24,16 @@ pub(crate) trait Flow: Send {
     /// Has the answer ended, so that nothing more needs to be read?
     fn is_over(&self) -> bool {
         false
+    }
+
+    /// The rest of the answer, where the provider paused and is to go on.
+    fn go_on(&mut self) -> Option<Resuming> {
+        None
+    }
+
+    /// The rest has begun, or does not come. Its bytes, if there are any.
+    fn resume(&mut self, outcome: Result<Resumed, Failure>) -> Option<Body> {
+        outcome.ok().map(|resumed| resumed.exchange.body)
     }
 
     /// Bytes that may be sent now as a sign of life.
@@ -51,6 +63,8 @@ pub(crate) struct Live {
     /// Bytes for the client that are there already.
     first: Option<Bytes>,
     provider: Option<Body>,
+    /// The rest of the answer, while it is asked for.
+    resuming: Option<Resuming>,
     flow: Box<dyn Flow>,
     entry: Entry,
     keep_alive: KeepAlive,
@@ -73,7 +87,8 @@ impl Live {
     pub(crate) fn new(begun: Begun, entry: Entry, after: Duration) -> Self {
         let Begun { first, provider, flow } = begun;
         let keep_alive = KeepAlive { after, last: Instant::now(), sleep: None };
-        Live { first: Some(first).filter(|first| !first.is_empty()), provider: Some(provider), flow, entry, keep_alive }
+        let first = Some(first).filter(|first| !first.is_empty());
+        Live { first, provider: Some(provider), resuming: None, flow, entry, keep_alive }
     }
 
     fn send(&mut self, bytes: Bytes) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
@@ -108,8 +123,22 @@ impl http_body::Body for Live {
             return live.send(first);
         }
         loop {
+            if let Some(resuming) = &mut live.resuming {
+                let Poll::Ready(outcome) = resuming.as_mut().poll(cx) else { break };
+                live.resuming = None;
+                live.provider = live.flow.resume(outcome);
+                if live.provider.is_none() {
+                    return live.end(None);
+                }
+            }
             if live.provider.is_some() && live.flow.is_over() {
-                return live.end(None);
+                live.resuming = live.flow.go_on();
+                if live.resuming.is_none() {
+                    return live.end(None);
+                }
+                // The connection of the part that is over goes with it.
+                live.provider = None;
+                continue;
             }
             let Some(provider) = &mut live.provider else { return Poll::Ready(None) };
             match provider.poll_next(cx) {

@@ -2,22 +2,19 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use ikigai::transport::TransportError;
-use ikigai::{Collector, Event, Exchange, ModelName, Request, Thinking, Wanted};
+use ikigai::{Collector, Exchange, ModelName, Request, Response, Thinking, Wanted};
 use ikigai_core::server::Seen;
-use ikigai_core::wire::{Ids, Reply, StreamDecoder, StreamEncoder, ToolNames, WireRequest};
-use ikigai_core::{Error, Limits, Loss};
+use ikigai_core::wire::{Ids, Reply, StreamDecoder, StreamEncoder, ToolNames};
+use ikigai_core::{Dialect, Error, Limits, Loss};
 
 use crate::generate::{Answer, Asked, Call, Failure, Noted, Rest, apart, is_strict};
-use crate::live::{Begun, End, Flow};
-use crate::log::{Entry, Outcome};
+use crate::live::{Begun, Flow as _};
 use crate::memory::Memory;
-use crate::pass::cut_off;
+use crate::pause::{self, Asking, Pauses, Resumed, Strictness};
 use crate::plan::{Plan, Way};
-use crate::reply;
+use crate::translating::{Earlier, Translating};
 
 /// A request in the canonical form, and what an answer to it has to be like.
 #[derive(Debug, Clone)]
@@ -35,14 +32,20 @@ pub(crate) async fn translate(
     plan: &Plan,
 ) -> Result<Answer, Failure> {
     let Decoded { request, reply } = decoded;
-    let wire = encode(call, request, asked, way, plan).await?;
-    let headers = reply::header_map(&wire.headers);
-    let wanted = if asked.streams { Wanted::Stream } else { Wanted::Whole };
-    let exchange = way.upstream.send(&wire.path, &headers, wire.body.into(), wanted).await?;
+    let request = for_model(request, asked, way);
+    let asking = Asking {
+        upstream: way.upstream.clone(),
+        strictness: if is_strict(call, plan) { Strictness::Strict } else { Strictness::Lenient },
+        wanted: if asked.streams { Wanted::Stream } else { Wanted::Whole },
+        length: call.length,
+    };
     let client = call.endpoint.dialect;
+    let pauses = Pauses::of(&request, client, way, &asking);
+    let Resumed { exchange, names, losses } = asking.send(request).await?;
     let answering = Answering {
-        names: wire.names,
-        losses: wire.losses,
+        names,
+        losses,
+        pauses,
         model: plan.as_asked.then(|| asked.model.clone()),
         reply: Reply {
             ids: Ids::seeded(rand::random()),
@@ -60,36 +63,28 @@ pub(crate) async fn translate(
     if asked.streams {
         answering.stream(exchange, call, way).await
     } else {
-        answering.whole(exchange, call, way, plan).await
+        answering.whole(exchange, call, way, asking.strictness).await
     }
 }
 
-async fn encode(
-    call: &Call,
-    mut request: Request,
-    asked: &Asked,
-    way: &Way,
-    plan: &Plan,
-) -> Result<WireRequest, Error> {
-    let upstream = way.upstream.clone();
-    request.model.clone_from(&upstream.model().id);
+/// The request as this model is asked.
+fn for_model(mut request: Request, asked: &Asked, way: &Way) -> Request {
+    let model = way.upstream.model();
+    request.model.clone_from(&model.id);
     request.stream = asked.streams.then_some(true);
     // The client's own wish goes before the level in the target's name.
-    if let (Some(level), None) = (upstream.model().level, &request.thinking) {
+    if let (Some(level), None) = (model.level, &request.thinking) {
         request.thinking = Some(Thinking::from(level));
     }
-    let strict = is_strict(call, plan);
-    let work = move || {
-        let wire = upstream.dialect().encode_request(&request, &upstream.target(), &Limits::server())?;
-        if strict { wire.strictly(upstream.dialect()) } else { Ok(wire) }
-    };
-    apart(call.length, work).await
+    request
 }
 
 /// What it takes to give an answer in the client's dialect.
 struct Answering {
     names: ToolNames,
     losses: Vec<Loss>,
+    /// Where the provider may pause, and the client does not go on by itself.
+    pauses: Option<Pauses>,
     /// The model that the answer names, where it is not the one that answers.
     model: Option<String>,
     reply: Reply,
@@ -97,23 +92,60 @@ struct Answering {
 }
 
 /// Where the state of an answer is kept for a client that cannot.
-struct Keeps {
-    memory: Memory,
-    client: String,
-    from: ModelName,
+pub(crate) struct Keeps {
+    pub(crate) memory: Memory,
+    pub(crate) client: String,
+    pub(crate) from: ModelName,
+}
+
+/// A whole answer of a provider, and its length in bytes.
+async fn read(exchange: Exchange, names: ToolNames, provider: Dialect) -> Result<(Response, usize), Failure> {
+    let body = exchange.bytes().await?;
+    let length = body.len();
+    let work = move || -> Result<Response, Error> {
+        let mut ids = Ids::seeded(rand::random());
+        let mut response = provider.decode_response(&body, &mut ids, &Limits::client())?;
+        names.restore(&mut response);
+        Ok(response)
+    };
+    Ok((apart(length, work).await?, length))
+}
+
+/// Adds what is not told yet: a turn that is sent again loses the same again.
+pub(crate) fn add_losses(losses: &mut Vec<Loss>, more: Vec<Loss>) {
+    for loss in more {
+        if !losses.contains(&loss) {
+            losses.push(loss);
+        }
+    }
 }
 
 impl Answering {
-    async fn whole(mut self, exchange: Exchange, call: &Call, way: &Way, plan: &Plan) -> Result<Answer, Failure> {
-        let (tries, id) = (exchange.attempts.len(), exchange.request_id.clone());
-        let body = exchange.bytes().await?;
-        let length = body.len();
+    async fn whole(
+        mut self,
+        exchange: Exchange,
+        call: &Call,
+        way: &Way,
+        strictness: Strictness,
+    ) -> Result<Answer, Failure> {
+        let (mut tries, id) = (exchange.attempts.len(), exchange.request_id.clone());
         let (client, provider) = (call.endpoint.dialect, way.upstream.dialect());
-        let strict = is_strict(call, plan);
+        let names = std::mem::take(&mut self.names);
+        let (mut response, mut length) = read(exchange, names, provider).await?;
+        while let Some(pauses) = self.pauses.as_mut().filter(|_| response.is_paused()) {
+            let Some(resuming) = pauses.go_on(response.clone()) else {
+                response.finish_reason = pause::GIVEN_UP;
+                self.losses.push(pause::given_up());
+                break;
+            };
+            let Resumed { exchange, names, losses } = resuming.await?;
+            add_losses(&mut self.losses, losses);
+            tries += exchange.attempts.len();
+            let (later, more) = read(exchange, names, provider).await?;
+            response.append(later);
+            length += more;
+        }
         let work = move || -> Result<_, Error> {
-            let mut ids = Ids::seeded(rand::random());
-            let mut response = provider.decode_response(&body, &mut ids, &Limits::client())?;
-            self.names.restore(&mut response);
             if let Some(model) = self.model {
                 response.model = model;
             }
@@ -121,7 +153,7 @@ impl Answering {
                 keeps.memory.keep(&keeps.client, &response, &keeps.from);
             }
             let mut wire = client.encode_response(&response, &self.reply);
-            if strict {
+            if strictness == Strictness::Strict {
                 wire = wire.strictly(client)?;
             }
             self.losses.append(&mut wire.losses);
@@ -143,10 +175,16 @@ impl Answering {
             events: Vec::new(),
             names: self.names,
             model: self.model,
-            collector: self.keeps.is_some().then(Collector::default),
+            collector: (self.keeps.is_some() || self.pauses.is_some()).then(Collector::default),
             keeps: self.keeps,
             seen: Seen::default(),
             dialect: call.endpoint.dialect,
+            provider: way.upstream.dialect(),
+            earlier: Earlier::default(),
+            pauses: self.pauses,
+            paused: None,
+            broken: None,
+            losses: Vec::new(),
         };
         // Until something goes out, another model may be asked.
         let mut first = Vec::new();
@@ -170,101 +208,5 @@ impl Answering {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
         let begun = Begun { first: first.into(), provider: exchange.body, flow: Box::new(flow) };
         Ok(Answer { status: StatusCode::OK, headers, rest: Rest::Live(begun), noted })
-    }
-}
-
-/// A stream on its way from one dialect to another.
-struct Translating {
-    decoder: StreamDecoder,
-    encoder: StreamEncoder,
-    events: Vec<Event>,
-    names: ToolNames,
-    model: Option<String>,
-    /// The whole answer, for clients whose state is kept.
-    collector: Option<Collector>,
-    keeps: Option<Keeps>,
-    seen: Seen,
-    dialect: ikigai::Dialect,
-}
-
-impl Translating {
-    fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
-        self.decoder.feed(bytes, &mut self.events);
-        self.push(out);
-    }
-
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        self.decoder.end(&mut self.events);
-        self.push(out);
-    }
-
-    fn fail(&mut self, error: Error, out: &mut Vec<u8>) {
-        self.events.push(Event::Error { error: Box::new(error) });
-        self.push(out);
-    }
-
-    fn push(&mut self, out: &mut Vec<u8>) {
-        let mut events = std::mem::take(&mut self.events);
-        for event in &mut events {
-            self.look_at(event);
-            self.encoder.push(event, out);
-        }
-        if let Some(collector) = &mut self.collector {
-            collector.extend(events.drain(..));
-        }
-        events.clear();
-        self.events = events;
-    }
-
-    fn look_at(&mut self, event: &mut Event) {
-        self.names.restore_event(event);
-        match event {
-            Event::Start { model, .. } if self.model.is_some() => model.clone_from(&self.model),
-            Event::TextDelta { .. } | Event::ThinkingDelta { .. } | Event::ToolCallStart { .. } => {
-                self.seen.has_output = true;
-            }
-            Event::Usage { usage, .. } => self.seen.usage = Some(usage.clone()),
-            Event::Done { finish_reason, .. } => {
-                self.seen.finish_reason = Some(*finish_reason);
-                self.seen.ended = true;
-            }
-            Event::Error { error } => {
-                self.seen.error = Some((**error).clone());
-            }
-            _ => {}
-        }
-    }
-}
-
-impl Flow for Translating {
-    fn bytes(&mut self, bytes: Bytes) -> Bytes {
-        let mut out = Vec::with_capacity(bytes.len() + 64);
-        self.feed(&bytes, &mut out);
-        out.into()
-    }
-
-    fn end(&mut self, broken: Option<TransportError>, entry: &mut Entry) -> End {
-        let mut out = Vec::new();
-        if !self.is_over() {
-            match broken {
-                Some(error) => self.fail(cut_off(Some(error)), &mut out),
-                None => self.finish(&mut out),
-            }
-        }
-        entry.losses.extend_from_slice(self.encoder.losses());
-        if let (Some(keeps), Some(collector), true) = (&self.keeps, self.collector.take(), self.seen.ended) {
-            keeps.memory.keep(&keeps.client, &collector.finish(), &keeps.from);
-        }
-        let outcome = if self.seen.ended { Outcome::Complete } else { Outcome::Broken };
-        entry.saw(std::mem::take(&mut self.seen));
-        End::Told(outcome, out.into())
-    }
-
-    fn is_over(&self) -> bool {
-        self.seen.ended || self.seen.error.is_some()
-    }
-
-    fn sign_of_life(&self) -> &'static [u8] {
-        self.dialect.keep_alive()
     }
 }

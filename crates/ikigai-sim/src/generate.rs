@@ -9,6 +9,7 @@ use ikigai_core::{
 };
 use serde_json::Value;
 
+use crate::as_sent::as_sent;
 use crate::deliver::Answer;
 use crate::fault::Fault;
 use crate::memory::Memory;
@@ -20,7 +21,7 @@ use crate::strict::{self, Wire};
 use crate::talk::{self, Talk};
 
 /// When every answer says it was made: the simulator has no clock.
-const CREATED: u64 = 1_760_000_000;
+pub(crate) const CREATED: u64 = 1_760_000_000;
 
 /// How many characters a text piece of a stream has.
 const PIECE: usize = 12;
@@ -79,10 +80,17 @@ fn from_script(scripted: &Scripted, request: &Request, talk: &Talk<'_>) -> Respo
         return response.clone();
     }
     let mut ids = Ids::seeded(talk.seed);
-    let content = scripted.content(|| talk.call_id(&mut ids));
-    let calls = content.iter().any(|block| matches!(block, Block::ToolCall(_)));
-    let finish = scripted.finish_reason.unwrap_or(if calls { FinishReason::ToolUse } else { FinishReason::Stop });
-    let mut response = talk::finish(content, finish, request, talk);
+    let mut draft = match scripted.told() {
+        Some(told) => talk::hosted::scripted(told, request, talk),
+        None => Response { content: scripted.text.iter().map(Block::text).collect(), ..Response::default() },
+    };
+    draft.content.splice(0..0, scripted.thinking.iter().map(Block::thinking));
+    draft.content.extend(scripted.calls(|| talk.call_id(&mut ids)));
+    if scripted.finish_reason.is_some() || !scripted.tool_calls.is_empty() {
+        draft.finish_reason = scripted.finish_reason.unwrap_or(FinishReason::ToolUse);
+        draft.provider_data = Default::default();
+    }
+    let mut response = talk::complete(draft, request, talk);
     if let Some(usage) = &scripted.usage {
         response.usage = Some(usage.clone());
     }
@@ -106,6 +114,9 @@ fn streamed(dialect: Dialect, response: &Response, order: Order, reply: Reply) -
             frames.push(frame.into());
         }
     }
+    if rests_on_tools(response) {
+        frames = as_sent(dialect, &response.model, frames);
+    }
     let mut error = Vec::new();
     let start = Event::Start {
         id: response.id.clone(),
@@ -118,13 +129,30 @@ fn streamed(dialect: Dialect, response: &Response, order: Order, reply: Reply) -
     Answer::frames(content_type, frames, error)
 }
 
+/// Has the answer something of the provider's own tools?
+fn rests_on_tools(response: &Response) -> bool {
+    !response.sources.is_empty()
+        || response.content.iter().any(|block| match block {
+            Block::Text(text) => !text.citations.is_empty(),
+            block => block.is_provider_run(),
+        })
+}
+
 /// Tells the tokens of the prompt right behind the start, as Anthropic does: there they go into the first event.
 fn usage_at_the_start(mut events: Vec<Event>, response: &Response) -> Vec<Event> {
     let Some(usage) = &response.usage else { return events };
     if let Some(Event::Start { provider_data, .. }) = events.first_mut() {
         // The encoder waits for the usage if the answer is one of its own dialect, as this shows.
         provider_data.set_part(Dialect::Anthropic, Part::Answer, "stop_sequence", Json::null());
-        let usage = Usage { output_tokens: 1, thinking_tokens: 0, ..usage.clone() };
+        // What the provider's tools found is read later.
+        let input_tokens = usage.input_tokens.saturating_sub(talk::found(&response.content));
+        let usage = Usage {
+            input_tokens,
+            output_tokens: 1,
+            cache_read_tokens: usage.cache_read_tokens,
+            cache_write_tokens: usage.cache_write_tokens,
+            ..Usage::default()
+        };
         events.insert(1, Event::Usage { usage });
     }
     events

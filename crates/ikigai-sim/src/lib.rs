@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod as_sent;
 mod auth;
 mod bounded;
 mod control;
@@ -35,10 +36,11 @@ mod sim;
 mod stored;
 mod strict;
 mod talk;
+mod tree;
 
 pub use fault::{Fault, FaultRule, UnknownFault};
 pub use log::Received;
 pub use record::{Forwarding, NextPiece, Recorder, Upstream};
 pub use replay::{Recordings, RecordingsError};
-pub use script::{Script, ScriptError, Scripted, ScriptedCall, When};
+pub use script::{Script, ScriptError, Scripted, ScriptedCall, ScriptedCitation, ScriptedPage, ScriptedSearch, When};
 pub use sim::{Config, Sim, Source, StartError, Timeouts};

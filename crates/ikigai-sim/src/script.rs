@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use http::HeaderMap;
-use ikigai_core::{Block, Dialect, FinishReason, Message, Request, Response, Usage};
+use ikigai_core::{Block, Dialect, FinishReason, Message, ProviderTool, Request, Response, Usage};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use crate::fault::Fault;
 use crate::order::Order;
 use crate::talk::Turn;
+use crate::talk::hosted::{Outcome, Page, Piece, Run, Told};
 
 /// Replies to come, in order. The first one that matches a request and is not used up answers it.
 ///
@@ -51,6 +52,15 @@ pub struct Scripted {
     /// The thinking before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<String>,
+    /// The searches of the web that the provider makes for it, before its text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub searches: Vec<ScriptedSearch>,
+    /// The passages of its text that rest on what was found, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub citations: Vec<ScriptedCitation>,
+    /// The provider pauses before the last search has come back, where its API has pauses: at Anthropic's.
+    #[serde(default)]
+    pub paused: bool,
     /// The tools that the answer calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ScriptedCall>,
@@ -83,6 +93,47 @@ pub struct ScriptedCall {
     /// The call's id. Absent: made by the simulator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+}
+
+/// A search of the web in a scripted answer. If the answer goes on with a turn that was paused, the first one is the result
+/// of the call that the turn ended with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScriptedSearch {
+    /// What is searched for.
+    pub query: String,
+    /// What is found, which may be nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub results: Vec<ScriptedPage>,
+    /// The provider's code for why it fails, such as `max_uses_exceeded`. Any is allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// A page that a scripted search finds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScriptedPage {
+    /// Its address.
+    pub url: String,
+    /// Its title.
+    pub title: String,
+    /// Its words, which are sealed or cited, as far as the API shows them.
+    pub text: String,
+    /// Its date or age.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+}
+
+/// A passage of a scripted answer that rests on a page.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedCitation {
+    /// The passage, as it is in the answer's text, behind the one before.
+    pub text: String,
+    /// The page, by its place among all results of the answer's searches, from 0.
+    #[serde(default)]
+    pub result: usize,
 }
 
 /// Which requests a reply is for: all that is said here must hold.
@@ -143,7 +194,7 @@ impl Script {
     /// # Errors
     /// As [`read`](Script::read).
     pub fn from_toml(text: &str, file: &str) -> Result<Self, ScriptError> {
-        toml::from_str(text).map_err(|error| {
+        let script = toml::from_str(text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             ScriptError {
                 file: file.to_owned(),
@@ -151,7 +202,8 @@ impl Script {
                 column: before.chars().rev().take_while(|&c| c != '\n').count() + 1,
                 reason: error.message().to_owned(),
             }
-        })
+        })?;
+        Script::checked(script, file)
     }
 
     /// Reads a script from JSON.
@@ -160,7 +212,7 @@ impl Script {
     /// As [`read`](Script::read).
     pub fn from_json(text: &str, file: &str) -> Result<Self, ScriptError> {
         let mut json = serde_json::Deserializer::from_str(text);
-        serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let script = serde_path_to_error::deserialize(&mut json).map_err(|error| {
             let place = error.path().to_string();
             let inner = error.into_inner();
             let reason = inner.to_string();
@@ -172,7 +224,20 @@ impl Script {
                 column: inner.column(),
                 reason: if place == "." { reason.to_owned() } else { format!("{place}: {reason}") },
             }
-        })
+        })?;
+        Script::checked(script, file)
+    }
+
+    /// The script, if its parts fit together.
+    fn checked(script: Script, file: &str) -> Result<Self, ScriptError> {
+        let problem = script.reply.iter().enumerate().find_map(|(place, reply)| Some((place, reply.problem()?)));
+        match problem {
+            Some((place, reason)) => {
+                let reason = format!("reply[{place}].{reason}");
+                Err(ScriptError { file: file.to_owned(), line: 1, column: 1, reason })
+            }
+            None => Ok(script),
+        }
     }
 
     /// Takes the first reply that fits the request, counting its use.
@@ -200,15 +265,72 @@ impl Scripted {
         if self.interleaved { Order::InTurns } else { Order::OneByOne }
     }
 
-    /// The answer's content, unless it is a whole response.
-    pub(crate) fn content(&self, mut next_id: impl FnMut() -> String) -> Vec<Block> {
-        let thinking = self.thinking.iter().map(Block::thinking);
-        let text = self.text.iter().map(Block::text);
-        let calls = self.tool_calls.iter().map(|call| {
+    /// The tools that it calls.
+    pub(crate) fn calls(&self, mut next_id: impl FnMut() -> String) -> Vec<Block> {
+        let call = |call: &ScriptedCall| {
             let id = call.id.clone().unwrap_or_else(&mut next_id);
             Block::tool_call(id, &call.name, call.arguments.clone())
-        });
-        thinking.chain(text).chain(calls).collect()
+        };
+        self.tool_calls.iter().map(call).collect()
+    }
+
+    /// What the provider's tools did for it; none if they did nothing.
+    pub(crate) fn told(&self) -> Option<Told> {
+        if self.searches.is_empty() {
+            return None;
+        }
+        let last = self.searches.len() - 1;
+        let run = |(place, search): (usize, &ScriptedSearch)| Run {
+            tool: ProviderTool::WebSearch,
+            input: search.query.clone(),
+            earlier: None,
+            outcome: (!self.paused || place != last).then(|| search.outcome()),
+        };
+        let runs = self.searches.iter().enumerate().map(run).collect();
+        Some(Told { runs, pieces: self.pieces().unwrap_or_default(), paused: self.paused })
+    }
+
+    /// The text in pieces, cut where passages begin and end; the passage that is not there, if one is not.
+    fn pieces(&self) -> Result<Vec<Piece>, usize> {
+        let mut rest = self.text.as_deref().unwrap_or_default();
+        let mut pieces: Vec<Piece> = Vec::new();
+        for (place, citation) in self.citations.iter().enumerate() {
+            match pieces.last_mut().filter(|last| last.text == citation.text) {
+                // Another source of the same passage.
+                Some(last) => last.cites.push(citation.result),
+                None => {
+                    let (before, behind) = rest.split_once(citation.text.as_str()).ok_or(place)?;
+                    pieces.push(Piece { text: before.to_owned(), cites: Vec::new() });
+                    pieces.push(Piece { text: citation.text.clone(), cites: vec![citation.result] });
+                    rest = behind;
+                }
+            }
+        }
+        pieces.push(Piece { text: rest.to_owned(), cites: Vec::new() });
+        Ok(pieces)
+    }
+
+    /// What is wrong with it that its form does not show.
+    fn problem(&self) -> Option<String> {
+        let found: usize = self.searches.iter().map(|search| search.results.len()).sum();
+        if let Some(place) = self.citations.iter().position(|citation| citation.result >= found) {
+            return Some(format!("citations[{place}].result: there are {found} results, counted from 0"));
+        }
+        let place = self.pieces().err()?;
+        Some(format!("citations[{place}].text: it is not in `text`, or not behind the one before"))
+    }
+}
+
+impl ScriptedSearch {
+    fn outcome(&self) -> Outcome {
+        let page = |page: &ScriptedPage| {
+            let ScriptedPage { url, title, text, date } = page.clone();
+            Page { url, title, text, date }
+        };
+        match &self.error {
+            Some(code) => Outcome::Failed(code.clone()),
+            None => Outcome::Found(self.results.iter().map(page).collect()),
+        }
     }
 }
 

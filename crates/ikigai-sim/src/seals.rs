@@ -18,8 +18,12 @@ pub(crate) enum Purpose {
     Thinking,
     /// Encrypted reasoning of the Responses API: over the model.
     Reasoning,
-    /// A thought signature: over the function's name, or empty for a text.
+    /// A thought signature: over the function's name or the id of a call, or empty for a text.
     Thought,
+    /// What a search found: over address and title.
+    Found,
+    /// A place in it that is cited: over the address and the words.
+    Cited,
 }
 
 impl Purpose {
@@ -28,6 +32,8 @@ impl Purpose {
             Purpose::Thinking => "thinking",
             Purpose::Reasoning => "reasoning",
             Purpose::Thought => "thought",
+            Purpose::Found => "found",
+            Purpose::Cited => "cited",
         }
     }
 }

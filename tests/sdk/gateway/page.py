@@ -19,6 +19,8 @@ CASES = {
     "thinking": "three tool turns with thinking; the provider gets its sealed reasoning back, and checks it",
     "image": "a picture",
     "structured": "an answer to a schema, through the SDK's typed helper where it has one",
+    "cited": "the provider searches, whole and streamed: every source arrives with its address and title, and the passage that rests on it",
+    "hosted": "a search and code that the provider runs, whole and streamed, each with a second turn that the provider accepts",
     "error": "each failure of the provider (400, 401, 403, 404, 429, 500, 503) raises the SDK's class for it",
 }
 HEAD = """# Conformance
@@ -40,6 +42,19 @@ LOSSES = """
 A number stands for what could not be carried, as the header `x-ikigai-losses` of the answers names it. What a stream loses behind its head is
 in the gateway's log alone.
 
+"""
+SEARCHES = """
+## Citations and tools that the provider runs
+
+In *cited* and *hosted*, the provider of Chat is OpenAI's search model for the Chat SDK, and for the others a server with OpenRouter's search, whose sources are tied to
+no passage: they arrive as the results of a search, or as chunks without a passage. Chat Completions has no tool for code, so *hosted* has a search alone there,
+and a provider of Chat answers without running code, which is a loss. Cited passages are those that the provider names: claims for
+Messages and Gemini, printed links for OpenAI. In streams from Responses and Gemini to the Messages SDK they are wider, as a citation is on a whole block there:
+the claim with its link, or the whole text. The Responses SDK keeps no sealed search results of other providers; the second turn goes on without them.
+
+The AI SDK (`ai` with its providers for OpenAI, Anthropic and Google), which checks every answer against a schema, gets the same through the gateway, for all
+pairs, whole and streamed. It and the official SDKs for Python also read 77 recorded answers of this kind, each translated into the
+three other dialects, where the recordings are at hand.
 """
 FAULTS = """
 ## Faults
@@ -92,7 +107,7 @@ def page(found):
     if numbers:
         lines.append("\n## Losses\n" + LOSSES)
         lines += [f"{number}. {loss}\n" for loss, number in numbers.items()]
-    return "".join(lines + [FAULTS])
+    return "".join(lines + [SEARCHES, FAULTS])
 
 
 def main(folder, *options):

@@ -110,12 +110,35 @@ fn said(fields: &Fields) -> impl Iterator<Item = &str> {
 /// Words for why an answer ended that say no more than the reason that they are translated to.
 const PLAIN_ENDS: [&str; 6] = ["end_turn", "max_tokens", "tool_use", "refusal", "STOP", "MAX_TOKENS"];
 
+/// The counts of a provider's own tools that the usage has in other words.
+const COUNTED: [&str; 5] =
+    ["web_search_requests", "web_fetch_requests", "num_requests", "tool_calls_requested", "tool_calls_executed"];
+
+/// Whether all counts are among those, or zero.
+fn is_counted(counts: &serde_json::Value) -> bool {
+    counts.as_object().is_some_and(|counts| {
+        let is_known = |(name, count): (&String, &serde_json::Value)| {
+            count.as_u64() == Some(0) || COUNTED.contains(&name.as_str()) || is_counted(count)
+        };
+        counts.iter().all(is_known)
+    })
+}
+
+/// Whether an annotation says no more than a citation has a place for everywhere: words of the source have none.
+fn is_plain_citation(annotation: &serde_json::Value) -> bool {
+    let fields = annotation["url_citation"].as_object().filter(|_| annotation["type"] == "url_citation");
+    let known = ["url", "title", "start_index", "end_index"];
+    fields.is_some_and(|fields| fields.keys().all(|name| known.contains(&name.as_str())))
+}
+
 /// Whether a field is in every other dialect in other words, or is only our note of where fields stood.
 fn is_translated(name: &str, value: &Json) -> bool {
     match name {
         "stop_reason" | "stopReason" | "finish_reason" => {
             value.as_str().is_some_and(|word| PLAIN_ENDS.contains(&word.as_ref()))
         }
+        "server_tool_use" | "server_tool_use_details" | "tool_usage" => is_counted(value.value()),
+        "message.annotations" => value.value().as_array().is_some_and(|all| all.iter().all(is_plain_citation)),
         "index" => value.text() == "0",
         "candidate" => value.text().starts_with('['),
         _ => false,

@@ -26,6 +26,7 @@ pub(crate) fn ask<'a>(
     let company = if count == 1 { Company::Alone } else { Company::Others };
     let mut tools = Vec::with_capacity(request.tools.len());
     let mut is_new = false;
+    let mut included: Vec<&str> = Vec::new();
     for (index, tool) in std::mem::take(&mut request.tools).into_iter().enumerate() {
         let Tool::BuiltIn(built_in) = tool else {
             tools.push(tool);
@@ -49,7 +50,8 @@ pub(crate) fn ask<'a>(
             continue;
         };
         is_new = true;
-        let Asked { tool: entry, top, betas, files, lost, emulated } = asked;
+        let Asked { tool: entry, top, betas, files, include, lost, emulated } = asked;
+        included.extend(include.filter(|name| !included.contains(name)));
         if let Some(why) = emulated {
             lose(LossCode::Changed, why.to_owned());
         }
@@ -69,6 +71,9 @@ pub(crate) fn ask<'a>(
     if dialect == Dialect::Gemini && is_new && has_functions && !target.quirks.gemini.no_tool_invocations {
         let config = json!({"includeServerSideToolInvocations": true});
         request.provider_data.set_part(dialect, Part::Extra, "toolConfig", config);
+    }
+    if !included.is_empty() {
+        request.provider_data.set_part(dialect, Part::Shape, hosted::INCLUDE, json!(included));
     }
     request.tools = tools;
     Cow::Owned(request)

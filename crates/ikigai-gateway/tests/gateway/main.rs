@@ -11,6 +11,7 @@ mod answers;
 mod bad_input;
 mod faults;
 mod hygiene;
+mod pauses;
 mod recorded;
 mod routing;
 mod state;

@@ -20,6 +20,8 @@ fn beyond_us(message: &str) -> bool {
         "Invalid `signature`",
         "could not be verified",
         "Thought signature is not valid",
+        "Invalid `encrypted_content`",
+        "Invalid `encrypted_index`",
         "Previous response with id",
         "Item with id",
     ]

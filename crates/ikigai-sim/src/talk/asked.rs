@@ -17,10 +17,10 @@ const ASKING: &[&str] = &[
     "start", "through", "try", "use", "using", "via", "with",
 ];
 /// Words that ask for the opposite.
-const REFUSING: &[&str] =
+pub(super) const REFUSING: &[&str] =
     &["avoid", "cannot", "don't", "dont", "don’t", "except", "instead", "never", "no", "not", "unless", "without"];
 /// Words of those who talk about a tool.
-const DISCUSSING: &[&str] = &[
+pub(super) const DISCUSSING: &[&str] = &[
     "bug",
     "compare",
     "define",

@@ -7,27 +7,46 @@ use ikigai_core::{Arguments, Block, Dialect, FinishReason, Json, Part, Request, 
 use super::{Talk, thoughts, tokens};
 
 /// Makes content into the whole answer.
-pub(crate) fn finish(mut content: Vec<Block>, reason: FinishReason, request: &Request, talk: &Talk<'_>) -> Response {
+pub(crate) fn finish(content: Vec<Block>, reason: FinishReason, request: &Request, talk: &Talk<'_>) -> Response {
+    complete(Response { content, finish_reason: reason, ..Response::default() }, request, talk)
+}
+
+/// Makes a draft into the whole answer.
+pub(crate) fn complete(draft: Response, request: &Request, talk: &Talk<'_>) -> Response {
+    let Response { mut content, finish_reason: reason, mut provider_data, .. } = draft;
     let thoughts = thoughts::about(request, &content, talk);
     if thoughts.happened {
         // What a script thinks is in them, sealed.
         content.retain(|block| !matches!(block, Block::Thinking(_)));
     }
-    let mut answer = Limited { content, reason, stopped_by: None };
+    let mut answer = Limited { content, reason, stopped_by: None, is_cut: false };
     answer.stop_at(&request.stop);
     thoughts::sign(&mut answer.content, thoughts.happened, request, talk);
     if let Some(limit) = limit(request) {
         answer.cut_to(limit.saturating_sub(thoughts.tokens));
     }
+    if answer.is_cut {
+        // What is said about the text is about all of it.
+        provider_data = Default::default();
+        answer.forget_citations();
+    }
     let mut usage = tokens::prompt_usage(request, talk);
-    usage.output_tokens = answer.content.iter().map(tokens::of_block).sum();
+    // The model reads what its provider's tools found.
+    usage.input_tokens += found(&answer.content);
+    usage.output_tokens = answer.content.iter().filter(|block| !is_found(block)).map(tokens::of_block).sum();
     usage.thinking_tokens = thoughts.tokens;
+    if let Some(drafted) = draft.usage {
+        usage.provider_calls = drafted.provider_calls;
+        usage.provider_data = drafted.provider_data;
+    }
     let mut response = Response {
         id: Some(id(talk)),
         model: request.model.clone(),
         content: thoughts.block.into_iter().chain(answer.content).collect(),
         finish_reason: answer.reason,
         usage: Some(usage),
+        sources: draft.sources,
+        provider_data,
         ..Response::default()
     };
     if let Some(stop) = answer.stopped_by {
@@ -64,9 +83,28 @@ struct Limited {
     content: Vec<Block>,
     reason: FinishReason,
     stopped_by: Option<String>,
+    /// Is a part of it left out?
+    is_cut: bool,
+}
+
+/// The tokens of what the provider's tools found.
+pub(crate) fn found(content: &[Block]) -> u64 {
+    content.iter().filter(|block| is_found(block)).map(tokens::of_block).sum()
+}
+
+fn is_found(block: &Block) -> bool {
+    matches!(block, Block::ProviderResult(_))
 }
 
 impl Limited {
+    fn forget_citations(&mut self) {
+        for block in &mut self.content {
+            if let Block::Text(text) = block {
+                text.citations.clear();
+            }
+        }
+    }
+
     /// Ends the text before the first of the stop texts.
     fn stop_at(&mut self, stops: &[String]) {
         for place in 0..self.content.len() {
@@ -79,6 +117,7 @@ impl Limited {
             if let Some((start, stop)) = first {
                 block.text.truncate(start);
                 self.stopped_by = Some(stop.clone());
+                self.is_cut = true;
                 self.reason = FinishReason::Stop;
                 self.content.truncate(place + 1);
                 return;
@@ -91,7 +130,7 @@ impl Limited {
         let mut left = limit;
         for place in 0..self.content.len() {
             let Some(block) = self.content.get_mut(place) else { return };
-            let cost = tokens::of_block(block);
+            let cost = if is_found(block) { 0 } else { tokens::of_block(block) };
             if cost <= left {
                 left -= cost;
                 continue;
@@ -106,6 +145,7 @@ impl Limited {
                 _ => {}
             }
             self.content.truncate(place + 1);
+            self.is_cut = true;
             self.reason = FinishReason::Length;
             return;
         }

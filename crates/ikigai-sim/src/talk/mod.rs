@@ -7,6 +7,7 @@ mod arithmetic;
 mod asked;
 mod calls;
 mod finish;
+pub(crate) mod hosted;
 mod sample;
 mod schema;
 mod thoughts;
@@ -19,7 +20,7 @@ use ikigai_core::{Block, Dialect, FinishReason, OutputFormat, Request, Response,
 
 use crate::memory::Memory;
 
-pub(crate) use finish::finish;
+pub(crate) use finish::{complete, finish, found};
 pub(crate) use tokens::prompt_tokens;
 pub(crate) use turn::Turn;
 
@@ -51,14 +52,16 @@ const LONGEST: usize = 1 << 18;
 /// The answer to a request.
 pub(crate) fn answer(request: &Request, talk: &Talk<'_>) -> Response {
     let turn = Turn::of(request);
-    let calls = calls::wanted(request, &turn);
+    let mut ids = Ids::seeded(talk.seed);
+    let calls: Vec<Block> = calls::wanted(request, &turn)
+        .into_iter()
+        .map(|(name, arguments)| Block::tool_call(talk.call_id(&mut ids), name, arguments))
+        .collect();
+    if let Some(response) = hosted::answer(request, &turn, calls.clone(), talk) {
+        return response;
+    }
     if !calls.is_empty() {
-        let mut ids = Ids::seeded(talk.seed);
-        let content = calls
-            .into_iter()
-            .map(|(name, arguments)| Block::tool_call(talk.call_id(&mut ids), name, arguments))
-            .collect();
-        return finish(content, FinishReason::ToolUse, request, talk);
+        return finish(calls, FinishReason::ToolUse, request, talk);
     }
     let mut text = text(request, &turn);
     let mut reason = FinishReason::Stop;

@@ -15,6 +15,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) message: Option<&'a Message>,
     /// What was said in it.
     pub(crate) prompt: String,
+    /// What has come since.
+    pub(crate) since: &'a [Message],
     /// How many rounds of tool results have come since.
     pub(crate) rounds: usize,
     /// The latest of them, if the model has not answered it yet.
@@ -31,6 +33,7 @@ impl<'a> Turn<'a> {
         Turn {
             message,
             prompt: message.map(said).unwrap_or_default(),
+            since,
             rounds: since.iter().filter(is_tool).count(),
             results: latest.filter(is_tool),
         }

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a helper that fails is a test that fails")]
 
 mod answers;
+mod hosted;
 mod judged;
 mod safety;
 mod support;

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { z } from 'zod';
 import { CLIENTS } from './clients.mjs';
 import { TWENTY } from './common.mjs';
-import { DIALECTS, TOOLS, expect, losses, received, reset } from './house.mjs';
+import { DIALECTS, PAGES, TOOLS, expect, losses, received, reset, searching, told } from './house.mjs';
 
 const Invoice = z.object({ number: z.number().int(), amount: z.number(), currency: z.string() });
 const SCHEMA = {
@@ -15,6 +15,11 @@ const SCHEMA = {
   required: ['number', 'amount', 'currency'],
   additionalProperties: false,
 };
+
+const SEARCH = 'Please search for fjords.';
+
+// Where the provider's own state of a search stands in the request that brings it back.
+const SEARCHED = { messages: '"encrypted_content":', responses: '"web_search_call"' };
 
 // Where each provider's sealed reasoning stands in the request that brings it back.
 const STATE = { responses: '"encrypted_content":', messages: '"signature":', gemini: '"thoughtSignature":' };
@@ -84,6 +89,53 @@ const CASES = {
     assert.deepEqual(parsed, { number: 4711, amount: 120.5, currency: 'EUR' });
   },
 
+  async cited(Client, _, upstream, inbound) {
+    for (const streams of [false, true]) {
+      const talk = new Client({ model: searching(inbound, upstream), prompt: SEARCH, runs: 'search' });
+      const { text, finish, citations, sources } = await talk.ask({ streams });
+      assert.match(text, /Here is what the web says about “fjords”\. The encyclopedia describes/);
+      assert.equal(finish, Client.finishes.text);
+      if (upstream === 'chat' && inbound !== 'chat') {
+        // Sources without passages; Responses has no titles for them.
+        assert.deepEqual(citations, []);
+        assert.deepEqual(sources, PAGES.map(([url, title]) => [url, inbound === 'responses' ? null : title]));
+        continue;
+      }
+      const expected = told(upstream);
+      // In a stream of blocks, what is told behind a text is on the block that was open.
+      if (streams && inbound === 'messages' && ['responses', 'gemini'].includes(upstream)) {
+        for (const [place, cited] of citations.entries()) {
+          assert.ok(cited[0].includes(expected[place]?.[0]), `${cited[0]}: ${expected[place]}`);
+          cited[0] = expected[place][0];
+        }
+      }
+      assert.deepEqual(citations, expected);
+    }
+  },
+
+  async hosted(Client, model, upstream, inbound) {
+    for (const streams of [false, true]) {
+      const talk = new Client({ model: searching(inbound, upstream), prompt: SEARCH, runs: 'search' });
+      const { ran } = await talk.ask({ streams });
+      if (upstream in SEARCHED) assert.deepEqual(ran, inbound === 'chat' ? [] : [['search', 'fjords']]);
+      talk.say('Thanks. What is 2+2?');
+      assert.equal((await talk.ask({ streams })).text, '2+2 = 4');
+      // Responses has no field for the state of others.
+      if (upstream in SEARCHED && (inbound === upstream || inbound !== 'responses')) {
+        const last = JSON.stringify((await received()).at(-1));
+        assert.ok(last.includes(SEARCHED[upstream]), last);
+      }
+      // Chat Completions has no tool for code.
+      if (inbound === 'chat') continue;
+      const second = new Client({ model, prompt: 'Run `print(6*7)`', runs: 'code' });
+      const answer = await second.ask({ streams });
+      const printed = ['The code printed: 42', [['code', 'print(6*7)', '42\n']]];
+      assert.deepEqual([answer.text, answer.ran], upstream === 'chat' ? ['(6*7) = 42', []] : printed);
+      second.say('Thanks. What is 2+2?');
+      assert.equal((await second.ask({ streams })).text, '2+2 = 4');
+    }
+  },
+
   async error(Client, model) {
     for (const status of [400, 401, 403, 404, 429, 500, 503]) {
       for (const streams of [false, true]) {
@@ -111,7 +163,7 @@ for (const inbound of DIALECTS) {
       test(`${inbound} to ${upstream}: ${name}`, async () => {
         await reset();
         losses.length = 0;
-        await run(CLIENTS[inbound], `to-${upstream}`, upstream);
+        await run(CLIENTS[inbound], `to-${upstream}`, upstream, inbound);
         results[`${inbound} ${upstream} ${name}`] = [...new Set(losses)].sort();
       });
     }

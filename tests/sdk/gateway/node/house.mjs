@@ -35,3 +35,33 @@ export const expect = (...reply) => control('expect', { reply });
 
 // The bodies of the requests that reached the simulator.
 export const received = async () => (await control('requests')).requests.map((request) => request.body);
+
+// What the simulator finds about "fjords", and the passages that rest on it, by page.
+export const PAGES = [
+  ['https://encyclopedia.example/wiki/fjords', 'fjords – Encyclopedia'],
+  ['https://news.example/2026/fjords?lang=en&page=1', '“fjords”: what is known'],
+  ['https://blog.example/fjords', ''],
+];
+const CLAIMS = [
+  ['The encyclopedia describes fjords in detail – with figures', 0],
+  ['The news reported on it, too', 1],
+  ['The news reported on it, too', 0],
+];
+
+// The citations of an answer, as the provider of each dialect tells them: passage, address, title.
+export function told(upstream) {
+  const host = (url) => url.split('/')[2];
+  const redirect = (url) =>
+    `https://vertexaisearch.cloud.google.com/grounding-api-redirect/${Buffer.from(url).toString('base64url')}`;
+  const address = (url) => `${url}${url.includes('?') ? '&' : '?'}utm_source=openai`;
+  return CLAIMS.map(([claim, place]) => {
+    const [url, title] = PAGES[place];
+    if (upstream === 'messages') return [claim, url, title];
+    if (upstream === 'gemini') return [claim, redirect(url), host(url)];
+    return [`([${host(url)}](${address(url)}))`, address(url), title];
+  });
+}
+
+// The name of a model that searches. Others than OpenAI's clients are answered by a copy of its API.
+export const searching = (inbound, upstream) =>
+  upstream !== 'chat' ? `to-${upstream}` : inbound === 'chat' ? 'search-openai' : 'search-chat';

@@ -31,6 +31,12 @@ class Answer:
     output_tokens: int = 0
     # In how many pieces the text came.
     pieces: int = 0
+    # What the answer cites: the passage of the text, the address and the title.
+    citations: list = field(default_factory=list)
+    # What the provider's tools found without tying it to a passage: addresses, with titles where the API has them.
+    sources: list = field(default_factory=list)
+    # What they did: the tool, what it was asked, and what it printed.
+    ran: list = field(default_factory=list)
 
 
 class FailedEvent(Exception):
@@ -46,6 +52,8 @@ class Asked:
     tools: bool = False
     thinks: bool = False
     image: bool = False
+    # A tool that the provider runs: search or code.
+    runs: str = ""
 
 
 class Chat:
@@ -73,6 +81,11 @@ class Chat:
             self.settings["tools"] = [{"type": "function", "function": function(name)} for name in TOOLS]
         if asked.thinks:
             self.settings["reasoning_effort"] = "medium"
+        if asked.runs == "search" and asked.model == "search-openai":
+            self.settings["web_search_options"] = {}
+        elif asked.runs == "search":
+            # No tool of OpenAI's, so the SDK must not check it.
+            self.settings["extra_body"] = {"tools": [{"type": "openrouter:web_search"}]}
         self.messages = [{"role": "user", "content": content}]
 
     def ask(self, streams=False):
@@ -96,7 +109,20 @@ class Chat:
             finish=choice.finish_reason,
             output_tokens=done.usage.completion_tokens,
             pieces=pieces,
+            **self.cited(choice.message),
         )
+
+    @staticmethod
+    def cited(message):
+        cited = [annotation.url_citation for annotation in message.annotations or []]
+        passage = lambda one: message.content[one.start_index : one.end_index]
+        return {
+            "citations": [(passage(one), one.url, one.title) for one in cited if one.end_index],
+            "sources": [(one.url, one.title) for one in cited if not one.end_index],
+        }
+
+    def say(self, text):
+        self.messages.append({"role": "user", "content": text})
 
     def give(self, results):
         self.messages += [{"role": "tool", "tool_call_id": call.id, "content": text} for call, text in results]
@@ -123,6 +149,12 @@ class Responses:
         if asked.thinks:
             self.settings["include"] = ["reasoning.encrypted_content"]
             self.settings["reasoning"] = {"effort": "medium", "summary": "auto"}
+        if asked.runs == "search":
+            self.settings["tools"] = [{"type": "web_search"}]
+            self.settings["include"] = ["web_search_call.action.sources"]
+        if asked.runs == "code":
+            self.settings["tools"] = [{"type": "code_interpreter", "container": {"type": "auto"}}]
+            self.settings["include"] = ["code_interpreter_call.outputs"]
         self.input = [{"role": "user", "content": content}]
 
     def ask(self, streams=False):
@@ -149,7 +181,27 @@ class Responses:
             finish=done.status,
             output_tokens=done.usage.output_tokens,
             pieces=pieces,
+            **self.cited(done.output),
         )
+
+    @staticmethod
+    def cited(output):
+        found = {"citations": [], "sources": [], "ran": []}
+        for item in output:
+            if item.type == "message":
+                for part in item.content:
+                    passage = lambda one: part.text[one.start_index : one.end_index]
+                    found["citations"] += [(passage(one), one.url, one.title) for one in part.annotations]
+            elif item.type == "web_search_call":
+                found["ran"].append(("search", item.action.query))
+                found["sources"] += [(source.url, None) for source in item.action.sources or []]
+            elif item.type == "code_interpreter_call":
+                logs = "".join(output.logs for output in item.outputs or [])
+                found["ran"].append(("code", item.code, logs))
+        return found
+
+    def say(self, text):
+        self.input.append({"role": "user", "content": text})
 
     def give(self, results):
         output = lambda call, text: {"type": "function_call_output", "call_id": call.id, "output": text}
@@ -185,6 +237,10 @@ class Messages:
             ]
         if asked.thinks:
             self.settings["thinking"] = {"type": "enabled", "budget_tokens": 2048}
+        if asked.runs == "search":
+            self.settings["tools"] = [{"type": "web_search_20250305", "name": "web_search"}]
+        if asked.runs == "code":
+            self.settings["tools"] = [{"type": "code_execution_20250825", "name": "code_execution"}]
         self.messages = [{"role": "user", "content": content}]
 
     def ask(self, streams=False):
@@ -203,7 +259,27 @@ class Messages:
             finish=done.stop_reason,
             output_tokens=done.usage.output_tokens,
             pieces=pieces,
+            **self.cited(done.content),
         )
+
+    @staticmethod
+    def cited(content):
+        found, asked = {"citations": [], "sources": [], "ran": []}, {}
+        for block in content:
+            if block.type == "text":
+                found["citations"] += [(block.text, one.url, one.title) for one in block.citations or []]
+            elif block.type == "server_tool_use":
+                asked[block.id] = block.input
+            elif block.type == "web_search_tool_result":
+                found["ran"].append(("search", asked[block.tool_use_id].get("query")))
+                found["sources"] += [(page.url, page.title) for page in block.content]
+            elif block.type.endswith("code_execution_tool_result"):
+                code = asked[block.tool_use_id]
+                found["ran"].append(("code", code.get("code") or code.get("command"), block.content.stdout))
+        return found
+
+    def say(self, text):
+        self.messages.append({"role": "user", "content": text})
 
     def give(self, results):
         result = lambda call, text: {"type": "tool_result", "tool_use_id": call.id, "content": text}
@@ -240,6 +316,10 @@ class Gemini:
             self.config["tools"] = [types.Tool(function_declarations=[declare(name) for name in TOOLS])]
         if asked.thinks:
             self.config["thinking_config"] = types.ThinkingConfig(include_thoughts=True, thinking_budget=2048)
+        if asked.runs == "search":
+            self.config["tools"] = [types.Tool(google_search=types.GoogleSearch())]
+        if asked.runs == "code":
+            self.config["tools"] = [types.Tool(code_execution=types.ToolCodeExecution())]
         self.contents = [types.Content(role="user", parts=parts)]
 
     def ask(self, streams=False):
@@ -261,7 +341,28 @@ class Gemini:
             finish=candidates[-1].finish_reason.value,
             output_tokens=chunks[-1].usage_metadata.candidates_token_count,
             pieces=len(texts),
+            **self.cited(candidates, "".join(texts).encode(), parts),
         )
+
+    @staticmethod
+    def cited(candidates, said, parts):
+        grounding = candidates[-1].grounding_metadata or types.GroundingMetadata()
+        pages = [(chunk.web.uri, chunk.web.title) for chunk in grounding.grounding_chunks or []]
+        citations, cited = [], set()
+        for support in grounding.grounding_supports or []:
+            segment = support.segment
+            passage = said[segment.start_index or 0 : segment.end_index].decode()
+            assert passage == segment.text
+            citations += [(passage, *pages[place]) for place in support.grounding_chunk_indices]
+            cited |= set(support.grounding_chunk_indices)
+        ran = [("search", *part.tool_call.args["queries"]) for part in parts if part.tool_call]
+        codes = [part.executable_code.code for part in parts if part.executable_code]
+        outputs = [part.code_execution_result.output for part in parts if part.code_execution_result]
+        ran += [("code", code, output) for code, output in zip(codes, outputs, strict=True)]
+        return {"citations": citations, "sources": [page for n, page in enumerate(pages) if n not in cited], "ran": ran}
+
+    def say(self, text):
+        self.contents.append(types.Content(role="user", parts=[types.Part(text=text)]))
 
     def give(self, results):
         response = lambda call, text: types.FunctionResponse(id=call.id, name=call.name, response={"output": text})

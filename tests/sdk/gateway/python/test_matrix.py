@@ -1,5 +1,6 @@
 """Every SDK through the gateway to a provider of every dialect. A case is one function; `CASES` is all that knows it."""
 
+import base64
 import json
 import os
 import pathlib
@@ -113,6 +114,93 @@ def error(client, model, upstream):
                 client(Asked(model, "x")).ask(streams)
             assert isinstance(raised.value, expected), (status, streams, raised.value)
             assert "(simulated)" in str(raised.value), (status, streams, raised.value)
+
+
+# What the simulator finds about "fjords", and how the provider of each dialect tells it.
+PAGES = [
+    ("https://encyclopedia.example/wiki/fjords", "fjords – Encyclopedia"),
+    ("https://news.example/2026/fjords?lang=en&page=1", "“fjords”: what is known"),
+    ("https://blog.example/fjords", ""),
+]
+CLAIMS = [
+    ("The encyclopedia describes fjords in detail – with figures", 0),
+    ("The news reported on it, too", 1),
+    ("The news reported on it, too", 0),
+]
+
+
+def told(upstream):
+    """The citations of an answer: passage, address, title."""
+    host = lambda url: url.split("/")[2]
+    if upstream == "messages":
+        return [(claim, *PAGES[place]) for claim, place in CLAIMS]
+    if upstream == "gemini":
+        hide = lambda url: base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")
+        redirect = lambda url: f"https://vertexaisearch.cloud.google.com/grounding-api-redirect/{hide(url)}"
+        return [(claim, redirect(PAGES[place][0]), host(PAGES[place][0])) for claim, place in CLAIMS]
+    address = lambda url: f"{url}{'&' if '?' in url else '?'}utm_source=openai"
+    link = lambda url: (f"([{host(url)}]({address(url)}))", address(url))
+    return [(*link(PAGES[place][0]), PAGES[place][1]) for _, place in CLAIMS]
+
+
+def searching(inbound, upstream):
+    """The name of a model that searches. Others than OpenAI's clients are answered by a copy of its API."""
+    if upstream != "chat":
+        return f"to-{upstream}"
+    return "search-openai" if inbound == "chat" else "search-chat"
+
+
+@case
+def cited(client, model, upstream):
+    inbound = next(name for name, one in CLIENTS.items() if one is client)
+    for streams in (False, True):
+        talk = client(Asked(searching(inbound, upstream), "Please search for fjords.", runs="search"))
+        answer = talk.ask(streams)
+        assert "Here is what the web says about “fjords”. The encyclopedia describes" in answer.text
+        assert answer.finish == client.finishes["text"]
+        if upstream == "chat" and inbound != "chat":
+            # Sources without passages; Responses has no titles for them.
+            assert answer.citations == []
+            titled = inbound != "responses"
+            assert answer.sources == [(url, title if titled else None) for url, title in PAGES]
+            continue
+        expected = told(upstream)
+        # In a stream of blocks, what is told behind a text is on the block that was open.
+        widened = streams and inbound == "messages" and upstream in ("responses", "gemini")
+        if widened:
+            assert all(passage in block for (block, *_), (passage, *_) in zip(answer.citations, expected, strict=True))
+            answer.citations = [(passage, *page) for (_, *page), (passage, *_) in zip(answer.citations, expected)]
+        assert answer.citations == expected
+
+
+# Where the provider's own state of a search stands in the request that brings it back.
+SEARCHED = {"messages": '"encrypted_content":', "responses": '"web_search_call"'}
+
+
+@case
+def hosted(client, model, upstream):
+    inbound = next(name for name, one in CLIENTS.items() if one is client)
+    for streams in (False, True):
+        talk = client(Asked(searching(inbound, upstream), "Please search for fjords.", runs="search"))
+        searched = talk.ask(streams)
+        if upstream in SEARCHED:
+            assert searched.ran == ([] if inbound == "chat" else [("search", "fjords")])
+        talk.say("Thanks. What is 2+2?")
+        assert talk.ask(streams).text == "2+2 = 4"
+        # Responses has no field for the state of others.
+        if upstream in SEARCHED and (inbound == upstream or inbound != "responses"):
+            assert SEARCHED[upstream] in json.dumps(house.received()[-1])
+        # Chat Completions has no tool for code.
+        if inbound == "chat":
+            continue
+        talk = client(Asked(model, "Run `print(6*7)`", runs="code"))
+        answer = talk.ask(streams)
+        if upstream == "chat":
+            assert (answer.text, answer.ran) == ("(6*7) = 42", [])
+        else:
+            assert (answer.text, answer.ran) == ("The code printed: 42", [("code", "print(6*7)", "42\n")])
+        talk.say("Thanks. What is 2+2?")
+        assert talk.ask(streams).text == "2+2 = 4"
 
 
 RESULTS = {}

@@ -241,7 +241,7 @@ pub(crate) fn write_result(result: &ProviderResult, id: &str) -> Option<Value> {
                 json!({
                     "type": "web_fetch_result", "url": url, "retrieved_at": null,
                     "content": {
-                        "type": "document", "title": title, "citations": null,
+                        "type": "document", "title": title, "citations": {"enabled": false},
                         "source": {"type": "text", "media_type": "text/plain", "data": said},
                     },
                 })
@@ -281,7 +281,11 @@ fn write_source(source: &FoundSource) -> Option<Value> {
 pub(crate) fn write_search(sources: &[FoundSource], id: &str) -> [Value; 2] {
     let results: Value = sources.iter().filter_map(write_source).collect();
     [
-        json!({"type": "server_tool_use", "id": id, "name": "web_search", "input": {}, "caller": {"type": "direct"}}),
+        // There are clients that refuse a search without a query.
+        json!({
+            "type": "server_tool_use", "id": id, "name": "web_search", "input": {"query": ""},
+            "caller": {"type": "direct"},
+        }),
         json!({"type": "web_search_tool_result", "tool_use_id": id, "content": results, "caller": {"type": "direct"}}),
     ]
 }

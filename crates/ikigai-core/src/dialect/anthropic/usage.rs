@@ -91,10 +91,11 @@ pub(super) fn encode(usage: Option<&Usage>) -> Raw<'static> {
         rest.remove(DETAILS);
     }
     if rest.get(SERVER_TOOLS).is_none() {
-        let ran = COUNTED.iter().filter_map(|(tool, name)| Some((*name, usage.provider_calls.get(tool)?)));
-        let ran: Fields = ran.map(|(name, count)| (name.to_owned(), number(*count))).collect();
-        if !ran.is_empty() {
-            rest.push(SERVER_TOOLS, ran);
+        let count = |tool: &ProviderTool| usage.provider_calls.get(tool).copied();
+        // Clients want both, if there are any.
+        if COUNTED.iter().any(|(tool, _)| count(tool).is_some()) {
+            let ran = COUNTED.iter().map(|(tool, name)| ((*name).to_owned(), number(count(tool).unwrap_or(0))));
+            rest.push(SERVER_TOOLS, ran.collect::<Fields>());
         }
     }
     fields.merge(rest);

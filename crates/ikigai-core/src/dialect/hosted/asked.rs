@@ -15,6 +15,8 @@ pub(crate) struct Asked {
     pub(crate) betas: Vec<&'static str>,
     /// Blocks of the user's that hand files over.
     pub(crate) files: Vec<Json>,
+    /// What the answer has to be asked for besides, to tell what the tool gave.
+    pub(crate) include: Option<&'static str>,
     /// Options that have no place there.
     pub(crate) lost: Vec<&'static str>,
     /// Why something else is asked for.

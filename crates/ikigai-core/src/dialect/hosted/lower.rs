@@ -7,7 +7,7 @@ use crate::span::{Ruler, cut};
 use crate::{Block, Citation, Dialect, Json, Loss, Other, Part, ProviderData, Response, Text};
 
 use super::Texts;
-use super::writer::Writer;
+use super::writer::{Cited, Writer};
 
 /// An answer in which everything is a field or a block of one dialect.
 #[derive(Debug)]
@@ -47,7 +47,9 @@ pub(crate) fn lower(response: &Response, to: Dialect, reply: &Reply) -> Option<L
     let is_own = response.provider_data.is_of(to);
     let mut content: Vec<(usize, Block)> = Vec::with_capacity(response.content.len());
     if !is_own {
-        content.extend(writer.search(&response.sources).into_iter().map(|data| (0, whole(to, data))));
+        let mut cited = Cited::default();
+        response.citations().for_each(|(_, citation)| cited.note(citation));
+        content.extend(writer.search(&cited, &response.sources).into_iter().map(|data| (0, whole(to, data))));
     }
     for (index, block) in response.content.iter().enumerate() {
         match block {

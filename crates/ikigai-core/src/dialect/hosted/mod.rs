@@ -95,6 +95,9 @@ pub(crate) fn read_answer(response: &mut Response, dialect: Dialect) {
     response.sources = found.sources;
 }
 
+/// In the shape of a request: what its answer is asked for besides, to tell what the provider's tools gave.
+pub(crate) const INCLUDE: &str = "include";
+
 /// In the shape of a tool: its entry as it came.
 const ENTRY: &str = "entry";
 

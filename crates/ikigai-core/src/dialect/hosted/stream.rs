@@ -7,7 +7,7 @@ use crate::span::Ruler;
 use crate::{Block, Citation, Dialect, Event, FoundSource, Json, Loss, Part, ProviderData, Text};
 
 use super::lower::{drop_carried, replace, set_list, whole};
-use super::writer::Writer;
+use super::writer::{Cited, Writer};
 use super::{Texts, uncounted};
 
 /// Makes events those of one dialect. Answers without citations and without tools of the provider pass through untouched.
@@ -26,10 +26,14 @@ pub(crate) struct Lowering {
     open: BTreeMap<usize, OpenText>,
     /// The end of a text, which waits in case that citations follow.
     held: Option<(usize, ProviderData)>,
+    /// An empty text behind it, which carries the provider's state alone, and before which citations may still come.
+    behind: Vec<Event>,
     texts: Texts,
     /// The words of the answer, where the wire repeats them beside their sources.
     said: String,
     cited: Vec<(usize, Citation)>,
+    /// What is cited, for wires that have it on their texts.
+    pages: Cited,
     sources: Vec<FoundSource>,
     is_own: bool,
     /// What is to be told about the counts of the last usage.
@@ -57,9 +61,11 @@ impl Lowering {
             running: BTreeMap::new(),
             open: BTreeMap::new(),
             held: None,
+            behind: Vec::new(),
             texts: Texts::default(),
             said: String::new(),
             cited: Vec::new(),
+            pages: Cited::default(),
             sources: Vec::new(),
             is_own: false,
             uncounted: None,
@@ -72,8 +78,10 @@ impl Lowering {
 
     /// Hands on what an event becomes.
     pub(crate) fn push(&mut self, event: &Event, pass: &mut dyn FnMut(&Event)) {
-        if self.held.is_some() && !matches!(event, Event::Citation { .. } | Event::Sources { .. } | Event::Usage { .. })
-        {
+        if !self.may_come_first(event) {
+            if self.is_behind(event) {
+                return self.behind.push(event.clone());
+            }
             self.release(pass);
         }
         match event {
@@ -233,6 +241,7 @@ impl Lowering {
                     let place = format!("content[{index}].citations");
                     return self.writer.losses.push(Loss::new(crate::LossCode::NotInDialect, "citations", place, why));
                 };
+                self.pages.note(citation);
                 open.citations.push(citation.clone());
                 open.cut |= cuts
                     && !held
@@ -255,11 +264,34 @@ impl Lowering {
         }
     }
 
+    /// Whether this event may come before the end of a text that is held back.
+    fn may_come_first(&self, event: &Event) -> bool {
+        match (&self.held, event) {
+            (None, _) => true,
+            (Some((held, _)), Event::Citation { index, .. }) => held == index,
+            (Some(_), event) => matches!(event, Event::Sources { .. } | Event::Usage { .. }),
+        }
+    }
+
+    /// Whether this event is of the one empty text that may wait as well.
+    fn is_behind(&self, event: &Event) -> bool {
+        match (self.behind.as_slice(), event) {
+            ([], Event::BlockStart { block: Block::Text(text), .. }) => {
+                text.text.is_empty() && text.citations.is_empty()
+            }
+            ([Event::BlockStart { index: begun, .. }], Event::BlockDone { index, .. }) => begun == index,
+            _ => false,
+        }
+    }
+
     /// Ends the text whose end was held back.
     fn release(&mut self, pass: &mut dyn FnMut(&Event)) {
-        if let Some((index, data)) = self.held.take() {
+        while let Some((index, data)) = self.held.take() {
             self.end_text(index, data, pass);
             self.open.remove(&index);
+            for event in std::mem::take(&mut self.behind) {
+                self.push(&event, pass);
+            }
         }
     }
 
@@ -311,7 +343,7 @@ impl Lowering {
         if (self.cited.is_empty() && sources.is_empty()) || self.is_own {
             return None;
         }
-        for data in self.writer.search(&sources) {
+        for data in self.writer.search(&self.pages, &sources) {
             self.whole(self.origin.len(), data, pass);
         }
         Some(self.writer.around(&self.cited, &sources, &self.texts, &self.said))

@@ -167,6 +167,38 @@ fn citations_that_come_last_reach_clients_of_every_dialect() {
 }
 
 #[test]
+fn citations_behind_an_empty_text_with_state_reach_clients_of_every_dialect() {
+    // As the streams of Gemini end: the signature is in a part of its own, and the grounding comes with it.
+    let start = Event::BlockStart { index: 0, block: Block::text("") };
+    let mut state = ProviderData::default();
+    state.set_part(Dialect::Gemini, crate::Part::State, "thought_signature", "sig");
+    let signed = crate::Text { provider_data: state, ..crate::Text::default() };
+    let signed = Event::BlockStart { index: 1, block: Block::Text(signed) };
+    let signed_done = Event::BlockDone { index: 1, provider_data: ProviderData::default() };
+    let events = [begin(), start, delta("Aé"), delta(" (a)"), block_done(), signed, signed_done, cite(4, 7), done()];
+    for to in Dialect::ALL {
+        let response = collected(to, &stream(&events, to));
+        let wanted = if to == Dialect::Anthropic { "Aé (a)" } else { "(a)" };
+        assert_eq!(passages(&response), [(wanted.to_owned(), "https://a.org".to_owned())], "{to}");
+        assert_eq!(response.text(), "Aé (a)", "{to}");
+    }
+}
+
+#[test]
+fn citations_before_the_text_of_the_second_block_reach_clients_of_every_dialect() {
+    let start = |index| Event::BlockStart { index, block: Block::text("") };
+    let end = |index| Event::BlockDone { index, provider_data: ProviderData::default() };
+    let text = |index, text: &str| Event::TextDelta { index, text: text.into() };
+    let citation = Event::Citation { index: 1, citation: Box::new(crate::Citation::url("https://a.org")) };
+    let events = [begin(), start(0), text(0, "A "), end(0), start(1), citation, text(1, "b"), end(1), done()];
+    for to in Dialect::ALL {
+        let response = collected(to, &stream(&events, to));
+        let wanted = [("b".to_owned(), "https://a.org".to_owned())];
+        assert_eq!((response.text(), passages(&response)), ("A b".to_owned(), wanted.to_vec()), "{to}");
+    }
+}
+
+#[test]
 fn a_chat_client_gets_all_annotations_in_one_delta() {
     let start = Event::BlockStart { index: 0, block: Block::text("") };
     let events = [begin(), start, delta("(a)"), cite(0, 3), delta("(a)"), cite(3, 6), block_done(), done()];
@@ -369,5 +401,98 @@ fn a_citation_of_a_block_that_never_was_breaks_nothing() {
             .iter()
             .for_each(|event| encoder.push(event, &mut out));
         assert!(!out.is_empty());
+    }
+}
+
+#[test]
+fn the_answer_is_asked_to_tell_what_the_tools_gave() {
+    let code = BuiltIn::CodeExecution(crate::CodeExecution::default());
+    let files = BuiltIn::FileSearch(crate::FileSearch { stores: vec!["vs_1".into()], ..Default::default() });
+    for (tool, told) in [(code, "code_interpreter_call.outputs"), (files, "file_search_call.results")] {
+        let (body, _) = ask(Tool::BuiltIn(tool), "gpt-5.4", Dialect::OpenaiResponses, false);
+        assert_eq!(body["include"], json!(["reasoning.encrypted_content", told]));
+    }
+    // What a client of this API asks for by itself, it gets as it asked.
+    let code = json!({"type": "code_interpreter", "container": {"type": "auto"}});
+    let own = json!({"model": "gpt-5.4", "input": "q", "tools": [code]}).to_string();
+    let incoming = Incoming { path: None, body: own.as_bytes() };
+    let (request, _) = Dialect::OpenaiResponses.decode_request(incoming, &Limits::default()).unwrap();
+    let rules = rules_for("gpt-5.4");
+    let quirks = Quirks::default();
+    let target = Target { provider: "openai", quirks: &quirks, rules, facts: None };
+    let body = Dialect::OpenaiResponses.encode_request(&request, &target, &Limits::default()).unwrap().body;
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(body["include"], Value::Null);
+}
+
+#[test]
+fn a_strict_client_finds_the_fields_that_it_wants_in_a_page_and_in_the_counts() {
+    let page = json!({"type": "web_search_call", "id": "ws_1", "status": "completed",
+        "action": {"type": "open_page", "url": "https://a.org"}});
+    let body = json!({"status": "completed", "model": "gpt-x", "output": [page],
+        "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2},
+        "tool_usage": {"web_search": {"num_requests": 1}}});
+    let written = written(&read(Dialect::OpenaiResponses, &body), Dialect::Anthropic);
+    let result = written["content"].as_array().unwrap().iter().find(|block| block["type"] == "web_fetch_tool_result");
+    assert_eq!(result.unwrap()["content"]["content"]["citations"], json!({"enabled": false}));
+    let counts = json!({"web_search_requests": 1, "web_fetch_requests": 0});
+    assert_eq!(written["usage"]["server_tool_use"], counts);
+}
+
+#[test]
+fn a_search_that_is_made_up_for_sources_has_the_cited_ones_too() {
+    // There are clients that take the sources of an answer from the results of searches, if there are any.
+    let chunk = |name: &str| json!({"web": {"uri": format!("https://{name}.org"), "title": name}});
+    let body = json!({"candidates": [{"content": {"role": "model", "parts": [{"text": "Yes."}]}, "finishReason": "STOP",
+        "index": 0, "groundingMetadata": {"groundingChunks": [chunk("a"), chunk("b")], "groundingSupports": [
+            {"segment": {"endIndex": 3, "text": "Yes"}, "groundingChunkIndices": [1]}]}}],
+        "modelVersion": "m", "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}});
+    let response = read(Dialect::Gemini, &body);
+    let urls = |value: &Value, list: &str, url: &str| -> Vec<String> {
+        let found = value.pointer(list).and_then(Value::as_array).cloned().unwrap_or_default();
+        found.iter().map(|page| page[url].as_str().unwrap().to_owned()).collect()
+    };
+    let both = ["https://b.org", "https://a.org"];
+    let whole = written(&response, Dialect::Anthropic);
+    assert_eq!(whole["content"][0]["input"], json!({"query": ""}));
+    assert_eq!(urls(&whole, "/content/1/content", "url"), both);
+    let whole = written(&response, Dialect::OpenaiResponses);
+    assert_eq!(urls(&whole, "/output/0/action/sources", "url"), both);
+    for to in [Dialect::Anthropic, Dialect::OpenaiResponses] {
+        let events = crate::events(&Response { provider_data: ProviderData::default(), ..response.clone() });
+        let found = collected(to, &stream(&events, to));
+        let found = found.content.iter().find_map(|block| match block {
+            Block::ProviderResult(result) => Some(result.sources.iter().filter_map(|page| page.url.clone()).collect()),
+            _ => None,
+        });
+        assert_eq!(found, Some(both.map(str::to_owned).to_vec()), "{to}");
+    }
+}
+
+#[test]
+fn what_is_carried_in_other_words_is_no_loss() {
+    let call = json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}});
+    let result = json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []});
+    let anthropic = json!({"id": "m", "type": "message", "role": "assistant", "model": "claude-x",
+        "content": [call, result, {"type": "text", "text": "Nothing."}], "stop_reason": "end_turn", "stop_sequence": null,
+        "usage": {"input_tokens": 1, "output_tokens": 1, "server_tool_use": {"web_search_requests": 1}}});
+    let search = json!({"type": "web_search_call", "id": "ws_1", "status": "completed",
+        "action": {"type": "search", "query": "q"}});
+    let responses = json!({"status": "completed", "model": "gpt-x", "output": [search],
+        "usage": {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2},
+        "tool_usage": {"web_search": {"num_requests": 1}, "image_gen": {"input_tokens": 0}}});
+    let cited = json!({"type": "url_citation",
+        "url_citation": {"url": "https://a.org", "title": "A", "start_index": 0, "end_index": 3}});
+    let chat = json!({"id": "c", "object": "chat.completion", "model": "m", "choices": [{"index": 0,
+        "finish_reason": "stop", "message": {"role": "assistant", "content": "(a)", "annotations": [cited]}}],
+        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}});
+    for (from, body, to) in [
+        (Dialect::Anthropic, anthropic, Dialect::OpenaiResponses),
+        (Dialect::OpenaiResponses, responses, Dialect::Anthropic),
+        (Dialect::OpenaiChat, chat, Dialect::Anthropic),
+    ] {
+        let wire = to.encode_response(&read(from, &body), &Reply::default());
+        let lost: Vec<_> = wire.losses.iter().filter(|loss| loss.severity == Severity::Loss).collect();
+        assert_eq!(lost, Vec::<&crate::Loss>::new(), "{from} to {to}");
     }
 }

@@ -1,6 +1,6 @@
 //! Calls, results and citations as the objects of one dialect.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -256,12 +256,16 @@ impl Writer {
         data
     }
 
-    /// The objects of a search that found these sources, for wires that have no other place for them.
-    pub(super) fn search(&mut self, sources: &[FoundSource]) -> Vec<Json> {
+    /// The objects of a search that found these sources, for wires that have no other place for them. What is cited was
+    /// found as well.
+    pub(super) fn search(&mut self, cited: &Cited, sources: &[FoundSource]) -> Vec<Json> {
         if sources.is_empty() {
             return Vec::new();
         }
         self.tell_sources(sources);
+        let loose = sources.iter().filter(|source| source.url.as_ref().is_none_or(|url| !cited.seen.contains(url)));
+        let sources: Vec<FoundSource> = cited.pages.iter().chain(loose).cloned().collect();
+        let sources = sources.as_slice();
         match self.to {
             Dialect::Anthropic => {
                 let pair = anthropic::hosted::write_search(sources, &our_id(anthropic::hosted::CALL_ID, "sources"));
@@ -281,6 +285,24 @@ impl Writer {
         if sources.iter().any(|source| source.url.is_none() || source.snippet.is_some() || source.date.is_some()) {
             let why = "of sources, this API has the address and the title; the rest is left out";
             self.losses.push(Loss::info(LossCode::NotInDialect, "sources", "sources", why));
+        }
+    }
+}
+
+/// The pages that an answer cites, each once.
+#[derive(Debug, Default)]
+pub(super) struct Cited {
+    pages: Vec<FoundSource>,
+    seen: HashSet<String>,
+}
+
+impl Cited {
+    pub(super) fn note(&mut self, citation: &Citation) {
+        if let Some(url) = citation.source.as_url()
+            && self.seen.insert(url.to_owned())
+        {
+            let title = citation.source.title().map(str::to_owned);
+            self.pages.push(FoundSource { title, ..FoundSource::url(url) });
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What the Messages API refuses.
 
 mod conversation;
+mod hosted;
 mod parameters;
 mod thinking;
 mod tools;
@@ -138,6 +139,54 @@ pub(super) const RULES: &[Rule] = &[
         check: conversation::results_called,
         example: r#"{"messages": [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "y"}]}]}"#,
         says: "messages.0.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
+    },
+    Rule {
+        name: "ids of the API's calls",
+        check: hosted::call_ids,
+        example: r#"{"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": [{"type": "server_tool_use", "id": "call-1", "name": "web_search", "input": {"query": "q"}}]}]}"#,
+        says: "messages.1.content.0.server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'",
+    },
+    Rule {
+        name: "ids of the API's calls twice",
+        check: hosted::calls_once,
+        example: r#"{"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": [{"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}}, {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}, {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}}]}, {"role": "user", "content": "z"}]}"#,
+        says: "messages.1.content.2: `server_tool_use` ids must be unique",
+    },
+    Rule {
+        name: "results without the API's calls",
+        check: hosted::results_called,
+        example: r#"{"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": [{"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}, {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}}]}, {"role": "user", "content": "z"}]}"#,
+        says: "messages.1.content.0: unexpected `tool_use_id` found in `web_search_tool_result` blocks: srvtoolu_1. Each `web_search_tool_result` block must have a corresponding `server_tool_use` block before it.",
+    },
+    Rule {
+        name: "the API's calls without results",
+        check: hosted::calls_answered,
+        example: r#"{"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": [{"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}}, {"type": "text", "text": "y"}]}, {"role": "user", "content": "z"}]}"#,
+        says: "messages.1.content.0: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block",
+    },
+    Rule {
+        name: "search result without its seal",
+        check: hosted::results_sealed,
+        example: r#"{"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": [{"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}}, {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{"type": "web_search_result", "url": "https://a.org", "title": "A"}]}]}, {"role": "user", "content": "z"}]}"#,
+        says: "messages.1.content.1.web_search_tool_result.content.0.encrypted_content: Field required",
+    },
+    Rule {
+        name: "search result with another seal",
+        check: hosted::results_sealed,
+        example: r#"{"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": [{"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}}, {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{"type": "web_search_result", "url": "https://a.org", "title": "A", "encrypted_content": "AAAA"}]}]}, {"role": "user", "content": "z"}]}"#,
+        says: "messages.1.content.1: Invalid `encrypted_content` in `web_search_tool_result` block",
+    },
+    Rule {
+        name: "citation with another seal",
+        check: hosted::citations_sealed,
+        example: r#"{"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": [{"type": "text", "text": "y", "citations": [{"type": "web_search_result_location", "url": "https://a.org", "title": "A", "cited_text": "", "encrypted_index": "AAAA"}]}]}, {"role": "user", "content": "z"}]}"#,
+        says: "messages.1.content.0: Invalid `encrypted_index` in `web_search_result_location` block",
+    },
+    Rule {
+        name: "both lists of domains",
+        check: hosted::domains,
+        example: r#"{"tools": [{"type": "web_search_20250305", "name": "web_search", "allowed_domains": ["a.org"], "blocked_domains": ["b.org"]}]}"#,
+        says: "tools.0.web_search_20250305: only one of `allowed_domains` and `blocked_domains` may be specified",
     },
     Rule {
         name: "prefill refused",

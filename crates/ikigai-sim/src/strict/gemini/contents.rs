@@ -175,10 +175,45 @@ pub(super) fn signed(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// What the API's own tools did comes back with the signatures in which the substance is sealed.
+pub(super) fn tools_signed(wire: &Wire<'_>) -> Result<(), Refusal> {
+    for part in contents(wire).iter().flat_map(parts).filter(|part| signature(part).is_empty()) {
+        for (name, words) in [("toolCall", "Tool call"), ("toolResponse", "Tool response")] {
+            if member(part, name).is_some() {
+                return Err(invalid(format!("{words} is missing a thought_signature in {name} parts.")));
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn tools_called(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let mut called = std::collections::HashSet::new();
+    for part in contents(wire).iter().flat_map(parts) {
+        if let Some(call) = member(part, "toolCall") {
+            called.insert(word(call, "id"));
+        }
+        if member(part, "toolResponse").is_some_and(|response| !called.contains(word(response, "id"))) {
+            return Err(invalid("Please ensure that a tool response comes after its tool call."));
+        }
+    }
+    Ok(())
+}
+
+/// What a signature is for: the function's name, or the id of a call of the API's tools.
+fn signed_for(part: &Value) -> &str {
+    let of = |name: &str, field: &str| member(part, name).map(|member| word(member, field));
+    of("functionCall", "name")
+        .or_else(|| {
+            ["toolCall", "toolResponse", "executableCode", "codeExecutionResult"].iter().find_map(|name| of(name, "id"))
+        })
+        .unwrap_or_default()
+}
+
 pub(super) fn genuine(wire: &Wire<'_>) -> Result<(), Refusal> {
     for part in contents(wire).iter().flat_map(parts) {
         let signature = signature(part);
-        let name = member(part, "functionCall").map_or("", |call| word(call, "name"));
+        let name = signed_for(part);
         let known = signature.is_empty()
             || is_dummy(signature)
             || wire.memory.seals.open(Purpose::Thought, &[name], signature).is_some();

@@ -114,6 +114,24 @@ pub(super) const RULES: &[Rule] = &[
         says: "* GenerateContentRequest.tools[0].function_declarations[0]: only one of parameters and parameters_json_schema may be set",
     },
     Rule {
+        name: "built-in tools beside functions",
+        check: parameters::mixed,
+        example: r#"{"tools": [{"googleSearch": {}}, {"functionDeclarations": [{"name": "a"}]}]}"#,
+        says: "Built-in tools ({google_search}) and Function Calling cannot be combined in the same request.",
+    },
+    Rule {
+        name: "built-in tools beside functions without the flag",
+        check: parameters::mixed,
+        example: r#"{"@path": "/v1beta/models/gemini-3-pro-preview:generateContent", "tools": [{"googleSearch": {}}, {"functionDeclarations": [{"name": "a"}]}]}"#,
+        says: "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.",
+    },
+    Rule {
+        name: "the flag on an older model",
+        check: parameters::circulation,
+        example: r#"{"toolConfig": {"includeServerSideToolInvocations": true}, "tools": [{"googleSearch": {}}]}"#,
+        says: "Tool call context circulation is not enabled",
+    },
+    Rule {
         name: "allowed functions",
         check: parameters::allowed,
         example: r#"{"tools": [{"functionDeclarations": [{"name": "a"}]}], "toolConfig": {"functionCallingConfig": {"mode": "AUTO", "allowedFunctionNames": ["a"]}}}"#,
@@ -148,6 +166,18 @@ pub(super) const RULES: &[Rule] = &[
         check: contents::responses_named,
         example: r#"{"contents": [{"role": "user", "parts": [{"text": "x"}]}, {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}, {"role": "user", "parts": [{"functionResponse": {"response": {}}}]}]}"#,
         says: "* GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty.",
+    },
+    Rule {
+        name: "results of the API's tools without calls",
+        check: contents::tools_called,
+        example: r#"{"@path": "/v1beta/models/gemini-3-pro-preview:generateContent", "contents": [{"role": "user", "parts": [{"text": "x"}]}, {"role": "model", "parts": [{"toolResponse": {"id": "1", "toolType": "GOOGLE_SEARCH_WEB"}, "thoughtSignature": "skip_thought_signature_validator"}]}, {"role": "user", "parts": [{"text": "y"}]}]}"#,
+        says: "Please ensure that a tool response comes after its tool call.",
+    },
+    Rule {
+        name: "calls of the API's tools without signatures",
+        check: contents::tools_signed,
+        example: r#"{"@path": "/v1beta/models/gemini-3-pro-preview:generateContent", "contents": [{"role": "user", "parts": [{"text": "x"}]}, {"role": "model", "parts": [{"toolCall": {"id": "1", "toolType": "GOOGLE_SEARCH_WEB"}}]}, {"role": "user", "parts": [{"text": "y"}]}]}"#,
+        says: "Tool call is missing a thought_signature in toolCall parts.",
     },
     Rule {
         name: "signature missing",

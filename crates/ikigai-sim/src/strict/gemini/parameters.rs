@@ -209,6 +209,49 @@ fn functions<'a>(wire: &Wire<'a>) -> impl Iterator<Item = (usize, usize, &'a Val
     })
 }
 
+/// The tools of the API that are asked for, in its words.
+fn built_in(wire: &Wire<'_>) -> Vec<String> {
+    let names = ["googleSearch", "urlContext", "codeExecution", "fileSearch", "googleMaps", "googleSearchRetrieval"];
+    let tools = members(wire.body, "tools");
+    names.into_iter().filter(|name| tools.iter().any(|tool| member(tool, name).is_some())).map(snake).collect()
+}
+
+fn circulates(wire: &Wire<'_>) -> bool {
+    let flag = member(wire.body, "toolConfig").and_then(|config| member(config, "includeServerSideToolInvocations"));
+    flag == Some(&Value::Bool(true))
+}
+
+/// Vertex has no such flag, and takes both together.
+fn is_vertex(wire: &Wire<'_>) -> bool {
+    wire.path.contains("/publishers/") || wire.path.contains("/projects/")
+}
+
+pub(super) fn mixed(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let built_in = built_in(wire);
+    if built_in.is_empty() || functions(wire).next().is_none() || is_vertex(wire) {
+        return Ok(());
+    }
+    if !rules_for(model(wire)).mixed_tools {
+        return Err(invalid(format!(
+            "Built-in tools ({{{}}}) and Function Calling cannot be combined in the same request.",
+            built_in.join(", ")
+        )));
+    }
+    if !circulates(wire) {
+        return Err(invalid(
+            "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.",
+        ));
+    }
+    Ok(())
+}
+
+pub(super) fn circulation(wire: &Wire<'_>) -> Result<(), Refusal> {
+    if circulates(wire) && !rules_for(model(wire)).mixed_tools {
+        return Err(invalid("Tool call context circulation is not enabled for this model."));
+    }
+    Ok(())
+}
+
 pub(super) fn function_names(wire: &Wire<'_>) -> Result<(), Refusal> {
     let is_good = |name: &str| {
         let begins = name.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');

@@ -130,6 +130,18 @@ pub(super) const RULES: &[Rule] = &[
         says: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
     },
     Rule {
+        name: "search options",
+        check: tools::search_options,
+        example: r#"{"web_search_options": {}}"#,
+        says: "Web search options not supported with this model.",
+    },
+    Rule {
+        name: "kinds of tools",
+        check: tools::kinds,
+        example: r#"{"tools": [{"type": "openrouter:web_search"}]}"#,
+        says: "Invalid value: 'openrouter:web_search'. Supported values are: 'function' and 'custom'.",
+    },
+    Rule {
         name: "tools",
         check: tools::names,
         example: r#"{"tools": [{"type": "function", "function": {"name": "a b"}}]}"#,

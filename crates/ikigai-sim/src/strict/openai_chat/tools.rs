@@ -14,6 +14,25 @@ fn functions<'a>(wire: &Wire<'a>) -> impl Iterator<Item = (usize, &'a Value)> {
     tools.filter_map(|(n, tool)| (word(tool, "type") == "function").then(|| Some((n, tool.get("function")?))).flatten())
 }
 
+/// Only models that are made for it search.
+pub(super) fn search_options(wire: &Wire<'_>) -> Result<(), Refusal> {
+    if wire.field("web_search_options").is_none() || openai::model(wire).contains("search") {
+        return Ok(());
+    }
+    Err(invalid("Web search options not supported with this model.").at("web_search_options", None))
+}
+
+pub(super) fn kinds(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let mut kinds = wire.list("tools").iter().map(|tool| word(tool, "type")).enumerate();
+    match kinds.find(|(_, kind)| !matches!(*kind, "function" | "custom")) {
+        Some((n, kind)) => {
+            let message = format!("Invalid value: '{kind}'. Supported values are: 'function' and 'custom'.");
+            Err(invalid(message).at(format!("tools[{n}].type"), Some("invalid_value")))
+        }
+        None => Ok(()),
+    }
+}
+
 pub(super) fn names(wire: &Wire<'_>) -> Result<(), Refusal> {
     if wire.list("tools").len() > 128 {
         let message = "Invalid 'tools': array too long. Expected an array with maximum length 128.";

@@ -169,6 +169,80 @@ pub(super) fn results_called(wire: &Wire<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Items of the API's own tools, and how their ids begin.
+const RUN: &[(&str, &str)] = &[
+    ("web_search_call", "ws"),
+    ("file_search_call", "fs"),
+    ("code_interpreter_call", "ci"),
+    ("image_generation_call", "ig"),
+];
+
+pub(super) fn once(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let mut seen = std::collections::HashSet::new();
+    let ids = wire.list("input").iter().filter(|item| kind(item) != "item_reference").map(|item| word(item, "id"));
+    match ids.filter(|id| !id.is_empty()).find(|id| !seen.insert(*id)) {
+        Some(id) => {
+            let message =
+                format!("Duplicate item found with id {id}. Remove duplicate items from your input and try again.");
+            Err(invalid(message).at("input", None))
+        }
+        None => Ok(()),
+    }
+}
+
+pub(super) fn ids(wire: &Wire<'_>) -> Result<(), Refusal> {
+    for (n, item) in wire.list("input").iter().enumerate() {
+        let id = word(item, "id");
+        let Some((_, prefix)) = RUN.iter().find(|(kind, _)| *kind == word(item, "type")) else { continue };
+        if !id.is_empty() && !id.starts_with(prefix) {
+            let place = format!("input[{n}].id");
+            let message = format!("Invalid '{place}': '{id}'. Expected an ID that begins with '{prefix}'.");
+            return Err(invalid(message).at(place, Some("invalid_value")));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn containers(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let mut items = wire.list("input").iter().enumerate();
+    match items.find(|(_, item)| {
+        kind(item) == "code_interpreter_call" && !item.get("container_id").is_some_and(Value::is_string)
+    }) {
+        Some((n, _)) => Err(missing(format!("input[{n}].container_id"))),
+        None => Ok(()),
+    }
+}
+
+fn missing(place: String) -> Refusal {
+    invalid(format!("Missing required parameter: '{place}'.")).at(place, Some("missing_required_parameter"))
+}
+
+pub(super) fn built_in(wire: &Wire<'_>) -> Result<(), Refusal> {
+    for (n, tool) in wire.list("tools").iter().enumerate() {
+        let needed = match word(tool, "type") {
+            "code_interpreter" => "container",
+            "file_search" => "vector_store_ids",
+            _ => continue,
+        };
+        if tool.get(needed).is_none_or(Value::is_null) {
+            return Err(missing(format!("tools[{n}].{needed}")));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn search_effort(wire: &Wire<'_>) -> Result<(), Refusal> {
+    let least = wire.body.pointer("/reasoning/effort").is_some_and(|effort| effort == "minimal");
+    let mut kinds = wire.list("tools").iter().map(|tool| word(tool, "type"));
+    match kinds.find(|kind| least && kind.starts_with("web_search")) {
+        Some(kind) => {
+            let message = format!("The following tools cannot be used with reasoning.effort 'minimal': {kind}.");
+            Err(invalid(message).at("tools", None))
+        }
+        None => Ok(()),
+    }
+}
+
 fn functions<'a>(wire: &Wire<'a>) -> impl Iterator<Item = (usize, &'a Value)> {
     wire.list("tools").iter().enumerate().filter(|(_, tool)| word(tool, "type") == "function")
 }

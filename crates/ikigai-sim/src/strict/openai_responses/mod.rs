@@ -112,6 +112,36 @@ pub(super) const RULES: &[Rule] = &[
         says: "No tool call found for function call output with call_id call_1.",
     },
     Rule {
+        name: "items twice",
+        check: items::once,
+        example: r#"{"input": [{"type": "web_search_call", "id": "ws_1", "status": "completed"}, {"type": "web_search_call", "id": "ws_1", "status": "completed"}]}"#,
+        says: "Duplicate item found with id ws_1. Remove duplicate items from your input and try again.",
+    },
+    Rule {
+        name: "ids of items",
+        check: items::ids,
+        example: r#"{"input": [{"type": "web_search_call", "id": "srvtoolu_1", "status": "completed"}]}"#,
+        says: "Invalid 'input[0].id': 'srvtoolu_1'. Expected an ID that begins with 'ws'.",
+    },
+    Rule {
+        name: "code without its container",
+        check: items::containers,
+        example: r#"{"input": [{"type": "code_interpreter_call", "id": "ci_1", "status": "completed", "code": "1", "outputs": null}]}"#,
+        says: "Missing required parameter: 'input[0].container_id'.",
+    },
+    Rule {
+        name: "tools of the API",
+        check: items::built_in,
+        example: r#"{"tools": [{"type": "code_interpreter"}]}"#,
+        says: "Missing required parameter: 'tools[0].container'.",
+    },
+    Rule {
+        name: "search with the least effort",
+        check: items::search_effort,
+        example: r#"{"model": "gpt-5", "reasoning": {"effort": "minimal"}, "tools": [{"type": "web_search"}]}"#,
+        says: "The following tools cannot be used with reasoning.effort 'minimal': web_search.",
+    },
+    Rule {
         name: "tools",
         check: items::tools,
         example: r#"{"tools": [{"type": "function", "function": {"name": "a"}}]}"#,

@@ -176,7 +176,8 @@ impl Encoder {
             self.close(out);
             let (pieces, first) = match &mut item {
                 Item::Sent(Tagged::Known(written)) => take_pieces(written),
-                Item::Sent(Tagged::Whole(_)) | Item::Read(_) => (None, String::new()),
+                Item::Sent(Tagged::Whole(raw)) => take_input(raw),
+                Item::Read(_) => (None, String::new()),
             };
             let number = self.started;
             self.started += 1;
@@ -305,6 +306,17 @@ fn take_pieces(written: &mut Written<'_>) -> (Option<PieceKind>, String) {
         }
         _ => (None, String::new()),
     }
+}
+
+/// Takes the input out of a call of the API's own tools: there are clients that read it from its pieces alone.
+fn take_input(raw: &mut Raw<'_>) -> (Option<PieceKind>, String) {
+    let Ok(mut call) = serde_json::from_str::<Fields>(raw.text()) else { return (None, String::new()) };
+    let is_call = matches!(call.str("type").as_deref(), Some("server_tool_use" | "mcp_tool_use"));
+    let input = call.get("input").filter(|input| is_call && input.is_object()).map(Json::to_string);
+    let Some(input) = input.filter(|input| input != "{}") else { return (None, String::new()) };
+    call.set("input", Json::of(&serde_json::Map::new()).unwrap_or_default());
+    *raw = Raw::of(&call);
+    (Some(PieceKind::Arguments), input)
 }
 
 /// An object of this type.

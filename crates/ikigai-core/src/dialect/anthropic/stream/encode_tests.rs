@@ -311,3 +311,26 @@ fn what_others_say_of_an_answer_is_told_as_lost() {
         ]
     );
 }
+
+#[test]
+fn the_input_of_a_call_of_the_apis_own_tools_comes_in_pieces() {
+    let call = json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}});
+    let block = Block::Other(crate::Other { dialect: DIALECT, data: call.into() });
+    let events = [
+        begin(),
+        Event::BlockStart { index: 0, block },
+        Event::BlockDone { index: 0, provider_data: none() },
+        done(FinishReason::Stop),
+    ];
+    let frames = data(&frames_of(&events, reply()));
+    let opened = json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}});
+    assert_eq!(
+        frames[1..4],
+        [
+            json!({"type": "content_block_start", "index": 0, "content_block": opened}),
+            json!({"type": "content_block_delta", "index": 0,
+                "delta": {"type": "input_json_delta", "partial_json": "{\"query\":\"q\"}"}}),
+            json!({"type": "content_block_stop", "index": 0}),
+        ]
+    );
+}

@@ -92,6 +92,13 @@ pub(crate) fn write(tool: &BuiltIn, version: Option<&str>, company: Company) -> 
         }
     }
     asked.tool = Some(Value::Object(entry).into());
+    asked.include = match tool {
+        // The sources of a search are addresses alone, and citations have more: clients that take sources from results
+        // would show those without titles.
+        BuiltIn::WebSearch(_) | BuiltIn::WebFetch(_) => None,
+        BuiltIn::CodeExecution(_) => Some("code_interpreter_call.outputs"),
+        BuiltIn::FileSearch(_) => Some("file_search_call.results"),
+    };
     Some(asked)
 }
 
@@ -122,5 +129,6 @@ pub(crate) fn write_flat(tool: &BuiltIn) -> Option<Asked> {
         BuiltIn::FileSearch(_) => {}
     }
     asked.tool = Some(entry.into());
+    asked.include = None;
     Some(asked)
 }

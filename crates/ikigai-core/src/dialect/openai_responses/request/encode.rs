@@ -6,6 +6,7 @@ use super::items::Writer;
 use super::messages::LIST;
 use super::tools;
 use crate::dialect::WireRequest;
+use crate::dialect::hosted::INCLUDE;
 use crate::dialect::openai_responses::wire::{self, Item, Items, Many, put};
 use crate::dialect::openai_responses::{DIALECT, thinking};
 use crate::fit::{Fitted, FittedFormat, Spelling};
@@ -213,9 +214,15 @@ impl<'a> Encoder<'a> {
         if self.extra.get("store").is_none() {
             put(rest, "store", &false);
         }
+        if self.extra.get("include").is_some() {
+            return;
+        }
+        let tools = self.shape.get(INCLUDE).and_then(|list| list.to::<Vec<String>>().ok()).unwrap_or_default();
         // A model that is known not to think refuses to give what it does not have.
-        if self.fitted.takes.thinking && self.extra.get("include").is_none() {
-            put(rest, "include", &["reasoning.encrypted_content"]);
+        let thinking = self.fitted.takes.thinking.then(|| "reasoning.encrypted_content".to_owned());
+        let included: Vec<String> = thinking.into_iter().chain(tools).collect();
+        if !included.is_empty() {
+            put(rest, "include", &included);
         }
     }
 }

@@ -70,7 +70,22 @@ impl Encoder {
                 (item, "item")
             }
         };
-        Some(Slot { output: self.add(item, prefix, out), part: 0, refuses: false, block: kept })
+        let output = self.add(item, prefix, out);
+        if let Block::Other(item) = &kept {
+            self.tell_code(output, &item.data, out);
+        }
+        Some(Slot { output, part: 0, refuses: false, block: kept })
+    }
+
+    /// Tells the code of a call that is whole from the start: there are clients that see a call only when its code is done.
+    fn tell_code(&mut self, output: usize, item: &Json, out: &mut Vec<u8>) {
+        let is_code = item.value()["type"] == "code_interpreter_call";
+        let code = item.value()["code"].as_str().filter(|code| is_code && !code.is_empty());
+        if let (Some(code), Some(added)) = (code, self.items.get(output)) {
+            let place = Place::within(&added.id, output);
+            self.frames.send("response.code_interpreter_call_code.delta", place, &[("delta", &code)], out);
+            self.frames.send("response.code_interpreter_call_code.done", place, &[("code", &code)], out);
+        }
     }
 
     /// Adds an item under the id that it came with, or a new one.

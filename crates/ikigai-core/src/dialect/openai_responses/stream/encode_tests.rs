@@ -241,3 +241,29 @@ fn a_whole_answer_can_be_streamed() {
     check_as_client(&written).unwrap();
     assert_eq!(check_grammar(&read_stream(&written)).unwrap().text(), response.text());
 }
+
+#[test]
+fn the_code_of_a_call_that_is_whole_from_the_start_is_told_as_code() {
+    let item = json!({"type": "code_interpreter_call", "id": "ci_1", "status": "completed", "code": "1+1",
+        "container_id": "", "outputs": []});
+    let events = [
+        start(),
+        Event::BlockStart { index: 0, block: Block::Other(Other { dialect: DIALECT, data: item.clone().into() }) },
+        Event::BlockDone { index: 0, provider_data: ProviderData::default() },
+        done(FinishReason::Stop),
+    ];
+    let text = write_stream(&events, reply());
+    let frames = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    let frames: Vec<Value> = frames.map(|frame| serde_json::from_str(frame).unwrap()).collect();
+    assert_eq!(
+        frames[2..6],
+        [
+            json!({"type": "response.output_item.added", "sequence_number": 2, "output_index": 0, "item": item}),
+            json!({"type": "response.code_interpreter_call_code.delta", "sequence_number": 3, "item_id": "ci_1",
+                "output_index": 0, "delta": "1+1"}),
+            json!({"type": "response.code_interpreter_call_code.done", "sequence_number": 4, "item_id": "ci_1",
+                "output_index": 0, "code": "1+1"}),
+            json!({"type": "response.output_item.done", "sequence_number": 5, "output_index": 0, "item": item}),
+        ]
+    );
+}

@@ -1,0 +1,107 @@
+//! Turns that a provider pauses while it runs its own tools.
+//!
+//! A client of the provider's dialect sees the pause, and goes on by itself. Others know of no pauses: for them the gateway
+//! sends the turn back, as the provider wants it, until the answer is complete.
+
+use std::pin::Pin;
+
+use ikigai::{Exchange, Request, Response, Tool, Upstream, Wanted};
+use ikigai_core::wire::{ToolNames, WireRequest};
+use ikigai_core::{Dialect, Error, FinishReason, Limits, Loss, LossCode};
+
+use crate::generate::{Failure, apart};
+use crate::plan::Way;
+use crate::reply;
+
+/// How often one answer is gone on with.
+const MOST: usize = 10;
+
+/// Whether losses are errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strictness {
+    Strict,
+    Lenient,
+}
+
+/// A request to a model, which may have to be sent more than once.
+#[derive(Debug, Clone)]
+pub(crate) struct Asking {
+    pub(crate) upstream: Upstream,
+    pub(crate) strictness: Strictness,
+    pub(crate) wanted: Wanted,
+    /// How many bytes the client sent.
+    pub(crate) length: usize,
+}
+
+/// The rest of an answer, as it begins.
+#[derive(Debug)]
+pub(crate) struct Resumed {
+    pub(crate) exchange: Exchange,
+    pub(crate) names: ToolNames,
+    pub(crate) losses: Vec<Loss>,
+}
+
+/// The rest of an answer, while it is being asked for.
+pub(crate) type Resuming = Pin<Box<dyn Future<Output = Result<Resumed, Failure>> + Send>>;
+
+impl Asking {
+    /// Sends a request in the model's dialect.
+    pub(crate) async fn send(&self, request: Request) -> Result<Resumed, Failure> {
+        let WireRequest { path, headers, body, names, losses, .. } = self.encode(request).await?;
+        let exchange = self.upstream.send(&path, &reply::header_map(&headers), body.into(), self.wanted).await?;
+        Ok(Resumed { exchange, names, losses })
+    }
+
+    async fn encode(&self, request: Request) -> Result<WireRequest, Error> {
+        let (upstream, strictness) = (self.upstream.clone(), self.strictness);
+        let work = move || {
+            let wire = upstream.dialect().encode_request(&request, &upstream.target(), &Limits::server())?;
+            if strictness == Strictness::Strict { wire.strictly(upstream.dialect()) } else { Ok(wire) }
+        };
+        apart(self.length, work).await
+    }
+}
+
+/// What it takes to go on with a turn that was paused.
+#[derive(Debug, Clone)]
+pub(crate) struct Pauses {
+    asking: Asking,
+    request: Request,
+    /// How often it may still be gone on with.
+    left: usize,
+}
+
+impl Pauses {
+    /// For a request that asks for tools of the provider, on behalf of a client that knows of no pauses.
+    pub(crate) fn of(request: &Request, client: Dialect, way: &Way, asking: &Asking) -> Option<Self> {
+        let has_tools = request.tools.iter().any(|tool| !matches!(tool, Tool::Function(_)));
+        (has_tools && client != way.upstream.dialect()).then(|| Pauses {
+            asking: asking.clone(),
+            request: request.clone(),
+            left: MOST,
+        })
+    }
+
+    /// Was the turn gone on with as often as it may be?
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Asks for the rest of an answer; nothing if that was done too often.
+    pub(crate) fn go_on(&mut self, so_far: Response) -> Option<Resuming> {
+        self.left = self.left.checked_sub(1)?;
+        let mut request = self.request.clone();
+        request.messages.push(so_far.into_message(self.asking.upstream.provider().id.to_string()));
+        let asking = self.asking.clone();
+        Some(Box::pin(async move { asking.send(request).await }))
+    }
+}
+
+/// How an answer ends that is paused once more than it is gone on with: it is not complete, and a limit is why.
+pub(crate) const GIVEN_UP: FinishReason = FinishReason::Length;
+
+/// What is told of such an answer.
+pub(crate) fn given_up() -> Loss {
+    let why = format!("the provider paused its turn more than {MOST} times; the rest of the answer is left out");
+    Loss::new(LossCode::OutOfRange, "answer", "finish_reason", why)
+}
