@@ -32,6 +32,9 @@ const SEARCHES: [(&str, &str); 7] = [
 async fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let location = std::env::args().nth(1).unwrap_or_else(|| folder.path().join("large.db").display().to_string());
+    if location.starts_with('-') {
+        return Err("usage: large [DATABASE]".into());
+    }
     let empty = start(&location).await?;
 
     let began = Instant::now();

@@ -188,7 +188,8 @@ pub(crate) fn usage(usage: Option<&ikigai::Usage>) -> Vec<String> {
 
 /// The calls of the provider's tools, whose prices nobody knows: `2 web_search not priced`.
 pub(crate) fn unpriced(usage: &ikigai::Usage) -> impl Iterator<Item = String> {
-    usage.provider_calls.iter().map(|(tool, calls)| format!("{} {tool} not priced", count(*calls)))
+    let made = usage.provider_calls.iter().filter(|(_, calls)| **calls > 0);
+    made.map(|(tool, calls)| format!("{} {tool} not priced", count(*calls)))
 }
 
 /// Bytes: `512 B`, `1.5 KiB`, `20 MiB`.

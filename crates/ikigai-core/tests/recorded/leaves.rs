@@ -366,6 +366,13 @@ fn told(response: &Response, losses: &[Loss], pool: &mut Pool) {
             // The input of a server's tool comes in pieces of its JSON.
             pool.push(&serde_json::to_string(block).unwrap());
         }
+        // Those pieces say no more than the values inside, wherever these went.
+        if let Block::ProviderCall(call) = block
+            && let Ok(arguments) = serde_json::from_str(call.arguments.text())
+            && leaves(&arguments).iter().all(|leaf| pool.holds(leaf.value))
+        {
+            pool.push(call.arguments.text());
+        }
     }
 }
 

@@ -89,7 +89,9 @@ impl Writer {
             }
             _ => None,
         };
-        self.tell_run(index, block.kind(), written.is_some());
+        // What has no field is in the seal beside it.
+        let carried = if written.is_some() { Carried::All } else { Carried::Nothing };
+        self.tell_run(index, block.kind(), carried);
         written.unwrap_or_default().into_iter().map(Json::from).collect()
     }
 
@@ -106,9 +108,9 @@ impl Writer {
 
     fn item(&mut self, at: usize, call: &ProviderCall, result: Option<(usize, &ProviderResult)>) -> Vec<Json> {
         let item = openai_responses::hosted::write_item(call, result.map(|(_, result)| result));
-        self.tell_run(at, BlockKind::ProviderCall, item.is_some());
-        if let Some((index, _)) = result {
-            self.tell_run(index, BlockKind::ProviderResult, item.is_some());
+        self.tell_run(at, BlockKind::ProviderCall, Carried::of(&call.provider_data, item.as_ref()));
+        if let Some((index, result)) = result {
+            self.tell_run(index, BlockKind::ProviderResult, Carried::of(&result.provider_data, item.as_ref()));
         }
         item.map(Json::from).into_iter().collect()
     }
@@ -119,31 +121,28 @@ impl Writer {
         self.item(index, &call, Some((index, result)))
     }
 
-    fn tell_run(&mut self, index: usize, kind: BlockKind, written: bool) {
+    fn tell_run(&mut self, index: usize, kind: BlockKind, carried: Carried) {
         let place = format!("content[{index}]");
-        self.losses.push(match written {
-            true if self.has_slots() => {
+        self.losses.push(match carried {
+            Carried::All => {
                 let why = "another provider's tool ran it; it is written as one of this API, as far as that has fields";
                 Loss::info(LossCode::Changed, kind.as_str(), place, why)
             }
-            true => {
-                let why = "another provider's tool ran it; it is written as one of this API, without its state and what has no field there";
+            Carried::Part => {
+                let why =
+                    "another provider's tool ran it; it is written as one of this API, without what has no field there";
                 Loss::new(LossCode::Changed, kind.as_str(), place, why)
             }
-            false => {
+            Carried::Nothing => {
                 let why = "this API has no form for what another provider's tool did; left out";
                 Loss::new(LossCode::ForeignContent, kind.as_str(), place, why)
             }
         });
     }
 
-    /// Whether calls and results can carry another provider's state here, with all that has no field.
-    fn has_slots(&self) -> bool {
-        matches!(self.to, Dialect::Anthropic | Dialect::Gemini)
-    }
-
     fn seal(&self, block: &Block) -> Option<Sealed> {
-        let data = block.provider_data().filter(|_| self.has_slots())?;
+        let slots = matches!(self.to, Dialect::Anthropic | Dialect::Gemini);
+        let data = block.provider_data().filter(|_| slots)?;
         Sealed::of(data, block.kind(), self.to, self.provider.as_deref(), self.model.as_deref())
     }
 
@@ -304,6 +303,49 @@ impl Cited {
             let title = citation.source.title().map(str::to_owned);
             self.pages.push(FoundSource { title, ..FoundSource::url(url) });
         }
+    }
+}
+
+/// How much of what another provider's tool did is in what is written for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Carried {
+    All,
+    Part,
+    Nothing,
+}
+
+impl Carried {
+    /// Of a block with this data, in this item. Every value of the wire's own object counts, but for its type and its ids.
+    fn of(data: &ProviderData, item: Option<&Value>) -> Self {
+        let Some(item) = item else { return Carried::Nothing };
+        let mut said = HashSet::new();
+        visit("", item, &mut |_, value| {
+            said.insert(value.to_string());
+        });
+        let kind = item["type"].as_str().unwrap_or_default();
+        let mut carried = Carried::All;
+        let mut check = |name: &str, value: &Value| {
+            let is_frame = matches!(name, "type" | "id" | "tool_use_id" | "call_id")
+                || name == "name" && value.as_str().is_some_and(|name| kind.starts_with(name));
+            if !is_frame && !said.contains(&value.to_string()) {
+                carried = Carried::Part;
+            }
+        };
+        for (_, state) in data.parts(Part::State) {
+            state.iter().for_each(|(name, value)| visit(name, value.value(), &mut check));
+        }
+        carried
+    }
+}
+
+/// Shows every value that says something, with its name.
+fn visit<'v>(name: &'v str, value: &'v Value, show: &mut dyn FnMut(&'v str, &'v Value)) {
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| visit(name, value, show)),
+        Value::Array(items) => items.iter().for_each(|item| visit(name, item, show)),
+        Value::String(text) if text.is_empty() => {}
+        Value::Null | Value::Bool(_) => {}
+        Value::String(_) | Value::Number(_) => show(name, value),
     }
 }
 
