@@ -9,6 +9,7 @@ import httpx2 as httpx
 import openai
 import pytest
 from anthropic.types.beta import BetaMessage, BetaRawMessageStreamEvent
+from google import genai
 from google.genai import types
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.responses import Response, ResponseStreamEvent
@@ -81,10 +82,29 @@ def messages(client, streams):
         return stream.get_final_message().content
 
 
+def contents(client, streams):
+    asked = {"model": "m", "contents": "x"}
+    if not streams:
+        return client.models.generate_content(**asked).candidates
+    return [chunk.candidates for chunk in client.models.generate_content_stream(**asked)]
+
+
+def with_client(sdk):
+    """An SDK that takes the client that it sends with."""
+    return lambda transport: sdk(api_key="k", base_url="http://provider", max_retries=0,
+                                 http_client=httpx.Client(transport=transport))
+
+
+def google(transport):
+    options = types.HttpOptions(base_url="http://provider", client_args={"transport": transport})
+    return genai.Client(api_key="k", http_options=options)
+
+
 SDKS = {
-    "openai-chat": (openai.OpenAI, chat),
-    "openai-responses": (openai.OpenAI, responses),
-    "anthropic": (anthropic.Anthropic, messages),
+    "openai-chat": (with_client(openai.OpenAI), chat),
+    "openai-responses": (with_client(openai.OpenAI), responses),
+    "anthropic": (with_client(anthropic.Anthropic), messages),
+    "gemini": (google, contents),
 }
 
 
@@ -93,8 +113,7 @@ SDKS = {
 def test_official_clients_read_translated_recordings(dialect):
     sdk, ask = SDKS[dialect]
     wrong, said, answers = [], 0, []
-    transport = httpx.MockTransport(lambda request: answers.pop())
-    client = sdk(api_key="k", base_url="http://provider", max_retries=0, http_client=httpx.Client(transport=transport))
+    client = sdk(httpx.MockTransport(lambda request: answers.pop()))
     for file in sorted(pathlib.Path(FOLDER).glob(f"*.{dialect}.*")):
         streams = file.suffix == ".sse"
         headers = {"content-type": "text/event-stream" if streams else "application/json"}
