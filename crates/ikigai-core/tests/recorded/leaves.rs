@@ -41,6 +41,12 @@ const FRAME: &[&str] = &[
     // Padding against guesses from the length of events.
     "p",
     "annotation_index",
+    // Places of citations in the text, which are counted in other units elsewhere, or shown by where blocks end.
+    "start_index",
+    "end_index",
+    "startIndex",
+    "endIndex",
+    "groundingChunkIndices",
 ];
 
 /// Events of the Responses API that hold what a later one replaces.
@@ -238,7 +244,8 @@ const COMMON: &[&str] = &[
 fn is_named(leaf: &Leaf<'_>, losses: &[Loss]) -> bool {
     let media =
         ["inlineData", "inline_data", "images", "image_url", "audio", "fileData", "result", "image_generation_call"];
-    losses.iter().any(|loss| {
+    let notes = |loss: &&Loss| loss.severity == Severity::Info && loss.what == "citations";
+    losses.iter().filter(|loss| !notes(loss)).any(|loss| {
         let told = format!("{} {} {}", loss.what, loss.place, loss.why);
         let names = leaf.names.iter().chain(&leaf.types).filter(|name| !COMMON.contains(name));
         names.clone().chain(&leaf.beside).any(|name| told.contains(name))
@@ -288,7 +295,10 @@ fn answers(from: Dialect, to: Dialect) {
         findings.case();
         let wire = to.encode_response(&sent, &reply(from));
         let mut pool = Pool::default();
-        pool.add(&serde_json::from_slice(&wire.body).unwrap());
+        let written = serde_json::from_slice(&wire.body).unwrap();
+        pool.add(&written);
+        // A text is in several blocks where citations stand on whole ones.
+        whole(&to.read_response(&written).unwrap_or_default(), &mut pool);
         told(&sent, &wire.losses, &mut pool);
         check(&exchange.id, &body, from, &pool, &wire.losses, &mut findings);
     }
@@ -359,8 +369,9 @@ fn told(response: &Response, losses: &[Loss], pool: &mut Pool) {
         pool.push(text);
     }
     for (place, block) in response.content.iter().enumerate() {
-        // A mere note is not enough for what a provider's tool did.
-        let counts = |loss: &&Loss| loss.severity == Severity::Loss || !block.is_provider_run();
+        // A mere note is not enough for what a provider's tool did, nor for citations.
+        let is_cited = matches!(block, Block::Text(text) if !text.citations.is_empty());
+        let counts = |loss: &&Loss| loss.severity == Severity::Loss || !(block.is_provider_run() || is_cited);
         if losses.iter().filter(counts).any(|loss| loss.place.starts_with(&format!("content[{place}]"))) {
             pool.add(&serde_json::to_value(block).unwrap());
             // The input of a server's tool comes in pieces of its JSON.

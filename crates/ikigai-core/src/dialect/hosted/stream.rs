@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::dialect::Reply;
 use crate::span::Ruler;
-use crate::{Block, Citation, Dialect, Event, FoundSource, Json, Loss, Part, ProviderData, Text};
+use crate::{Block, Citation, Dialect, Event, FoundSource, Json, Loss, LossCode, Part, ProviderData, Text};
 
 use super::lower::{drop_carried, replace, set_list, whole};
 use super::writer::{Cited, Writer};
@@ -239,7 +239,7 @@ impl Lowering {
                 let Some(open) = self.open.get_mut(&index) else {
                     let why = "it came after its text was written; left out";
                     let place = format!("content[{index}].citations");
-                    return self.writer.losses.push(Loss::new(crate::LossCode::NotInDialect, "citations", place, why));
+                    return self.writer.losses.push(Loss::new(LossCode::NotInDialect, "citations", place, why));
                 };
                 self.pages.note(citation);
                 open.citations.push(citation.clone());
@@ -301,6 +301,12 @@ impl Lowering {
         let citations = std::mem::take(&mut open.citations);
         if !citations.is_empty() {
             let all: Vec<&Citation> = citations.iter().collect();
+            let is_inside = |citation: &&Citation| citation.span.is_some_and(|span| span.end < open.ruler.bytes());
+            if self.writer.to == Dialect::Anthropic && all.iter().any(is_inside) {
+                let why = "they came behind the text, and stand on all of it now: their spans are widened";
+                let place = format!("content[{index}].citations");
+                self.writer.losses.push(Loss::new(LossCode::Changed, "citations", place, why));
+            }
             let (part, name, list) = match self.writer.to {
                 Dialect::Anthropic => (Part::Extra, "citations", self.writer.anthropic(index, &all)),
                 _ => (Part::Answer, "annotations", self.writer.annotations(index, &all, &open.ruler)),

@@ -158,7 +158,14 @@ fn a_citation_right_behind_its_passage_ends_the_block_of_anthropic() {
 #[test]
 fn citations_that_come_last_reach_clients_of_every_dialect() {
     let start = Event::BlockStart { index: 0, block: Block::text("") };
-    let events = [begin(), start, delta("Aé"), delta(" (a)"), block_done(), cite(4, 7), done()];
+    let events = [begin(), start, delta("Aé"), delta(" (a)"), block_done(), cite(0, 3), cite(4, 7), done()];
+    for to in Dialect::ALL {
+        let mut encoder = StreamEncoder::new(to, reply());
+        events.iter().for_each(|event| encoder.push(event, &mut Vec::new()));
+        let widened = encoder.losses().iter().any(|loss| loss.why.contains("widened"));
+        assert_eq!(widened, to == Dialect::Anthropic, "{to}");
+    }
+    let events = [begin(), events[1].clone(), delta("Aé"), delta(" (a)"), block_done(), cite(4, 7), done()];
     for to in Dialect::ALL {
         let response = collected(to, &stream(&events, to));
         let wanted = if to == Dialect::Anthropic { "Aé (a)" } else { "(a)" };

@@ -14,6 +14,9 @@ use crate::{
 
 use super::{Texts, is_half, our_id};
 
+/// What Anthropic knows the passage of a result by.
+const INDEX: &str = "encrypted_index";
+
 /// Writes the objects of one answer.
 #[derive(Debug)]
 pub(super) struct Writer {
@@ -183,21 +186,33 @@ impl Writer {
             let why = format!("{lost} of sources that this API has no citation for; left out");
             losses.push(Loss::new(LossCode::NotInDialect, "citations", place(), why));
         }
-        let unsaid = match self.to {
-            Dialect::Anthropic => {
-                foreign().any(|(citation, _)| citation.marks == crate::Marks::Link).then_some("marks")
-            }
-            _ => foreign().any(|(citation, _)| citation.cited_text.is_some()).then_some("cited_text"),
-        };
-        if let Some(unsaid) = unsaid.filter(|_| self.to != Dialect::OpenaiChat && self.to != Dialect::Gemini) {
-            let why = format!("citations of this API have no {unsaid}; left out");
-            losses.push(Loss::info(LossCode::NotInDialect, unsaid, place(), why));
+        let links = foreign().any(|(citation, _)| citation.marks == crate::Marks::Link);
+        if self.to == Dialect::Anthropic && links {
+            let why = "citations of this API have no marks; left out";
+            losses.push(Loss::info(LossCode::NotInDialect, "marks", place(), why));
+        }
+        let mut unsaid: Vec<&str> = foreign().flat_map(|(citation, _)| self.unsaid(citation)).collect();
+        unsaid.sort_unstable();
+        unsaid.dedup();
+        if !unsaid.is_empty() {
+            let why = format!("citations of this API have no {}; left out", unsaid.join(", "));
+            losses.push(Loss::new(LossCode::NotInDialect, "citations", place(), why));
         }
         let why = "written in the way of this API, as far as that has fields";
         losses.push(Loss::info(LossCode::Changed, "citations", place(), why));
         // A stream may tell of the same block more than once.
         losses.retain(|loss| !self.losses.contains(loss));
         self.losses.append(&mut losses);
+    }
+
+    /// What a citation from elsewhere says that has no field here.
+    fn unsaid(&self, citation: &Citation) -> impl Iterator<Item = &'static str> {
+        let quotes = matches!(self.to, Dialect::Anthropic | Dialect::OpenaiChat);
+        let quoted = citation.cited_text.as_ref().is_some_and(|text| !text.is_empty());
+        let placed = citation.location.is_some() && self.to != Dialect::Anthropic;
+        let sealed = citation.wire(Dialect::Anthropic).is_some_and(|wire| wire.value().get(INDEX).is_some());
+        let names = [("cited_text", quoted && !quotes), ("location", placed), (INDEX, sealed)];
+        names.into_iter().filter(|(_, is_lost)| *is_lost).map(|(name, _)| name)
     }
 
     /// What stands around an answer with these citations, by the places of their blocks, and these sources.
