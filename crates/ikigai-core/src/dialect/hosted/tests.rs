@@ -253,7 +253,15 @@ fn a_result_wants_its_call_in_the_same_message_or_before() {
 
 #[test]
 fn errors_of_tools_keep_their_codes() {
-    for code in ["max_uses_exceeded", "query_too_long", "one_of_tomorrow"] {
+    let known = [
+        "invalid_tool_input",
+        "unavailable",
+        "max_uses_exceeded",
+        "too_many_requests",
+        "query_too_long",
+        "request_too_large",
+    ];
+    for code in known.into_iter().chain(["one_of_tomorrow"]) {
         let error = json!({"type": "web_search_tool_result_error", "error_code": code});
         let body = json!({"id": "m", "type": "message", "role": "assistant", "model": "m", "content": [
             {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
