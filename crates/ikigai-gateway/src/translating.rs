@@ -90,22 +90,16 @@ impl Translating {
             return;
         }
         match event {
-            Event::BlockStart { index, .. }
-            | Event::TextDelta { index, .. }
-            | Event::ThinkingDelta { index, .. }
-            | Event::BlockReplaced { index, .. }
-            | Event::BlockDone { index, .. }
-            | Event::ToolCallStart { index, .. }
-            | Event::ToolCallDelta { index, .. }
-            | Event::ToolCallDone { index, .. }
-            | Event::Citation { index, .. }
-            | Event::Other { index: Some(index), .. } => *index += self.earlier.blocks,
             Event::Usage { usage } => {
                 if let Some(earlier) = &self.earlier.usage {
                     *usage = earlier.and(usage);
                 }
             }
-            _ => {}
+            _ => {
+                if let Some(index) = event.index_mut() {
+                    *index += self.earlier.blocks;
+                }
+            }
         }
     }
 

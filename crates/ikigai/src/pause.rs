@@ -52,16 +52,6 @@ impl Before {
                 self.later_data.merge(std::mem::take(provider_data));
                 return None;
             }
-            Event::BlockStart { index, .. }
-            | Event::TextDelta { index, .. }
-            | Event::ThinkingDelta { index, .. }
-            | Event::ToolCallStart { index, .. }
-            | Event::ToolCallDelta { index, .. }
-            | Event::ToolCallDone { index, .. }
-            | Event::BlockReplaced { index, .. }
-            | Event::Citation { index, .. }
-            | Event::BlockDone { index, .. }
-            | Event::Other { index: Some(index), .. } => *index = index.saturating_add(self.blocks),
             Event::Sources { sources } => {
                 sources.splice(0..0, self.sources.iter().cloned());
             }
@@ -75,8 +65,11 @@ impl Before {
                 let end = std::mem::replace(provider_data, std::mem::take(&mut self.later_data));
                 provider_data.merge(end);
             }
-            // An error has no place, and neither has a kind of event that is newer than this list.
-            _ => {}
+            _ => {
+                if let Some(index) = event.index_mut() {
+                    *index = index.saturating_add(self.blocks);
+                }
+            }
         }
         Some(event)
     }

@@ -165,4 +165,36 @@ impl Event {
     pub fn is_terminal(&self) -> bool {
         matches!(self, Event::Done { .. } | Event::Error { .. })
     }
+
+    /// The place of the block that this event is about, to be changed where an answer is put together from several. `None` for
+    /// an event that is about no block.
+    ///
+    /// ```
+    /// use ikigai_core::Event;
+    ///
+    /// let mut event = Event::TextDelta { index: 0, text: "Hello".into() };
+    /// if let Some(index) = event.index_mut() {
+    ///     *index += 2;
+    /// }
+    /// assert_eq!(event, Event::TextDelta { index: 2, text: "Hello".into() });
+    /// ```
+    pub fn index_mut(&mut self) -> Option<&mut usize> {
+        match self {
+            Event::BlockStart { index, .. }
+            | Event::TextDelta { index, .. }
+            | Event::ThinkingDelta { index, .. }
+            | Event::ToolCallStart { index, .. }
+            | Event::ToolCallDelta { index, .. }
+            | Event::ToolCallDone { index, .. }
+            | Event::BlockReplaced { index, .. }
+            | Event::Citation { index, .. }
+            | Event::BlockDone { index, .. } => Some(index),
+            Event::Other { index, .. } => index.as_mut(),
+            Event::Start { .. }
+            | Event::Sources { .. }
+            | Event::Usage { .. }
+            | Event::Done { .. }
+            | Event::Error { .. } => None,
+        }
+    }
 }

@@ -161,16 +161,8 @@ impl Lowering {
         }
         let Some(&place) = self.places.get(&index) else { return };
         let mut event = event.clone();
-        match &mut event {
-            Event::TextDelta { index, .. }
-            | Event::ThinkingDelta { index, .. }
-            | Event::ToolCallStart { index, .. }
-            | Event::ToolCallDelta { index, .. }
-            | Event::ToolCallDone { index, .. }
-            | Event::BlockStart { index, .. }
-            | Event::BlockDone { index, .. }
-            | Event::Other { index: Some(index), .. } => *index = place,
-            _ => {}
+        if let Some(index) = event.index_mut() {
+            *index = place;
         }
         pass(&event);
     }
