@@ -4,6 +4,7 @@
 //! its thinking back, signed as it was, the gateway keeps it for a while: found by the calls of the message, or by its
 //! text where it called nothing, and only for the client that it was for.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -75,11 +76,22 @@ fn keys(client: &str, message: &Message) -> impl Iterator<Item = [u8; 32]> {
     keys.into_iter()
 }
 
+/// How many bytes of a long text it is found by, at its beginning and at its end. That it is the same is seen when it is found.
+const ENDS: usize = 1024;
+
 fn key(client: &str, kind: &str, value: &str) -> [u8; 32] {
     let mut hash = Sha256::new();
     for part in [client, kind, value] {
         hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part.as_bytes());
+    }
+    hash.update(client);
+    hash.update(kind);
+    match (value.as_bytes().first_chunk::<ENDS>(), value.as_bytes().last_chunk::<ENDS>()) {
+        (Some(first), Some(last)) => {
+            hash.update(first);
+            hash.update(last);
+        }
+        _ => hash.update(value),
     }
     hash.finalize().into()
 }
@@ -95,8 +107,10 @@ fn may_be_from(sent: &Message, kept: &Message) -> bool {
     sent.provider.is_none() || sent.provider == kept.provider
 }
 
-fn said(message: &Message) -> String {
-    message.content.iter().filter_map(Block::as_text).collect()
+fn said(message: &Message) -> Cow<'_, str> {
+    let mut texts = message.content.iter().filter_map(Block::as_text);
+    let first = texts.next().unwrap_or_default();
+    texts.fold(Cow::Borrowed(first), |said, text| said + text)
 }
 
 fn calls(message: &Message) -> impl Iterator<Item = (&str, &str, &serde_json::Map<String, serde_json::Value>)> {

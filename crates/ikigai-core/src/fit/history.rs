@@ -44,6 +44,7 @@ impl<'a> Fitting<'a> {
             done.system.extend(self.block(block, Place::System(index), Issuer::Unknown));
         }
         let leading = self.leading_system_messages();
+        done.messages.reserve(request.messages.len());
         let last_user = request.messages.iter().rposition(|message| message.role == Role::User);
         let mut run = Run { has_user: false, results_follow: self.results_follow() };
         for (index, message) in request.messages.iter().enumerate() {

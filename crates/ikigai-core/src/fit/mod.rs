@@ -22,6 +22,7 @@ mod names;
 mod place;
 mod sampling;
 mod schema;
+mod size;
 mod thinking;
 mod tool_turn;
 mod tools;

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{Deserializer, Visitor};
 use serde::ser::{SerializeStruct as _, Serializer};
@@ -54,12 +55,13 @@ impl From<String> for Text<'_> {
     }
 }
 
-/// Texts from this length on are escaped here, which is quicker than serde_json's own way, byte by byte.
-const LONG: usize = 48;
+/// Texts of these lengths are escaped here, which is quicker than serde_json's own way, byte by byte. Longer ones would be held
+/// once more in memory for it.
+const LONG: Range<usize> = 48..1 << 20;
 
 impl Serialize for Text<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.0.len() < LONG {
+        if !LONG.contains(&self.0.len()) {
             return serializer.serialize_str(&self.0);
         }
         // As raw text serializes.
@@ -210,8 +212,14 @@ pub(crate) trait Leftovers {
 
 /// Writes a wire document.
 pub(crate) fn write<T: Serialize>(document: &T) -> Vec<u8> {
+    write_within(document, 256)
+}
+
+/// Writes a wire document that takes about so many bytes.
+pub(crate) fn write_within<T: Serialize>(document: &T, bytes: usize) -> Vec<u8> {
+    let mut written = Vec::with_capacity(bytes);
     // Wire structs are made of texts, raw JSON and lists of them, which always have a JSON form.
-    serde_json::to_vec(document).unwrap_or_default()
+    serde_json::to_writer(&mut written, document).map(|()| written).unwrap_or_default()
 }
 
 /// Writes the struct of a wire object: every field optional, the unknown ones kept in `rest`.

@@ -29,14 +29,45 @@ pub(crate) fn blanks(bytes: &[u8], at: usize) -> usize {
 /// The place behind a string whose opening quotation mark is just before `from`.
 #[inline]
 pub(crate) fn string(bytes: &[u8], from: usize) -> Option<usize> {
-    let mut at = from;
+    let quote = from + find_quote(bytes.get(from..)?)?;
+    match is_escaped(bytes, from, quote) {
+        false => Some(quote + 1),
+        true => quoting_string(bytes, from, quote + 1),
+    }
+}
+
+/// The same from `at` on, for a string with a quotation mark in it: the next one is probably not far, and not the last.
+fn quoting_string(bytes: &[u8], from: usize, mut at: usize) -> Option<usize> {
     loop {
+        while let Some(block) = bytes.get(at - 2..).and_then(<[u8]>::first_chunk)
+            && !may_end_in(block)
+        {
+            at += BLOCK;
+        }
         let quote = at + find_quote(bytes.get(at..)?)?;
         at = quote + 1;
         if !is_escaped(bytes, from, quote) {
             return Some(at);
         }
     }
+}
+
+/// How many bytes are looked at at once.
+const BLOCK: usize = 64;
+
+/// May a string end in these bytes? The first two are of what is before them. A quotation mark behind one backslash does not
+/// end it; one behind more than one may.
+///
+/// Written without a branch, so that the compiler makes vectors of it.
+fn may_end_in(block: &[u8; BLOCK + 2]) -> bool {
+    let [before @ .., _, _] = block;
+    let [_, last @ .., _] = block;
+    let [_, _, bytes @ ..] = block;
+    let mut ends = false;
+    for ((byte, last), before) in bytes.iter().zip(last).zip(before) {
+        ends |= (*byte == b'"') & ((*last != b'\\') | (*before == b'\\'));
+    }
+    ends
 }
 
 /// The first quotation mark.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::dialect::WireRequest;
 use crate::dialect::verbs::segment;
 use crate::fit::{Fitted, FittedFormat, Spelling};
-use crate::json::wire::{Raw, Rest, Text, write};
+use crate::json::wire::{Raw, Rest, Text, write_within};
 use crate::{Error, Fields, Json, Limits, Loss, LossCode, Part};
 
 use super::super::wire::{self, Format, OutputConfig, write_cache};
@@ -71,7 +71,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
         note_foreign_parameters(fitted, &mut losses);
     }
     let (path, headers) = envelope(fitted, path, &betas);
-    Ok(WireRequest { path, headers, body: write(&body), losses, names: crate::wire::ToolNames::default() })
+    Ok(WireRequest { path, headers, body: write_within(&body, fitted.bytes()), losses, names: crate::wire::ToolNames::default() })
 }
 
 /// The form of the answer.

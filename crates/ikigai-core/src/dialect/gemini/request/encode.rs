@@ -7,7 +7,7 @@ use super::decode::{BODY_MODEL, CONTENTS, MODEL, SYSTEM};
 use super::{config, messages, refuse, tools};
 use crate::dialect::verbs::segment;
 use crate::fit::{Fitted, Spelling};
-use crate::json::wire::{Rest, Text, write};
+use crate::json::wire::{Rest, Text, write_within};
 use crate::wire::{ToolNames, WireRequest};
 use crate::{Block, BlockKind, Error, Limits, Loss, LossCode, Part as DataPart, Request};
 
@@ -50,7 +50,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, limits: &Limits) -> Result<Wir
     if as_it_came {
         body.model = shape.str(BODY_MODEL).map(Text);
     }
-    Ok(WireRequest { path, headers: Vec::new(), body: write(&body), losses, names: ToolNames::default() })
+    Ok(WireRequest { path, headers: Vec::new(), body: write_within(&body, fitted.bytes()), losses, names: ToolNames::default() })
 }
 
 /// `/models/{model}:{method}`, below a base URL that ends in the version. Streams are always asked for as events.

@@ -14,7 +14,7 @@ use crate::dialect::openai_chat::thinking;
 use crate::dialect::openai_chat::wire::{Asked, put};
 use crate::fit::{Fitted, FittedFormat, Spelling, ToolNames};
 use crate::json::loose::{Words, raw};
-use crate::json::wire::{Raw, Rest, Text, write};
+use crate::json::wire::{Raw, Rest, Text, write_within};
 use crate::provider::{MaxTokensField, SeedField};
 use crate::{Error, Fields, Json, Limits, Loss, LossCode};
 
@@ -44,7 +44,7 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _limits: &Limits) -> Result<Wi
     }
     put_extra(fitted, rest);
     let path = "/chat/completions".to_owned();
-    Ok(WireRequest { path, headers: Vec::new(), body: write(&body), losses, names: ToolNames::default() })
+    Ok(WireRequest { path, headers: Vec::new(), body: write_within(&body, fitted.bytes()), losses, names: ToolNames::default() })
 }
 
 /// How the request was spelled, where that is followed.

@@ -11,7 +11,7 @@ use crate::dialect::openai_responses::wire::{self, Item, Items, Many, put};
 use crate::dialect::openai_responses::{DIALECT, thinking};
 use crate::fit::{Fitted, FittedFormat, Spelling};
 use crate::json::loose::read_raw;
-use crate::json::wire::{Raw, Rest, Text, write};
+use crate::json::wire::{Raw, Rest, Text, write_within};
 use crate::wire::ToolNames;
 use crate::{Block, Error, Fields, Json, Limits, Loss, LossCode, Part, Role};
 
@@ -66,7 +66,7 @@ impl<'a> Encoder<'a> {
         if fitted.spelling == Spelling::Ours {
             self.statelessness(&mut body.rest);
         }
-        (write(&body), self.losses)
+        (write_within(&body, fitted.bytes()), self.losses)
     }
 
     /// The items, or the text alone of a conversation that is nothing else.
