@@ -1,7 +1,7 @@
 //! JSON strings and texts.
 
 use std::borrow::Cow;
-use std::io::Write as _;
+use std::fmt::Write as _;
 
 /// The text of a JSON string literal that has been checked to be JSON; `None` for any other value.
 ///
@@ -13,23 +13,20 @@ pub(crate) fn unescape(literal: &str) -> Option<Cow<'_, str>> {
 
 /// The text between the quotation marks of a JSON string; `None` if it holds something that is not an escape.
 pub(crate) fn unescape_inner(inner: &str) -> Option<Cow<'_, str>> {
-    let bytes = inner.as_bytes();
-    if memchr::memchr(b'\\', bytes).is_none() {
-        return Some(Cow::Borrowed(inner));
-    }
-    let mut text = Vec::with_capacity(inner.len());
-    let mut at = 0;
-    loop {
-        at = copy_plain(bytes, at, &mut text);
-        match bytes.get(at) {
-            Some(b'\\') => at = add_escape(&mut text, inner, at, Some(char::REPLACEMENT_CHARACTER))?,
-            Some(other) => {
-                text.push(*other);
-                at += 1;
-            }
-            None => return String::from_utf8(text).ok().map(Cow::Owned),
+    let Some(mut at) = memchr::memchr(b'\\', inner.as_bytes()) else { return Some(Cow::Borrowed(inner)) };
+    let mut text = String::with_capacity(inner.len());
+    let mut begin = 0;
+    while at < inner.len() {
+        if inner.as_bytes().get(at) == Some(&b'\\') {
+            text.push_str(inner.get(begin..at)?);
+            (begin, at) = add_escape(&mut text, inner, at, Some(char::REPLACEMENT_CHARACTER))?;
+        } else {
+            at += 1;
         }
+        at = next_special(inner.as_bytes(), at);
     }
+    text.push_str(inner.get(begin..)?);
+    Some(Cow::Owned(text))
 }
 
 /// Writes a text as a JSON string.
@@ -70,25 +67,26 @@ fn is_plain_word(word: u64) -> bool {
     less(word, u64::from(b' ')) | is(b'"') | is(b'\\') == 0
 }
 
-/// Adds what the escape at a place of a string's inside stands for, and gives the place behind it. `half` stands for half of a
-/// surrogate pair.
+/// Adds what the escape at a place of a string's inside stands for. Gives the place where the text goes on, and the one
+/// behind the escape: a character that stands for itself is left to the text. `half` stands for half of a surrogate pair.
 #[inline]
-pub(super) fn add_escape(text: &mut Vec<u8>, inner: &str, at: usize, half: Option<char>) -> Option<usize> {
-    text.push(match inner.as_bytes().get(at + 1)? {
-        b'n' => b'\n',
-        itself @ (b'"' | b'\\' | b'/') => *itself,
-        b't' => b'\t',
-        b'r' => b'\r',
-        b'b' => 0x08,
-        b'f' => 0x0c,
+pub(super) fn add_escape(text: &mut String, inner: &str, at: usize, half: Option<char>) -> Option<(usize, usize)> {
+    let behind = at + 2;
+    match inner.as_bytes().get(at + 1)? {
+        b'"' | b'\\' | b'/' => return Some((at + 1, behind)),
+        b'n' => text.push('\n'),
+        b't' => text.push('\t'),
+        b'r' => text.push('\r'),
+        b'b' => text.push('\u{8}'),
+        b'f' => text.push('\u{c}'),
         b'u' => {
             let (c, length) = read_unicode(inner.get(at..)?)?;
-            text.extend_from_slice(c.or(half)?.encode_utf8(&mut [0; 4]).as_bytes());
-            return Some(at + length);
+            text.push(c.or(half)?);
+            return Some((at + length, at + length));
         }
         _ => return None,
-    });
-    Some(at + 2)
+    }
+    Some((behind, behind))
 }
 
 /// The character of an escape with digits, and how long it is; none for half of a surrogate pair.
@@ -114,81 +112,52 @@ fn read_unicode(escape: &str) -> Option<(Option<char>, usize)> {
 /// The place of the next quotation mark, backslash or control character, or the end: eight bytes at a time.
 #[inline]
 pub(super) fn next_special(bytes: &[u8], mut at: usize) -> usize {
-    let (words, rest) = bytes.get(at..).unwrap_or_default().as_chunks();
-    for word in words {
-        if let Some(place) = special_in(*word) {
-            return at + place;
-        }
-        at += word.len();
-    }
-    at + plain_part(rest).len()
-}
-
-/// Adds everything before that place to a text, and gives the place. Eight bytes are copied before they are looked at: there is
-/// an escape in most lines, and to find each piece first and to copy it then takes twice as long.
-#[inline]
-pub(super) fn copy_plain(bytes: &[u8], mut at: usize, text: &mut Vec<u8>) -> usize {
-    let (words, rest) = bytes.get(at..).unwrap_or_default().as_chunks();
-    for word in words {
-        text.extend_from_slice(word);
-        if let Some(place) = special_in(*word) {
-            text.truncate(text.len() - word.len() + place);
-            return at + place;
-        }
-        at += word.len();
-    }
-    let rest = plain_part(rest);
-    text.extend_from_slice(rest);
-    at + rest.len()
-}
-
-/// The first of eight bytes that is a quotation mark, a backslash or a control character.
-#[inline]
-fn special_in(word: [u8; 8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const QUOTE_BELOW: u64 = ONES * 0x21;
     const BACKSLASHES: u64 = ONES * b'\\' as u64;
-    let word = u64::from_le_bytes(word);
-    // With this bit turned over, quotation marks and control characters, and they alone, are below 0x21. The lowest high bit
-    // that is set marks the first byte that is meant; those above it may be wrong.
-    let below = (word ^ (ONES * 2)).wrapping_sub(QUOTE_BELOW);
-    let backslashes = (word ^ BACKSLASHES).wrapping_sub(ONES);
-    let found = (below | backslashes) & (ONES << 7);
-    // Bytes that are not ASCII are found as well, and only then looked at again.
-    (found != 0 && found & !word != 0).then(|| (found & !word).trailing_zeros() as usize / 8)
-}
-
-/// What is before the first quotation mark, backslash or control character of a few bytes.
-fn plain_part(bytes: &[u8]) -> &[u8] {
-    let length = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..0x20));
-    length.and_then(|length| bytes.get(..length)).unwrap_or(bytes)
+    let (chunks, rest) = bytes.get(at..).unwrap_or_default().as_chunks();
+    for chunk in chunks {
+        let word = u64::from_le_bytes(*chunk);
+        // With this bit turned over, quotation marks and control characters, and they alone, are below 0x21. The lowest
+        // high bit that is set marks the first byte that is meant; those above it may be wrong.
+        let below = (word ^ (ONES * 2)).wrapping_sub(QUOTE_BELOW);
+        let backslashes = (word ^ BACKSLASHES).wrapping_sub(ONES);
+        let found = (below | backslashes) & (ONES << 7);
+        // Bytes that are not ASCII are found as well, and only then looked at again.
+        if found != 0 && found & !word != 0 {
+            return at + (found & !word).trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..0x20)).unwrap_or(rest.len())
 }
 
 /// Writes a text as a JSON string, its quotation marks included.
 pub(crate) fn escape(text: &str) -> String {
-    let mut escaped = Vec::with_capacity(text.len() + text.len() / 8 + 10);
-    escaped.push(b'"');
-    let mut at = copy_plain(text.as_bytes(), 0, &mut escaped);
+    let mut escaped = String::with_capacity(text.len() + text.len() / 8 + 2);
+    escaped.push('"');
+    let (mut begin, mut at) = (0, next_special(text.as_bytes(), 0));
     while let Some(byte) = text.as_bytes().get(at) {
-        let short = match byte {
-            b'\n' => b'n',
-            b'"' | b'\\' => *byte,
-            b'\t' => b't',
-            b'\r' => b'r',
-            0x08 => b'b',
-            0x0c => b'f',
-            _ => b'u',
-        };
-        escaped.extend_from_slice(&[b'\\', short]);
-        if short == b'u' {
-            // Memory takes every write.
-            let _ = write!(escaped, "{byte:04x}");
+        escaped.push_str(text.get(begin..at).unwrap_or_default());
+        match byte {
+            b'\n' => escaped.push_str("\\n"),
+            b'"' => escaped.push_str("\\\""),
+            b'\\' => escaped.push_str("\\\\"),
+            b'\t' => escaped.push_str("\\t"),
+            b'\r' => escaped.push_str("\\r"),
+            0x08 => escaped.push_str("\\b"),
+            0x0c => escaped.push_str("\\f"),
+            control => {
+                // Writing to a String cannot fail.
+                let _ = write!(escaped, "\\u{control:04x}");
+            }
         }
-        at = copy_plain(text.as_bytes(), at + 1, &mut escaped);
+        begin = at + 1;
+        at = next_special(text.as_bytes(), begin);
     }
-    escaped.push(b'"');
-    // Only ASCII has been put between what was text before.
-    String::from_utf8(escaped).unwrap_or_default()
+    escaped.push_str(text.get(begin..).unwrap_or_default());
+    escaped.push('"');
+    escaped
 }
 
 #[cfg(test)]

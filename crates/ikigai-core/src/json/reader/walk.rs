@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::super::text::{add_escape, copy_plain, next_special};
+use super::super::text::{add_escape, next_special};
 use super::Refused;
 
 /// Texts with escapes are mostly shorter than this.
@@ -18,12 +18,12 @@ pub(super) struct Reader<'de> {
     /// What ends the objects and lists around this place that are passed over.
     open: Vec<u8>,
     /// A text that is read is put together here.
-    unescaped: Vec<u8>,
+    unescaped: String,
 }
 
 impl<'de> Reader<'de> {
     pub(super) fn new(text: &'de str, most: usize) -> Self {
-        Reader { text, at: 0, level: 0, most, open: Vec::new(), unescaped: Vec::new() }
+        Reader { text, at: 0, level: 0, most, open: Vec::new(), unescaped: String::new() }
     }
 
     fn byte(&self) -> Option<u8> {
@@ -94,28 +94,35 @@ impl<'de> Reader<'de> {
 
     /// The text of a string whose quotation mark has been read.
     pub(super) fn string(&mut self) -> Result<Cow<'de, str>, Refused> {
-        let begin = self.at;
+        let mut begin = self.at;
         if self.next_special()? == b'"' {
             self.at += 1;
             return self.text.get(begin..self.at - 1).map(Cow::Borrowed).ok_or(Refused);
         }
-        let bytes = self.text.as_bytes();
         self.unescaped.clear();
-        self.unescaped.reserve(LONG.min(bytes.len() - begin));
-        self.unescaped.extend_from_slice(bytes.get(begin..self.at).ok_or(Refused)?);
+        self.unescaped.reserve(LONG.min(self.text.len() - begin));
         loop {
-            // Half of a surrogate pair is no text, and would not come back as it was.
-            let behind = add_escape(&mut self.unescaped, self.text, self.at, None).ok_or(Refused)?;
-            self.at = copy_plain(bytes, behind, &mut self.unescaped);
-            match bytes.get(self.at) {
-                Some(b'\\') => {}
-                Some(b'"') => break,
-                // A control character, or the end.
-                _ => return Err(Refused),
+            self.unescaped.push_str(self.text.get(begin..self.at).ok_or(Refused)?);
+            match self.text.as_bytes().get(self.at + 1) {
+                // It stands for itself, and goes with the text behind it.
+                Some(b'"' | b'\\') => {
+                    begin = self.at + 1;
+                    self.at += 2;
+                }
+                Some(b'n') => {
+                    self.unescaped.push('\n');
+                    self.at += 2;
+                    begin = self.at;
+                }
+                // Half of a surrogate pair is no text, and would not come back as it was.
+                _ => (begin, self.at) = add_escape(&mut self.unescaped, self.text, self.at, None).ok_or(Refused)?,
+            }
+            if self.next_special()? == b'"' {
+                self.unescaped.push_str(self.text.get(begin..self.at).ok_or(Refused)?);
+                self.at += 1;
+                return Ok(Cow::Owned(self.unescaped.clone()));
             }
         }
-        self.at += 1;
-        std::str::from_utf8(&self.unescaped).map(|text| Cow::Owned(text.to_owned())).map_err(|_| Refused)
     }
 
     fn skip_digits(&mut self) -> Result<(), Refused> {
