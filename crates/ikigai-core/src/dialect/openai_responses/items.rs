@@ -18,17 +18,18 @@ const OF_ITEM: &str = "of_item";
 /// `lists` is the part of a text's data that its citations and probabilities go to.
 pub(super) fn decode(item: Entry<'_, Item<'_>>, lists: Part) -> Vec<Block> {
     let Entry::Fits(item) = item else { return vec![Block::Other(other(&item))] };
-    if word(&item.kind).ends_with("_call") {
-        let whole = other(&item);
-        if let Some(pair) = hosted::raise(&whole.data) {
-            return pair.into();
-        }
-    }
     match word(&item.kind) {
         "reasoning" if is_texts(&item.summary) && is_texts(&item.content) => vec![Block::Thinking(thinking(item))],
         "function_call" if is_call(&item) => vec![Block::ToolCall(call(item))],
         _ if is_message(&item) => message(item, lists),
-        _ => vec![Block::Other(other(&item))],
+        kind => {
+            let may_be_hosted = kind.ends_with("_call");
+            let whole = other(&item);
+            match may_be_hosted.then(|| hosted::raise(&whole.data)).flatten() {
+                Some(pair) => pair.into(),
+                None => vec![Block::Other(whole)],
+            }
+        }
     }
 }
 
