@@ -2,6 +2,11 @@
 
 use std::borrow::Cow;
 
+use serde::{Serialize, Serializer};
+
+use crate::json::loose::{Loose, Odd};
+use crate::json::wire::Text;
+
 /// The media type and the base64 inside a `data:` URL. The type may have parameters behind it.
 pub(super) fn data_url(url: &str) -> Option<(&str, &str)> {
     url.strip_prefix("data:")?.split_once(";base64,")
@@ -19,4 +24,57 @@ pub(super) fn plain_base64(data: &str) -> Cow<'_, str> {
         other => other,
     });
     Cow::Owned(plain.collect())
+}
+
+/// The text that stands for a source: its address, or its bytes behind a head, mostly as a `data:` URL. Both are put together only
+/// as they are written: a large picture would be held twice.
+#[derive(Debug, Clone)]
+pub(super) enum Address<'a> {
+    Text(Text<'a>),
+    Bytes { head: Cow<'a, str>, base64: Cow<'a, str> },
+}
+
+impl<'a> Address<'a> {
+    /// Bytes of a type.
+    pub(super) fn data(media_type: &str, base64: impl Into<Cow<'a, str>>) -> Self {
+        Address::Bytes { head: data_head(media_type).into(), base64: base64.into() }
+    }
+
+    pub(super) fn into_text(self) -> Cow<'a, str> {
+        match self {
+            Address::Text(text) => text.0,
+            Address::Bytes { head, base64 } => head + base64,
+        }
+    }
+}
+
+impl<'a> From<&'a str> for Address<'a> {
+    fn from(text: &'a str) -> Self {
+        Address::Text(text.into())
+    }
+}
+
+impl Serialize for Address<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Address::Text(text) => text.serialize(serializer),
+            Address::Bytes { head, base64 } => serializer.collect_str(&format_args!("{head}{base64}")),
+        }
+    }
+}
+
+impl<'a> Loose<'a> for Option<Address<'a>> {
+    fn string(&mut self, text: Cow<'a, str>) -> Odd<'a> {
+        *self = Some(Address::Text(Text(text)));
+        None
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+/// What stands before the bytes in a `data:` URL.
+pub(super) fn data_head(media_type: &str) -> String {
+    format!("data:{media_type};base64,")
 }

@@ -7,7 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::DIALECT;
 use super::notes::{self, Notes, REASONING_FIELD, REFUSAL, SIGNATURE, Side, shape};
-use super::wire::{Medium, Part};
+use super::wire::{Inner, Medium, Part};
+use crate::dialect::media::{Address, data_head};
 use crate::fit::StateUse;
 use crate::json::loose::{Item, Loose as _, read_raw};
 use crate::json::wire::{Raw, Text as WireText};
@@ -55,13 +56,13 @@ fn read(part: &mut Part<'_>, side: Side) -> Option<Block> {
             Block::Text(Text { text, cache, provider_data, ..Text::default() })
         }
         "image_url" => {
-            let source = read_image(part.image_url.as_ref()?, &mut notes)?;
+            let source = read_image(as_it_came(part.image_url.as_ref())?, &mut notes)?;
             part.image_url = None;
             let (cache, provider_data) = rest(notes, part, side);
             Block::Image(Image { source, cache, provider_data })
         }
         "input_audio" => {
-            let source = read_audio(part.input_audio.as_ref()?, &mut notes)?;
+            let source = read_audio(as_it_came(part.input_audio.as_ref())?, &mut notes)?;
             part.input_audio = None;
             let (cache, provider_data) = rest(notes, part, side);
             Block::Audio(Audio { source, cache, provider_data })
@@ -72,7 +73,7 @@ fn read(part: &mut Part<'_>, side: Side) -> Option<Block> {
             Block::Document(Document { source, name, cache, provider_data })
         }
         "document_url" => {
-            let source = source_of(part.document_url.take()?.0, None, &mut notes);
+            let source = source_of(part.document_url.take()?.into_text(), None, &mut notes);
             notes.mark(DOCUMENT_URL);
             let name = part.document_name.take().map(WireText::into_string);
             let (cache, provider_data) = rest(notes, part, side);
@@ -121,13 +122,20 @@ pub(super) fn is_cache_field(name: &str) -> bool {
     matches!(name, "cache_control" | "prompt_cache_breakpoint")
 }
 
+fn as_it_came<'r, 'a>(inner: Option<&'r Inner<'a>>) -> Option<&'r Raw<'a>> {
+    match inner? {
+        Inner::Raw(raw) => Some(raw),
+        Inner::Object(_) | Inner::Plain(_) => None,
+    }
+}
+
 fn read_image(raw: &Raw<'_>, notes: &mut Notes) -> Option<Source> {
     if let Some(url) = raw.as_str() {
         notes.mark(PLAIN);
         return Some(source_of(url, None, notes));
     }
     let mut image: Medium<'_> = read_raw(&raw.0)?;
-    let url = image.url.take()?.0;
+    let url = image.url.take()?.into_text();
     notes.keep_inner("image_url", image.leftovers());
     Some(source_of(url, None, notes))
 }
@@ -155,11 +163,10 @@ fn read_file(inner: &mut Option<Box<Medium<'_>>>, notes: &mut Notes) -> Option<(
     let file = inner.as_mut()?;
     let source = match &file.file_data {
         // Nobody is known to take an address here.
-        Some(data) if data.as_str().starts_with("http") => return None,
-        Some(data) => source_of(data.0.clone(), Some("application/pdf"), notes),
+        Some(Address::Text(text)) if text.as_str().starts_with("http") => return None,
+        Some(_) => source_of(file.file_data.take()?.into_text(), Some("application/pdf"), notes),
         None => Source::File { id: file.file_id.take()?.into_string(), media_type: None },
     };
-    file.file_data = None;
     let name = file.filename.take().map(WireText::into_string);
     notes.keep_inner("file", inner.take()?.leftovers());
     Some((source, name))
@@ -211,12 +218,8 @@ fn source_of(text: Cow<'_, str>, bare: Option<&str>, notes: &mut Notes) -> Sourc
     }
 }
 
-fn data_head(media_type: &str) -> String {
-    format!("data:{media_type};base64,")
-}
-
 /// The text that stands for a source: its URL, or its bytes, mostly as a data URL.
-fn text_of<'a>(source: &'a Source, data: &ProviderData) -> Option<WireText<'a>> {
+fn text_of<'a>(source: &'a Source, data: &'a ProviderData) -> Option<Address<'a>> {
     match source {
         Source::Url { url, .. } => Some(url.as_str().into()),
         Source::Base64 { data: bytes, .. } if shape(data).flag(BARE) => Some(bytes.as_str().into()),
@@ -224,9 +227,8 @@ fn text_of<'a>(source: &'a Source, data: &ProviderData) -> Option<WireText<'a>> 
             let head = shape(data)
                 .str(DATA_HEAD)
                 .filter(|head| head.strip_prefix("data:").and_then(|rest| rest.split(';').next()) == Some(media_type));
-            let mut url = head.map_or_else(|| data_head(media_type), Cow::into_owned);
-            url.push_str(bytes);
-            Some(url.into())
+            let head = head.unwrap_or_else(|| data_head(media_type).into());
+            Some(Address::Bytes { head, base64: bytes.into() })
         }
         Source::Text { .. } | Source::File { .. } => None,
     }
@@ -252,9 +254,10 @@ pub(super) fn encode(block: &Block, side: Side, state: StateUse) -> Option<Item<
         Block::Image(image) => {
             let url = text_of(&image.source, &image.provider_data)?;
             let image_url = if shape(&image.provider_data).flag(PLAIN) {
-                Raw::of(&url)
+                Inner::Plain(url)
             } else {
-                Raw::of(&Medium { url: Some(url), ..medium(&image.provider_data, side, "image_url") })
+                let inner = medium(&image.provider_data, side, "image_url");
+                Inner::Object(Box::new(Medium { url: Some(url), ..inner }))
             };
             Part { kind: Some("image_url".into()), image_url: Some(image_url), ..Part::default() }
         }
@@ -297,10 +300,10 @@ fn medium<'a>(data: &'a ProviderData, side: Side, name: &str) -> Medium<'a> {
     Medium { rest: notes::inner(notes::extra(data, side), name), ..Medium::default() }
 }
 
-fn write_audio(audio: &Audio, side: Side) -> Option<Raw<'static>> {
+fn write_audio(audio: &Audio, side: Side) -> Option<Inner<'_>> {
     let shape = shape(&audio.provider_data);
     if shape.flag(PLAIN) {
-        return text_of(&audio.source, &audio.provider_data).map(|text| Raw::of(&text));
+        return text_of(&audio.source, &audio.provider_data).map(Inner::Plain);
     }
     let Source::Base64 { media_type, data } = &audio.source else { return None };
     let kept = shape.get(FORMAT);
@@ -311,7 +314,7 @@ fn write_audio(audio: &Audio, side: Side) -> Option<Raw<'static>> {
         None => Some(audio_format(media_type).into()),
     };
     let inner = medium(&audio.provider_data, side, "input_audio");
-    Some(Raw::of(&Medium { data: Some(data.as_str().into()), format, ..inner }))
+    Some(Inner::Object(Box::new(Medium { data: Some(data.as_str().into()), format, ..inner })))
 }
 
 fn write_document(document: &Document, side: Side) -> Option<Part<'_>> {

@@ -5,9 +5,11 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::json::loose::{Item, Words};
+use crate::dialect::media::Address;
+use crate::json::loose::{Item, Loose, Odd, Words};
 use crate::json::many::Many;
 use crate::json::wire::{Raw, Rest, Text};
 
@@ -65,21 +67,21 @@ loose! {
         /// A text, or a list of texts.
         thinking "thinking": Option<Raw<'a>>,
         /// An object, or a plain address.
-        image_url "image_url": Option<Raw<'a>>,
+        image_url "image_url": Option<Inner<'a>>,
         /// An object, or plain data.
-        input_audio "input_audio": Option<Raw<'a>>,
+        input_audio "input_audio": Option<Inner<'a>>,
         file "file": Option<Box<Medium<'a>>>,
-        document_url "document_url": Option<Text<'a>>,
+        document_url "document_url": Option<Address<'a>>,
         document_name "document_name": Option<Text<'a>>,
     }
 
     /// The inner object of a part with a medium.
     pub(super) struct Medium<'a> {
-        url "url": Option<Text<'a>>,
+        url "url": Option<Address<'a>>,
         data "data": Option<Text<'a>>,
         format "format": Option<Text<'a>>,
         filename "filename": Option<Text<'a>>,
-        file_data "file_data": Option<Text<'a>>,
+        file_data "file_data": Option<Address<'a>>,
         file_id "file_id": Option<Text<'a>>,
     }
 
@@ -125,6 +127,38 @@ loose! {
         /// A text, or the object that some send.
         arguments "arguments": Option<Raw<'a>>,
         input "input": Option<Text<'a>>,
+    }
+}
+
+/// What a part has of a medium: an object, or plain text.
+#[derive(Debug, Clone)]
+pub(super) enum Inner<'a> {
+    /// As it came.
+    Raw(Raw<'a>),
+    Object(Box<Medium<'a>>),
+    Plain(Address<'a>),
+}
+
+impl<'a> Loose<'a> for Option<Inner<'a>> {
+    fn fill<D: Deserializer<'a>>(&mut self, deserializer: D) -> Result<Odd<'a>, D::Error> {
+        let mut raw: Option<Raw<'a>> = None;
+        let odd = raw.fill(deserializer)?;
+        *self = raw.map(Inner::Raw);
+        Ok(odd)
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+}
+
+impl Serialize for Inner<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Inner::Raw(raw) => raw.serialize(serializer),
+            Inner::Object(object) => object.serialize(serializer),
+            Inner::Plain(text) => text.serialize(serializer),
+        }
     }
 }
 

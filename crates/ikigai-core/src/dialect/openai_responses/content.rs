@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::wire::{self, Content, Entry, Many, word};
 use super::{DIALECT, hosted, items};
+use crate::dialect::media::Address;
 use crate::json::loose::Loose as _;
 use crate::json::wire::{Raw, Rest, Text as Words};
 use crate::span::Ruler;
@@ -132,7 +133,7 @@ fn read_citations(list: &Raw<'_>, text: &str) -> Vec<Citation> {
 fn file(mut part: wire::Part<'_>) -> Block {
     let mut data = ProviderData::default();
     let source = match part.file_data.take() {
-        Some(bytes) => from_data_url(bytes.into_string()).unwrap_or_else(|bytes| {
+        Some(bytes) => from_data_url(bytes.into_text().into_owned()).unwrap_or_else(|bytes| {
             data.set_part(DIALECT, Part::Shape, "bare_data", true);
             let guess = mime_guess::from_path(word(&part.filename)).first_raw();
             Source::Base64 { media_type: guess.unwrap_or("application/octet-stream").to_owned(), data: bytes }
@@ -168,8 +169,8 @@ fn breakpoint(mark: Option<Raw<'_>>, data: &mut ProviderData) -> Option<CacheHin
     Some(CacheHint::default())
 }
 
-fn linked(url: &mut Option<Words<'_>>) -> Option<Source> {
-    let url = url.take()?.into_string();
+fn linked(url: &mut Option<Address<'_>>) -> Option<Source> {
+    let url = url.take()?.into_text().into_owned();
     Some(from_data_url(url).unwrap_or_else(|url| Source::Url { url, media_type: None }))
 }
 
@@ -234,7 +235,7 @@ pub(super) fn encode_image(image: &Image, keep: Keep) -> Option<wire::Part<'_>> 
     let rest = own_fields(&image.provider_data, keep);
     let mut part = wire::Part { kind: Some("input_image".into()), rest, ..wire::Part::default() };
     match &image.source {
-        Source::Base64 { media_type, data } => part.image_url = Some(data_url(media_type, data)),
+        Source::Base64 { media_type, data } => part.image_url = Some(Address::data(media_type, data)),
         Source::Url { url, .. } => part.image_url = Some(url.as_str().into()),
         Source::File { id, .. } => part.file_id = Some(id.as_str().into()),
         Source::Text { .. } => return None,
@@ -250,11 +251,11 @@ pub(super) fn encode_file(document: &Document, keep: Keep) -> wire::Part<'_> {
     let own_name = document.name.as_deref().map(Words::from);
     match &document.source {
         Source::Base64 { media_type, data } => {
-            let data = if shape.flag("bare_data") { data.as_str().into() } else { data_url(media_type, data) };
+            let data = if shape.flag("bare_data") { data.as_str().into() } else { Address::data(media_type, data) };
             let place = if shape.get("data_in").is_some() { &mut part.file_url } else { &mut part.file_data };
             *place = Some(data);
         }
-        Source::Text { media_type, text } => part.file_data = Some(data_url(media_type, &STANDARD.encode(text))),
+        Source::Text { media_type, text } => part.file_data = Some(Address::data(media_type, STANDARD.encode(text))),
         Source::Url { url, .. } => part.file_url = Some(url.as_str().into()),
         Source::File { id, .. } => part.file_id = Some(id.as_str().into()),
     }
@@ -267,10 +268,6 @@ pub(super) fn encode_file(document: &Document, keep: Keep) -> wire::Part<'_> {
         Source::Url { .. } | Source::File { .. } => None,
     };
     part
-}
-
-fn data_url(media_type: &str, data: &str) -> Words<'static> {
-    format!("data:{media_type};base64,{data}").into()
 }
 
 /// The text alone, where a part has nothing else to say.

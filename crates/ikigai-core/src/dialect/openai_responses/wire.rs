@@ -3,6 +3,7 @@
 
 use serde_json::value::RawValue;
 
+use crate::dialect::media::Address;
 use crate::json::loose;
 use crate::json::wire::{Raw, Text};
 
@@ -56,9 +57,9 @@ loose! {
         refusal "refusal": Option<Text<'a>>,
         annotations "annotations": Option<Raw<'a>>,
         logprobs "logprobs": Option<Raw<'a>>,
-        image_url "image_url": Option<Text<'a>>,
-        file_data "file_data": Option<Text<'a>>,
-        file_url "file_url": Option<Text<'a>>,
+        image_url "image_url": Option<Address<'a>>,
+        file_data "file_data": Option<Address<'a>>,
+        file_url "file_url": Option<Address<'a>>,
         file_id "file_id": Option<Text<'a>>,
         filename "filename": Option<Text<'a>>,
         prompt_cache_breakpoint "prompt_cache_breakpoint": Option<Raw<'a>>,

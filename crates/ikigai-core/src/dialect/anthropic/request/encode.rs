@@ -71,7 +71,13 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _: &Limits) -> Result<WireRequ
         note_foreign_parameters(fitted, &mut losses);
     }
     let (path, headers) = envelope(fitted, path, &betas);
-    Ok(WireRequest { path, headers, body: write_within(&body, fitted.bytes()), losses, names: crate::wire::ToolNames::default() })
+    Ok(WireRequest {
+        path,
+        headers,
+        body: write_within(&body, fitted.bytes()),
+        losses,
+        names: crate::wire::ToolNames::default(),
+    })
 }
 
 /// The form of the answer.

@@ -50,7 +50,13 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, limits: &Limits) -> Result<Wir
     if as_it_came {
         body.model = shape.str(BODY_MODEL).map(Text);
     }
-    Ok(WireRequest { path, headers: Vec::new(), body: write_within(&body, fitted.bytes()), losses, names: ToolNames::default() })
+    Ok(WireRequest {
+        path,
+        headers: Vec::new(),
+        body: write_within(&body, fitted.bytes()),
+        losses,
+        names: ToolNames::default(),
+    })
 }
 
 /// `/models/{model}:{method}`, below a base URL that ends in the version. Streams are always asked for as events.

@@ -44,7 +44,13 @@ pub(crate) fn encode_request(fitted: &Fitted<'_>, _limits: &Limits) -> Result<Wi
     }
     put_extra(fitted, rest);
     let path = "/chat/completions".to_owned();
-    Ok(WireRequest { path, headers: Vec::new(), body: write_within(&body, fitted.bytes()), losses, names: ToolNames::default() })
+    Ok(WireRequest {
+        path,
+        headers: Vec::new(),
+        body: write_within(&body, fitted.bytes()),
+        losses,
+        names: ToolNames::default(),
+    })
 }
 
 /// How the request was spelled, where that is followed.
