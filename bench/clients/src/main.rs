@@ -4,7 +4,8 @@
 //!
 //! ```text
 //! ikigai-bench-clients serve DELTAS whole|pieces     a simulator whose answers have so many deltas; prints its address
-//! ikigai-bench-clients ask DIALECT ADDRESS           one streamed answer; prints what came, and the allocations
+//! ikigai-bench-clients ask DIALECT ADDRESS           one streamed answer; prints what came (deltas, bytes), the allocations,
+//!                                                    the processor time in µs and the most memory in KB
 //! ```
 
 #![forbid(unsafe_code)]
@@ -15,6 +16,9 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[cfg(feature = "async-openai")]
 #[path = "clients/async_openai.rs"]
+mod client;
+#[cfg(feature = "bare")]
+#[path = "clients/bare.rs"]
 mod client;
 #[cfg(feature = "genai")]
 #[path = "clients/genai.rs"]
@@ -34,11 +38,12 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 type Failure = Box<dyn std::error::Error>;
 
 /// Which API is spoken.
-#[cfg_attr(feature = "serve", expect(dead_code, reason = "the simulator speaks both"))]
+#[cfg_attr(feature = "serve", expect(dead_code, reason = "the simulator speaks all of them"))]
 #[derive(Debug, Clone, Copy)]
 enum Dialect {
     Anthropic,
     OpenaiChat,
+    OpenaiResponses,
 }
 
 /// What came of an answer.
@@ -71,15 +76,25 @@ fn main() -> Result<(), Failure> {
             let dialect = match *dialect {
                 "anthropic" => Dialect::Anthropic,
                 "openai-chat" => Dialect::OpenaiChat,
+                "openai-responses" => Dialect::OpenaiResponses,
                 other => return Err(format!("no such dialect: {other}").into()),
             };
             let region = stats_alloc::Region::new(ALLOCATOR);
             let came = runtime.block_on(client::ask(dialect, address))?;
             let counted = region.change();
             let allocations = counted.allocations + counted.reallocations;
-            println!("{} {} {allocations} {}", came.deltas, came.bytes, counted.bytes_allocated);
+            let cpu = cpu_time::ProcessTime::now().as_duration().as_micros();
+            println!("{} {} {allocations} {cpu} {}", came.deltas, came.bytes, peak_memory()?);
             Ok(())
         }
         _ => Err("see the first lines of src/main.rs".into()),
     }
+}
+
+/// The most memory that was resident, in KB.
+#[cfg(not(feature = "serve"))]
+fn peak_memory() -> Result<u64, Failure> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).ok_or("no VmHWM")?;
+    Ok(line.trim().trim_end_matches(" kB").parse()?)
 }

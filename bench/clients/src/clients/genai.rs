@@ -12,6 +12,7 @@ pub(crate) async fn ask(dialect: Dialect, address: &str) -> Result<Came, Failure
     let (adapter, name) = match dialect {
         Dialect::Anthropic => (AdapterKind::Anthropic, "claude-sonnet-4-5"),
         Dialect::OpenaiChat => (AdapterKind::OpenAI, "gpt-4.1"),
+        Dialect::OpenaiResponses => (AdapterKind::OpenAIResp, "gpt-4.1"),
     };
     let endpoint = Endpoint::from_owned(format!("{address}/v1/"));
     let resolver = ServiceTargetResolver::from_resolver_fn(

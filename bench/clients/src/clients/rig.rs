@@ -19,6 +19,7 @@ pub(crate) async fn ask(dialect: Dialect, address: &str) -> Result<Came, Failure
             let client = OpenAIConfig::new("key").with_base_url(format!("{address}/v1")).client();
             read(client.chat("gpt-4.1").stream(request)?).await
         }
+        Dialect::OpenaiResponses => Err("rig is asked over Chat Completions and Messages only".into()),
     }
 }
 
