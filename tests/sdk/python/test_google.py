@@ -146,6 +146,31 @@ def test_embeddings():
     assert [len(item.values) for item in two.embeddings] == [3072, 3072]
 
 
+def test_pictures_are_drawn():
+    config = types.GenerateContentConfig(response_modalities=["TEXT", "IMAGE"], image_config=types.ImageConfig(aspect_ratio="3:2"))
+    drawn = client.models.generate_content(model="gemini-2.5-flash-image", contents="a fox", config=config)
+    text, picture = drawn.candidates[0].content.parts
+    assert (text.text, picture.inline_data.mime_type) == ("Here is your picture.", "image/png")
+    assert picture.inline_data.data.startswith(b"\x89PNG\r\n\x1a\n")
+    assert drawn.usage_metadata.candidates_tokens_details[0].modality == types.MediaModality.IMAGE
+    with pytest.raises(errors.ClientError):
+        client.models.generate_content(model="gemini-2.5-pro", contents="a fox", config=config)
+
+
+def test_speech_is_spoken_and_written_down():
+    voice = types.VoiceConfig(prebuilt_voice_config=types.PrebuiltVoiceConfig(voice_name="Kore"))
+    config = types.GenerateContentConfig(response_modalities=["AUDIO"], speech_config=types.SpeechConfig(voice_config=voice))
+    spoken = client.models.generate_content(
+        model="gemini-2.5-flash-preview-tts", contents="Say cheerfully: Have a wonderful day!", config=config
+    )
+    sound = spoken.candidates[0].content.parts[0].inline_data
+    assert sound.mime_type == "audio/L16;codec=pcm;rate=24000"
+    heard = client.models.generate_content(
+        model=MODEL, contents=[types.Part.from_bytes(data=sound.data, mime_type="audio/wav"), "Transcribe this audio."]
+    )
+    assert heard.text == "Have a wonderful day!"
+
+
 def test_models_are_listed():
     assert "models/" + MODEL in [model.name for model in client.models.list()]
 
