@@ -1,11 +1,13 @@
 import base64
+import io
 import json
+import wave
 
 import openai
 import pytest
 from pydantic import BaseModel
 
-from conftest import FILLED, PEOPLE, PNG, STEPS, URL, WEATHER, WRITTEN, post, received
+from conftest import FILLED, PEOPLE, PNG, STEPS, URL, WEATHER, WRITTEN, png_size, post, received
 
 client = openai.OpenAI(api_key="key", base_url=URL + "/v1", max_retries=0)
 MODEL = "gpt-4.1"
@@ -141,7 +143,7 @@ def test_embeddings_in_both_encodings():
 
 def test_pictures_are_drawn():
     drawn = client.images.generate(model="gpt-image-2", prompt="a fox", n=2, size="1536x1024")
-    assert [base64.b64decode(image.b64_json)[:8] for image in drawn.data] == [b"\x89PNG\r\n\x1a\n"] * 2
+    assert [png_size(base64.b64decode(image.b64_json)) for image in drawn.data] == [(64, 42)] * 2
     assert (drawn.size, drawn.usage.output_tokens_details.image_tokens) == ("1536x1024", drawn.usage.output_tokens)
     legacy = client.images.generate(model="dall-e-2", prompt="a fox", response_format="url")
     assert legacy.data[0].url.startswith("https://")
@@ -165,6 +167,10 @@ def test_pictures_are_changed():
 def test_speech_is_spoken_and_written_down(form, head):
     spoken = client.audio.speech.create(model="gpt-4o-mini-tts", voice="coral", input="Good morning.", response_format=form)
     assert spoken.content.startswith(head)
+    if form == "wav":
+        with wave.open(io.BytesIO(spoken.content)) as sound:
+            assert (sound.getnchannels(), sound.getsampwidth(), sound.getframerate()) == (1, 2, 24000)
+            assert sound.getnframes() >= 6000
     sound = (f"speech.{form}", spoken.content)
     heard = client.audio.transcriptions.create(model="whisper-1", file=sound, language="en")
     assert (heard.text, heard.usage.type) == ("Good morning.", "duration")
