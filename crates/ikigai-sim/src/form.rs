@@ -106,4 +106,20 @@ mod tests {
         let many = "--b-1\r\ncontent-disposition: form-data; name=a\r\n\r\nx\r\n".repeat(101) + "--b-1--";
         assert_eq!(read(KIND, many.as_bytes()), Err("there are too many parts"));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_form_is_survived(pieces in proptest::collection::vec(
+            proptest::sample::select(vec!["--b-1", "\r\n", "--", "content-disposition: form-data; name=", "\"", ";", ":", "x", "é"]),
+            0..20,
+        )) {
+            let _ = read(KIND, pieces.concat().as_bytes());
+        }
+
+        #[test]
+        fn any_sound_is_survived(sound: Vec<u8>, head in proptest::sample::select(vec!["", "RIFF....WAVE", "ID3.......COMM"])) {
+            let sound = [head.as_bytes(), &sound].concat();
+            let _ = (crate::audio::words(&sound), crate::audio::seconds(&sound));
+        }
+    }
 }
