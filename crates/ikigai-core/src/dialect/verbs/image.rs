@@ -103,6 +103,12 @@ impl From<&str> for ImageRequest {
     }
 }
 
+impl From<&String> for ImageRequest {
+    fn from(prompt: &String) -> Self {
+        ImageRequest::new(prompt)
+    }
+}
+
 impl From<String> for ImageRequest {
     fn from(prompt: String) -> Self {
         ImageRequest::new(prompt)

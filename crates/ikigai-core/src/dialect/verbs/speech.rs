@@ -93,6 +93,12 @@ impl From<&str> for SpeechRequest {
     }
 }
 
+impl From<&String> for SpeechRequest {
+    fn from(text: &String) -> Self {
+        SpeechRequest::new(text)
+    }
+}
+
 impl From<String> for SpeechRequest {
     fn from(text: String) -> Self {
         SpeechRequest::new(text)
