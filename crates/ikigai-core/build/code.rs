@@ -54,11 +54,12 @@ pub(crate) fn flag(value: Option<&Value>) -> Result<bool> {
 
 /// The words of each enum that the files name a variant of. A word that is missing here is an error with its file and row;
 /// one that is no variant does not compile.
-const WORDS: [(&str, &[&str]); 21] = [
+const WORDS: [(&str, &[&str]); 22] = [
     ("Auth", &["bearer", "x-api-key", "x-goog-api-key", "api-key", "google-oauth", "aws-sigv4", "none"]),
     ("StateScope", &["provider", "family", "model"]),
     ("ConverseFields", &["nothing", "anthropic", "nova", "reasoning_effort", "reasoning_config"]),
     ("Dialect", &["anthropic", "openai-chat", "openai-responses", "gemini", "bedrock-converse"]),
+    ("Drawing", &["usual", "predict", "ask_base64"]),
     ("ThinkingDisplay", &["always", "unless_hidden", "on_request", "never"]),
     ("ForcedTools", &["taken", "not_while_thinking", "refused"]),
     ("Level", &["none", "minimal", "low", "med", "high", "xhigh", "max"]),

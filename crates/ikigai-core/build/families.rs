@@ -24,7 +24,7 @@ enum Field {
     Means,
 }
 
-const RULES: [(&str, Field); 24] = [
+const RULES: [(&str, Field); 25] = [
     ("family", Field::Text),
     ("sampling", Field::Word("Sampling")),
     ("penalties", Field::Flag),
@@ -48,6 +48,7 @@ const RULES: [(&str, Field); 24] = [
     ("signatures_required", Field::Flag),
     ("json_schema_parameters", Field::Flag),
     ("converse", Field::Word("ConverseFields")),
+    ("drawing", Field::Word("Drawing")),
     ("max_output", Field::OptionalNumber),
 ];
 

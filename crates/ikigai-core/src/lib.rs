@@ -93,8 +93,9 @@ pub mod wire {
     #[cfg(feature = "server")]
     pub use crate::dialect::{EmbedRequest, StreamEncoder, VectorForm};
     pub use crate::dialect::{
-        Framing, Ids, Incoming, ListedModel, Reply, StreamDecoder, Target, Vectors, WireError, WireRequest,
-        WireResponse, duration_ms,
+        Framing, Ids, ImageRequest, Incoming, ListedModel, MediaFile, Picture, Pictures, Reply, SpeechRequest, Spoken,
+        StreamDecoder, Target, TranscribeRequest, Transcribed, Vectors, WireError, WireRequest, WireResponse,
+        duration_ms,
     };
     pub use crate::fit::ToolNames;
     pub use crate::sse::{Frame, Sse, SseError};

@@ -121,7 +121,7 @@ impl Limits {
         Err(limit_reached(format!("the answer adds up to more than {} bytes", self.body)))
     }
 
-    fn check_size(&self, body: &[u8], kind: ErrorKind, what: &str) -> Result<(), Error> {
+    pub(crate) fn check_size(&self, body: &[u8], kind: ErrorKind, what: &str) -> Result<(), Error> {
         if body.len() > self.body {
             let (size, most) = (body.len(), self.body);
             return Err(reached(kind, format!("the {what} has {size} bytes; the limit is {most}")));

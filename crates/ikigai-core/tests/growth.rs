@@ -11,7 +11,7 @@ use cpu_time::ThreadTime;
 use ikigai_core::catalog::rules_for;
 use ikigai_core::provider::Quirks;
 use ikigai_core::server::{Delivery, Envelope, Watch};
-use ikigai_core::wire::{Ids, Incoming, Reply, StreamDecoder, StreamEncoder, Target, WireRequest};
+use ikigai_core::wire::{Ids, Incoming, Reply, StreamDecoder, StreamEncoder, Target, TranscribeRequest, WireRequest};
 use ikigai_core::{Block, Dialect, Event, FinishReason, Limits, Message, ProviderData, Request, Response, Role, Tool};
 use serde_json::{Map, Value, json};
 
@@ -367,4 +367,16 @@ fn unknown_fields_of_requests() {
             drop(Envelope::read(body).map(|envelope| envelope.clashes().len()));
         });
     }
+}
+
+/// A file full of what could be the boundary of the form that it goes in.
+#[test]
+fn forms() {
+    let make = |n: usize| {
+        let sound: String = (0..100 * n).map(|number| format!("ikigai-boundary-{number:016x}")).collect();
+        TranscribeRequest::new(sound, "audio/wav")
+    };
+    grows_linearly("forms", 16, make, |request| {
+        Dialect::OpenaiChat.transcribe_request("whisper-1", request).unwrap().unwrap();
+    });
 }

@@ -123,6 +123,7 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
         Verb::ListModels => Ok(verbs::list(&call.endpoint, state)),
         Verb::GetModel => verbs::get(&call.endpoint, state).map_err(Into::into),
         Verb::RetrieveResponse { .. } | Verb::DeleteResponse { .. } => Err(verbs::stored().into()),
+        Verb::Draw | Verb::Edit | Verb::Predict | Verb::Speak | Verb::Transcribe => Err(verbs::media().into()),
     };
     match outcome {
         Ok(response) => {

@@ -183,6 +183,12 @@ fn listed(id: String, facts: &Facts) -> ListedModel {
     model
 }
 
+/// The error of pictures and sounds, which are not passed on.
+pub(crate) fn media() -> Error {
+    let message = "the gateway does not pass on image generation, speech and transcription; ask the provider itself";
+    Error::new(ErrorKind::NotFound, message)
+}
+
 /// The error of answers that a provider has stored.
 pub(crate) fn stored() -> Error {
     let message = "the gateway cannot access answers stored by a provider; send the whole conversation instead";

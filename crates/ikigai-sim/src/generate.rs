@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::as_sent::as_sent;
 use crate::deliver::Answer;
 use crate::fault::Fault;
+use crate::media::Wish;
 use crate::memory::Memory;
 use crate::order::{Order, signed_at_the_end};
 use crate::script::Scripted;
@@ -40,6 +41,7 @@ fn attempt(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Result<(Answer,
     let body: Value = serde_json::from_slice(&call.body).map_err(|error| not_json(dialect, &error))?;
     let target = call.target();
     strict::check(dialect, &Wire { path: &target, headers: &call.headers, body: &body, memory })?;
+    let wish = Wish::of(dialect, &body);
     let kept = stored::wanted(dialect, &body);
     // The Responses API then leaves out the beginning of a conversation that is too long.
     let truncates = dialect == Dialect::OpenaiResponses && body.get("truncation").is_some_and(|wish| wish == "auto");
@@ -56,7 +58,10 @@ fn attempt(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Result<(Answer,
     let talk = Talk { dialect, seed, memory };
     let (mut response, order, fault) = match memory.scripted(dialect, &request, &call.headers) {
         Some(scripted) => (from_script(&scripted, &request, &talk), scripted.order(), scripted.fault),
-        None => (talk::answer(&request, &talk), Order::OneByOne, None),
+        None => {
+            let made = wish.map(|wish| wish.response(&request, &talk));
+            (made.unwrap_or_else(|| talk::answer(&request, &talk)), Order::OneByOne, None)
+        }
     };
     if response.model.is_empty() {
         response.model.clone_from(&request.model);

@@ -13,6 +13,7 @@
 #![forbid(unsafe_code)]
 
 mod as_sent;
+mod audio;
 mod auth;
 mod bounded;
 mod control;
@@ -21,22 +22,29 @@ mod deliver;
 mod embed;
 mod exchange;
 mod fault;
+mod form;
 mod generate;
+mod image;
 mod log;
+mod media;
 mod memory;
 mod models;
 mod net;
 mod order;
+mod png;
 mod record;
 mod replay;
 mod script;
 mod seals;
 mod service;
 mod sim;
+mod speech;
 mod stored;
 mod strict;
 mod talk;
+mod transcribe;
 mod tree;
+mod wishes;
 
 pub use fault::{Fault, FaultRule, UnknownFault};
 pub use log::Received;

@@ -1,6 +1,6 @@
 //! Which models there are, and how each API lists them.
 
-use ikigai_core::catalog::{Catalog, Facts, Rules, rules_for};
+use ikigai_core::catalog::{Catalog, Facts, Modality, Rules, rules_for};
 use ikigai_core::wire::WireError;
 use ikigai_core::{Dialect, ErrorKind};
 use serde_json::{Value, json};
@@ -23,7 +23,12 @@ const RETIRED_OPENAI: &[&str] = &[
     "gpt-4.1",
     "gpt-5.6",
     "gpt-image-",
+    "chatgpt-image-",
+    "dall-e-",
+    "gpt-transcribe",
     "text-embedding-",
+    "tts-1",
+    "whisper-1",
 ];
 const RETIRED_GOOGLE: &[&str] = &[
     "gemini-1.0-",
@@ -33,6 +38,7 @@ const RETIRED_GOOGLE: &[&str] = &[
     "gemini-exp-",
     "gemini-3-",
     "gemini-embedding-",
+    "imagen-",
     "text-embedding-004",
     "gemma-",
     "learnlm-",
@@ -75,6 +81,11 @@ const OPEN: &[&str] = &[
     "voyage",
     "gte",
     "e5",
+    "whisper",
+    "flux",
+    "stable-diffusion",
+    "kokoro",
+    "orpheus",
 ];
 
 fn listed(provider: &str, model: &str) -> bool {
@@ -122,6 +133,14 @@ const VARIANTS: &[&str] = &[
     "small",
     "large",
     "ada",
+    "generate",
+    "fast",
+    "ultra",
+    "sunburst",
+    "flare",
+    "hd",
+    "transcribe",
+    "diarize",
 ];
 
 /// Does a name begin with one of these, and go on with nothing but versions, dates and known words?
@@ -149,14 +168,32 @@ pub(crate) fn openai_has(model: &str) -> bool {
         || *rules_for(model) != Rules::default()
 }
 
-/// Is it a model that only makes vectors?
-pub(crate) fn only_embeds(model: &str) -> bool {
-    model.starts_with("text-embedding-")
+/// Is it one of OpenAI's models that are not made for answers: for vectors, pictures or sounds?
+pub(crate) fn never_chats(model: &str) -> bool {
+    let beginnings =
+        ["text-embedding-", "gpt-image-", "chatgpt-image-", "dall-e-", "gpt-transcribe", "tts-1", "whisper-1"];
+    begins(model, &beginnings)
+        || (model.starts_with("gpt-4o") && (model.contains("-tts") || model.contains("-transcribe")))
+}
+
+/// Does one of Google's models draw, by what is known about it or by its name?
+pub(crate) fn google_draws(model: &str) -> bool {
+    google_writes(model, Modality::Image) || model.contains("image")
+}
+
+/// Does one of Google's models speak?
+pub(crate) fn google_speaks(model: &str) -> bool {
+    google_writes(model, Modality::Audio) || model.contains("-tts") || model.contains("native-audio")
+}
+
+fn google_writes(model: &str, modality: Modality) -> bool {
+    Catalog::shared().find(Some("google"), model).is_some_and(|facts| facts.output.contains(&modality))
 }
 
 /// Is a name one of OpenAI's own? The open weights are not: others serve them.
 pub(crate) fn is_openais(model: &str) -> bool {
-    begins(model, &["gpt-", "o1", "o3", "o4", "chatgpt-", "codex-", "text-embedding-"]) && !model.starts_with("gpt-oss")
+    let own = ["gpt-", "o1", "o3", "o4", "chatgpt-", "codex-", "text-embedding-", "dall-e-", "tts-1", "whisper-1"];
+    begins(model, &own) && !model.starts_with("gpt-oss")
 }
 
 /// Was there ever such a model at Google?

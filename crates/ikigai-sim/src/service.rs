@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use crate::net::Breaker;
 use crate::replay::Recordings;
 use crate::sim::Source;
-use crate::{auth, control, count, embed, generate, models, stored};
+use crate::{auth, control, count, embed, generate, image, models, speech, stored, transcribe};
 
 /// The largest body that is read. Anthropic's limit is the smallest of the providers', at 32 MB.
 const LARGEST: usize = 32 << 20;
@@ -169,7 +169,8 @@ fn respond(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Outcome {
         return memory.canned(endpoint.dialect, wants_stream(endpoint, &call.body), make).into();
     }
     memory.log(Entry::of(call));
-    if holds_too_much(&call.body) {
+    let is_form = matches!(endpoint.verb, Verb::Edit | Verb::Transcribe);
+    if !is_form && holds_too_much(&call.body) {
         let message = format!("the request has more than {MOST_VALUES} JSON values");
         return Answer::from(refuse(endpoint.dialect, ErrorKind::InvalidRequest, message)).into();
     }
@@ -206,7 +207,7 @@ fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<
         return (status_answer(dialect, status, retry_after_ms).into(), None);
     }
     // The body names the model for all but Google's.
-    if let (Verb::Embed | Verb::EmbedBatch, Some(model)) = (&endpoint.verb, &endpoint.model)
+    if let (Verb::Embed | Verb::EmbedBatch | Verb::Predict, Some(model)) = (&endpoint.verb, &endpoint.model)
         && let Err(refusal) = models::check(dialect, model)
     {
         return (refusal.into(), None);
@@ -216,6 +217,11 @@ fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<
         Verb::CountTokens => (count::answer(dialect, call), None),
         Verb::Embed => (embed::answer(dialect, call, memory.config.seed), None),
         Verb::EmbedBatch => (embed::batch(call, memory.config.seed), None),
+        Verb::Draw => (image::draw(call), None),
+        Verb::Edit => (image::edit(call), None),
+        Verb::Predict => (image::predict(call, endpoint.model.as_deref().unwrap_or_default()), None),
+        Verb::Speak => (speech::answer(call), None),
+        Verb::Transcribe => (transcribe::answer(call), None),
         Verb::ListModels | Verb::GetModel => (models::answer(dialect, endpoint.model.as_deref(), call), None),
         Verb::RetrieveResponse { id } => (stored::retrieve(memory, id), None),
         Verb::DeleteResponse { id } => (stored::delete(memory, id), None),

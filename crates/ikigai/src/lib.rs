@@ -26,6 +26,8 @@
 //! | get a Rust value | [`Model::extract`] |
 //! | send pictures and documents | [`Attach`] |
 //! | turn texts into vectors | [`embed`], [`Model::embed`] |
+//! | draw pictures | [`Model::draw`] |
+//! | read aloud, write speech down | [`Model::speak`], [`Model::transcribe`] |
 //! | count tokens, list models | [`Model::count_tokens`], [`Client::models`] |
 //! | see what would be sent | [`Model::preview`] |
 //! | set keys, addresses, proxies, retries | [`Client::builder`] |
@@ -80,7 +82,7 @@ pub use hook::Hook;
 pub use ikigai_core::catalog::{Catalog, Cost, Facts, FileError, Modality, Money, Prices, Status};
 pub use ikigai_core::provider::{Auth, Provider, ProviderSetupError, Providers, Quirks, Registry};
 pub use ikigai_core::validate::{ArgumentChecker, Invalid, Problem};
-pub use ikigai_core::wire::ListedModel;
+pub use ikigai_core::wire::{ImageRequest, ListedModel, MediaFile, Picture, SpeechRequest, TranscribeRequest};
 pub use ikigai_core::{
     Audio, Block, BlockKind, BuiltIn, CacheHint, CacheOptions, Chunk, Citation, CitedSource, CodeExecution, Collector,
     Content, Dialect, Document, ErrorKind, Event, FileSearch, FinishReason, Footnotes, FoundSource, Function, Image,
@@ -98,7 +100,7 @@ pub use stream::AnswerStream;
 pub use tools::tool;
 pub use tools::{Approval, Callable, ExecuteError, Hints, tool_call};
 pub use upstream::{Exchange, RateLimit, RateLimits, Retry, Upstream, Wanted};
-pub use verbs::{Embeddings, Preview, TokenCount, estimate_tokens};
+pub use verbs::{Embeddings, Images, Preview, Speech, TokenCount, Transcript, estimate_tokens};
 
 /// The format itself and its translations: the crate `ikigai-ai-core`, with what is not named here.
 pub use ikigai_core as format;

@@ -1,13 +1,14 @@
 //! Spans and metrics in the words of OpenTelemetry's conventions for generative AI.
 //!
 //! One span for each request to a model, tries and all: `gen_ai.chat` under the target `ikigai`; one for each call of a
-//! tool, `gen_ai.execute_tool`; one for texts that become vectors, `gen_ai.embeddings`. Metrics are events under
-//! the target `ikigai::metrics`, in the form that `tracing-opentelemetry`'s metrics layer takes. What is said stays out of
-//! both unless [`ClientBuilder::content_in_traces`](crate::ClientBuilder::content_in_traces) asks for it.
+//! tool, `gen_ai.execute_tool`; one for texts that become vectors, `gen_ai.embeddings`; one for pictures, speech and
+//! transcripts, `gen_ai.generate_content`. Metrics are events under the target `ikigai::metrics`, in the form that
+//! `tracing-opentelemetry`'s metrics layer takes. What is said stays out of both unless
+//! [`ClientBuilder::content_in_traces`](crate::ClientBuilder::content_in_traces) asks for it.
 
 use std::time::Duration;
 
-use ikigai_core::{ModelName, OutputFormat, Request, ToolCall};
+use ikigai_core::{ModelName, OutputFormat, Request, ToolCall, Usage};
 use tracing::field::Empty;
 use tracing::{Level, Span};
 
@@ -18,6 +19,9 @@ use crate::error::{Attempt, Error};
 use crate::tools::Output;
 use crate::upstream::Upstream;
 use crate::verbs::Embeddings;
+
+/// What the conventions call the making of something else than an answer.
+const MEDIA: &str = "generate_content";
 
 /// What the conventions call a provider, where that is not its id.
 const PROVIDERS: [(&str, &str); 11] = [
@@ -228,33 +232,44 @@ pub(crate) fn embeddings(upstream: &Upstream) -> Span {
 
 /// Texts are vectors now, or not.
 pub(crate) fn embedded(span: &Span, name: &ModelName, outcome: &Result<Embeddings, Error>, took: Duration) {
+    if let Some(vector) = outcome.as_ref().ok().and_then(|embeddings| embeddings.vectors.first()) {
+        span.record("gen_ai.embeddings.dimension.count", vector.len());
+    }
+    let usage = outcome.as_ref().map(|embeddings| embeddings.usage.as_ref());
+    finished(span, "embeddings", name, usage, took);
+}
+
+/// The span of a request for something else than an answer; `output` is what: `image`, `speech`, `text`.
+pub(crate) fn media(upstream: &Upstream, output: &str) -> Span {
+    let (name, (host, port)) = (upstream.model(), upstream.host().unzip());
+    tracing::info_span!(
+        target: "ikigai",
+        "gen_ai.generate_content",
+        otel.name = format!("{MEDIA} {}", name.id),
+        otel.kind = "client",
+        otel.status_code = Empty,
+        gen_ai.operation.name = MEDIA,
+        gen_ai.provider.name = provider(&name.provider),
+        gen_ai.request.model = name.id,
+        gen_ai.output.type = output,
+        gen_ai.usage.input_tokens = Empty,
+        gen_ai.usage.output_tokens = Empty,
+        error.type = Empty,
+        server.address = host,
+        server.port = port,
+    )
+}
+
+/// It was made, or not.
+pub(crate) fn made(span: &Span, name: &ModelName, outcome: Result<Option<&Usage>, &Error>, took: Duration) {
+    finished(span, MEDIA, name, outcome, took);
+}
+
+/// The end of an operation that is not a chat: what it took, or what failed.
+fn finished(span: &Span, operation: &str, name: &ModelName, outcome: Result<Option<&Usage>, &Error>, took: Duration) {
     let (provider, model, took) = (provider(&name.provider), name.id.as_str(), took.as_secs_f64());
-    match outcome {
-        Ok(embeddings) => {
-            if let Some(vector) = embeddings.vectors.first() {
-                span.record("gen_ai.embeddings.dimension.count", vector.len());
-            }
-            if let Some(usage) = &embeddings.usage {
-                span.record("gen_ai.usage.input_tokens", usage.prompt_tokens());
-                tracing::event!(
-                    target: "ikigai::metrics",
-                    Level::TRACE,
-                    histogram.gen_ai.client.token.usage = usage.prompt_tokens(),
-                    gen_ai.token.type = "input",
-                    gen_ai.operation.name = "embeddings",
-                    gen_ai.provider.name = provider,
-                    gen_ai.request.model = model,
-                );
-            }
-            tracing::event!(
-                target: "ikigai::metrics",
-                Level::TRACE,
-                histogram.gen_ai.client.operation.duration = took,
-                gen_ai.operation.name = "embeddings",
-                gen_ai.provider.name = provider,
-                gen_ai.request.model = model,
-            );
-        }
+    let usage = match outcome {
+        Ok(usage) => usage,
         Err(error) => {
             span.record("error.type", error.kind().as_str());
             span.record("otel.status_code", "ERROR");
@@ -262,11 +277,38 @@ pub(crate) fn embedded(span: &Span, name: &ModelName, outcome: &Result<Embedding
                 target: "ikigai::metrics",
                 Level::TRACE,
                 histogram.gen_ai.client.operation.duration = took,
-                gen_ai.operation.name = "embeddings",
+                gen_ai.operation.name = operation,
                 gen_ai.provider.name = provider,
                 gen_ai.request.model = model,
                 error.type = error.kind().as_str(),
             );
+            return;
+        }
+    };
+    if let Some(usage) = usage {
+        span.record("gen_ai.usage.input_tokens", usage.prompt_tokens());
+        span.record("gen_ai.usage.output_tokens", usage.completion_tokens());
+        let written = ("output", usage.completion_tokens());
+        let counts =
+            [("input", usage.prompt_tokens())].into_iter().chain(Some(written).filter(|(_, count)| *count > 0));
+        for (kind, tokens) in counts {
+            tracing::event!(
+                target: "ikigai::metrics",
+                Level::TRACE,
+                histogram.gen_ai.client.token.usage = tokens,
+                gen_ai.token.type = kind,
+                gen_ai.operation.name = operation,
+                gen_ai.provider.name = provider,
+                gen_ai.request.model = model,
+            );
         }
     }
+    tracing::event!(
+        target: "ikigai::metrics",
+        Level::TRACE,
+        histogram.gen_ai.client.operation.duration = took,
+        gen_ai.operation.name = operation,
+        gen_ai.provider.name = provider,
+        gen_ai.request.model = model,
+    );
 }

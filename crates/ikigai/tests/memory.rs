@@ -363,6 +363,52 @@ fn failures_lists_counts_and_vectors() {
 }
 
 #[test]
+fn pictures_and_sounds() {
+    const PAINTER: &str = "google:gemini-2.5-flash-image";
+    let gemini = |kind: &str, unit: &str| {
+        let beginning = format!(
+            "{{\"candidates\":[{{\"finishReason\":\"STOP\",\"content\":{{\"parts\":[{{\"inlineData\":{{\"mimeType\":\"{kind}\",\"data\":\""
+        );
+        made(&beginning, unit, 7 << 19, "\"}}]}}]}")
+    };
+    let cases = [
+        ("a picture", made("{\"data\":[{\"b64_json\":\"", "YWJj", 7 << 19, "\"}]}")),
+        ("a picture in another alphabet", made("{\"data\":[{\"b64_json\":\"", "-_-_", 7 << 19, "\"}]}")),
+        ("many pictures", made("{\"data\":[", "{\"b64_json\":\"YQ==\"},", 7 << 19, "{}]}")),
+        ("many keys", made("{", "\"a\":1,", 7 << 19, "\"a\":1}")),
+        ("a long failure", made("{\"error\":[", "1,", 100 << 10, "1]}")),
+        ("addresses", made("{\"data\":[", "{\"url\":\"a\"},", 7 << 19, "{}]}")),
+        ("tiny values", made("{\"x\":[", "1,", 7 << 19, "1],\"data\":[]}")),
+        ("a long text", made("{\"text\":\"", "word ", 7 << 19, "\"}")),
+        ("Gemini's picture", gemini("image/png", "YWJj")),
+        ("Gemini's picture in another alphabet", gemini("image/png", "-_-_")),
+        ("Gemini's sound", gemini("audio/L16;rate=24000", "YWJj")),
+        ("something else", made("", "abc ", 7 << 19, "")),
+    ];
+    for (case, body) in cases {
+        let client = Arc::new(client(Hostile { status: 200, headers: vec![], body }));
+        for name in ["openai:gpt-image-2", "google:imagen-4", PAINTER] {
+            let client = Arc::clone(&client);
+            within(&format!("{name} draws: {case}"), limits().body, || async move {
+                drop(client.model(name).unwrap().draw("a fox").await);
+            });
+        }
+        for name in ["openai:gpt-4o-mini-tts", PAINTER] {
+            let client = Arc::clone(&client);
+            within(&format!("{name} speaks: {case}"), limits().body, || async move {
+                drop(client.model(name).unwrap().speak("Hi").await);
+            });
+        }
+        for name in ["openai:whisper-1", PAINTER] {
+            let client = Arc::clone(&client);
+            within(&format!("{name} listens: {case}"), limits().body, || async move {
+                drop(client.model(name).unwrap().transcribe((*b"RIFF", "audio/wav")).await);
+            });
+        }
+    }
+}
+
+#[test]
 fn values_that_are_extracted() {
     let schema = serde_json::json!({"type": "object"});
     for size in [7 << 19, 100 << 10] {

@@ -2,7 +2,9 @@
 
 import json
 import os
+import struct
 import urllib.request
+import zlib
 
 import pytest
 
@@ -34,6 +36,21 @@ WRITTEN = (
     '{"type": "object", "properties": {"number": {"type": "integer"}, "city": {"type": "string"}}, "required": ["number", "city"]}'
 )
 FILLED = {"number": 4711, "city": "Bergen"}
+
+
+def png_size(data):
+    """The width and the height of a picture whose every byte is as the standard says."""
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    chunks, at = {}, 8
+    while at < len(data):
+        length, name = struct.unpack(">I4s", data[at : at + 8])
+        content = data[at + 8 : at + 8 + length]
+        assert struct.unpack(">I", data[at + 8 + length : at + 12 + length])[0] == zlib.crc32(name + content)
+        chunks[name], at = content, at + 12 + length
+    width, height, depth, colours = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
+    assert (depth, colours, list(chunks)) == (8, 2, [b"IHDR", b"IDAT", b"IEND"])
+    assert len(zlib.decompress(chunks[b"IDAT"])) == height * (1 + 3 * width)
+    return width, height
 
 
 def post(path, body=None):

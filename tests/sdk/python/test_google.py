@@ -6,7 +6,7 @@ from google import genai
 from google.genai import errors, types
 from pydantic import BaseModel
 
-from conftest import FILLED, PEOPLE, PNG, STEPS, URL, WEATHER, WRITTEN, post, received
+from conftest import FILLED, PEOPLE, PNG, STEPS, URL, WEATHER, WRITTEN, png_size, post, received
 
 client = genai.Client(api_key="key", http_options=types.HttpOptions(base_url=URL))
 MODEL = "gemini-2.5-flash"
@@ -144,6 +144,31 @@ def test_embeddings():
     assert [len(item.values) for item in one.embeddings] == [8]
     two = client.models.embed_content(model="gemini-embedding-001", contents=["a", "b"])
     assert [len(item.values) for item in two.embeddings] == [3072, 3072]
+
+
+def test_pictures_are_drawn():
+    config = types.GenerateContentConfig(response_modalities=["TEXT", "IMAGE"], image_config=types.ImageConfig(aspect_ratio="3:2"))
+    drawn = client.models.generate_content(model="gemini-2.5-flash-image", contents="a fox", config=config)
+    text, picture = drawn.candidates[0].content.parts
+    assert (text.text, picture.inline_data.mime_type) == ("Here is your picture.", "image/png")
+    assert png_size(picture.inline_data.data) == (64, 42)
+    assert drawn.usage_metadata.candidates_tokens_details[0].modality == types.MediaModality.IMAGE
+    with pytest.raises(errors.ClientError):
+        client.models.generate_content(model="gemini-2.5-pro", contents="a fox", config=config)
+
+
+def test_speech_is_spoken_and_written_down():
+    voice = types.VoiceConfig(prebuilt_voice_config=types.PrebuiltVoiceConfig(voice_name="Kore"))
+    config = types.GenerateContentConfig(response_modalities=["AUDIO"], speech_config=types.SpeechConfig(voice_config=voice))
+    spoken = client.models.generate_content(
+        model="gemini-2.5-flash-preview-tts", contents="Say cheerfully: Have a wonderful day!", config=config
+    )
+    sound = spoken.candidates[0].content.parts[0].inline_data
+    assert sound.mime_type == "audio/L16;codec=pcm;rate=24000"
+    heard = client.models.generate_content(
+        model=MODEL, contents=[types.Part.from_bytes(data=sound.data, mime_type="audio/wav"), "Transcribe this audio."]
+    )
+    assert heard.text == "Have a wonderful day!"
 
 
 def test_models_are_listed():

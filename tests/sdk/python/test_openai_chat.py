@@ -1,10 +1,13 @@
+import base64
+import io
 import json
+import wave
 
 import openai
 import pytest
 from pydantic import BaseModel
 
-from conftest import FILLED, PEOPLE, PNG, STEPS, URL, WEATHER, WRITTEN, post, received
+from conftest import FILLED, PEOPLE, PNG, STEPS, URL, WEATHER, WRITTEN, png_size, post, received
 
 client = openai.OpenAI(api_key="key", base_url=URL + "/v1", max_retries=0)
 MODEL = "gpt-4.1"
@@ -136,6 +139,48 @@ def test_embeddings_in_both_encodings():
         assert abs(a - b) < 1e-6
     short = client.embeddings.create(model="text-embedding-3-small", input="x", dimensions=8)
     assert len(short.data[0].embedding) == 8
+
+
+def test_pictures_are_drawn():
+    drawn = client.images.generate(model="gpt-image-2", prompt="a fox", n=2, size="1536x1024")
+    assert [png_size(base64.b64decode(image.b64_json)) for image in drawn.data] == [(64, 42)] * 2
+    assert (drawn.size, drawn.usage.output_tokens_details.image_tokens) == ("1536x1024", drawn.usage.output_tokens)
+    legacy = client.images.generate(model="dall-e-2", prompt="a fox", response_format="url")
+    assert legacy.data[0].url.startswith("https://")
+    with pytest.raises(openai.BadRequestError) as raised:
+        client.images.generate(model="gpt-image-2", prompt="a fox", response_format="b64_json")
+    assert (raised.value.param, raised.value.code) == ("response_format", "unknown_parameter")
+
+
+def test_pictures_are_changed():
+    first = base64.b64decode(client.images.generate(model="gpt-image-2", prompt="a fox").data[0].b64_json)
+    one = client.images.edit(model="gpt-image-2", prompt="at night", image=("fox.png", first, "image/png"))
+    files = [("a.png", first, "image/png"), ("b.png", first, "image/png")]
+    two = client.images.edit(model="gpt-image-2", prompt="at night", image=files, n=2)
+    assert (len(one.data), len(two.data)) == (1, 2)
+    assert two.usage.input_tokens_details.image_tokens == 2 * one.usage.input_tokens_details.image_tokens > 0
+    with pytest.raises(openai.BadRequestError):
+        client.images.edit(model="gpt-image-2", prompt="at night", image=("a.wav", b"RIFF", "audio/wav"))
+
+
+@pytest.mark.parametrize("form, head", [("mp3", b"ID3"), ("wav", b"RIFF")])
+def test_speech_is_spoken_and_written_down(form, head):
+    spoken = client.audio.speech.create(model="gpt-4o-mini-tts", voice="coral", input="Good morning.", response_format=form)
+    assert spoken.content.startswith(head)
+    if form == "wav":
+        with wave.open(io.BytesIO(spoken.content)) as sound:
+            assert (sound.getnchannels(), sound.getsampwidth(), sound.getframerate()) == (1, 2, 24000)
+            assert sound.getnframes() >= 6000
+    sound = (f"speech.{form}", spoken.content)
+    heard = client.audio.transcriptions.create(model="whisper-1", file=sound, language="en")
+    assert (heard.text, heard.usage.type) == ("Good morning.", "duration")
+    heard = client.audio.transcriptions.create(model="gpt-4o-transcribe", file=sound, response_format="json")
+    assert (heard.text, heard.usage.type) == ("Good morning.", "tokens")
+    assert client.audio.transcriptions.create(model="whisper-1", file=sound, response_format="text") == "Good morning.\n"
+    with client.audio.speech.with_streaming_response.create(model="tts-1", voice="alloy", input="Hi") as streamed:
+        assert b"".join(streamed.iter_bytes()).startswith(b"ID3")
+    with pytest.raises(openai.BadRequestError):
+        client.audio.speech.create(model="gpt-4o-mini-tts", voice="nobody", input="Hi")
 
 
 def test_models_are_listed():

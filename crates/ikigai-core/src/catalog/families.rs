@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{
-    ConverseFields, ForcedTools, Rules, Sampling, StateScope, ThinkingDetail, ThinkingDisplay, ThinkingKind,
+    ConverseFields, Drawing, ForcedTools, Rules, Sampling, StateScope, ThinkingDetail, ThinkingDisplay, ThinkingKind,
     ThinkingOff, ToolsInChat,
 };
 use crate::Level;

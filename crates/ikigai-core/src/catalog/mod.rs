@@ -24,6 +24,6 @@ pub use rows::FileError;
 #[cfg(feature = "files")]
 pub use rows::from_toml;
 pub use rules::{
-    ConverseFields, ForcedTools, Rules, Sampling, StateScope, ThinkingDetail, ThinkingDisplay, ThinkingKind,
+    ConverseFields, Drawing, ForcedTools, Rules, Sampling, StateScope, ThinkingDetail, ThinkingDisplay, ThinkingKind,
     ThinkingOff, ThinkingRule, ToolsInChat,
 };

@@ -61,8 +61,23 @@ pub struct Rules {
     pub json_schema_parameters: bool,
     /// What Amazon's Converse accepts for it beside the parameters of every model.
     pub converse: ConverseFields,
+    /// How it is asked for pictures, if it draws.
+    pub drawing: Drawing,
     /// The longest answer, if the catalogue does not know the model.
     pub max_output: Option<u32>,
+}
+
+/// How a model is asked for pictures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Drawing {
+    /// As most models of its API are.
+    #[default]
+    Usual,
+    /// By the method `predict`, with other fields than the API's other models (Google's Imagen).
+    Predict,
+    /// It gives addresses unless base64 is asked for, where others refuse the question (OpenAI's DALL·E).
+    AskBase64,
 }
 
 /// What Amazon's Converse accepts for a model beside the parameters of every model.
@@ -272,6 +287,7 @@ impl Rules {
         signatures_required: false,
         json_schema_parameters: true,
         converse: ConverseFields::Nothing,
+        drawing: Drawing::Usual,
         max_output: None,
     };
 

@@ -39,7 +39,10 @@ pub use failure::duration_ms;
 pub use ids::Ids;
 #[cfg(feature = "server")]
 pub use verbs::{EmbedRequest, VectorForm};
-pub use verbs::{ListedModel, Vectors};
+pub use verbs::{
+    ImageRequest, ListedModel, MediaFile, Picture, Pictures, SpeechRequest, Spoken, TranscribeRequest, Transcribed,
+    Vectors,
+};
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -158,7 +161,8 @@ pub struct WireRequest {
     /// Headers that belong to the dialect; the key's header is the caller's business.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<(String, String)>,
-    /// The JSON body, as bytes.
+    /// The body, as bytes: JSON, or a form if files go along, which a `content-type` among the headers then says. Only
+    /// JSON can be serialised.
     #[serde(with = "body")]
     pub body: Vec<u8>,
     /// What could not be carried.

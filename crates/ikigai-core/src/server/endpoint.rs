@@ -24,8 +24,8 @@ use crate::dialect::verbs::segment;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// The dialect of the request and of its answer. What both OpenAI dialects share (embeddings, the list of models)
-    /// is [`Dialect::OpenaiChat`].
+    /// The dialect of the request and of its answer. What both OpenAI dialects share (embeddings, pictures, sound,
+    /// the list of models) is [`Dialect::OpenaiChat`].
     pub dialect: Dialect,
     /// What is asked for.
     pub verb: Verb,
@@ -47,6 +47,16 @@ pub enum Verb {
     Embed,
     /// Turn texts into vectors, one request for each: Gemini's `batchEmbedContents`.
     EmbedBatch,
+    /// Draw pictures.
+    Draw,
+    /// Draw pictures from others: a form with files.
+    Edit,
+    /// Draw pictures in the form of Google's Imagen: `predict`.
+    Predict,
+    /// Read a text aloud.
+    Speak,
+    /// Write speech down: a form with a file.
+    Transcribe,
     /// List the models.
     ListModels,
     /// Describe the model that the path names.
@@ -139,6 +149,10 @@ impl Endpoint {
             (Verb::CountTokens, Dialect::Anthropic) => "/v1/messages/count_tokens".to_owned(),
             (_, Dialect::Anthropic) => "/v1/messages".to_owned(),
             (Verb::Embed | Verb::EmbedBatch, _) => "/embeddings".to_owned(),
+            (Verb::Draw | Verb::Predict, _) => "/images/generations".to_owned(),
+            (Verb::Edit, _) => "/images/edits".to_owned(),
+            (Verb::Speak, _) => "/audio/speech".to_owned(),
+            (Verb::Transcribe, _) => "/audio/transcriptions".to_owned(),
             (Verb::CountTokens, _) => "/responses/input_tokens".to_owned(),
             (_, Dialect::OpenaiResponses) => "/responses".to_owned(),
             (_, Dialect::OpenaiChat | Dialect::BedrockConverse) => "/chat/completions".to_owned(),
@@ -156,7 +170,12 @@ fn gemini_path(verb: &Verb, model: &str) -> String {
         Verb::CountTokens => "countTokens",
         Verb::Embed => "embedContent",
         Verb::EmbedBatch => "batchEmbedContents",
+        Verb::Predict => "predict",
         Verb::Generate
+        | Verb::Draw
+        | Verb::Edit
+        | Verb::Speak
+        | Verb::Transcribe
         | Verb::ListModels
         | Verb::GetModel
         | Verb::RetrieveResponse { .. }
@@ -192,6 +211,10 @@ fn openai(method: &str, rest: &str) -> Option<Endpoint> {
     let (dialect, verb) = match (method, rest) {
         ("POST", "chat/completions") => (Dialect::OpenaiChat, Verb::Generate),
         ("POST", "embeddings") => (Dialect::OpenaiChat, Verb::Embed),
+        ("POST", "images/generations") => (Dialect::OpenaiChat, Verb::Draw),
+        ("POST", "images/edits") => (Dialect::OpenaiChat, Verb::Edit),
+        ("POST", "audio/speech") => (Dialect::OpenaiChat, Verb::Speak),
+        ("POST", "audio/transcriptions") => (Dialect::OpenaiChat, Verb::Transcribe),
         ("POST", "responses") => (Dialect::OpenaiResponses, Verb::Generate),
         ("POST", "responses/input_tokens") => (Dialect::OpenaiResponses, Verb::CountTokens),
         ("GET", _) => (Dialect::OpenaiResponses, Verb::RetrieveResponse { id: stored(rest)? }),
@@ -221,6 +244,7 @@ fn gemini(method: &str, rest: &str, query: &str) -> Option<Endpoint> {
         "countTokens" => Verb::CountTokens,
         "embedContent" => Verb::Embed,
         "batchEmbedContents" => Verb::EmbedBatch,
+        "predict" => Verb::Predict,
         _ => return None,
     };
     Some(Endpoint { dialect: Dialect::Gemini, verb, model: Some(model_name(name)?) })

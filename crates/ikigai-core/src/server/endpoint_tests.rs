@@ -36,6 +36,11 @@ fn paths_lead_to_their_endpoints() {
             endpoint(OpenaiResponses, Verb::DeleteResponse { id: "resp_1".to_owned() }, None),
         ),
         ("POST /v1/embeddings", endpoint(OpenaiChat, Verb::Embed, None)),
+        ("POST /v1/images/generations", endpoint(OpenaiChat, Verb::Draw, None)),
+        ("POST /openai/v1/images/edits", endpoint(OpenaiChat, Verb::Edit, None)),
+        ("POST /v1/audio/speech", endpoint(OpenaiChat, Verb::Speak, None)),
+        ("POST /v1/audio/transcriptions", endpoint(OpenaiChat, Verb::Transcribe, None)),
+        ("POST /v1beta/models/imagen-4:predict", endpoint(Gemini, Verb::Predict, Some("imagen-4"))),
         ("POST /v1beta/models/m:generateContent", endpoint(Gemini, Verb::Generate, Some("m"))),
         ("POST /v1alpha/models/m:generateContent/", endpoint(Gemini, Verb::Generate, Some("m"))),
         ("POST /gemini/v1beta/models/m:generateContent", endpoint(Gemini, Verb::Generate, Some("m"))),
@@ -108,6 +113,9 @@ fn other_paths_and_methods_are_unknown() {
         "POST /v1beta/tunedModels/:generateContent",
         "POST /v1beta/m:generateContent",
         "POST /v1beta/models/m:dream",
+        "POST /v1beta/images/generations",
+        "POST /anthropic/v1/images/generations",
+        "GET /v1/audio/speech",
         "POST /anthropic",
     ] {
         assert_eq!(of(line, &[]), None, "{line}");

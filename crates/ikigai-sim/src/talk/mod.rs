@@ -21,7 +21,7 @@ use ikigai_core::{Block, Dialect, FinishReason, OutputFormat, Request, Response,
 use crate::memory::Memory;
 
 pub(crate) use finish::{complete, finish, found};
-pub(crate) use tokens::prompt_tokens;
+pub(crate) use tokens::{of_block as block_tokens, prompt_tokens};
 pub(crate) use turn::Turn;
 
 /// Who is talked to, and with what memory.

@@ -1,11 +1,16 @@
 //! Plain answers.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use ikigai_core::{Block, Request, Role, Source};
 
 use super::{Turn, arithmetic};
 
 /// The answer to a prompt, with what was attached acknowledged first.
 pub(super) fn reply(request: &Request, turn: &Turn<'_>) -> String {
+    if let Some(words) = transcript(turn) {
+        return words;
+    }
     let attached = attachments(turn);
     let said = said(request, &turn.prompt);
     match (attached.is_empty(), said.is_empty()) {
@@ -13,6 +18,21 @@ pub(super) fn reply(request: &Request, turn: &Turn<'_>) -> String {
         (false, true) => attached,
         (false, false) => format!("{attached} {said}"),
     }
+}
+
+/// What is said in the sounds that are to be written down.
+fn transcript(turn: &Turn<'_>) -> Option<String> {
+    if !turn.prompt.to_lowercase().starts_with("transcribe") {
+        return None;
+    }
+    let heard: Vec<String> = turn.message?.content.iter().filter_map(sound).collect();
+    (!heard.is_empty()).then(|| heard.join("\n"))
+}
+
+fn sound(block: &Block) -> Option<String> {
+    let Block::Audio(audio) = block else { return None };
+    let Source::Base64 { data, .. } = &audio.source else { return None };
+    Some(crate::transcribe::words(&STANDARD.decode(data).ok()?))
 }
 
 fn said(request: &Request, prompt: &str) -> String {

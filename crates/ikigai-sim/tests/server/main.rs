@@ -5,5 +5,6 @@
 mod answers;
 mod hosted;
 mod judged;
+mod media;
 mod safety;
 mod support;

@@ -85,7 +85,7 @@ pub(crate) fn send_for(patience: Duration, sim: &Sim, path: &str, headers: &str,
     split(&raw, error)
 }
 
-fn split(raw: &[u8], error: Option<std::io::ErrorKind>) -> Got {
+pub(crate) fn split(raw: &[u8], error: Option<std::io::ErrorKind>) -> Got {
     let Some(end) = raw.windows(4).position(|window| window == b"\r\n\r\n") else {
         return Got { head: String::from_utf8_lossy(raw).into_owned(), body: Vec::new(), whole: false, error };
     };

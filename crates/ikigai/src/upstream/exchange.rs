@@ -59,8 +59,9 @@ impl Exchange {
 
     /// What is worth keeping of the head while the body is read.
     pub(crate) fn into_parts(self) -> (Head, Body) {
-        let Exchange { request_id, limits, secrets, sent, longest, body, .. } = self;
-        (Head { request_id, limits, secrets, sent, longest }, body)
+        let Exchange { request_id, limits, secrets, sent, longest, body, headers, .. } = self;
+        let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        (Head { request_id, media_type, limits, secrets, sent, longest }, body)
     }
 }
 
@@ -78,6 +79,8 @@ impl fmt::Debug for Exchange {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Head {
     pub(crate) request_id: Option<String>,
+    /// What the body is, by the provider's word.
+    pub(crate) media_type: Option<String>,
     pub(crate) limits: RateLimits,
     pub(crate) secrets: Secrets,
     /// When the request was sent.

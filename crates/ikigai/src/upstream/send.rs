@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode, header};
 
 use super::Upstream;
-use super::exchange::{Exchange, Wanted, end_to_end, request_id};
+use super::exchange::{Exchange, Head, Wanted, end_to_end, request_id};
 use super::rate_limits::{RateLimits, retry_date};
 use crate::error::{Attempt, Error, FailedResponse};
 use crate::redact::Secrets;
@@ -104,14 +104,14 @@ impl Upstream {
     pub(crate) async fn whole<T>(
         &self,
         request: &http::Request<Bytes>,
-        read: impl Fn(&[u8], &Secrets) -> Result<T, ikigai_core::Error>,
+        read: impl Fn(&[u8], &Head) -> Result<T, ikigai_core::Error>,
     ) -> Result<T, Error> {
         let mut attempts = Vec::new();
         let read = &read;
         let whole = |exchange: Exchange| async move {
             let (head, body) = exchange.into_parts();
             let bytes = body.read(head.longest).await?;
-            read(&bytes, &head.secrets).map_err(|error| head.failure(error))
+            read(&bytes, &head).map_err(|error| head.failure(error))
         };
         let outcome = self.attempt(request, Wanted::Whole, &mut attempts, whole).await;
         outcome.map_err(|error| error.after_attempts(attempts))

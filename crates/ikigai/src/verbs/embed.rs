@@ -6,7 +6,7 @@ use ikigai_core::catalog::Cost;
 use ikigai_core::{ModelName, Usage};
 use tracing::Instrument as _;
 
-use crate::error::{Error, Reason};
+use crate::error::Error;
 use crate::model::Model;
 use crate::upstream::{Upstream, Wanted, header_map};
 
@@ -36,9 +36,7 @@ impl Model {
         let texts: Vec<String> = texts.into_iter().map(Into::into).collect();
         let upstream = self.upstream()?;
         let Some(at_most) = upstream.dialect().most_embeddings() else {
-            let told =
-                format!("{} has no embeddings; ask a provider that has, such as openai", upstream.provider().name);
-            return Err(Reason::Unsupported(told).into());
+            return Err(super::has_no(&upstream, "embeddings"));
         };
         if let Some(place) = texts.iter().position(String::is_empty) {
             let told = format!("texts[{place}]: an empty text has no vector");

@@ -61,6 +61,8 @@ examples! {
     approve: "the model wants to call delete_all\ndelete_all failed: this call was not allowed: the user said no";
     manual_tools: "clock answered: 12:00";
     embed: "apples are closer: true";
+    draw: "openai:gpt-image-2: image/png, 12420 bytes, Some(\"$0.031705\")";
+    speak: "audio/mpeg\nGood morning.";
     count: "12 tokens\nabout 9 tokens\ntrue";
     hooks: "asking anthropic:claude-haiku-4-5, 1 messages\nanswered: stop";
 }

@@ -11,6 +11,7 @@ mod conversation;
 mod crowd;
 mod examples;
 mod faults;
+mod media;
 mod pages;
 mod proxy;
 mod support;

@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::segment;
 use super::vector::{Answer, Listed, Numbered};
+use super::{named, segment};
 use crate::wire::WireRequest;
 use crate::{Dialect, Error};
 
@@ -209,13 +209,6 @@ fn dimensions(value: Option<&Value>, field: &str) -> Result<Option<u32>, Error> 
             count.map(Some).ok_or_else(|| named(field, "must be a whole number above 0"))
         }
     }
-}
-
-/// The error of one field.
-fn named(field: &str, what: &str) -> Error {
-    let mut error = Error::invalid_request(format!("`{field}` {what}"));
-    error.param = Some(field.to_owned());
-    error
 }
 
 fn others(body: &Value, known: &[&str]) -> Vec<String> {

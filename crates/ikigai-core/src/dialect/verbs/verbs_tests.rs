@@ -2,6 +2,7 @@ use super::*;
 use crate::Dialect;
 use crate::wire::WireRequest;
 use pretty_assertions::assert_eq;
+use proptest::prelude::*;
 use serde_json::json;
 
 const LIMITS: Limits = Limits::client();
@@ -152,5 +153,39 @@ fn models_are_listed_for_clients_as_they_are_read() {
         let one: Value = serde_json::from_slice(&dialect.encode_model(&model)).unwrap();
         let list: Value = serde_json::from_slice(&list).unwrap();
         assert_eq!(list.get("data").or(list.get("models")).unwrap()[0], one);
+    }
+}
+
+proptest! {
+    /// Pieces of what the answers are made of, in any order and with anything between them.
+    #[test]
+    fn any_answer_with_pictures_or_sound_is_survived(
+        pieces in prop::collection::vec(prop_oneof![
+            any::<Vec<u8>>(),
+            prop::sample::select(vec![
+                r#"{"data":[{"b64_json":"#, r#"{"error":"#, r#"{"predictions":[{"bytesBase64Encoded":"#, r#"{"text":"#,
+                r#"{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"image/png","data":"#, r#"null"#,
+                r#"{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"audio/L16;rate=","data":"#,
+                "\"YWJj\"", "\"", "1e999", "-1", "}]}", "]", "}", "}}]}}]}", ",\"usage\":{\"input_tokens\":", "\u{feff}",
+            ]).prop_map(|piece| piece.as_bytes().to_vec()),
+        ], 0..8),
+        media_type in prop::option::of("(audio/|text/)?[a-z0-9;= ]{0,12}"),
+    ) {
+        let body = pieces.concat();
+        for dialect in Dialect::PROVIDERS {
+            for model in ["gpt-image-2", "imagen-4"] {
+                let _ = dialect.decode_images(&body, crate::catalog::rules_for(model), &LIMITS);
+            }
+            let _ = dialect.decode_speech(&body, media_type.as_deref(), &"x".into(), &LIMITS);
+            let _ = dialect.decode_transcript(&body, &LIMITS);
+        }
+    }
+
+    #[test]
+    fn any_size_is_a_ratio_or_an_error(size in "[0-9x:]{0,12}|\\PC{0,8}") {
+        let request = ImageRequest::new("a fox").size(size);
+        for model in ["gemini-2.5-flash-image", "imagen-4"] {
+            let _ = Dialect::Gemini.image_request(model, &request, crate::catalog::rules_for(model));
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What `generateContent` refuses.
 
 mod contents;
+mod modalities;
 mod parameters;
 
 use ikigai_core::wire::WireError;
@@ -30,6 +31,18 @@ pub(super) const RULES: &[Rule] = &[
         says: "Invalid JSON payload received. Unknown name \"max_new_tokens\" at 'generation_config': Cannot find field.",
     },
     Rule {
+        name: "unknown modality",
+        check: modalities::known,
+        example: r#"{"generationConfig": {"responseModalities": ["TEXT", "SMELL"]}}"#,
+        says: "Invalid value at 'generation_config.response_modalities[1]'",
+    },
+    Rule {
+        name: "unknown field of speech or pictures",
+        check: modalities::fields,
+        example: r#"{"generationConfig": {"speechConfig": {"voice": "Kore"}}}"#,
+        says: "Invalid JSON payload received. Unknown name \"voice\" at 'generation_config.speech_config': Cannot find field.",
+    },
+    Rule {
         name: "contents missing",
         check: contents::given,
         example: r#"{"contents": []}"#,
@@ -52,6 +65,24 @@ pub(super) const RULES: &[Rule] = &[
         check: contents::parts_hold_something,
         example: r#"{"contents": [{"role": "user", "parts": [{"thought": true}]}]}"#,
         says: "* GenerateContentRequest.contents[0].parts[0].data: required oneof field 'data' must have one initialized field",
+    },
+    Rule {
+        name: "modalities of the model",
+        check: modalities::of_the_model,
+        example: r#"{"generationConfig": {"responseModalities": ["IMAGE"]}}"#,
+        says: "The requested combination of response modalities (IMAGE) is not supported by the model. models/gemini-2.5-pro accepts",
+    },
+    Rule {
+        name: "voices",
+        check: modalities::voices,
+        example: r#"{"@path": "/v1beta/models/gemini-2.5-flash-preview-tts:generateContent", "generationConfig": {"responseModalities": ["AUDIO"], "speechConfig": {"voiceConfig": {"prebuiltVoiceConfig": {"voiceName": "Nobody"}}}}}"#,
+        says: "Voice name Nobody is not supported. Allowed voice names are: achernar, ",
+    },
+    Rule {
+        name: "aspect ratio",
+        check: modalities::ratio,
+        example: r#"{"@path": "/v1beta/models/gemini-2.5-flash-image:generateContent", "generationConfig": {"imageConfig": {"aspectRatio": "7:1"}}}"#,
+        says: "aspect_ratio must be one of 1:1, ",
     },
     Rule {
         name: "temperature range",

@@ -57,7 +57,7 @@ fn config<'a>(wire: &Wire<'a>) -> Option<&'a Value> {
     member(wire.body, "generationConfig")
 }
 
-fn setting<'a>(wire: &Wire<'a>, name: &str) -> Option<&'a Value> {
+pub(super) fn setting<'a>(wire: &Wire<'a>, name: &str) -> Option<&'a Value> {
     member(config(wire)?, name)
 }
 
@@ -65,7 +65,7 @@ fn thinking<'a>(wire: &Wire<'a>, name: &str) -> Option<&'a Value> {
     member(setting(wire, "thinkingConfig")?, name)
 }
 
-fn unknown<'a>(object: &'a Value, known: &[&str]) -> Option<&'a str> {
+pub(super) fn unknown<'a>(object: &'a Value, known: &[&str]) -> Option<&'a str> {
     let mut names = object.as_object()?.keys();
     names.find(|name| !known.iter().any(|field| *name == field || **name == snake(field))).map(String::as_str)
 }
@@ -221,8 +221,8 @@ fn circulates(wire: &Wire<'_>) -> bool {
     flag == Some(&Value::Bool(true))
 }
 
-/// Vertex has no such flag, and takes both together.
-fn is_vertex(wire: &Wire<'_>) -> bool {
+/// Is it Vertex that is asked? It takes more: built-in tools beside functions without a flag, fields of its own.
+pub(super) fn is_vertex(wire: &Wire<'_>) -> bool {
     wire.path.contains("/publishers/") || wire.path.contains("/projects/")
 }
 

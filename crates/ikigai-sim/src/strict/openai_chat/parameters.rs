@@ -57,7 +57,7 @@ pub(super) fn unknown_fields(wire: &Wire<'_>) -> Result<(), Refusal> {
 }
 
 pub(super) fn chats(wire: &Wire<'_>) -> Result<(), Refusal> {
-    if !models::only_embeds(openai::model(wire)) {
+    if !models::never_chats(openai::model(wire)) {
         return Ok(());
     }
     let message = "This is not a chat model and thus not supported in the v1/chat/completions endpoint. Did you mean to use v1/completions?";

@@ -1,0 +1,85 @@
+//! Texts read aloud.
+
+use std::fmt;
+
+use bytes::Bytes;
+use ikigai_core::catalog::Cost;
+use ikigai_core::wire::{SpeechRequest, Spoken};
+use ikigai_core::{Loss, ModelName, Usage};
+
+use super::media::Reading;
+use crate::error::Error;
+use crate::model::Model;
+use crate::upstream::Head;
+
+/// A text that a model read aloud.
+#[derive(Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Speech {
+    /// The sound, as a file.
+    pub audio: Bytes,
+    /// Such as `audio/mpeg`.
+    pub media_type: String,
+    /// The model.
+    pub model: ModelName,
+    /// The tokens it took; `None` if the provider did not report them, as OpenAI does not.
+    pub usage: Option<Usage>,
+    /// The cost; `None` if the tokens or the model's prices are unknown.
+    pub cost: Option<Cost>,
+    /// What could not be carried to the provider, and what it left out.
+    pub warnings: Vec<Loss>,
+}
+
+impl fmt::Debug for Speech {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Speech")
+            .field("audio", &format_args!("{} bytes", self.audio.len()))
+            .field("media_type", &self.media_type)
+            .field("model", &self.model)
+            .field("usage", &self.usage)
+            .field("cost", &self.cost)
+            .field("warnings", &self.warnings)
+            .finish()
+    }
+}
+
+impl Model {
+    /// Reads a text aloud. It is paid for, so a request that may have been done is not sent again.
+    ///
+    /// ```no_run
+    /// use ikigai::SpeechRequest;
+    ///
+    /// # async fn f() -> Result<(), Box<dyn std::error::Error>> {
+    /// let speech = ikigai::model("openai:gpt-4o-mini-tts")?.speak("Good morning").await?;
+    /// std::fs::write("morning.mp3", &speech.audio)?;
+    ///
+    /// let request = SpeechRequest::new("Good night").voice("Kore").instructions("Whisper");
+    /// let speech = ikigai::model("google:gemini-2.5-flash-preview-tts")?.speak(request).await?;
+    /// assert_eq!(speech.media_type, "audio/wav");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// OpenAI and those who copy its API, and Google, whose bare samples get the head of a WAV file. What a provider has no
+    /// place for is in [`Speech::warnings`], and an error with [`strict`](Model::strict).
+    ///
+    /// # Errors
+    /// When the provider has no speech, when it does not have the format, or when there is no answer.
+    pub async fn speak(&self, request: impl Into<SpeechRequest>) -> Result<Speech, Error> {
+        let request = request.into();
+        let upstream = self.upstream()?;
+        let (dialect, limits) = (upstream.dialect(), self.client.limits());
+        let Some(wire) = dialect.speech_request(&upstream.model().id, &request)? else {
+            return Err(super::has_no(&upstream, "speech"));
+        };
+        let read =
+            |body: &[u8], head: &Head| dialect.decode_speech(body, head.media_type.as_deref(), &request, &limits);
+        let reading = Reading { output: "speech", read, usage: Spoken::usage };
+        let (spoken, mut warnings) = self.carry(&upstream, wire, reading).await?;
+        let cost = upstream.facts().and_then(|facts| spoken.cost(facts));
+        let usage = spoken.usage().cloned();
+        warnings.extend(spoken.warnings);
+        let (audio, media_type) = (spoken.audio.into(), spoken.media_type);
+        Ok(Speech { audio, media_type, model: self.plan.name.clone(), usage, cost, warnings })
+    }
+}
