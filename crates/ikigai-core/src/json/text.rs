@@ -141,8 +141,13 @@ pub(crate) fn escape(text: &str) -> String {
         escaped.push_str(text.get(begin..at).unwrap_or_default());
         match byte {
             b'\n' => escaped.push_str("\\n"),
-            b'"' => escaped.push_str("\\\""),
-            b'\\' => escaped.push_str("\\\\"),
+            // It stands for itself, and goes with the text behind it.
+            b'"' | b'\\' => {
+                escaped.push('\\');
+                begin = at;
+                at = next_special(text.as_bytes(), at + 1);
+                continue;
+            }
             b'\t' => escaped.push_str("\\t"),
             b'\r' => escaped.push_str("\\r"),
             0x08 => escaped.push_str("\\b"),

@@ -166,7 +166,7 @@ pub(crate) fn read_str<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, serde
 /// Reads a wire document whose depth has been checked. A fault names its place: `messages[3].content: …`.
 pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
     // Checking all of it at once is quicker than checking string by string.
-    let read = match std::str::from_utf8(bytes) {
+    let read = match simdutf8::basic::from_utf8(bytes) {
         Ok(text) => read_str(text),
         // Some string in it cannot be read, and the parser knows which.
         Err(_) => Err(match serde_json::from_slice::<serde_json::Value>(bytes) {
@@ -183,7 +183,7 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String>
 /// Reads a request that a client sent.
 pub(crate) fn read_request<'a, T: Deserialize<'a>>(bytes: &'a [u8], limits: &Limits) -> Result<T, Error> {
     // Most requests can be read, so how deep they are nested is not looked at before.
-    if let Some(read) = std::str::from_utf8(bytes).ok().and_then(|text| reader::read(text, limits.depth).ok()) {
+    if let Some(read) = simdutf8::basic::from_utf8(bytes).ok().and_then(|text| reader::read(text, limits.depth).ok()) {
         return Ok(read);
     }
     limits.check_request_depth(bytes)?;
