@@ -97,6 +97,7 @@ impl From<BuiltIn> for Tool {
 /// A function that the model may call and the caller runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Function {
     /// Its name.
     pub name: String,
@@ -120,6 +121,7 @@ pub struct Function {
 /// A tool of one dialect; its JSON is `{"type": "other", "dialect": …, "data": …}`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct OtherTool {
     #[serde(rename = "type")]
     tag: OtherTag,
@@ -139,6 +141,7 @@ enum OtherTag {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ToolChoice {
     /// The model decides.
     #[default]
@@ -151,17 +154,24 @@ pub enum ToolChoice {
     Specific(String),
 }
 
-impl Tool {
-    /// A function without parameters; [`parameters`](Tool::parameters) adds them.
+impl Function {
+    /// A strict function without parameters.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
-        Tool::Function(Function {
+        Function {
             name: name.into(),
             description: Some(description.into()),
             parameters: no_parameters(),
             strict: true,
             cache: None,
             provider_data: ProviderData::default(),
-        })
+        }
+    }
+}
+
+impl Tool {
+    /// A function without parameters; [`parameters`](Tool::parameters) adds them.
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Tool::Function(Function::new(name, description))
     }
 
     /// A tool of one dialect, kept whole.

@@ -123,6 +123,7 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
         Verb::ListModels => Ok(verbs::list(&call.endpoint, state)),
         Verb::GetModel => verbs::get(&call.endpoint, state).map_err(Into::into),
         Verb::RetrieveResponse { .. } | Verb::DeleteResponse { .. } => Err(verbs::stored().into()),
+        _ => Err(Error::new(ErrorKind::NotFound, "the gateway does not serve this operation").into()),
     };
     match outcome {
         Ok(response) => {

@@ -31,7 +31,7 @@ pub(crate) async fn translate(
     way: &Way,
     plan: &Plan,
 ) -> Result<Answer, Failure> {
-    let Decoded { request, reply } = decoded;
+    let Decoded { request, mut reply } = decoded;
     let request = for_model(request, asked, way);
     let asking = Asking {
         upstream: way.upstream.clone(),
@@ -42,18 +42,16 @@ pub(crate) async fn translate(
     let client = call.endpoint.dialect;
     let pauses = Pauses::of(&request, client, way, &asking);
     let Resumed { exchange, names, losses } = asking.send(request).await?;
+    reply.ids = Ids::seeded(rand::random());
+    reply.created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    reply.model = Some(if plan.as_asked { asked.model.clone() } else { way.upstream.model().id.clone() });
+    reply.provider = Some(way.upstream.provider().id.to_string());
     let answering = Answering {
         names,
         losses,
         pauses,
         model: plan.as_asked.then(|| asked.model.clone()),
-        reply: Reply {
-            ids: Ids::seeded(rand::random()),
-            created: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
-            model: Some(if plan.as_asked { asked.model.clone() } else { way.upstream.model().id.clone() }),
-            provider: Some(way.upstream.provider().id.to_string()),
-            ..reply
-        },
+        reply,
         keeps: (!client.carries_state()).then(|| Keeps {
             memory: call.memory.clone(),
             client: call.client.clone(),

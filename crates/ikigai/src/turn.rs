@@ -355,7 +355,9 @@ impl Turn {
         let error = if attempts.is_empty() { error } else { error.after_attempts(attempts) };
         let error = match self.paused.take() {
             Some(paused) if error.partial().is_none() => {
-                error.with_partial(Response { finish_reason: FinishReason::Error, ..paused.step.response })
+                let mut partial = paused.step.response;
+                partial.finish_reason = FinishReason::Error;
+                error.with_partial(partial)
             }
             _ => error,
         };

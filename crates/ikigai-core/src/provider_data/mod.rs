@@ -35,6 +35,7 @@ pub struct ProviderData {
 
 /// What a piece of [`ProviderData`] is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Part {
     /// Must go back to its issuer, byte for byte: signatures, encrypted reasoning, thought signatures, ids of stored
     /// items.

@@ -8,6 +8,7 @@ use crate::{CacheHint, ProviderData};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct WebSearch {
     /// How often it may search at most.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,6 +37,7 @@ pub struct WebSearch {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct UserLocation {
     /// The city.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,6 +58,7 @@ pub struct UserLocation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words say it")]
+#[non_exhaustive]
 pub enum SearchContextSize {
     Low,
     Medium,
@@ -66,6 +69,7 @@ pub enum SearchContextSize {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct WebFetch {
     /// How many pages it may read at most.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,6 +98,7 @@ pub struct WebFetch {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct CodeExecution {
     /// The container to run it in again.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,6 +118,7 @@ pub struct CodeExecution {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct FileSearch {
     /// The stores to search.
     pub stores: Vec<String>,
