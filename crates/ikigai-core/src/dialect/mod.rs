@@ -24,6 +24,7 @@ mod surrogates;
 mod testing;
 pub(crate) mod verbs;
 pub(crate) mod watch;
+mod weight;
 
 use serde::{Deserialize, Serialize};
 
@@ -297,10 +298,9 @@ pub(crate) trait ReadFrames {
     /// Writes what has arrived but is held back, because the stream is about to fail.
     fn flush(&mut self, _out: &mut Vec<Event>) {}
 
-    /// About how many bytes the reader holds of what is in no event yet. Not cheap.
-    fn held(&self) -> usize {
-        0
-    }
+    /// About how many bytes the reader holds beside what is counted with its events (the arguments of calls are). Not
+    /// cheap.
+    fn held(&self) -> usize;
 }
 
 /// What a reader makes of a frame.

@@ -97,6 +97,11 @@ impl ProviderData {
         self.entries.is_empty()
     }
 
+    /// All parts of all dialects.
+    pub(crate) fn all_parts(&self) -> impl Iterator<Item = &Fields> {
+        self.entries.iter().flat_map(Entry::parts)
+    }
+
     /// Whether a dialect left anything here.
     pub fn is_of(&self, dialect: Dialect) -> bool {
         self.entry(dialect.as_str()).is_some()
