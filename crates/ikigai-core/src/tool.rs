@@ -46,6 +46,18 @@ pub enum BuiltIn {
     FileSearch(FileSearch),
 }
 
+/// What all tools have alike.
+macro_rules! of_any {
+    ($built_in:expr, $tool:ident => $value:expr) => {
+        match $built_in {
+            BuiltIn::WebSearch($tool) => $value,
+            BuiltIn::WebFetch($tool) => $value,
+            BuiltIn::CodeExecution($tool) => $value,
+            BuiltIn::FileSearch($tool) => $value,
+        }
+    };
+}
+
 impl BuiltIn {
     /// Which tool it is; its word is the name by which it can be chosen.
     pub fn tool(&self) -> ProviderTool {
@@ -59,32 +71,17 @@ impl BuiltIn {
 
     /// What a dialect has of its own.
     pub fn provider_data(&self) -> &ProviderData {
-        match self {
-            BuiltIn::WebSearch(tool) => &tool.provider_data,
-            BuiltIn::WebFetch(tool) => &tool.provider_data,
-            BuiltIn::CodeExecution(tool) => &tool.provider_data,
-            BuiltIn::FileSearch(tool) => &tool.provider_data,
-        }
+        of_any!(self, tool => &tool.provider_data)
     }
 
     /// The same, to change it.
     pub fn provider_data_mut(&mut self) -> &mut ProviderData {
-        match self {
-            BuiltIn::WebSearch(tool) => &mut tool.provider_data,
-            BuiltIn::WebFetch(tool) => &mut tool.provider_data,
-            BuiltIn::CodeExecution(tool) => &mut tool.provider_data,
-            BuiltIn::FileSearch(tool) => &mut tool.provider_data,
-        }
+        of_any!(self, tool => &mut tool.provider_data)
     }
 
     /// Wish that the provider caches the tools up to here.
     pub fn cache(&self) -> Option<&CacheHint> {
-        match self {
-            BuiltIn::WebSearch(tool) => tool.cache.as_ref(),
-            BuiltIn::WebFetch(tool) => tool.cache.as_ref(),
-            BuiltIn::CodeExecution(tool) => tool.cache.as_ref(),
-            BuiltIn::FileSearch(tool) => tool.cache.as_ref(),
-        }
+        of_any!(self, tool => tool.cache.as_ref())
     }
 }
 
