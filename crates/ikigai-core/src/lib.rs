@@ -14,6 +14,7 @@
 //! | [`thinking`] | levels and budgets, and what a model makes of them |
 //! | [`validate`] | the rules that requests, answers, events and arguments must meet |
 //! | [`server`] | what a program needs that serves these APIs itself |
+//! | [`pause`] | answers that a provider pauses: how often they are continued |
 //! | [`near`] | the nearest of many names |
 //!
 //! Providers add fields and words all the time, so most structs and enums here are `#[non_exhaustive]`: a struct is made with
@@ -55,6 +56,7 @@ mod loss;
 mod message;
 mod model;
 pub mod near;
+pub mod pause;
 mod prompt;
 pub mod provider;
 mod provider_data;

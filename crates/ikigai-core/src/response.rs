@@ -6,8 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Block, Citation, Content, Dialect, Error, FoundSource, Loss, Message, Part, ProviderData, Role, Text, ToolCall,
-    Usage,
+    Block, Citation, Content, Error, FoundSource, Loss, Message, Part, ProviderData, Role, Text, ToolCall, Usage, pause,
 };
 
 /// Why an answer ended.
@@ -152,8 +151,7 @@ impl Response {
     /// Whether the provider paused in the middle of its own tools. Send the same request again with this answer as its
     /// last message, and [`append`](Response::append) what comes.
     pub fn is_paused(&self) -> bool {
-        let word = self.provider_data.part_str(Dialect::Anthropic, Part::Answer, "stop_reason");
-        word.as_deref() == Some("pause_turn")
+        pause::is_pause(&self.provider_data)
     }
 
     /// Goes on with a later answer of the same turn: content and counts are added up, and it ends as the later one did.

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use ikigai::{Collector, Exchange, ModelName, Request, Response, Thinking, Wanted};
+use ikigai_core::pause::{GIVEN_UP, given_up};
 use ikigai_core::server::Seen;
 use ikigai_core::wire::{Ids, Reply, StreamDecoder, StreamEncoder, ToolNames};
 use ikigai_core::{Dialect, Error, Limits, Loss};
@@ -12,7 +13,7 @@ use ikigai_core::{Dialect, Error, Limits, Loss};
 use crate::generate::{Answer, Asked, Call, Failure, Noted, Rest, apart, is_strict};
 use crate::live::{Begun, Flow as _};
 use crate::memory::Memory;
-use crate::pause::{self, Asking, Pauses, Resumed, Strictness};
+use crate::pause::{Asking, Pauses, Resumed, Strictness};
 use crate::plan::{Plan, Way};
 use crate::translating::{Earlier, Translating};
 
@@ -132,8 +133,8 @@ impl Answering {
         let (mut response, mut length) = read(exchange, names, provider).await?;
         while let Some(pauses) = self.pauses.as_mut().filter(|_| response.is_paused()) {
             let Some(resuming) = pauses.go_on(response.clone()) else {
-                response.finish_reason = pause::GIVEN_UP;
-                self.losses.push(pause::given_up());
+                response.finish_reason = GIVEN_UP;
+                self.losses.push(given_up());
                 break;
             };
             let Resumed { exchange, names, losses } = resuming.await?;

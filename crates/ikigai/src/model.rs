@@ -230,7 +230,7 @@ impl Model {
     ///
     /// A provider without such a tool answers without it, which is among the [`warnings`](Answer::warnings); with
     /// [`strict`](Model::strict) it is an error. A provider that pauses in the middle of its tools is asked to go on, up to
-    /// ten times for one answer.
+    /// [ten times](ikigai_core::pause::MOST_CONTINUATIONS) for one answer, which then ends as at a token limit.
     #[must_use]
     pub fn web_search(self) -> Self {
         self.tool(Tool::web_search())
