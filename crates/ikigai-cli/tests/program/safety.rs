@@ -118,7 +118,7 @@ fn echoing() -> String {
             let mut bytes = [0; 4096];
             while !head.windows(4).any(|end| end == b"\r\n\r\n") {
                 match stream.read(&mut bytes) {
-                    Ok(count) if count > 0 => head.extend_from_slice(&bytes[..count]),
+                    Ok(count) if count > 0 => head.extend(bytes.iter().take(count)),
                     _ => break,
                 }
             }
