@@ -5,7 +5,7 @@ use ikigai_core::provider::Providers;
 use ikigai_core::server::{Delivery, Edit, Endpoint, Envelope, Watch};
 use ikigai_core::validate::EventChecker;
 use ikigai_core::wire::{Ids, Incoming, Reply, Sse, StreamDecoder, StreamEncoder, Target};
-use ikigai_core::{Collector, Dialect, Event, Limits, Request, events};
+use ikigai_core::{Collector, Dialect, Event, Limits, events};
 
 /// Those of a server, which reads what anybody sends.
 fn limits() -> Limits {
@@ -24,7 +24,9 @@ pub fn stream(dialect: Dialect, data: &[u8]) {
     let (one, two) = data.split_at(cut);
     assert_eq!(decode(dialect, &[one, two]), whole, "cut at {cut}");
     for to in Dialect::ALL {
-        let mut encoder = StreamEncoder::new(to, Reply { stream_usage: true, ..Reply::default() });
+        let mut reply = Reply::default();
+        reply.stream_usage = true;
+        let mut encoder = StreamEncoder::new(to, reply);
         let mut bytes = Vec::new();
         for event in &whole {
             encoder.push(event, &mut bytes);
@@ -60,7 +62,7 @@ fn decode(dialect: Dialect, pieces: &[&[u8]]) -> Vec<Event> {
 /// providers' ways are tried.
 pub fn request(dialect: Dialect, data: &[u8]) {
     let path = "/v1beta/models/some-model:generateContent";
-    let incoming = Incoming { path: Some(path), body: data };
+    let incoming = Incoming::new(data).at(path);
     let Ok((request, _)) = dialect.decode_request(incoming, &limits()) else { return };
     let choice = data.iter().fold(data.len(), |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(*byte)));
     let models = Catalog::shared().models().count();
@@ -72,12 +74,14 @@ pub fn request(dialect: Dialect, data: &[u8]) {
     };
     let rules = rules_for(&facts.id);
     for to in Dialect::ALL {
-        let target = Target { provider: &provider.id, quirks: &provider.quirks, rules, facts: Some(facts) };
+        let mut target = Target::new(&provider.id, &provider.quirks, rules);
+        target.facts = Some(facts);
         // As it came, and for the model that was chosen.
-        let chosen = Request { model: facts.id.to_string(), ..request.clone() };
+        let mut chosen = request.clone();
+        chosen.model = facts.id.to_string();
         for request in [&request, &chosen] {
             let Ok(wire) = to.encode_request(request, &target, &limits()) else { continue };
-            let read = to.decode_request(Incoming { path: Some(&wire.path), body: &wire.body }, &Limits::default());
+            let read = to.decode_request(Incoming::new(&wire.body).at(&wire.path), &Limits::default());
             assert!(read.is_ok(), "{to}: {read:?}\n{}", String::from_utf8_lossy(&wire.body));
         }
     }

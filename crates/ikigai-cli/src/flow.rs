@@ -46,7 +46,7 @@ pub(crate) fn told(loss: &Loss) -> (&'static str, String) {
     let word = match (loss.severity, loss.code) {
         (Severity::Info, _) => "note:",
         (
-            Severity::Loss,
+            _,
             LossCode::Changed
             | LossCode::Renamed
             | LossCode::OutOfRange
@@ -54,7 +54,7 @@ pub(crate) fn told(loss: &Loss) -> (&'static str, String) {
             | LossCode::Inconsistent,
         ) => "changed:",
         // Codes that are yet to come are of this kind, too: something is missing.
-        (Severity::Loss, _) => "dropped:",
+        _ => "dropped:",
     };
     let place =
         if loss.place == loss.what || loss.place.is_empty() { String::new() } else { format!(" at {}", loss.place) };

@@ -92,6 +92,8 @@ pub(crate) fn visibility(rule: &ThinkingRule) -> &'static str {
         (_, ThinkingDisplay::OnRequest, ThinkingDetail::Summary) => {
             "a summary when asked for, otherwise the number of tokens"
         }
+        // A rule that is newer than this list.
+        _ => "not known",
     }
 }
 
@@ -120,9 +122,7 @@ fn default_words(rule: &ThinkingRule) -> Option<String> {
         (_, Some(Level::None)) => "off".to_owned(),
         (_, None) => "as much as the model chooses".to_owned(),
         (ThinkingKind::Level, Some(level)) => format!("{} level", level.capitals()),
-        (ThinkingKind::Budget | ThinkingKind::Adaptive | ThinkingKind::Effort | ThinkingKind::Toggle, Some(level)) => {
-            format!("{} effort", level.effort())
-        }
+        (_, Some(level)) => format!("{} effort", level.effort()),
     };
     Some(format!("Thinking: {by_itself} (default)"))
 }
@@ -159,20 +159,11 @@ fn level_words(rule: &ThinkingRule, asked: &Thinking, level: Level) -> String {
         ThinkingKind::Adaptive => " (adaptive)".to_owned(),
         ThinkingKind::Level if rule.levels.last() == Some(&level) => " (maximum)".to_owned(),
         ThinkingKind::Effort => share(level).map_or_else(String::new, |part| format!(" (~{part}% of output budget)")),
-        ThinkingKind::None
-        | ThinkingKind::Budget
-        | ThinkingKind::Level
-        | ThinkingKind::Toggle
-        | ThinkingKind::Always => String::new(),
+        _ => String::new(),
     };
     match rule.kind {
         ThinkingKind::Level => format!("{} level{note}", level.capitals()),
-        ThinkingKind::None
-        | ThinkingKind::Budget
-        | ThinkingKind::Adaptive
-        | ThinkingKind::Effort
-        | ThinkingKind::Toggle
-        | ThinkingKind::Always => format!("{} effort{note}", level.effort()),
+        _ => format!("{} effort{note}", level.effort()),
     }
 }
 
@@ -184,7 +175,7 @@ fn share(level: Level) -> Option<u8> {
         Level::Med => Some(50),
         Level::High => Some(80),
         Level::Xhigh => Some(95),
-        Level::None | Level::Max => None,
+        _ => None,
     }
 }
 

@@ -155,7 +155,8 @@ fn every_kind_has_words_for_every_level() {
 
 #[test]
 fn explicit_budgets_have_words() {
-    let both = Thinking { level: Some(Level::Med), budget: Some(50_000), include_summary: true };
+    let mut both = Thinking::budget(50_000);
+    both.level = Some(Level::Med);
     assert_eq!(words("claude-sonnet-4-5", both), "Thinking: custom (50,000 tokens)");
     assert_eq!(words("claude-opus-5", Thinking::budget(-1)), "Thinking: as much as the model chooses");
     assert_eq!(words("gemini-2.5-pro", Thinking::budget(-1)), "Thinking: as much as the model chooses");

@@ -108,8 +108,8 @@ impl Out {
     /// What a translation could not carry, on standard error.
     pub(crate) fn loss(&mut self, loss: &Loss) {
         let style = match loss.severity {
-            Severity::Loss => WARNING,
             Severity::Info => DIM,
+            _ => WARNING,
         };
         let (word, text) = flow::told(loss);
         self.note(&format!("{style}{word}{style:#} {}\n", clean(&text)));

@@ -155,7 +155,7 @@ pub(crate) fn registry_and_problems(places: Option<&Places>) -> (Registry, Vec<S
         };
         problems.extend(outcome.err());
     };
-    let Registry { providers, catalog } = &mut registry;
+    let Registry { providers, catalog, .. } = &mut registry;
     overlay(places.providers(), &mut |file, text| providers.with_toml(file, text).map(|table| *providers = table));
     overlay(places.models(), &mut |file, text| catalog.with_toml(file, text).map(|table| *catalog = table));
     (registry, problems)

@@ -135,13 +135,11 @@ impl Recorder {
         Ok(())
     }
 
-    fn attributed(&self, message: Message) -> Message {
-        Message {
-            provider: Some(if self.simulated { SIMULATOR.to_owned() } else { self.model.provider.clone() }),
-            model: Some(self.model.id.clone()),
-            thinking: self.model.level,
-            ..message
-        }
+    fn attributed(&self, mut message: Message) -> Message {
+        message.provider = Some(if self.simulated { SIMULATOR.to_owned() } else { self.model.provider.clone() });
+        message.model = Some(self.model.id.clone());
+        message.thinking = self.model.level;
+        message
     }
 }
 
@@ -239,14 +237,7 @@ fn close(open: &mut Vec<String>, messages: &mut Vec<Message>) {
     if open.is_empty() {
         return;
     }
-    let results = open.drain(..).map(|id| {
-        Block::ToolResult(ToolResult {
-            tool_call_id: id,
-            content: vec![Block::text("stopped by the user before it was done")],
-            is_error: true,
-            ..ToolResult::default()
-        })
-    });
+    let results = open.drain(..).map(|id| Block::tool_error(id, "stopped by the user before it was done"));
     let results: Vec<Block> = results.collect();
     match messages.last_mut() {
         // All results of one answer are one message.

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use ikigai::{
-    Block, Event, FinishReason, Message, ModelName, ProviderCall, ProviderResult, Response, Role, ToolCall, ToolResult,
+    Block, Event, FinishReason, Message, ModelName, ProviderCall, ProviderResult, Response, Role, ToolResult,
 };
-use ikigai_core::events;
+use ikigai_core::{Arguments, events};
 use ikigai_store::{Details, Sqlite, State, Store};
 use pretty_assertions::assert_eq;
 
@@ -14,7 +14,9 @@ fn name() -> ModelName {
 }
 
 fn answer(content: Vec<Block>, finish_reason: FinishReason) -> Response {
-    Response { model: "claude-sonnet-4-5".to_owned(), content, finish_reason, ..Response::default() }
+    let mut response = Response::new(content, finish_reason);
+    response.model = "claude-sonnet-4-5".to_owned();
+    response
 }
 
 async fn store() -> (Arc<dyn Store>, ConversationId) {
@@ -36,15 +38,11 @@ async fn record(recorder: &mut Recorder, response: &Response) {
 async fn a_turn_with_tools_is_kept_message_by_message() {
     let (store, id) = store().await;
     let mut recorder = Recorder::new(Arc::clone(&store), id, name());
-    let call = ToolCall { id: "c1".to_owned(), name: "look".to_owned(), ..ToolCall::default() };
-    let asks = answer(vec![Block::ToolCall(call)], FinishReason::ToolUse);
+    let call = Block::tool_call("c1", "look", Arguments::default());
+    let asks = answer(vec![call], FinishReason::ToolUse);
     record(&mut recorder, &asks).await;
     recorder.answer(asks, Paid::default()).await.unwrap();
-    recorder.result(&ToolResult {
-        tool_call_id: "c1".to_owned(),
-        content: vec!["seen".into()],
-        ..ToolResult::default()
-    });
+    recorder.result(&ToolResult::new("c1", "seen"));
     let says = answer(vec!["Done.".into()], FinishReason::Stop);
     record(&mut recorder, &says).await;
     recorder.answer(says, Paid::default()).await.unwrap();
@@ -81,11 +79,9 @@ async fn an_answer_of_which_nothing_came_leaves_nothing() {
 #[tokio::test]
 async fn calls_that_nobody_answered_are_answered_before_the_next_message() {
     let (store, id) = store().await;
-    let call =
-        |id: &str| Block::ToolCall(ToolCall { id: id.to_owned(), name: "look".to_owned(), ..ToolCall::default() });
+    let call = |id: &str| Block::tool_call(id, "look", Arguments::default());
     let asks = Message::new(Role::Assistant, vec![call("c1"), call("c2")]);
-    let seen = ToolResult { tool_call_id: "c1".to_owned(), content: vec!["seen".into()], ..ToolResult::default() };
-    let results = Message::new(Role::Tool, vec![Block::ToolResult(seen)]);
+    let results = Message::tool_result("c1", "seen");
     let entries = vec![asks.into(), results.into(), Message::new(Role::User, "And now?").into()];
     store.append_all(id, entries).await.unwrap();
     let messages = sendable(&store.thread(id).await.unwrap());
@@ -105,8 +101,14 @@ async fn calls_that_nobody_answered_are_answered_before_the_next_message() {
 #[tokio::test]
 async fn a_search_that_was_stopped_is_not_sent_again() {
     let (store, id) = store().await;
-    let call = |id: &str| Block::ProviderCall(ProviderCall { id: id.to_owned(), ..ProviderCall::default() });
-    let result = Block::ProviderResult(ProviderResult { call_id: "s1".to_owned(), ..ProviderResult::default() });
+    let call = |id: &str| {
+        let mut call = ProviderCall::default();
+        call.id = id.to_owned();
+        Block::ProviderCall(call)
+    };
+    let mut result = ProviderResult::default();
+    result.call_id = "s1".to_owned();
+    let result = Block::ProviderResult(result);
     let content = vec![Block::text("Let me look."), call("s1"), call("s2"), result.clone()];
     let mut recorder = Recorder::new(Arc::clone(&store), id, name());
     let cut = answer(content, FinishReason::Error);

@@ -3,8 +3,7 @@
 use crate::wire::Ids;
 use crate::{
     Arguments, Audio, Block, CacheHint, Content, Dialect, Document, Image, Json, JsonSchemaFormat, Message,
-    OutputFormat, ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
-    ToolResult,
+    OutputFormat, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult,
 };
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -135,12 +134,12 @@ impl Message {
 impl Block {
     /// Text.
     pub fn text(text: impl Into<String>) -> Self {
-        Block::Text(Text { text: text.into(), ..Text::default() })
+        Block::Text(Text::new(text))
     }
 
     /// Thinking. Only a provider's own thinking, with its signature, goes back to it.
     pub fn thinking(text: impl Into<String>) -> Self {
-        Block::Thinking(ThinkingBlock { text: text.into(), ..ThinkingBlock::default() })
+        Block::Thinking(ThinkingBlock::new(text))
     }
 
     /// A picture that the provider fetches from a URL.
@@ -155,22 +154,17 @@ impl Block {
 
     /// A picture.
     pub fn image(source: Source) -> Self {
-        Block::Image(Image { source, cache: None, provider_data: ProviderData::default() })
+        Block::Image(Image::new(source))
     }
 
     /// A document with its file name or title.
     pub fn document(source: Source, name: impl Into<String>) -> Self {
-        Block::Document(Document {
-            source,
-            name: Some(name.into()),
-            cache: None,
-            provider_data: ProviderData::default(),
-        })
+        Block::Document(Document { name: Some(name.into()), ..Document::new(source) })
     }
 
     /// A sound.
     pub fn audio(source: Source) -> Self {
-        Block::Audio(Audio { source, cache: None, provider_data: ProviderData::default() })
+        Block::Audio(Audio::new(source))
     }
 
     /// A file's bytes as the block that fits: a picture, a sound, a text, or a document. The media type follows from the
@@ -198,31 +192,17 @@ impl Block {
 
     /// A call of a tool.
     pub fn tool_call(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<Arguments>) -> Self {
-        Block::ToolCall(ToolCall {
-            id: id.into(),
-            name: name.into(),
-            arguments: arguments.into(),
-            ..ToolCall::default()
-        })
+        Block::ToolCall(ToolCall::new(id, name, arguments))
     }
 
     /// What a tool answered.
     pub fn tool_result(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
-        Block::ToolResult(ToolResult {
-            tool_call_id: call_id.into(),
-            content: content.into().0,
-            ..ToolResult::default()
-        })
+        Block::ToolResult(ToolResult::new(call_id, content))
     }
 
     /// What a failed tool answered.
     pub fn tool_error(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
-        Block::ToolResult(ToolResult {
-            tool_call_id: call_id.into(),
-            content: content.into().0,
-            is_error: true,
-            ..ToolResult::default()
-        })
+        Block::ToolResult(ToolResult { is_error: true, ..ToolResult::new(call_id, content) })
     }
 
     /// The same block with metadata: `cache_control` is the wish that the provider caches the conversation up to it, and
@@ -234,7 +214,7 @@ impl Block {
     /// use serde_json::json;
     ///
     /// let block = Block::text("Hello").with_metadata(json!({"cache_control": {"type": "ephemeral", "ttl": "1h"}}));
-    /// assert_eq!(block.cache(), Some(&CacheHint { ttl: Some("1h".into()) }));
+    /// assert_eq!(block.cache(), Some(&CacheHint::ttl("1h")));
     /// ```
     #[must_use]
     pub fn with_metadata(mut self, metadata: Value) -> Self {
@@ -323,7 +303,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Part;
+    use crate::{Part, ProviderData};
 
     #[test]
     fn metadata_of_texts_and_pictures() {

@@ -15,6 +15,7 @@ use crate::{Dialect, Json, Part, ProviderData, Span};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Citation {
     /// What is cited.
     pub source: CitedSource,
@@ -85,6 +86,7 @@ pub enum CitedSource {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Marks {
     /// What rests on the source.
     #[default]
@@ -117,6 +119,7 @@ pub enum Location {
 /// A source that was found or read. It is never sent as history.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct FoundSource {
     /// Its address, as the provider wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! Content blocks: what messages are made of.
 
+mod construct;
 mod kind;
 mod provider_run;
 mod read;
@@ -49,6 +50,7 @@ pub enum Block {
 /// Text.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Text {
     /// The text itself.
     pub text: String,
@@ -66,6 +68,7 @@ pub struct Text {
 /// A picture.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Image {
     /// Where its bytes are.
     pub source: Source,
@@ -80,6 +83,7 @@ pub struct Image {
 /// A document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Document {
     /// Where its bytes are.
     pub source: Source,
@@ -97,6 +101,7 @@ pub struct Document {
 /// A sound.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Audio {
     /// Where its bytes are.
     pub source: Source,
@@ -111,6 +116,7 @@ pub struct Audio {
 /// The model asks for a tool to be run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ToolCall {
     /// The provider's id of this call; the result names it.
     pub id: String,
@@ -130,6 +136,7 @@ pub struct ToolCall {
 /// What a tool answered.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ToolResult {
     /// The id of the call that this answers.
     pub tool_call_id: String,
@@ -154,6 +161,7 @@ pub struct ToolResult {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(rename = "ThinkingBlock"))]
+#[non_exhaustive]
 pub struct ThinkingBlock {
     /// The thinking or its summary; empty when the provider shows none.
     #[serde(default)]
@@ -166,6 +174,7 @@ pub struct ThinkingBlock {
 /// Something of one dialect that has no meaning in the others, kept whole and in its place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Other {
     /// The dialect it belongs to; encoding to another one leaves it out and reports the loss.
     pub dialect: Dialect,
@@ -223,6 +232,7 @@ pub enum Source {
 /// Wish that the provider caches the conversation up to the block that carries it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CacheHint {
     /// How long, in the provider's words: `5m`, `1h`. Absent: the provider's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -50,6 +50,7 @@ pub enum ErrorKind {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[error("{}", self.describe())]
+#[non_exhaustive]
 pub struct Error {
     /// What kind of failure it is.
     pub kind: ErrorKind,

@@ -12,11 +12,8 @@ use crate::{Block, Citation, CitedSource, Event, FoundSource, Text};
 /// ```
 /// use ikigai_core::{Citation, Footnotes, Text};
 ///
-/// let text = Text {
-///     text: "Oslo has 717 710 people.\n".into(),
-///     citations: vec![Citation::url("https://ssb.no")],
-///     ..Text::default()
-/// };
+/// let mut text = Text::new("Oslo has 717 710 people.\n");
+/// text.citations.push(Citation::url("https://ssb.no"));
 /// let mut footnotes = Footnotes::new(|number| format!("[{number}]"));
 /// assert_eq!(footnotes.text(&text), "Oslo has 717 710 people.[1]\n");
 /// assert_eq!(footnotes.sources()[0].url.as_deref(), Some("https://ssb.no"));

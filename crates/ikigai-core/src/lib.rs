@@ -14,7 +14,25 @@
 //! | [`thinking`] | levels and budgets, and what a model makes of them |
 //! | [`validate`] | the rules that requests, answers, events and arguments must meet |
 //! | [`server`] | what a program needs that serves these APIs itself |
+//! | [`pause`] | answers that a provider pauses: how often they are continued |
 //! | [`near`] | the nearest of many names |
+//!
+//! Providers add fields and words all the time, so most structs and enums here are `#[non_exhaustive]`: a struct is made with
+//! `new` or `default`, and its public fields are assigned; a `match` needs an arm for what is newer than it.
+//!
+//! ```
+//! use ikigai_core::{FinishReason, Request, Response};
+//!
+//! let mut request = Request::new("claude-sonnet-4-5").user("Hello");
+//! request.top_p = Some(0.9);
+//!
+//! let response = Response::new("Hi!", FinishReason::Stop);
+//! let is_whole = match response.finish_reason {
+//!     FinishReason::Stop | FinishReason::ToolUse => true,
+//!     _ => false,
+//! };
+//! assert!(is_whole);
+//! ```
 
 #![forbid(unsafe_code)]
 #![cfg_attr(
@@ -38,6 +56,7 @@ mod loss;
 mod message;
 mod model;
 pub mod near;
+pub mod pause;
 mod prompt;
 pub mod provider;
 mod provider_data;

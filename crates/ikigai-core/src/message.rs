@@ -13,6 +13,7 @@ use crate::{Block, FoundSource, Level, ProviderData};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Role {
     /// The person or program that asks.
     User,
@@ -45,6 +46,7 @@ impl std::fmt::Display for Role {
 /// One turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
@@ -90,8 +92,9 @@ impl Message {
     /// ```
     /// use ikigai_core::{Block, Message, ProviderCall, Role};
     ///
-    /// let call = Block::ProviderCall(ProviderCall { id: "srv_1".into(), ..ProviderCall::default() });
-    /// let mut cut = Message::new(Role::Assistant, [Block::text("Let me look."), call]);
+    /// let mut call = ProviderCall::default();
+    /// call.id = "srv_1".to_owned();
+    /// let mut cut = Message::new(Role::Assistant, [Block::text("Let me look."), Block::ProviderCall(call)]);
     /// cut.drop_unanswered();
     /// assert_eq!(cut.content, [Block::text("Let me look.")]);
     /// ```

@@ -23,6 +23,7 @@ use crate::{Block, CacheHint, Json, Message, ProviderData, Thinking, Tool, ToolC
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Request {
     /// The model's id, as its provider names it.
     pub model: String,
@@ -103,6 +104,7 @@ pub enum OutputFormat {
 /// A schema that the answer must match.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct JsonSchemaFormat {
     /// A name for it; some providers want one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,6 +125,7 @@ pub struct JsonSchemaFormat {
 /// Caching of the whole request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct CacheOptions {
     /// Requests with the same key are sent to the same cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]

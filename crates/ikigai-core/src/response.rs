@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Block, Citation, Dialect, Error, FoundSource, Loss, Message, Part, ProviderData, Role, Text, ToolCall, Usage,
+    Block, Citation, Content, Error, FoundSource, Loss, Message, Part, ProviderData, Role, Text, ToolCall, Usage, pause,
 };
 
 /// Why an answer ended.
@@ -15,6 +15,7 @@ use crate::{
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum FinishReason {
     /// The model was done.
     Stop,
@@ -55,6 +56,7 @@ impl std::fmt::Display for FinishReason {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Response {
     /// The provider's id of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,6 +87,11 @@ pub struct Response {
 }
 
 impl Response {
+    /// An answer that ended for this reason; everything else is a field.
+    pub fn new(content: impl Into<Content>, finish_reason: FinishReason) -> Self {
+        Response { content: content.into().0, finish_reason, ..Response::default() }
+    }
+
     /// All its text, joined by nothing. A refusal is not in it: see [`refusal`](Response::refusal).
     pub fn text(&self) -> String {
         self.text_blocks().filter(|block| !block.is_refusal()).map(|block| block.text.as_str()).collect()
@@ -144,8 +151,7 @@ impl Response {
     /// Whether the provider paused in the middle of its own tools. Send the same request again with this answer as its
     /// last message, and [`append`](Response::append) what comes.
     pub fn is_paused(&self) -> bool {
-        let word = self.provider_data.part_str(Dialect::Anthropic, Part::Answer, "stop_reason");
-        word.as_deref() == Some("pause_turn")
+        pause::is_pause(&self.provider_data)
     }
 
     /// Goes on with a later answer of the same turn: content and counts are added up, and it ends as the later one did.

@@ -35,15 +35,70 @@ impl Span {
 }
 
 /// Counts the bytes and characters of a text that arrives in pieces, without keeping it: places in one unit can be told in
-/// the other.
+/// the other. It takes less memory than the text, whatever characters that has.
 ///
 /// A character is a code point, as the wires with that unit count them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Ruler {
     bytes: usize,
     chars: usize,
-    /// Where characters of another width begin: the byte, the character, their width.
-    runs: Vec<(usize, usize, usize)>,
+    /// What is before the first of them is ASCII. Each but the last covers at least [`PAGE`] characters.
+    pages: Vec<Page>,
+}
+
+/// A stretch of a text.
+#[derive(Debug, Clone, Copy)]
+struct Page {
+    /// Its first byte and its first character.
+    byte: usize,
+    char: usize,
+    widths: Widths,
+}
+
+/// How many bytes the characters of a page take.
+#[derive(Debug, Clone, Copy)]
+enum Widths {
+    /// All so many.
+    Same(usize),
+    /// Two bits for each: one less than its width.
+    Mixed(u128),
+}
+
+/// How many characters of different widths a page has room for.
+const PAGE: usize = 64;
+
+impl Page {
+    const FIRST: Page = Page { byte: 0, char: 0, widths: Widths::Same(1) };
+
+    /// The width of one of its characters.
+    fn width(&self, place: usize) -> usize {
+        match self.widths {
+            Widths::Same(width) => width,
+            Widths::Mixed(widths) => ((widths >> (2 * place)) & 3) as usize + 1,
+        }
+    }
+
+    /// The byte that one of its characters begins at.
+    fn byte_of(&self, place: usize) -> usize {
+        match self.widths {
+            Widths::Same(width) => self.byte + place * width,
+            Widths::Mixed(_) => self.byte + (0..place).map(|place| self.width(place)).sum::<usize>(),
+        }
+    }
+
+    /// How many of its characters end at or before this byte.
+    fn chars_until(&self, byte: usize) -> usize {
+        match self.widths {
+            Widths::Same(width) => (byte - self.byte) / width,
+            Widths::Mixed(_) => {
+                let ends = (0..PAGE).scan(self.byte, |end, place| {
+                    *end += self.width(place);
+                    Some(*end)
+                });
+                ends.take_while(|end| *end <= byte).count()
+            }
+        }
+    }
 }
 
 impl Ruler {
@@ -62,11 +117,35 @@ impl Ruler {
         }
     }
 
+    /// Adds characters of one width.
     fn run(&mut self, width: usize, count: usize) {
-        if count > 0 && self.runs.last().map_or(1, |run| run.2) != width {
-            self.runs.push((self.bytes, self.chars, width));
+        let mut left = count;
+        while left > 0 {
+            let taken = self.take(width, left);
+            (self.bytes, self.chars) = (self.bytes + width * taken, self.chars + taken);
+            left -= taken;
         }
-        (self.bytes, self.chars) = (self.bytes + width * count, self.chars + count);
+    }
+
+    /// Notes the width of the next characters, of which so many are like that. Returns how many were noted.
+    fn take(&mut self, width: usize, count: usize) -> usize {
+        let last = self.pages.last().copied().unwrap_or(Page::FIRST);
+        let covered = self.chars - last.char;
+        let widths = match last.widths {
+            Widths::Same(own) if own == width => return count,
+            Widths::Same(own) if covered < PAGE => {
+                (0..covered).fold(0, |widths, place| widths | ((own as u128 - 1) << (2 * place)))
+            }
+            Widths::Mixed(widths) if covered < PAGE => widths,
+            Widths::Same(_) | Widths::Mixed(_) => {
+                self.pages.push(Page { byte: self.bytes, char: self.chars, widths: Widths::Same(width) });
+                return count;
+            }
+        };
+        self.pages.pop();
+        let widths = Widths::Mixed(widths | ((width as u128 - 1) << (2 * covered)));
+        self.pages.push(Page { widths, ..last });
+        1
     }
 
     /// How many bytes there are so far.
@@ -74,14 +153,22 @@ impl Ruler {
         self.bytes
     }
 
+    /// About how many bytes it takes.
+    pub(crate) fn weight(&self) -> usize {
+        size_of_val(self.pages.as_slice())
+    }
+
     /// The same with another text behind it.
     pub(crate) fn and(mut self, other: &Ruler) -> Ruler {
-        let mut runs = other.runs.iter().copied().peekable();
-        if runs.peek().is_none_or(|run| run.0 > 0) && other.bytes > 0 && self.runs.last().is_some_and(|run| run.2 != 1)
-        {
-            self.runs.push((self.bytes, self.chars, 1));
+        let begins_plain = other.pages.first().is_none_or(|page| page.byte > 0) && other.bytes > 0;
+        if begins_plain && !self.pages.is_empty() {
+            self.pages.push(Page { byte: self.bytes, char: self.chars, ..Page::FIRST });
         }
-        self.runs.extend(runs.map(|(byte, char, width)| (byte + self.bytes, char + self.chars, width)));
+        self.pages.extend(other.pages.iter().map(|page| Page {
+            byte: page.byte + self.bytes,
+            char: page.char + self.chars,
+            ..*page
+        }));
         (self.bytes, self.chars) = (self.bytes + other.bytes, self.chars + other.chars);
         self
     }
@@ -94,9 +181,13 @@ impl Ruler {
     /// How many characters stand before this byte.
     pub(crate) fn chars_before(&self, byte: usize) -> usize {
         let byte = byte.min(self.bytes);
-        let after = self.runs.partition_point(|run| run.0 <= byte);
-        let (start, chars, width) = after.checked_sub(1).and_then(|at| self.runs.get(at)).copied().unwrap_or((0, 0, 1));
-        chars + (byte - start) / width
+        let page = self.page_before(self.pages.partition_point(|page| page.byte <= byte));
+        page.char + page.chars_until(byte)
+    }
+
+    /// The page before one with this number; there is always one.
+    fn page_before(&self, number: usize) -> Page {
+        number.checked_sub(1).and_then(|place| self.pages.get(place)).copied().unwrap_or(Page::FIRST)
     }
 
     /// The range of characters as one of bytes, cut at the end of the text. `None` if it begins behind the text, or ends
@@ -114,9 +205,8 @@ impl Ruler {
     /// Where this character begins.
     fn byte_at(&self, char: usize) -> usize {
         let char = char.min(self.chars);
-        let after = self.runs.partition_point(|run| run.1 <= char);
-        let (byte, first, width) = after.checked_sub(1).and_then(|at| self.runs.get(at)).copied().unwrap_or((0, 0, 1));
-        byte + (char - first) * width
+        let page = self.page_before(self.pages.partition_point(|page| page.char <= char));
+        page.byte_of(char - page.char)
     }
 }
 
@@ -167,6 +257,27 @@ mod tests {
                 assert_eq!(ruler.chars_before(*byte), chars);
                 let end = bytes.len() as u64 - 1;
                 assert_eq!(ruler.span_of_chars(chars as u64, end), Some(Span::new(*byte, text.len())));
+            }
+        }
+    }
+
+    #[test]
+    fn texts_of_all_widths_are_measured_in_little_memory() {
+        let units = ["a", "é", "€", "😀", "aé", "a€😀", &"a".repeat(70), &"é".repeat(63), "ab€"];
+        for (number, unit) in units.iter().enumerate() {
+            for other in units {
+                let text = format!("{}{other}{}", unit.repeat(40), other.repeat(number * 7));
+                let middle = (0..=text.len() / 2).rev().find(|byte| text.is_char_boundary(*byte)).unwrap();
+                let (before, behind) = text.split_at(middle);
+                let mut in_pieces = Ruler::default();
+                text.split_inclusive(|_| true).for_each(|piece| in_pieces.push(piece));
+                for ruler in [Ruler::of(&text), Ruler::of(before).and(&Ruler::of(behind)), in_pieces] {
+                    let bytes = text.char_indices().map(|(byte, _)| byte).chain([text.len()]);
+                    for (chars, byte) in bytes.enumerate() {
+                        assert_eq!((ruler.chars_before(byte), ruler.byte_at(chars)), (chars, byte), "{text}");
+                    }
+                    assert!(ruler.weight() <= text.len() + 4 * size_of::<Page>(), "{text}");
+                }
             }
         }
     }

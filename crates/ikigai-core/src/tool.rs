@@ -46,6 +46,18 @@ pub enum BuiltIn {
     FileSearch(FileSearch),
 }
 
+/// What all tools have alike.
+macro_rules! of_any {
+    ($built_in:expr, $tool:ident => $value:expr) => {
+        match $built_in {
+            BuiltIn::WebSearch($tool) => $value,
+            BuiltIn::WebFetch($tool) => $value,
+            BuiltIn::CodeExecution($tool) => $value,
+            BuiltIn::FileSearch($tool) => $value,
+        }
+    };
+}
+
 impl BuiltIn {
     /// Which tool it is; its word is the name by which it can be chosen.
     pub fn tool(&self) -> ProviderTool {
@@ -59,32 +71,17 @@ impl BuiltIn {
 
     /// What a dialect has of its own.
     pub fn provider_data(&self) -> &ProviderData {
-        match self {
-            BuiltIn::WebSearch(tool) => &tool.provider_data,
-            BuiltIn::WebFetch(tool) => &tool.provider_data,
-            BuiltIn::CodeExecution(tool) => &tool.provider_data,
-            BuiltIn::FileSearch(tool) => &tool.provider_data,
-        }
+        of_any!(self, tool => &tool.provider_data)
     }
 
     /// The same, to change it.
     pub fn provider_data_mut(&mut self) -> &mut ProviderData {
-        match self {
-            BuiltIn::WebSearch(tool) => &mut tool.provider_data,
-            BuiltIn::WebFetch(tool) => &mut tool.provider_data,
-            BuiltIn::CodeExecution(tool) => &mut tool.provider_data,
-            BuiltIn::FileSearch(tool) => &mut tool.provider_data,
-        }
+        of_any!(self, tool => &mut tool.provider_data)
     }
 
     /// Wish that the provider caches the tools up to here.
     pub fn cache(&self) -> Option<&CacheHint> {
-        match self {
-            BuiltIn::WebSearch(tool) => tool.cache.as_ref(),
-            BuiltIn::WebFetch(tool) => tool.cache.as_ref(),
-            BuiltIn::CodeExecution(tool) => tool.cache.as_ref(),
-            BuiltIn::FileSearch(tool) => tool.cache.as_ref(),
-        }
+        of_any!(self, tool => tool.cache.as_ref())
     }
 }
 
@@ -97,6 +94,7 @@ impl From<BuiltIn> for Tool {
 /// A function that the model may call and the caller runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Function {
     /// Its name.
     pub name: String,
@@ -120,6 +118,7 @@ pub struct Function {
 /// A tool of one dialect; its JSON is `{"type": "other", "dialect": …, "data": …}`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct OtherTool {
     #[serde(rename = "type")]
     tag: OtherTag,
@@ -139,6 +138,7 @@ enum OtherTag {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ToolChoice {
     /// The model decides.
     #[default]
@@ -151,17 +151,24 @@ pub enum ToolChoice {
     Specific(String),
 }
 
-impl Tool {
-    /// A function without parameters; [`parameters`](Tool::parameters) adds them.
+impl Function {
+    /// A strict function without parameters.
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
-        Tool::Function(Function {
+        Function {
             name: name.into(),
             description: Some(description.into()),
             parameters: no_parameters(),
             strict: true,
             cache: None,
             provider_data: ProviderData::default(),
-        })
+        }
+    }
+}
+
+impl Tool {
+    /// A function without parameters; [`parameters`](Tool::parameters) adds them.
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Tool::Function(Function::new(name, description))
     }
 
     /// A tool of one dialect, kept whole.

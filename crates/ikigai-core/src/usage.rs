@@ -11,11 +11,14 @@ use crate::{Loss, LossCode, Part, ProviderData, ProviderTool};
 /// ```
 /// use ikigai_core::Usage;
 ///
-/// let usage = Usage { input_tokens: 50, output_tokens: 100, thinking_tokens: 20, cache_read_tokens: 10, ..Usage::default() };
+/// let mut usage = Usage::new(50, 100);
+/// usage.thinking_tokens = 20;
+/// usage.cache_read_tokens = 10;
 /// assert_eq!((usage.cached_tokens(), usage.total_tokens()), (10, 180));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Usage {
     /// Prompt tokens, without the cached ones.
     pub input_tokens: u64,
@@ -34,6 +37,11 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// The counts that every provider gives: prompt tokens and answer tokens.
+    pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
+        Usage { input_tokens, output_tokens, ..Usage::default() }
+    }
+
     /// Cache reads and writes together.
     pub fn cached_tokens(&self) -> u64 {
         self.cache_read_tokens.saturating_add(self.cache_write_tokens)
@@ -74,8 +82,7 @@ impl Usage {
     /// ```
     /// use ikigai_core::Usage;
     ///
-    /// let first = Usage { input_tokens: 50, output_tokens: 100, ..Usage::default() };
-    /// let second = Usage { input_tokens: 160, output_tokens: 5, ..Usage::default() };
+    /// let (first, second) = (Usage::new(50, 100), Usage::new(160, 5));
     /// assert_eq!(first.and(&second).total_tokens(), 315);
     /// ```
     #[must_use]

@@ -70,13 +70,15 @@ fn model(dialect: Dialect) -> &'static str {
         // Old enough for its schemas to be rewritten.
         Dialect::Gemini => "gemini-2.0-flash",
         Dialect::BedrockConverse => "amazon.nova-pro-v1:0",
+        _ => panic!("a model of {dialect} is missing here"),
     }
 }
 
 fn encode(request: &Request, to: Dialect) -> WireRequest {
-    let request = Request { model: model(to).to_owned(), ..request.clone() };
+    let mut request = request.clone();
+    request.model = model(to).to_owned();
     let quirks = Quirks::default();
-    let target = Target { provider: "somebody", quirks: &quirks, rules: rules_for(&request.model), facts: None };
+    let target = Target::new("somebody", &quirks, rules_for(&request.model));
     to.encode_request(&request, &target, &limits()).unwrap()
 }
 
@@ -86,7 +88,7 @@ fn requests_grow_linearly(name: &str, n: usize, make: impl Fn(usize) -> Request)
         grows_linearly(&format!("{name}: encoding to {from}"), n, &make, |request| drop(encode(request, from)));
         let wire = |n| encode(&make(n), from);
         let decode = |wire: &WireRequest| {
-            let incoming = Incoming { path: Some(&wire.path), body: &wire.body };
+            let incoming = Incoming::new(&wire.body).at(&wire.path);
             from.decode_request(incoming, &limits()).unwrap().0
         };
         grows_linearly(&format!("{name}: decoding from {from}"), n, wire, |wire| drop(decode(wire)));
@@ -103,7 +105,9 @@ fn requests_grow_linearly(name: &str, n: usize, make: impl Fn(usize) -> Request)
 }
 
 fn stream(events: &[Event], to: Dialect) -> Vec<u8> {
-    let mut encoder = StreamEncoder::new(to, Reply { stream_usage: true, ..Reply::default() });
+    let mut reply = Reply::default();
+    reply.stream_usage = true;
+    let mut encoder = StreamEncoder::new(to, reply);
     let mut out = Vec::new();
     events.iter().for_each(|event| encoder.push(event, &mut out));
     out
@@ -169,7 +173,9 @@ fn call(number: usize) -> Block {
 fn answer(content: Vec<Block>) -> Response {
     let calls = content.iter().any(|block| block.as_tool_call().is_some());
     let finish_reason = if calls { FinishReason::ToolUse } else { FinishReason::Stop };
-    Response { model: "m".to_owned(), id: Some("a".to_owned()), content, finish_reason, ..Response::default() }
+    let mut response = Response::new(content, finish_reason);
+    (response.model, response.id) = ("m".to_owned(), Some("a".to_owned()));
+    response
 }
 
 #[test]
@@ -354,7 +360,7 @@ fn unknown_fields_of_requests() {
             serde_json::to_vec(&body).unwrap()
         };
         let decode = |body: &[u8]| {
-            let incoming = Incoming { path: Some(&wire.path), body };
+            let incoming = Incoming::new(body).at(&wire.path);
             dialect.decode_request(incoming, &limits()).unwrap().0
         };
         grows_linearly(&format!("unknown fields: decoding from {dialect}"), 50, make, |body| drop(decode(body)));

@@ -16,8 +16,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ikigai_core::catalog::rules_for;
-use ikigai_core::wire::{StreamEncoder, Target};
-use ikigai_core::{Block, Collector, Dialect, Part, Request, Response};
+use ikigai_core::wire::StreamEncoder;
+use ikigai_core::{Block, Collector, Dialect, Part, Response};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use support::seals::unsealed;
@@ -93,6 +93,7 @@ fn path(dialect: Dialect) -> &'static str {
         Dialect::Gemini => "/v1beta/models/gemini-3-pro-preview:generateContent",
         // No client speaks it.
         Dialect::BedrockConverse => "",
+        _ => panic!("the path of {dialect} is missing here"),
     }
 }
 
@@ -104,6 +105,7 @@ fn model(dialect: Dialect) -> &'static str {
         Dialect::OpenaiResponses => "gpt-5.1",
         Dialect::Gemini => "gemini-2.5-pro",
         Dialect::BedrockConverse => "us.amazon.nova-2-lite-v1:0",
+        _ => panic!("a model of {dialect} is missing here"),
     }
 }
 
@@ -176,8 +178,10 @@ fn requests(dialect: Dialect, file: &str) {
     let own = dialect.write_request(&request, &target(dialect)).unwrap();
     assert_eq!((own.body, own.losses), (body, vec![]), "{dialect} {file}");
     for to in Dialect::ALL.into_iter().filter(|to| *to != dialect) {
-        let request = Request { model: model(to).to_owned(), ..request.clone() };
-        let target = Target { rules: rules_for(model(to)), ..target(to) };
+        let mut request = request.clone();
+        request.model = model(to).to_owned();
+        let mut target = target(to);
+        target.rules = rules_for(model(to));
         let wire = to.write_request(&request, &target).unwrap();
         snapshot(dialect, file, to.as_str(), &serde_json::to_value(&wire).unwrap());
     }

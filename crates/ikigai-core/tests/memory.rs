@@ -35,7 +35,7 @@ fn peak<T>(before: usize, work: impl FnOnce() -> T) -> (T, usize) {
 #[test]
 fn a_large_request_is_not_held_three_times() {
     let (rules, quirks) = (Rules::default(), Quirks::default());
-    let target = Target { provider: "test", rules: &rules, quirks: &quirks, facts: None };
+    let target = Target::new("test", &quirks, &rules);
     let mut limits = Limits::server();
     limits.body = 2 * SIZE;
     let mut too_much = Vec::new();
@@ -47,10 +47,8 @@ fn a_large_request_is_not_held_three_times() {
             for to in Dialect::ALL.into_iter().filter(|to| *to != from) {
                 let before = MEMORY.current_usage();
                 let body = wire.body.clone();
-                let (decoded, reading) = peak(before, || {
-                    let incoming = Incoming { path: Some(&path), body: &body };
-                    from.decode_request(incoming, &limits).unwrap().0
-                });
+                let incoming = Incoming::new(&body).at(&path);
+                let (decoded, reading) = peak(before, || from.decode_request(incoming, &limits).unwrap().0);
                 // The bytes are let go when they have been read.
                 drop(body);
                 let (_, writing) = peak(before, || to.encode_request(&decoded, &target, &limits).unwrap());

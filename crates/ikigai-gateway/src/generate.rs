@@ -283,7 +283,7 @@ async fn decode(call: &mut Call, keep: bool) -> Result<Decoded, Error> {
     let body = if keep { call.body.bytes.clone() } else { std::mem::take(&mut call.body.bytes) };
     let is_array = call.endpoint.verb == Verb::Stream(Framing::JsonArray);
     let work = move || -> Result<Decoded, Error> {
-        let incoming = Incoming { path: Some(&target), body: &body };
+        let incoming = Incoming::new(&body).at(&target);
         let (request, mut reply) = dialect.decode_request(incoming, &limits)?;
         dialect.check_self_contained(&request)?;
         reply.json_array = is_array;

@@ -125,29 +125,23 @@ fn weight(message: &Message) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use ikigai::{ProviderData, Text, ThinkingBlock, ToolCall};
+    use ikigai::{FinishReason, ThinkingBlock};
     use pretty_assertions::assert_eq;
 
     use super::*;
 
     fn thought() -> Block {
-        let mut provider_data = ProviderData::default();
-        provider_data.set_part(Dialect::ALL[0], Part::State, "signature", "sealed");
-        Block::Thinking(ThinkingBlock { text: "Hm.".into(), provider_data })
+        let mut thinking = ThinkingBlock::new("Hm.");
+        thinking.provider_data.set_part(Dialect::ALL[0], Part::State, "signature", "sealed");
+        Block::Thinking(thinking)
     }
 
     fn call(id: &str, arguments: serde_json::Value) -> Block {
-        Block::ToolCall(ToolCall {
-            id: id.to_owned(),
-            name: "add".to_owned(),
-            arguments: ikigai_core::Arguments::from_text(arguments.to_string()),
-            cache: None,
-            provider_data: ProviderData::default(),
-        })
+        Block::tool_call(id, "add", ikigai_core::Arguments::from_text(arguments.to_string()))
     }
 
     fn sent(content: Vec<Block>) -> Request {
-        Request { messages: vec![Message::new(Role::Assistant, content)], ..Request::default() }
+        Request::default().message(Message::new(Role::Assistant, content))
     }
 
     fn restored(memory: &Memory, client: &str, content: Vec<Block>) -> Vec<Block> {
@@ -161,7 +155,7 @@ mod tests {
         let memory = Memory::new(Duration::from_secs(60));
         let arguments = serde_json::json!({"a": 1, "b": 2});
         let whole = vec![thought(), call("c1", arguments.clone()), call("c2", arguments.clone())];
-        let response = Response { content: whole.clone().into_iter().collect(), ..Response::default() };
+        let response = Response::new(whole.clone(), FinishReason::ToolUse);
         memory.keep("one", &response, &ModelName::new("anthropic", "m"));
         let calls = || vec![call("c1", arguments.clone()), call("c2", arguments.clone())];
         assert_eq!(restored(&memory, "one", calls()), whole);
@@ -178,7 +172,7 @@ mod tests {
     fn thinking_that_came_back_changed_is_as_it_was() {
         let memory = Memory::new(Duration::from_secs(60));
         let whole = vec![thought(), call("c1", serde_json::json!({}))];
-        let response = Response { content: whole.clone().into_iter().collect(), ..Response::default() };
+        let response = Response::new(whole.clone(), FinishReason::ToolUse);
         memory.keep("one", &response, &ModelName::new("anthropic", "m"));
         let changed = vec![Block::thinking("m."), call("c1", serde_json::json!({}))];
         for (issuer, expected) in [(None, &whole), (Some("anthropic"), &whole), (Some("google"), &changed)] {
@@ -194,12 +188,12 @@ mod tests {
     #[test]
     fn a_message_without_calls_is_found_by_its_text() {
         let memory = Memory::new(Duration::from_secs(60));
-        let text = || Block::Text(Text { text: "Hello.".into(), ..Text::default() });
-        let response = Response { content: vec![thought(), text()].into_iter().collect(), ..Response::default() };
+        let text = || Block::text("Hello.");
+        let response = Response::new([thought(), text()], FinishReason::Stop);
         memory.keep("one", &response, &ModelName::new("anthropic", "m"));
         assert_eq!(restored(&memory, "one", vec![text()]), vec![thought(), text()]);
         // What carries no state is not kept.
-        let plain = Response { content: vec![text()].into_iter().collect(), ..Response::default() };
+        let plain = Response::new(text(), FinishReason::Stop);
         let empty = Memory::new(Duration::from_secs(60));
         empty.keep("one", &plain, &ModelName::new("anthropic", "m"));
         assert_eq!(restored(&empty, "one", vec![text()]), vec![text()]);

@@ -6,15 +6,13 @@
 use std::pin::Pin;
 
 use ikigai::{Exchange, Request, Response, Tool, Upstream, Wanted};
+use ikigai_core::pause::MOST_CONTINUATIONS;
 use ikigai_core::wire::{ToolNames, WireRequest};
-use ikigai_core::{Dialect, Error, FinishReason, Limits, Loss, LossCode};
+use ikigai_core::{Dialect, Error, Limits, Loss};
 
 use crate::generate::{Failure, apart};
 use crate::plan::Way;
 use crate::reply;
-
-/// How often one answer is gone on with.
-const MOST: usize = 10;
 
 /// Whether losses are errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +66,7 @@ pub(crate) struct Pauses {
     asking: Asking,
     request: Request,
     /// How often it may still be gone on with.
-    left: usize,
+    left: u32,
 }
 
 impl Pauses {
@@ -78,7 +76,7 @@ impl Pauses {
         (has_tools && client != way.upstream.dialect()).then(|| Pauses {
             asking: asking.clone(),
             request: request.clone(),
-            left: MOST,
+            left: MOST_CONTINUATIONS,
         })
     }
 
@@ -95,13 +93,4 @@ impl Pauses {
         let asking = self.asking.clone();
         Some(Box::pin(async move { asking.send(request).await }))
     }
-}
-
-/// How an answer ends that is paused once more than it is gone on with: it is not complete, and a limit is why.
-pub(crate) const GIVEN_UP: FinishReason = FinishReason::Length;
-
-/// What is told of such an answer.
-pub(crate) fn given_up() -> Loss {
-    let why = format!("the provider paused its turn more than {MOST} times; the rest of the answer is left out");
-    Loss::new(LossCode::OutOfRange, "answer", "finish_reason", why)
 }

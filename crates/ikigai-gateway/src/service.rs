@@ -124,6 +124,7 @@ async fn serve(shared: &Arc<Shared>, state: &Arc<State>, request: Request<Incomi
         Verb::GetModel => verbs::get(&call.endpoint, state).map_err(Into::into),
         Verb::RetrieveResponse { .. } | Verb::DeleteResponse { .. } => Err(verbs::stored().into()),
         Verb::Draw | Verb::Edit | Verb::Predict | Verb::Speak | Verb::Transcribe => Err(verbs::media().into()),
+        _ => Err(Error::new(ErrorKind::NotFound, "the gateway does not serve this operation").into()),
     };
     match outcome {
         Ok(response) => {

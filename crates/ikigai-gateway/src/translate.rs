@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use ikigai::{Collector, Exchange, ModelName, Request, Response, Thinking, Wanted};
+use ikigai_core::pause::{GIVEN_UP, given_up};
 use ikigai_core::server::Seen;
 use ikigai_core::wire::{Ids, Reply, StreamDecoder, StreamEncoder, ToolNames};
 use ikigai_core::{Dialect, Error, Limits, Loss};
@@ -12,7 +13,7 @@ use ikigai_core::{Dialect, Error, Limits, Loss};
 use crate::generate::{Answer, Asked, Call, Failure, Noted, Rest, apart, is_strict};
 use crate::live::{Begun, Flow as _};
 use crate::memory::Memory;
-use crate::pause::{self, Asking, Pauses, Resumed, Strictness};
+use crate::pause::{Asking, Pauses, Resumed, Strictness};
 use crate::plan::{Plan, Way};
 use crate::translating::{Earlier, Translating};
 
@@ -31,7 +32,7 @@ pub(crate) async fn translate(
     way: &Way,
     plan: &Plan,
 ) -> Result<Answer, Failure> {
-    let Decoded { request, reply } = decoded;
+    let Decoded { request, mut reply } = decoded;
     let request = for_model(request, asked, way);
     let asking = Asking {
         upstream: way.upstream.clone(),
@@ -42,18 +43,16 @@ pub(crate) async fn translate(
     let client = call.endpoint.dialect;
     let pauses = Pauses::of(&request, client, way, &asking);
     let Resumed { exchange, names, losses } = asking.send(request).await?;
+    reply.ids = Ids::seeded(rand::random());
+    reply.created = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    reply.model = Some(if plan.as_asked { asked.model.clone() } else { way.upstream.model().id.clone() });
+    reply.provider = Some(way.upstream.provider().id.to_string());
     let answering = Answering {
         names,
         losses,
         pauses,
         model: plan.as_asked.then(|| asked.model.clone()),
-        reply: Reply {
-            ids: Ids::seeded(rand::random()),
-            created: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
-            model: Some(if plan.as_asked { asked.model.clone() } else { way.upstream.model().id.clone() }),
-            provider: Some(way.upstream.provider().id.to_string()),
-            ..reply
-        },
+        reply,
         keeps: (!client.carries_state()).then(|| Keeps {
             memory: call.memory.clone(),
             client: call.client.clone(),
@@ -134,8 +133,8 @@ impl Answering {
         let (mut response, mut length) = read(exchange, names, provider).await?;
         while let Some(pauses) = self.pauses.as_mut().filter(|_| response.is_paused()) {
             let Some(resuming) = pauses.go_on(response.clone()) else {
-                response.finish_reason = pause::GIVEN_UP;
-                self.losses.push(pause::given_up());
+                response.finish_reason = GIVEN_UP;
+                self.losses.push(given_up());
                 break;
             };
             let Resumed { exchange, names, losses } = resuming.await?;

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use ikigai::transport::{Body, TransportError};
 use ikigai::{Collector, Dialect, Event, Response, Usage};
+use ikigai_core::pause::{GIVEN_UP, given_up};
 use ikigai_core::server::Seen;
 use ikigai_core::wire::{Ids, StreamDecoder, StreamEncoder, ToolNames};
 use ikigai_core::{Error, Limits, Loss};
@@ -11,7 +12,7 @@ use crate::generate::Failure;
 use crate::live::{End, Flow};
 use crate::log::{Entry, Outcome};
 use crate::pass::cut_off;
-use crate::pause::{self, Pauses, Resumed, Resuming};
+use crate::pause::{Pauses, Resumed, Resuming};
 use crate::translate::{Keeps, add_losses};
 
 pub(crate) struct Translating {
@@ -105,23 +106,20 @@ impl Translating {
 
     /// Is this the end of an answer that is gone on with? The last pause that is not, is made an end.
     fn is_pause(&mut self, event: &mut Event) -> bool {
-        let (Event::Done { .. }, Some(pauses), Some(collector)) = (&*event, &self.pauses, &self.collector) else {
-            return false;
-        };
-        let mut so_far = collector.clone();
-        so_far.push(event.clone());
-        let so_far = so_far.finish();
-        if !so_far.is_paused() {
+        let (Some(pauses), Some(collector)) = (&self.pauses, &self.collector) else { return false };
+        if !event.is_pause() {
             return false;
         }
         if pauses.is_used_up() {
-            self.losses.push(pause::given_up());
+            self.losses.push(given_up());
             if let Event::Done { finish_reason, .. } = event {
-                *finish_reason = pause::GIVEN_UP;
+                *finish_reason = GIVEN_UP;
             }
             return false;
         }
-        self.paused = Some(so_far);
+        let mut so_far = collector.clone();
+        so_far.push(event.clone());
+        self.paused = Some(so_far.finish());
         true
     }
 

@@ -23,7 +23,7 @@ pub(crate) async fn count(call: &Call, entry: &mut Entry, state: &Arc<State>) ->
     let plan = first(&asked.model, call, entry, state)?;
     let Way { upstream, passes } = &plan.first;
     let decoded = || {
-        let incoming = Incoming { path: Some(&call.target), body: &call.body.bytes };
+        let incoming = Incoming::new(&call.body.bytes).at(&call.target);
         dialect.decode_count_request(incoming, &Limits::server())
     };
     if *passes {

@@ -14,7 +14,8 @@ pub(crate) fn as_sent(dialect: Dialect, model: &str, frames: Vec<Bytes>) -> Vec<
         Dialect::Anthropic => citations_first(events(&frames)),
         Dialect::OpenaiResponses => with_progress(events(&frames)),
         Dialect::OpenaiChat if !models::is_openais(model) => sources_first(events(&frames)),
-        Dialect::OpenaiChat | Dialect::Gemini | Dialect::BedrockConverse => return frames,
+        // The others come as they are written.
+        _ => return frames,
     };
     rearranged.iter().map(Event::write).collect()
 }

@@ -32,9 +32,9 @@ fn key(dialect: Dialect, call: &Call) -> Option<&str> {
     let bearer = bearer(call);
     let key = match dialect {
         Dialect::Anthropic => call.header("x-api-key").or(bearer),
-        Dialect::BedrockConverse => bearer,
         Dialect::OpenaiChat | Dialect::OpenaiResponses => bearer.or_else(|| call.header("api-key")),
         Dialect::Gemini => call.header("x-goog-api-key").or_else(|| key_in_query(call)).or(bearer),
+        _ => bearer,
     };
     key.filter(|key| !key.is_empty())
 }
@@ -46,7 +46,6 @@ fn key_in_query(call: &Call) -> Option<&str> {
 fn no_key(dialect: Dialect) -> WireError {
     match dialect {
         Dialect::Anthropic => refuse(dialect, ErrorKind::Auth, "x-api-key header is required"),
-        Dialect::BedrockConverse => refuse(dialect, ErrorKind::Auth, "Missing Authentication Token"),
         Dialect::OpenaiChat | Dialect::OpenaiResponses => refuse(
             dialect,
             ErrorKind::Auth,
@@ -61,13 +60,13 @@ fn no_key(dialect: Dialect) -> WireError {
             wire.status = 403;
             wire
         }
+        _ => refuse(dialect, ErrorKind::Auth, "no key was sent"),
     }
 }
 
 fn wrong_key(dialect: Dialect) -> WireError {
     match dialect {
         Dialect::Anthropic => refuse(dialect, ErrorKind::Auth, "invalid x-api-key"),
-        Dialect::BedrockConverse => refuse(dialect, ErrorKind::Auth, "The security token is invalid."),
         Dialect::OpenaiChat | Dialect::OpenaiResponses => {
             refuse(dialect, ErrorKind::Auth, "Incorrect API key provided.")
         }
@@ -86,6 +85,7 @@ fn wrong_key(dialect: Dialect) -> WireError {
                 }]
             }}),
         ),
+        _ => refuse(dialect, ErrorKind::Auth, "the key is wrong"),
     }
 }
 

@@ -20,7 +20,7 @@ fn attempt(dialect: Dialect, call: &Call) -> Result<Answer, WireError> {
     }
     let target = call.target();
     let request = dialect
-        .decode_count_request(Incoming { path: Some(&target), body: &call.body }, &Limits::server())
+        .decode_count_request(Incoming::new(&call.body).at(&target), &Limits::server())
         .map_err(|error| dialect.encode_error(&error))?;
     models::check(dialect, &request.model)?;
     Ok(Answer::bytes(dialect.encode_count(talk::prompt_tokens(&request))))

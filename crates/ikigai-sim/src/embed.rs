@@ -14,9 +14,8 @@ use crate::service::{Call, refuse};
 pub(crate) fn answer(dialect: Dialect, call: &Call, seed: u64) -> Answer {
     written(match dialect {
         Dialect::Gemini => gemini(call, seed),
-        Dialect::Anthropic | Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => {
-            openai(call, seed)
-        }
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => openai(call, seed),
+        _ => Err(refuse(dialect, ErrorKind::NotFound, format!("{dialect} has no embeddings"))),
     })
 }
 

@@ -48,8 +48,8 @@ fn attempt(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Result<(Answer,
     let body = stored::with_history(memory, dialect, body);
     let input = if kept { stored::input(&body) } else { Vec::new() };
     let body = serde_json::to_vec(&body).unwrap_or_default();
-    let (request, reply) = dialect
-        .decode_request(Incoming { path: Some(&target), body: &body }, &Limits::server())
+    let (request, mut reply) = dialect
+        .decode_request(Incoming::new(&body).at(&target), &Limits::server())
         .map_err(|error| dialect.encode_error(&error))?;
     if !truncates {
         strict::fits_window(dialect, &call.headers, &request)?;
@@ -66,9 +66,9 @@ fn attempt(memory: &Memory, endpoint: &Endpoint, call: &Call) -> Result<(Answer,
     if response.model.is_empty() {
         response.model.clone_from(&request.model);
     }
-    let json_array = endpoint.verb == Verb::Stream(Framing::JsonArray);
-    let provider = Some("sim".to_owned());
-    let reply = Reply { ids: Ids::seeded(seed), created: CREATED, provider, json_array, ..reply };
+    (reply.ids, reply.created) = (Ids::seeded(seed), CREATED);
+    reply.provider = Some("sim".to_owned());
+    reply.json_array = endpoint.verb == Verb::Stream(Framing::JsonArray);
     if kept {
         let body = dialect.encode_response(&response, &reply).body;
         stored::keep(memory, serde_json::from_slice(&body).unwrap_or_default(), input);
@@ -87,7 +87,7 @@ fn from_script(scripted: &Scripted, request: &Request, talk: &Talk<'_>) -> Respo
     let mut ids = Ids::seeded(talk.seed);
     let mut draft = match scripted.told() {
         Some(told) => talk::hosted::scripted(told, request, talk),
-        None => Response { content: scripted.text.iter().map(Block::text).collect(), ..Response::default() },
+        None => Response::new(scripted.text.iter().map(Block::text).collect::<Vec<_>>(), FinishReason::default()),
     };
     draft.content.splice(0..0, scripted.thinking.iter().map(Block::thinking));
     draft.content.extend(scripted.calls(|| talk.call_id(&mut ids)));
@@ -110,7 +110,7 @@ fn streamed(dialect: Dialect, response: &Response, order: Order, reply: Reply) -
     let events = match dialect {
         Dialect::Gemini => signed_at_the_end(events(response)),
         Dialect::Anthropic => usage_at_the_start(events(response), response),
-        Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => events(response),
+        _ => events(response),
     };
     for event in order.arrange(events.iter().flat_map(pieces)) {
         let mut frame = Vec::new();
@@ -151,14 +151,10 @@ fn usage_at_the_start(mut events: Vec<Event>, response: &Response) -> Vec<Event>
         provider_data.set_part(Dialect::Anthropic, Part::Answer, "stop_sequence", Json::null());
         // What the provider's tools found is read later.
         let input_tokens = usage.input_tokens.saturating_sub(talk::found(&response.content));
-        let usage = Usage {
-            input_tokens,
-            output_tokens: 1,
-            cache_read_tokens: usage.cache_read_tokens,
-            cache_write_tokens: usage.cache_write_tokens,
-            ..Usage::default()
-        };
-        events.insert(1, Event::Usage { usage });
+        let mut first = Usage::new(input_tokens, 1);
+        first.cache_read_tokens = usage.cache_read_tokens;
+        first.cache_write_tokens = usage.cache_write_tokens;
+        events.insert(1, Event::Usage { usage: first });
     }
     events
 }
@@ -185,11 +181,11 @@ fn pieces(event: &Event) -> Vec<Event> {
 
 fn not_json(dialect: Dialect, error: &serde_json::Error) -> WireError {
     let message = match dialect {
-        Dialect::Anthropic | Dialect::BedrockConverse => format!("The request body is not valid JSON: {error}"),
         Dialect::OpenaiChat | Dialect::OpenaiResponses => {
             format!("We could not parse the JSON body of your request. ({error})")
         }
         Dialect::Gemini => format!("Invalid JSON payload received. {error}"),
+        _ => format!("The request body is not valid JSON: {error}"),
     };
     refuse(dialect, ErrorKind::InvalidRequest, message)
 }
@@ -200,8 +196,8 @@ fn request_id(answer: Answer, dialect: Dialect, call: &Call) -> Answer {
     match dialect {
         Dialect::Anthropic => answer.header("request-id", id),
         Dialect::OpenaiChat | Dialect::OpenaiResponses => answer.header("x-request-id", id),
-        Dialect::Gemini => answer,
-        Dialect::BedrockConverse => answer.header("x-amzn-requestid", id),
+        // Google names none.
+        _ => answer,
     }
 }
 

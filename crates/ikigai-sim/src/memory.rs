@@ -120,7 +120,7 @@ impl Memory {
             Dialect::OpenaiChat => 2,
             Dialect::OpenaiResponses => 4,
             Dialect::Gemini => 6,
-            Dialect::BedrockConverse => return make(),
+            _ => return make(),
         };
         match self.canned.get(place + usize::from(stream)) {
             Some(slot) => slot.get_or_init(|| make().in_one_piece()).clone(),

@@ -204,9 +204,10 @@ pub(crate) fn google_has(model: &str) -> bool {
 /// Refuses a model that never was, in every verb alike.
 pub(crate) fn check(dialect: Dialect, model: &str) -> Result<(), WireError> {
     let has = match dialect {
-        Dialect::Anthropic | Dialect::BedrockConverse => anthropic_has(model),
+        Dialect::Anthropic => anthropic_has(model),
         Dialect::OpenaiChat | Dialect::OpenaiResponses => openai_has(model),
         Dialect::Gemini => google_has(model),
+        _ => false,
     };
     if has { Ok(()) } else { Err(unknown(dialect, model)) }
 }
@@ -214,13 +215,13 @@ pub(crate) fn check(dialect: Dialect, model: &str) -> Result<(), WireError> {
 /// The refusal of a model that never was.
 fn unknown(dialect: Dialect, model: &str) -> WireError {
     let message = match dialect {
-        Dialect::Anthropic | Dialect::BedrockConverse => format!("model: {model}"),
         Dialect::OpenaiChat | Dialect::OpenaiResponses => {
             format!("The model `{model}` does not exist or you do not have access to it.")
         }
         Dialect::Gemini => {
             format!("models/{model} is not found for API version v1beta, or is not supported for generateContent.")
         }
+        _ => format!("model: {model}"),
     };
     let mut error = ikigai_core::Error::new(ErrorKind::NotFound, message);
     if matches!(dialect, Dialect::OpenaiChat | Dialect::OpenaiResponses) {
@@ -232,9 +233,10 @@ fn unknown(dialect: Dialect, model: &str) -> WireError {
 /// The window of a model, if it is known: at the API's own provider, or the largest one of those who serve it.
 pub(crate) fn window(dialect: Dialect, model: &str) -> Option<u64> {
     let own = match dialect {
-        Dialect::Anthropic | Dialect::BedrockConverse => "anthropic",
+        Dialect::Anthropic => "anthropic",
         Dialect::OpenaiChat | Dialect::OpenaiResponses => "openai",
         Dialect::Gemini => "google",
+        _ => return None,
     };
     let anywhere =
         || Catalog::shared().models().filter(|facts| facts.id == model).filter_map(|facts| facts.context).max();
@@ -254,9 +256,10 @@ fn of_provider(provider: &'static str) -> impl Iterator<Item = &'static Facts> {
 /// The list of models, or one of them, in the shape of the dialect that asks.
 pub(crate) fn answer(dialect: Dialect, id: Option<&str>, call: &Call) -> Answer {
     match dialect {
-        Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => openai(id),
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => openai(id),
         Dialect::Anthropic => anthropic(id, call),
         Dialect::Gemini => gemini(id),
+        _ => unknown(dialect, id.unwrap_or_default()).into(),
     }
 }
 

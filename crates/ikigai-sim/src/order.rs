@@ -74,7 +74,7 @@ mod tests {
         if let Some(data) = block.provider_data_mut() {
             data.set_part(Dialect::Gemini, Part::State, "thought_signature", "sig");
         }
-        let response = Response { content: vec![block].into_iter().collect(), ..Response::default() };
+        let response = Response::new(block, FinishReason::Stop);
         let signed = |event: &Event| match event {
             Event::BlockStart { block, .. } => block.provider_data().is_some_and(|data| !data.is_empty()),
             Event::BlockDone { provider_data, .. } => !provider_data.is_empty(),
@@ -90,7 +90,7 @@ mod tests {
     fn calls_side_by_side_take_turns_and_nothing_else_moves() {
         let call = |id: &str| Block::tool_call(id, "f", serde_json::Map::new());
         let content = vec![Block::text("a"), call("1"), call("2"), Block::text("b"), call("3")];
-        let response = Response { content, finish_reason: FinishReason::ToolUse, ..Response::default() };
+        let response = Response::new(content, FinishReason::ToolUse);
         let steps = |order: Order| -> Vec<String> {
             let places = |event: &Event| match serde_json::to_value(event) {
                 Ok(event) => format!("{} {}", event["type"].as_str().unwrap_or(""), event["index"]),

@@ -196,9 +196,15 @@ pub(crate) fn holds_too_much(body: &[u8]) -> bool {
     values > MOST_VALUES
 }
 
+/// The dialects that the simulator knows; the others are refused here, and nothing behind knows what is theirs.
+const SIMULATED: [Dialect; 4] = [Dialect::Anthropic, Dialect::OpenaiChat, Dialect::OpenaiResponses, Dialect::Gemini];
+
 /// The answer to a request, and what goes wrong with it.
 fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<Fault>) {
     let dialect = endpoint.dialect;
+    if !SIMULATED.contains(&dialect) {
+        return (refuse(dialect, ErrorKind::NotFound, format!("{dialect} is not simulated")).into(), None);
+    }
     let fault = match wanted_fault(memory, call) {
         Ok(fault) => fault,
         Err(unknown) => return (refuse(dialect, ErrorKind::InvalidRequest, unknown.to_string()).into(), None),
@@ -225,6 +231,7 @@ fn answer(memory: &Memory, endpoint: &Endpoint, call: &Call) -> (Answer, Option<
         Verb::ListModels | Verb::GetModel => (models::answer(dialect, endpoint.model.as_deref(), call), None),
         Verb::RetrieveResponse { id } => (stored::retrieve(memory, id), None),
         Verb::DeleteResponse { id } => (stored::delete(memory, id), None),
+        _ => (refuse(dialect, ErrorKind::NotFound, "the simulator does not know this operation").into(), None),
     };
     if let Some(Fault::Status { status, retry_after_ms }) = scripted_fault {
         return (status_answer(dialect, status, retry_after_ms).into(), None);
@@ -273,7 +280,7 @@ fn status_answer(dialect: Dialect, status: u16, retry_after_ms: Option<u64>) -> 
 
 /// A failure whose body is this JSON.
 pub(crate) fn wire_error(status: u16, body: &serde_json::Value) -> WireError {
-    WireError { status, headers: Vec::new(), body: serde_json::to_vec(body).unwrap_or_default() }
+    WireError::new(status, serde_json::to_vec(body).unwrap_or_default())
 }
 
 /// The answer to a request whose body was not read.

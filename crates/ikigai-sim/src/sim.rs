@@ -167,9 +167,9 @@ impl Sim {
     /// The base URL that a client of a dialect wants.
     pub fn base_url(&self, dialect: ikigai_core::Dialect) -> String {
         match dialect {
-            ikigai_core::Dialect::Anthropic | ikigai_core::Dialect::BedrockConverse => self.url(),
             ikigai_core::Dialect::OpenaiChat | ikigai_core::Dialect::OpenaiResponses => format!("{}/v1", self.url()),
             ikigai_core::Dialect::Gemini => format!("{}/v1beta", self.url()),
+            _ => self.url(),
         }
     }
 

@@ -53,7 +53,9 @@ fn attempt(call: &Call) -> Result<Answer, WireError> {
     }
     if file.content.len() > LARGEST {
         let message = format!("Maximum content size limit ({LARGEST}) exceeded ({} bytes read)", file.content.len());
-        return Err(WireError { status: 413, ..refuse(message, None, None) });
+        let mut error = refuse(message, None, None);
+        error.status = 413;
+        return Err(error);
     }
     if let Some(language) = wishes.text("language")
         && !((2..=3).contains(&language.len()) && language.bytes().all(|byte| byte.is_ascii_lowercase()))

@@ -103,7 +103,7 @@ async fn fill(location: &str) -> Result<()> {
             let number = conversation * MESSAGES + message;
             let (role, length) = if message % 2 == 0 { (Role::User, 30) } else { (Role::Assistant, 200) };
             let text = format!("needle{number} {}", words(length, &mut chance));
-            let usage = Usage { input_tokens: 1000, output_tokens: length, ..Usage::default() };
+            let usage = Usage::new(1000, length);
             entries.push(Entry::new(Message::new(role, text)).usage(usage));
         }
         store.append_all(chat, entries).await?;

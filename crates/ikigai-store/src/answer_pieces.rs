@@ -124,10 +124,9 @@ mod tests {
         ])
         .unwrap();
 
-        let mut call = ikigai_core::ToolCall { id: "c".into(), name: "f".into(), ..Default::default() };
-        call.arguments = ikigai_core::Arguments::from_text("{\"a\": ");
+        let call = Block::tool_call("c", "f", ikigai_core::Arguments::from_text("{\"a\": "));
         let mut expected = begun.clone();
-        expected.message.content = vec![Block::text("Hello"), Block::ToolCall(call)];
+        expected.message.content = vec![Block::text("Hello"), call];
         expected.message.model = Some("answered".into());
         expected.message.provider_data.set_part(Dialect::Gemini, Part::Extra, "b", "2");
         expected.metadata.insert("response_id".into(), "r".into());
@@ -135,7 +134,7 @@ mod tests {
         assert_eq!(assemble(begun.clone(), &pieces), Ok(expected));
 
         let end = [
-            Event::Usage { usage: Usage { output_tokens: 2, ..Usage::default() } },
+            Event::Usage { usage: Usage::new(0, 2) },
             Event::Done { finish_reason: FinishReason::Stop, provider_data: Default::default() },
         ];
         let whole = assemble(begun.clone(), &[piece(end.to_vec()).unwrap()]).unwrap();

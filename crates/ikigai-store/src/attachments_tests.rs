@@ -1,15 +1,15 @@
-use ikigai_core::{Audio, Document, Image, Role, ToolResult};
+use ikigai_core::{Document, Role, ToolResult};
 use pretty_assertions::assert_eq;
 
 use super::*;
 
 fn image(data: String) -> Block {
     let source = Source::Base64 { media_type: "image/png".into(), data };
-    Block::Image(Image { source, cache: None, provider_data: Default::default() })
+    Block::image(source)
 }
 
 fn document(source: Source) -> Block {
-    Block::Document(Document { source, name: None, cache: None, provider_data: Default::default() })
+    Block::Document(Document::new(source))
 }
 
 fn parts(taken: &[Attachment]) -> Vec<Part> {
@@ -25,7 +25,7 @@ fn large_sources_go_out_and_come_back_byte_for_byte() {
     let url = Source::Url { url: "https://example.com/a.pdf".into(), media_type: None };
     let text = Source::Text { media_type: "text/plain".into(), text: "é".repeat(3000) };
     let sound = Source::Base64 { media_type: "audio/wav".into(), data: picture.clone() };
-    let result = ToolResult { content: vec![Block::text("x"), image(odd.clone())], ..ToolResult::default() };
+    let result = ToolResult::new("c1", [Block::text("x"), image(odd.clone())]);
     let message = Message::new(
         Role::User,
         [
@@ -35,7 +35,7 @@ fn large_sources_go_out_and_come_back_byte_for_byte() {
             Block::ToolResult(result),
             document(url),
             document(text),
-            Block::Audio(Audio { source: sound, cache: None, provider_data: Default::default() }),
+            Block::audio(sound),
         ],
     );
     let mut without = message.clone();

@@ -43,7 +43,7 @@ impl State {
 /// use ikigai_store::Entry;
 ///
 /// let question = Entry::new(Message::new(Role::User, "Hello"));
-/// let answer = Entry::new(Message::new(Role::Assistant, "Hi!")).usage(Usage { input_tokens: 3, ..Usage::default() });
+/// let answer = Entry::new(Message::new(Role::Assistant, "Hi!")).usage(Usage::new(3, 1));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
@@ -147,7 +147,7 @@ pub struct Stored {
 
 #[cfg(test)]
 mod tests {
-    use ikigai_core::{Block, ErrorKind, Loss, Role};
+    use ikigai_core::{ErrorKind, Loss, Role};
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
@@ -157,21 +157,13 @@ mod tests {
     fn a_broken_answer_is_cut_and_says_why() {
         let mut error = ikigai_core::Error::new(ErrorKind::Network, "connection reset");
         error.partial = Some(Box::default());
-        let response = Response {
-            id: Some("msg_1".into()),
-            model: "m".into(),
-            content: vec![Block::text("Hel")],
-            finish_reason: FinishReason::Error,
-            usage: Some(Usage { input_tokens: 1, ..Usage::default() }),
-            error: Some(Box::new(error)),
-            warnings: vec![Loss::new(
-                ikigai_core::LossCode::NotInDialect,
-                "top_k",
-                "top_k",
-                "this API has no such parameter",
-            )],
-            ..Response::default()
-        };
+        let mut response = Response::new("Hel", FinishReason::Error);
+        response.id = Some("msg_1".into());
+        response.model = "m".into();
+        response.usage = Some(Usage::new(1, 0));
+        response.error = Some(Box::new(error));
+        let code = ikigai_core::LossCode::NotInDialect;
+        response.warnings = vec![Loss::new(code, "top_k", "top_k", "this API has no such parameter")];
         let mut message = Message::new(Role::Assistant, "Hel");
         (message.provider, message.model) = (Some("p".into()), Some("m".into()));
         let metadata = json!({
@@ -183,7 +175,7 @@ mod tests {
             state: State::Cut,
             finish_reason: Some(FinishReason::Error),
             metadata: metadata.as_object().cloned().unwrap(),
-            ..Entry::new(message).usage(Usage { input_tokens: 1, ..Usage::default() })
+            ..Entry::new(message).usage(Usage::new(1, 0))
         };
         assert_eq!(Entry::answer(response, "p"), expected);
     }

@@ -32,10 +32,11 @@ const WAITING: usize = 4096;
 /// let store: Arc<dyn Store> = Arc::new(Sqlite::memory().await?);
 /// let chat = store.create(Details::default()).await?;
 ///
-/// let answers = Message { provider: Some("anthropic".into()), ..Message::new(Role::Assistant, "") };
+/// let mut answers = Message::new(Role::Assistant, "");
+/// answers.provider = Some("anthropic".into());
 /// let mut recording = Recording::begin(Arc::clone(&store), chat.id, answers).await?;
 /// let mut collector = Collector::default();
-/// # let stream = events(&Response { content: vec!["Hello".into()], finish_reason: ikigai_core::FinishReason::Stop, ..Response::default() });
+/// # let stream = events(&Response::new("Hello", ikigai_core::FinishReason::Stop));
 /// for event in stream {
 ///     recording.push(event.clone()).await?;
 ///     collector.push(event);

@@ -1,6 +1,6 @@
 //! Conversations: what is kept, and what is sent on.
 
-use ikigai_core::{Block, Dialect, ErrorKind, Event, Level, Part, ProviderData, Response, Role, ThinkingBlock, user};
+use ikigai_core::{Block, Dialect, ErrorKind, Event, Level, Part, Response, Role, ThinkingBlock, user};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -12,10 +12,12 @@ const CLAUDE: &str = "anthropic:claude-sonnet-4-5/low";
 
 /// An answer with signed thinking.
 fn thinks(text: &str) -> Response {
-    let mut provider_data = ProviderData::default();
-    provider_data.set_part(Dialect::Anthropic, Part::State, "signature", "c2lnbmVk");
-    let thinking = Block::Thinking(ThinkingBlock { text: "Hm.".to_owned(), provider_data });
-    Response { model: "claude-sonnet-4-5-20250929".to_owned(), content: vec![thinking, Block::text(text)], ..says("") }
+    let mut thinking = ThinkingBlock::new("Hm.");
+    thinking.provider_data.set_part(Dialect::Anthropic, Part::State, "signature", "c2lnbmVk");
+    let mut response = says("");
+    response.model = "claude-sonnet-4-5-20250929".to_owned();
+    response.content = vec![Block::Thinking(thinking), Block::text(text)];
+    response
 }
 
 fn roles(chat: &crate::Chat) -> Vec<Role> {

@@ -10,10 +10,6 @@ use crate::redact::Secrets;
 use crate::transport::Body;
 use crate::upstream::Wanted;
 
-/// The type of a stream in Amazon's frames.
-const FRAMES: &str = "application/vnd.amazon.eventstream";
-const EVENTS: &str = "text/event-stream";
-
 /// The dialect of one model.
 #[derive(Debug, Clone)]
 pub(crate) struct Codec {
@@ -32,10 +28,9 @@ impl Codec {
 
     /// The media type to ask for.
     pub(crate) fn accept(&self, wanted: Wanted) -> HeaderValue {
-        HeaderValue::from_static(match (wanted, self.dialect.framing()) {
-            (Wanted::Whole, _) => "application/json",
-            (Wanted::Stream, Framing::Amazon) => FRAMES,
-            (Wanted::Stream, Framing::Events) => EVENTS,
+        HeaderValue::from_static(match wanted {
+            Wanted::Whole => "application/json",
+            Wanted::Stream => self.dialect.framing().media_type(),
         })
     }
 
@@ -71,10 +66,10 @@ impl Codec {
     /// A body as the dialect has it: out of Amazon's frames when it came in them. The headers say what it is afterwards.
     pub(crate) fn unframe(&self, body: Body, headers: &mut HeaderMap) -> Result<Body, Reason> {
         let media_type = headers.get(http::header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-        if !media_type.is_some_and(|media_type| media_type.starts_with(FRAMES)) {
+        if !media_type.is_some_and(|media_type| media_type.starts_with(Framing::Amazon.media_type())) {
             return Ok(body);
         }
-        headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(EVENTS));
+        headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static(Framing::Events.media_type()));
         headers.remove(http::header::CONTENT_LENGTH);
         self.unframed(body)
     }
@@ -84,7 +79,8 @@ impl Codec {
         use crate::transport::eventstream::{Inside, unframed};
         let inside = match self.dialect.framing() {
             Framing::Amazon => Inside::Union,
-            Framing::Events => Inside::Chunks,
+            // Bedrock wraps the stream of any other dialect as it is.
+            _ => Inside::Chunks,
         };
         Ok(unframed(body, inside))
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ikigai_core::catalog::Facts;
-use ikigai_core::{Dialect, Level, ModelName, Prompt, Request, Role, Thinking, Tool, ToolCall, ToolChoice};
+use ikigai_core::{Dialect, ModelName, Prompt, Request, Role, Thinking, Tool, ToolCall, ToolChoice};
 
 use crate::answer::Answer;
 use crate::chat::Chat;
@@ -59,7 +59,10 @@ impl Plan {
     pub(crate) fn thinking(&self, place: usize) -> Option<Thinking> {
         let level = self.candidate(place).level.or(self.name.level);
         match (self.request.thinking.clone(), level) {
-            (Some(thinking), level) => Some(Thinking { level: thinking.level.or(level), ..thinking }),
+            (Some(mut thinking), level) => {
+                thinking.level = thinking.level.or(level);
+                Some(thinking)
+            }
             (None, Some(level)) => Some(Thinking::from(level)),
             (None, None) => None,
         }
@@ -129,7 +132,7 @@ impl Model {
         self.change(|plan| plan.request.system = vec![ikigai_core::Block::text(text)])
     }
 
-    /// How hard the model shall think: a [`Level`], or a whole [`Thinking`]. It goes before a level in the name.
+    /// How hard the model shall think: a [`Level`](crate::Level), or a whole [`Thinking`]. It goes before a level in the name.
     #[must_use]
     pub fn thinking(self, thinking: impl Into<Thinking>) -> Self {
         let thinking = thinking.into();
@@ -140,9 +143,7 @@ impl Model {
     #[must_use]
     pub fn thinking_budget(self, tokens: i64) -> Self {
         self.change(|plan| {
-            let thinking = plan.request.thinking.take();
-            let thinking = thinking.unwrap_or(Thinking { level: None, budget: None, include_summary: true });
-            plan.request.thinking = Some(Thinking { budget: Some(tokens), ..thinking });
+            plan.request.thinking.get_or_insert_default().budget = Some(tokens);
         })
     }
 
@@ -158,10 +159,8 @@ impl Model {
     #[must_use]
     pub fn hide_thinking(self) -> Self {
         self.change(|plan| {
-            let level: Option<Level> = plan.name.level;
-            let thinking = plan.request.thinking.take();
-            let thinking = thinking.unwrap_or(Thinking { level, budget: None, include_summary: true });
-            plan.request.thinking = Some(thinking.hidden());
+            let thinking = plan.request.thinking.take().or(plan.name.level.map(Thinking::from));
+            plan.request.thinking = Some(thinking.unwrap_or_default().hidden());
         })
     }
 
@@ -222,14 +221,16 @@ impl Model {
     /// use ikigai::{BuiltIn, Model, WebSearch};
     ///
     /// fn with_news(model: Model) -> Model {
-    ///     let domains = vec!["nrk.no".to_owned()];
-    ///     model.tool(BuiltIn::WebSearch(WebSearch { allowed_domains: domains, max_uses: Some(3), ..WebSearch::default() }))
+    ///     let mut search = WebSearch::default();
+    ///     search.allowed_domains = vec!["nrk.no".to_owned()];
+    ///     search.max_uses = Some(3);
+    ///     model.tool(BuiltIn::WebSearch(search))
     /// }
     /// ```
     ///
     /// A provider without such a tool answers without it, which is among the [`warnings`](Answer::warnings); with
     /// [`strict`](Model::strict) it is an error. A provider that pauses in the middle of its tools is asked to go on, up to
-    /// ten times for one answer.
+    /// [ten times](ikigai_core::pause::MOST_CONTINUATIONS) for one answer, which then ends as at a token limit.
     #[must_use]
     pub fn web_search(self) -> Self {
         self.tool(Tool::web_search())

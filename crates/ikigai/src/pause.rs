@@ -1,11 +1,8 @@
 //! Answers that pause: a provider may stop in the middle of its own tools, and goes on once it is sent what it said so far.
 
-use ikigai_core::{Event, FoundSource, Loss, LossCode, ProviderData, Response, Usage};
+use ikigai_core::{Event, FoundSource, ProviderData, Response, Usage};
 
 use crate::answer::Step;
-
-/// How often a provider is asked to go on with an answer.
-pub(crate) const MOST_CONTINUATIONS: u32 = 10;
 
 /// An answer that the provider paused.
 pub(crate) struct Paused {
@@ -13,12 +10,6 @@ pub(crate) struct Paused {
     pub(crate) step: Step,
     /// How often the provider was asked to go on with it.
     pub(crate) continued: u32,
-}
-
-/// What is said of an answer that is still paused after all of that.
-pub(crate) fn too_often() -> Loss {
-    let why = format!("the provider paused again after {MOST_CONTINUATIONS} continuations");
-    Loss::new(LossCode::Other, "the rest of the answer", "finish_reason", why)
 }
 
 /// What a streamed answer has from before a pause. What comes after it continues the same answer: blocks are numbered from

@@ -162,12 +162,13 @@ async fn a_stream_does_not_show_its_pauses() {
 }
 
 #[tokio::test]
-async fn the_eleventh_pause_ends_the_answer_with_a_warning() {
+async fn the_eleventh_pause_ends_the_answer_as_a_limit_does_with_a_warning() {
     let part = |n: usize| match n {
         0 => body(json!([text("Let me look. "), call("srv_0")]), "pause_turn"),
         n => body(json!([result(&format!("srv_{}", n - 1)), call(&format!("srv_{n}"))]), "pause_turn"),
     };
-    let expected = "the rest of the answer at finish_reason: the provider paused again after 10 continuations";
+    let expected =
+        "answer at finish_reason: the provider paused its turn more than 10 times; the rest of the answer is left out";
     let [waited, streams] = [whole, stream].map(|reply| Scripted::new((0..11).map(|n| reply(&part(n)))));
     let answers = [
         model(&waited).ask("How many people live in Oslo?").await.unwrap(),
@@ -175,7 +176,7 @@ async fn the_eleventh_pause_ends_the_answer_with_a_warning() {
     ];
     for (answer, scripted) in answers.iter().zip([waited, streams]) {
         assert_eq!(scripted.requests().len(), 11);
-        assert_eq!((answer.finish_reason(), answer.response().is_paused()), (FinishReason::Stop, true));
+        assert_eq!((answer.finish_reason(), answer.response().is_paused()), (FinishReason::Length, true));
         assert_eq!(answer.warnings().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
         assert_eq!(answer.usage().unwrap().provider_calls[&ProviderTool::WebSearch], 11);
         assert_eq!(answer.content().len(), 22);

@@ -57,7 +57,8 @@ fn nothing_that_hangs_on_an_error_shows_a_secret() {
     provider.param = Some(told());
     provider.request_id = Some(told());
     provider.provider_data = serde_json::from_value(serde_json::json!({"openai": {"echo": [KEY]}})).unwrap();
-    let broken = ikigai_core::Response { error: Some(Box::new(provider.clone())), ..Default::default() };
+    let mut broken = ikigai_core::Response::default();
+    broken.error = Some(Box::new(provider.clone()));
     provider.partial = Some(Box::new(broken.clone()));
     let transport = TransportError::new(Failure::Broken, told()).because(std::io::Error::other(told()));
     for error in [Error::new(provider).with_partial(broken), Error::new(transport)] {

@@ -242,10 +242,16 @@ impl AnswerStream {
             self.fail(error);
             return None;
         }
-        let event = match &mut self.before {
+        let mut event = match &mut self.before {
             Some(before) => before.place(event)?,
             None => event,
         };
+        let is_given_up = event.is_pause() && self.turn.as_ref().is_some_and(Turn::is_given_up);
+        if let Event::Done { finish_reason, .. } = &mut event
+            && is_given_up
+        {
+            *finish_reason = ikigai_core::pause::GIVEN_UP;
+        }
         self.collector.note(&event);
         let is_done = matches!(event, Event::Done { .. });
         let goes_on = is_done && self.turn.as_ref().is_some_and(|turn| turn.goes_on(self.collector.so_far()));

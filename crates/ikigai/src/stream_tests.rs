@@ -414,7 +414,8 @@ async fn what_is_said_is_in_traces_when_that_is_asked_for() {
 
 #[tokio::test]
 async fn a_block_with_nothing_in_it_does_not_break_the_stream() {
-    let empty = Response { content: vec![Block::text("")], ..hello() };
+    let mut empty = hello();
+    empty.content = vec![Block::text("")];
     let scripted = Scripted::new([Reply::stream(Dialect::Anthropic, &empty)]);
     let mut stream = open(&scripted).await.unwrap();
     assert_eq!(texts(&mut stream).await.unwrap(), Vec::<String>::new());

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ikigai_core::pause::{GIVEN_UP, MOST_CONTINUATIONS, given_up};
 use ikigai_core::{
     Block, ErrorKind, FinishReason, Loss, Message, ModelName, Prompt, Request, Response, Role, ToolCall, ToolChoice,
 };
@@ -14,7 +15,7 @@ use crate::call::{Live, Opened};
 use crate::client::Client;
 use crate::error::{Attempt, Error, Reason};
 use crate::model::{Model, Plan};
-use crate::pause::{self, Paused};
+use crate::pause::Paused;
 use crate::settings::Settings;
 use crate::tools::{ToolRunner, run};
 use crate::upstream::{Head, Wanted};
@@ -239,8 +240,9 @@ impl Turn {
             self.paused = Some(Paused { step, continued: continued + 1 });
             return Ok(Next::Continue);
         }
-        if step.response.is_paused() && continued == pause::MOST_CONTINUATIONS {
-            step.response.warnings.push(pause::too_often());
+        if step.response.is_paused() && continued == MOST_CONTINUATIONS {
+            step.response.finish_reason = GIVEN_UP;
+            step.response.warnings.push(given_up());
             message.drop_unanswered();
         }
         let calls = self.runnable(&step.response);
@@ -264,11 +266,15 @@ impl Turn {
 
     /// Whether the provider is to be asked to go on with this answer, or with this part of one.
     pub(crate) fn goes_on(&self, answer: &Response) -> bool {
-        let continued = self.paused.as_ref().map_or(0, |paused| paused.continued);
-        continued < pause::MOST_CONTINUATIONS
+        !self.is_given_up()
             && answer.is_paused()
             && answer.finish_reason == FinishReason::Stop
             && answer.tool_calls().next().is_none()
+    }
+
+    /// Whether an answer that is paused now is not continued any more.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.paused.as_ref().is_some_and(|paused| paused.continued >= MOST_CONTINUATIONS)
     }
 
     /// The calls to be run, when all of them are ours to run.
@@ -355,7 +361,9 @@ impl Turn {
         let error = if attempts.is_empty() { error } else { error.after_attempts(attempts) };
         let error = match self.paused.take() {
             Some(paused) if error.partial().is_none() => {
-                error.with_partial(Response { finish_reason: FinishReason::Error, ..paused.step.response })
+                let mut partial = paused.step.response;
+                partial.finish_reason = FinishReason::Error;
+                error.with_partial(partial)
             }
             _ => error,
         };

@@ -39,7 +39,7 @@ impl Meter {
 
     /// Roughly what sending the request costs. `None` if the prices are unknown.
     pub(crate) fn prompt_cost(&self) -> Option<Money> {
-        let usage = Usage { input_tokens: self.prompt_tokens, ..Usage::default() };
+        let usage = Usage::new(self.prompt_tokens, 0);
         Some(self.facts.as_ref()?.cost(&usage)?.total())
     }
 
@@ -63,9 +63,9 @@ impl Meter {
 
     /// About so much an answer cost that is not whole: providers count at its end.
     pub(crate) fn estimate(&self, partial: &Response) -> Option<Money> {
-        let said = partial.usage.clone().unwrap_or_default();
+        let mut usage = partial.usage.clone().unwrap_or_default();
         let written = partial.content.iter().map(written).sum::<u64>() / BYTES_A_TOKEN;
-        let mut usage = Usage { output_tokens: said.output_tokens.max(written), ..said };
+        usage.output_tokens = usage.output_tokens.max(written);
         if usage.prompt_tokens() == 0 {
             usage.input_tokens = self.prompt_tokens;
         }
@@ -82,8 +82,7 @@ impl Meter {
         if !self.is_running {
             return self.cost;
         }
-        let output_tokens = self.bytes / BYTES_A_TOKEN;
-        let usage = Usage { input_tokens: self.prompt_tokens, output_tokens, ..Usage::default() };
+        let usage = Usage::new(self.prompt_tokens, self.bytes / BYTES_A_TOKEN);
         sum(self.cost, self.facts.as_ref().and_then(|facts| facts.cost(&usage)).map(|cost| cost.total()))
     }
 }

@@ -53,11 +53,9 @@ impl Choice {
     }
 
     pub(crate) fn thinking(&self) -> Option<Thinking> {
-        (self.name.level.is_some() || self.budget.is_some()).then_some(Thinking {
-            level: self.name.level,
-            budget: self.budget,
-            include_summary: true,
-        })
+        let mut thinking = Thinking::default();
+        (thinking.level, thinking.budget) = (self.name.level, self.budget);
+        (thinking != Thinking::default()).then_some(thinking)
     }
 
     /// The model of a client, thinking as chosen, with a system prompt and what the settings say for it.

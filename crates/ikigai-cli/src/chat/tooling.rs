@@ -227,7 +227,7 @@ mod tests {
         let cut = format!("{}_2", "x".repeat(LONGEST_NAME - 4));
         assert_eq!(given, ["a__find", "read_file_2", "a__find_2", long.as_str(), cut.as_str(), "a__find_3"]);
         // The server's is asked about although ours is not.
-        let call = |name: &str| ToolCall { name: name.to_owned(), ..ToolCall::default() };
+        let call = |name: &str| ToolCall::new("c1", name, ikigai::format::Arguments::default());
         let told = tooling.describe(&call("read_file_2")).await;
         assert!(matches!(tooling.decide(&call("read_file_2"), &told), Decision::Ask(_)));
     }

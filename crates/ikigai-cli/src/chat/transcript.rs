@@ -104,7 +104,8 @@ fn show(stored: &Stored, look: Look) -> String {
                 }
             }
         }
-        Role::System => shown.push_str(&notice::info(&message.text(), look)),
+        // Instructions, and what did not exist when this was written.
+        _ => shown.push_str(&notice::info(&message.text(), look)),
     }
     shown
 }

@@ -269,10 +269,11 @@ mod tests {
                 End::Whole => ("0.00125".parse().ok(), None),
                 End::Stopped | End::Failed(_) => (None, "0.00125".parse().ok()),
             };
-            let response = Response { usage, ..Response::default() };
+            let mut response = Response::default();
+            response.usage = usage;
             Ran { response, cost, estimate, took: Duration::from_millis(1240), end }.summary()
         };
-        let usage = Usage { input_tokens: 12, output_tokens: 1000, ..Usage::default() };
+        let usage = Usage::new(12, 1000);
         assert_eq!(ran(End::Whole, Some(usage)), "12 in · 1,000 out · $0.0013 · 1.2 s");
         assert_eq!(ran(End::Stopped, Some(Usage::default())), "stopped · ~$0.0013 · 1.2 s");
         assert_eq!(ran(End::Failed(Failure::new("x")), None), "failed · ~$0.0013 · 1.2 s");

@@ -116,7 +116,7 @@ impl Page {
         let id = conversations::short(conversation.id);
         let about = [when::exact(conversation.updated), count(conversation.messages, "message"), id];
         text.push_str(&self.lines("", &about.join(" · "), DIM));
-        let system = Message { content: conversation.system.clone(), ..Message::new(Role::System, "") }.text();
+        let system = Message::new(Role::System, conversation.system.clone()).text();
         if !system.trim().is_empty() {
             text.push_str(&self.lines("", &format!("System: {system}"), DIM));
         }
@@ -140,6 +140,7 @@ impl Page {
             Role::Assistant => self.answer(stored),
             Role::Tool => message.content.iter().map(|block| self.result(block)).collect(),
             Role::System => self.lines("", &format!("System: {}", message.text()), DIM),
+            other => self.lines("", &format!("{other}: {}", message.text()), DIM),
         }
     }
 

@@ -134,7 +134,7 @@ impl<'a> Card<'a> {
             or_dash(self.prices.input.map(dollars)),
             or_dash(self.prices.output.map(dollars)),
             or_dash(self.thinking.as_ref().map(|thinking| kind(thinking.kind).to_owned())),
-            status(self.status).to_owned(),
+            self.status.as_str().to_owned(),
         ]
     }
 
@@ -145,7 +145,7 @@ impl<'a> Card<'a> {
         let mut lines: Vec<(&'static str, Option<String>)> = vec![
             ("Provider", Some(format!("{} ({})", self.provider_name, self.provider))),
             ("Dialect", self.dialect.map(|dialect| dialect.to_string())),
-            ("Status", Some(status(self.status).to_owned())),
+            ("Status", Some(self.status.as_str().to_owned())),
             ("Released", self.released.map(str::to_owned)),
             ("Retires", self.retires.map(str::to_owned)),
             ("Knowledge", self.knowledge.map(|until| format!("up to {until}"))),
@@ -255,15 +255,7 @@ fn kind(kind: ThinkingKind) -> &'static str {
         ThinkingKind::Level => "level",
         ThinkingKind::Toggle => "on/off",
         ThinkingKind::Always => "always",
-    }
-}
-
-fn status(status: Status) -> &'static str {
-    match status {
-        Status::Active => "active",
-        Status::Preview => "preview",
-        Status::Deprecated => "deprecated",
-        Status::Retired => "retired",
+        _ => "other",
     }
 }
 

@@ -5,7 +5,9 @@ use super::*;
 use crate::screen::testing::plain;
 
 fn source(title: &str, url: &str) -> FoundSource {
-    FoundSource { title: (!title.is_empty()).then(|| title.to_owned()), ..FoundSource::url(url) }
+    let mut source = FoundSource::url(url);
+    source.title = (!title.is_empty()).then(|| title.to_owned());
+    source
 }
 
 fn linked(width: usize) -> Look {
@@ -13,11 +15,10 @@ fn linked(width: usize) -> Look {
 }
 
 fn cites(title: &str, url: &str, words: &str) -> Citation {
-    Citation {
-        source: CitedSource::Url { url: url.to_owned(), title: Some(title.to_owned()) },
-        cited_text: Some(words.to_owned()),
-        ..Citation::default()
-    }
+    let mut citation = Citation::default();
+    citation.source = CitedSource::Url { url: url.to_owned(), title: Some(title.to_owned()) };
+    citation.cited_text = Some(words.to_owned());
+    citation
 }
 
 /// An answer as a provider gives it that cuts a sentence to attach citations.
@@ -26,14 +27,13 @@ fn cited_answer() -> Vec<Block> {
         "type": "provider_call", "id": "c", "tool": "web_search", "name": "web_search",
         "arguments": {"query": "population of Oslo"}
     }));
-    let result = ProviderResult {
-        call_id: "c".to_owned(),
-        tool: ProviderTool::WebSearch,
-        sources: vec![source("Statistics Norway", "https://www.ssb.no/en"), source("", "https://example.org/more")],
-        ..ProviderResult::default()
-    };
+    let mut result = ProviderResult::default();
+    (result.call_id, result.tool) = ("c".to_owned(), ProviderTool::WebSearch);
+    result.sources = vec![source("Statistics Norway", "https://www.ssb.no/en"), source("", "https://example.org/more")];
     let text = |text: &str, citations: Vec<Citation>| {
-        Block::Text(Text { text: text.to_owned(), citations, ..Text::default() })
+        let mut text = Text::new(text);
+        text.citations = citations;
+        Block::Text(text)
     };
     let ssb = cites("Statistics Norway", "https://www.ssb.no/en", "Oslo: 717 710");
     let wiki = cites("Oslo", "https://en.wikipedia.org/wiki/Oslo", "the capital of Norway");
@@ -89,14 +89,12 @@ fn a_host_is_the_one_that_a_browser_opens() {
 #[test]
 fn nothing_in_a_source_reaches_the_terminal_as_it_is() {
     let hostile = "a\x1b]0;t\x07b\u{202e}c\x1b[2J\r\u{9b}31m\x1b]8;;https://evil.example\x1b\\d";
-    let citation = Citation {
-        source: CitedSource::Url { url: format!("https://x.example/{hostile}"), title: Some(hostile.to_owned()) },
-        cited_text: Some(hostile.to_owned()),
-        span: Some(Span::new(0, 1)),
-        ..Citation::default()
-    };
-    let text = Text { text: "Claim".to_owned(), citations: vec![citation], ..Text::default() };
-    let call = ProviderCall { name: hostile.to_owned(), ..ProviderCall::default() };
+    let mut citation = cites(hostile, &format!("https://x.example/{hostile}"), hostile);
+    citation.span = Some(Span::new(0, 1));
+    let mut text = Text::new("Claim");
+    text.citations.push(citation);
+    let mut call = ProviderCall::default();
+    call.name = hostile.to_owned();
     for look in [plain(80), linked(80)] {
         let content = [Block::Text(text.clone()), Block::ProviderCall(call.clone())];
         for shown in [answer(&content, &[], look), details(&content, &[], look)] {

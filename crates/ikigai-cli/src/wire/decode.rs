@@ -44,7 +44,8 @@ pub(crate) fn read(dialect: Dialect, kind: Kind, item: &Item<'_>) -> Result<Cano
     let failure = || dialect.decode_error(item.status, &item.headers, &item.text());
     match kind {
         Kind::Request => {
-            let incoming = Incoming { path: item.path.as_deref(), body: item.bytes()? };
+            let mut incoming = Incoming::new(item.bytes()?);
+            incoming.path = item.path.as_deref();
             Ok(Canonical::Request(Box::new(dialect.decode_request(incoming, &Limits::client())?.0)))
         }
         Kind::Error => Ok(Canonical::Error(Box::new(failure()))),

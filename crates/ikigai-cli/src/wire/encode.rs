@@ -1,7 +1,7 @@
 //! `ikigai wire encode`: canonical to wire.
 
 use clap::Args;
-use ikigai_core::wire::{Ids, Reply, StreamEncoder, WireRequest};
+use ikigai_core::wire::{Ids, Reply, StreamEncoder};
 use ikigai_core::{
     Collector, Dialect, Error, Event, FinishReason, Json, Limits, Loss, Request, Severity, events, unknown_fields,
 };
@@ -62,7 +62,10 @@ fn stream_unknown(value: &Value) -> Vec<Loss> {
     let Some(list) = value.get("events").unwrap_or(value).as_array() else { return unknown_fields(value, "Response") };
     let events = list.iter().enumerate().flat_map(|(index, event)| {
         let found = unknown_fields(event, "Event").into_iter();
-        found.map(move |loss| Loss { place: format!("events[{index}].{}", loss.place), ..loss })
+        found.map(move |mut loss| {
+            loss.place = format!("events[{index}].{}", loss.place);
+            loss
+        })
     });
     events.collect()
 }
@@ -146,12 +149,13 @@ impl Writer<'_> {
 
     fn request(&self, mut request: Request, found: Vec<Loss>) -> Translated {
         let target = self.targets.aim(&mut request)?;
-        let wire = self.dialect.encode_request(&request, &target.target(), &Limits::client())?;
+        let mut wire = self.dialect.encode_request(&request, &target.target(), &Limits::client())?;
+        let losses = std::mem::take(&mut wire.losses);
         let product = match self.other.full {
-            true => Product::Wire(Json::of(&WireRequest { losses: Vec::new(), ..wire.clone() }).unwrap_or_default()),
+            true => Product::Wire(Json::of(&wire).unwrap_or_default()),
             false => Product::wire(&wire.body)?,
         };
-        self.carried(product, found.into_iter().chain(wire.losses).collect(), "request")
+        self.carried(product, found.into_iter().chain(losses).collect(), "request")
     }
 
     /// What was written; in strict mode only if nothing was lost.
@@ -167,15 +171,14 @@ impl Writer<'_> {
 
     /// What a server would know besides the answer.
     pub(crate) fn reply(&self, ids: Ids) -> Reply {
-        Reply {
-            ids,
-            created: self.other.created.unwrap_or_else(now),
-            model: self.other.model.clone(),
-            // Asked for, so that the counts are not lost.
-            stream_usage: true,
-            json_array: false,
-            provider: self.issuer.map(str::to_owned),
-        }
+        let mut reply = Reply::default();
+        reply.ids = ids;
+        reply.created = self.other.created.unwrap_or_else(now);
+        reply.model.clone_from(&self.other.model);
+        // Asked for, so that the counts are not lost.
+        reply.stream_usage = true;
+        reply.provider = self.issuer.map(str::to_owned);
+        reply
     }
 }
 

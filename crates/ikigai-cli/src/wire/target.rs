@@ -48,8 +48,9 @@ impl Targets {
         if let Some(name) = &self.model {
             request.model.clone_from(&name.id);
             if let Some(level) = name.level {
-                let shown = request.thinking.as_ref().is_none_or(|thinking| thinking.include_summary);
-                request.thinking = Some(Thinking { include_summary: shown, ..Thinking::from(level) });
+                let mut thinking = Thinking::from(level);
+                thinking.include_summary = request.thinking.as_ref().is_none_or(|thinking| thinking.include_summary);
+                request.thinking = Some(thinking);
             }
             return self.registry.route_in(name, self.dialect).map_err(|error| refused(&error));
         }

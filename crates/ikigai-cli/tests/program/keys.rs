@@ -92,6 +92,29 @@ fn every_place_that_a_key_is_from_is_told_and_no_key_is_shown() {
 }
 
 #[test]
+fn the_file_of_amazons_key_pairs_counts_as_a_key() {
+    let home = Home::new();
+    std::fs::create_dir(home.path(".aws")).unwrap();
+    let pair = "[default]\naws_access_key_id = AKIAIOSFODNN7EXAMPLE\naws_secret_access_key = very-secret-0123456789\n";
+    std::fs::write(home.path(".aws/credentials"), pair).unwrap();
+    let folder = home.path("").display().to_string();
+    let home = home.variable("HOME", folder.trim_end_matches('/'));
+    let Said { code, stdout, stderr } = home.said(&["keys", "list"]);
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert_snapshot!(stdout, @r"
+    PROVIDER          KEY    FROM
+    bedrock           …MPLE  HOME/.aws/credentials
+    bedrock-converse  …MPLE  HOME/.aws/credentials
+    ");
+    let doctor = home.said(&["doctor", "--offline"]);
+    let keys: Vec<&str> = doctor.stdout.lines().filter(|line| line.contains("bedrock")).collect();
+    let expected =
+        ["bedrock", "bedrock-converse"].map(|name| format!("  ok      {name}: …MPLE from HOME/.aws/credentials"));
+    assert_eq!(keys, expected, "{doctor:?}");
+    assert!(!format!("{doctor:?}{stdout}").contains("very-secret"), "{doctor:?}");
+}
+
+#[test]
 fn what_is_no_key_and_who_is_no_provider_is_refused() {
     let home = Home::new();
     for input in ["", "  \n", "two words", "two\nlines", "ü"] {

@@ -1,6 +1,8 @@
 //! What must not leak, and what must not be believed.
 
-use pretty_assertions::assert_eq;
+use std::io::{Read as _, Write as _};
+
+use pretty_assertions::{assert_eq, assert_ne};
 
 use crate::support::{Home, Said, Simulator};
 
@@ -102,6 +104,60 @@ fn what_is_shown_holds_no_password_and_no_key() {
         let said = home.piped(arguments, "");
         assert!(!format!("{said:?}").contains("hidden"), "{arguments:?}: {said:?}");
         assert!(!said.stdout.is_empty() || !said.stderr.is_empty());
+    }
+}
+
+/// A server that answers everything with 200 and the head of the request, which is no JSON.
+fn echoing() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            let mut head = Vec::new();
+            let mut bytes = [0; 4096];
+            while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+                match stream.read(&mut bytes) {
+                    Ok(count) if count > 0 => head.extend(bytes.iter().take(count)),
+                    _ => break,
+                }
+            }
+            let said = String::from_utf8_lossy(&head).replace("\r\n", " | ");
+            let length = said.len();
+            let _ = write!(
+                stream,
+                "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{said}"
+            );
+        }
+    });
+    url
+}
+
+#[test]
+fn a_server_that_repeats_the_key_does_not_make_it_seen() {
+    let url = echoing();
+    for (model, key, base) in [
+        ("anthropic:claude-haiku-4-5", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+        ("openai:gpt-5.4", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        ("google:gemini-2.5-flash", "GEMINI_API_KEY", "GEMINI_BASE_URL"),
+    ] {
+        let home = Home::new().variable(key, KEY).variable(base, &url).variable("NO_PROXY", "127.0.0.1");
+        for arguments in [
+            &["ask", "--no-save", "--no-stream", "-m", model, "hi"][..],
+            &["ask", "--no-save", "--no-stream", "--json", "-m", model, "hi"],
+            &["ask", "--no-save", "-m", model, "hi"],
+            &["keys", "check"],
+            &["keys", "check", "--json"],
+            &["doctor"],
+            &["doctor", "--json"],
+        ] {
+            let said = home.piped(arguments, "");
+            let shown = format!("{said:?}");
+            assert!(!shown.contains(KEY), "{model} {arguments:?}: {shown}");
+            // The head is quoted, so that there was something to hide.
+            assert!(shown.contains("[key]") || shown.contains("user-agent"), "{model} {arguments:?}: {shown}");
+            assert_ne!(said.code, Some(0), "{model} {arguments:?}: {shown}");
+        }
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn read_stream(dialect: Dialect, frames: &[&str]) -> usize {
             |frame| serde_json::from_str::<Responses<'_>>(frame).map_or(0, |frame| frame.weight())
         }
         Dialect::Gemini => |frame: &str| serde_json::from_str::<Gemini<'_>>(frame).map_or(0, |frame| frame.weight()),
-        Dialect::BedrockConverse => |frame: &str| frame.len(),
+        _ => |frame: &str| frame.len(),
     };
     frames.iter().map(|frame| read(frame)).sum()
 }

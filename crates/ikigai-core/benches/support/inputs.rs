@@ -20,6 +20,7 @@ pub(crate) fn stream(dialect: Dialect) -> Vec<u8> {
         Dialect::OpenaiResponses => openai_responses(&mut out),
         Dialect::Gemini => gemini(&mut out),
         Dialect::BedrockConverse => bedrock_converse(&mut out),
+        _ => {}
     }
     out.into_bytes()
 }
@@ -253,5 +254,5 @@ pub(crate) fn wire_request(dialect: Dialect, size: Size) -> (String, Vec<u8>) {
 /// Calls `action` with a model that nothing is known about.
 pub(crate) fn with_target<T>(action: impl FnOnce(&Target<'_>) -> T) -> T {
     let (quirks, rules) = (Quirks::default(), Rules::default());
-    action(&Target { provider: "bench", quirks: &quirks, rules: &rules, facts: None })
+    action(&Target::new("bench", &quirks, &rules))
 }

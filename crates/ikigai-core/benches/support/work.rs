@@ -32,9 +32,15 @@ pub(crate) fn events(dialect: Dialect) -> Vec<Event> {
     events
 }
 
+fn reply() -> Reply {
+    let mut reply = Reply::default();
+    reply.stream_usage = true;
+    reply
+}
+
 /// Encodes events one by one, as a server sends them.
 pub(crate) fn encode_stream(dialect: Dialect, events: &[Event]) -> usize {
-    let mut encoder = StreamEncoder::new(dialect, Reply { stream_usage: true, ..Reply::default() });
+    let mut encoder = StreamEncoder::new(dialect, reply());
     let mut out = Vec::with_capacity(PIECE);
     let mut sent = 0;
     for event in events {
@@ -48,7 +54,7 @@ pub(crate) fn encode_stream(dialect: Dialect, events: &[Event]) -> usize {
 /// A gateway's work: one dialect in, another out, piece by piece.
 pub(crate) fn translate_stream(from: Dialect, to: Dialect, bytes: &[u8]) -> usize {
     let mut decoder = StreamDecoder::new(from, Ids::default(), &Limits::default());
-    let mut encoder = StreamEncoder::new(to, Reply { stream_usage: true, ..Reply::default() });
+    let mut encoder = StreamEncoder::new(to, reply());
     let (mut events, mut out) = (Vec::new(), Vec::with_capacity(PIECE));
     let mut sent = 0;
     let mut pass = |events: &mut Vec<Event>| {
@@ -69,7 +75,7 @@ pub(crate) fn translate_stream(from: Dialect, to: Dialect, bytes: &[u8]) -> usiz
 
 /// Bytes of a request to the format.
 pub(crate) fn decode_request(dialect: Dialect, path: &str, bytes: &[u8]) -> Option<Request> {
-    let (request, _) = dialect.decode_request(Incoming { path: Some(path), body: bytes }, &Limits::default()).ok()?;
+    let (request, _) = dialect.decode_request(Incoming::new(bytes).at(path), &Limits::default()).ok()?;
     Some(request)
 }
 

@@ -15,13 +15,15 @@ use crate::{Dialect, Part, Usage};
 /// use ikigai_core::catalog::Catalog;
 ///
 /// let sonnet = Catalog::shared().find(None, "claude-sonnet-4-5").unwrap();
-/// let usage = Usage { input_tokens: 1000, output_tokens: 500, cache_read_tokens: 2000, ..Usage::default() };
+/// let mut usage = Usage::new(1000, 500);
+/// usage.cache_read_tokens = 2000;
 /// let cost = sonnet.cost(&usage).unwrap();
 /// assert_eq!((cost.input.to_string(), cost.cache_read.to_string()), ("$0.003000".into(), "$0.000600".into()));
 /// assert_eq!(cost.total().to_string(), "$0.011100");
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
+#[non_exhaustive]
 pub struct Cost {
     /// The prompt, without what was cached.
     pub input: Money,

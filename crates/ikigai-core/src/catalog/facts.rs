@@ -170,6 +170,7 @@ impl Facts {
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Prices {
     /// A prompt token.
     #[serde(with = "dollars", skip_serializing_if = "Option::is_none")]
@@ -239,6 +240,7 @@ pub(super) mod dollars {
 /// Prices that hold for the whole request when its prompt is longer than a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TierPrices {
     /// The prompt length above which they hold.
     pub above: u32,
@@ -263,6 +265,7 @@ pub enum Modality {
 /// Is a model in service?
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Status {
     /// In service.
     #[default]
@@ -273,4 +276,16 @@ pub enum Status {
     Deprecated,
     /// No longer served.
     Retired,
+}
+
+impl Status {
+    /// The status's word, as it stands in JSON.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Status::Active => "active",
+            Status::Preview => "preview",
+            Status::Deprecated => "deprecated",
+            Status::Retired => "retired",
+        }
+    }
 }

@@ -12,6 +12,7 @@ use crate::Level;
 /// The default is for a model that nothing is known about: everything is sent as asked, and nothing about thinking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Rules {
     /// The family's name, where [`bound_state`](Rules::bound_state) needs it.
     pub family: Cow<'static, str>,
@@ -83,6 +84,7 @@ pub enum Drawing {
 /// What Amazon's Converse accepts for a model beside the parameters of every model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ConverseFields {
     /// Nothing known.
     #[default]
@@ -100,6 +102,7 @@ pub enum ConverseFields {
 /// How a family thinks, and how to ask for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ThinkingRule {
     /// The kind of parameter.
     pub kind: ThinkingKind,
@@ -137,6 +140,7 @@ pub struct ThinkingRule {
 /// The parameter that asks for thinking.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ThinkingKind {
     /// The model does not think.
     #[default]
@@ -158,6 +162,7 @@ pub enum ThinkingKind {
 /// How to switch thinking off.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ThinkingOff {
     /// Send nothing.
     #[default]
@@ -173,6 +178,7 @@ pub enum ThinkingOff {
 /// When thinking is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ThinkingDisplay {
     /// Whenever the model thinks; it cannot be hidden.
     #[default]
@@ -188,6 +194,7 @@ pub enum ThinkingDisplay {
 /// How much of the thinking is shown, when it is shown. Hidden thinking is only counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ThinkingDetail {
     /// All of it.
     #[default]
@@ -199,6 +206,7 @@ pub enum ThinkingDetail {
 /// Which sampling parameters are accepted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Sampling {
     /// All.
     #[default]
@@ -218,6 +226,7 @@ pub enum Sampling {
 /// Function tools beside a reasoning effort in Chat Completions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ToolsInChat {
     /// Accepted.
     #[default]
@@ -231,6 +240,7 @@ pub enum ToolsInChat {
 /// Which models of the same provider can read sealed thinking again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum StateScope {
     /// Every model of that provider.
     #[default]
@@ -244,6 +254,7 @@ pub enum StateScope {
 /// A tool choice that forces a tool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ForcedTools {
     /// Accepted.
     #[default]

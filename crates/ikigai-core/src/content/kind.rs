@@ -3,6 +3,7 @@
 /// The kind of a block, as its `type` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "each is the block of the same name")]
+#[non_exhaustive]
 pub enum BlockKind {
     Text,
     Image,

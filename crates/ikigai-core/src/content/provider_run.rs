@@ -59,6 +59,7 @@ impl std::fmt::Display for ProviderTool {
 /// Its result may be in a later answer: a turn can pause, or wait for the caller's own tools, before it comes.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ProviderCall {
     /// The provider's id of this call, which the result names; empty where it gives none.
     #[serde(default)]
@@ -89,6 +90,7 @@ pub struct ProviderCall {
 /// What a tool gave that the provider ran.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ProviderResult {
     /// The id of the call that this answers.
     #[serde(default)]
@@ -114,6 +116,7 @@ pub struct ProviderResult {
 /// Why a tool failed that the provider ran.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ProviderFailure {
     /// The provider's code, such as `max_uses_exceeded`.
     pub code: String,

@@ -89,8 +89,8 @@ impl StreamDecoder {
         let reader = match dialect {
             Dialect::Anthropic => Reader::Anthropic(Box::new(anthropic::Decoder::new(ids, limits))),
             Dialect::OpenaiChat => Reader::OpenaiChat(Box::new(openai_chat::Decoder::new(ids))),
-            Dialect::OpenaiResponses => Reader::OpenaiResponses(Box::new(openai_responses::Decoder::new(ids))),
-            Dialect::Gemini => Reader::Gemini(Box::new(gemini::Decoder::new(ids))),
+            Dialect::OpenaiResponses => Reader::OpenaiResponses(Box::new(openai_responses::Decoder::new(ids, limits))),
+            Dialect::Gemini => Reader::Gemini(Box::new(gemini::Decoder::new(ids, limits))),
             Dialect::BedrockConverse => Reader::BedrockConverse(Box::new(bedrock_converse::Decoder::new(ids, limits))),
         };
         let progress = Progress {

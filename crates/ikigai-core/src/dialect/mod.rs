@@ -24,6 +24,7 @@ mod surrogates;
 mod testing;
 pub(crate) mod verbs;
 pub(crate) mod watch;
+mod weight;
 
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,7 @@ pub use verbs::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Dialect {
     /// Anthropic Messages.
     Anthropic,
@@ -132,6 +134,7 @@ impl std::str::FromStr for Dialect {
 
 /// How the pieces of a stream are told apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Framing {
     /// Server-sent events.
     Events,
@@ -140,8 +143,19 @@ pub enum Framing {
     Amazon,
 }
 
+impl Framing {
+    /// The media type of such a stream.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Framing::Events => "text/event-stream",
+            Framing::Amazon => "application/vnd.amazon.eventstream",
+        }
+    }
+}
+
 /// Who a request is for: everything that an encoder may ask about the provider and the model.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Target<'a> {
     /// The provider's id. Codecs compare it with the one that issued sealed state, and never with a name of their own.
     pub provider: &'a str,
@@ -153,8 +167,16 @@ pub struct Target<'a> {
     pub facts: Option<&'a Facts>,
 }
 
+impl<'a> Target<'a> {
+    /// A model that nothing is known about but its rules.
+    pub fn new(provider: &'a str, quirks: &'a Quirks, rules: &'a Rules) -> Self {
+        Target { provider, quirks, rules, facts: None }
+    }
+}
+
 /// A request as it goes over the wire.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct WireRequest {
     /// The path below the provider's base URL, with its query: `/v1/messages`.
     pub path: String,
@@ -175,6 +197,7 @@ pub struct WireRequest {
 
 /// An answer as it goes to a client.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct WireResponse {
     /// The JSON body, as bytes.
     #[serde(with = "body")]
@@ -201,6 +224,7 @@ mod body {
 
 /// A request as it comes from a client.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Incoming<'a> {
     /// The path with its query, where known. Gemini's model and method stand there.
     pub path: Option<&'a str>,
@@ -208,8 +232,22 @@ pub struct Incoming<'a> {
     pub body: &'a [u8],
 }
 
+impl<'a> Incoming<'a> {
+    /// A request whose path is unknown.
+    pub fn new(body: &'a [u8]) -> Self {
+        Incoming { path: None, body }
+    }
+
+    /// The same request, sent to this path with its query.
+    #[must_use]
+    pub fn at(self, path: &'a str) -> Self {
+        Incoming { path: Some(path), ..self }
+    }
+}
+
 /// What a server needs to know to write an answer in a dialect, besides the answer.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Reply {
     /// For ids that the answer does not bring along.
     pub ids: Ids,
@@ -227,6 +265,7 @@ pub struct Reply {
 
 /// A failure as it goes over the wire.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct WireError {
     /// The HTTP status.
     pub status: u16,
@@ -236,6 +275,13 @@ pub struct WireError {
     /// The JSON body, as bytes.
     #[serde(with = "body")]
     pub body: Vec<u8>,
+}
+
+impl WireError {
+    /// A failure without headers.
+    pub fn new(status: u16, body: Vec<u8>) -> Self {
+        WireError { status, headers: Vec::new(), body }
+    }
 }
 
 /// A dialect's reader of streams. It sees frames, never bytes, and only those before the end. What becomes of frames that
@@ -256,10 +302,9 @@ pub(crate) trait ReadFrames {
     /// Writes what has arrived but is held back, because the stream is about to fail.
     fn flush(&mut self, _out: &mut Vec<Event>) {}
 
-    /// About how many bytes the reader holds of what is in no event yet. Not cheap.
-    fn held(&self) -> usize {
-        0
-    }
+    /// About how many bytes the reader holds beside what is counted with its events (the arguments of calls are). Not
+    /// cheap.
+    fn held(&self) -> usize;
 }
 
 /// What a reader makes of a frame.

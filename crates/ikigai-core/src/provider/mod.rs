@@ -26,6 +26,7 @@ pub use table::Providers;
 /// The built-in rows are in `data/providers.toml`; users add their own in the same form, see [`Providers`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Provider {
     /// Its id: the part before the colon in `provider:model`.
     #[serde(skip)]
@@ -249,6 +250,7 @@ pub enum ProviderSetupError {
 /// How a key is sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Auth {
     /// `Authorization: Bearer KEY`.
     #[default]

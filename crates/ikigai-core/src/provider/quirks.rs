@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// In files: `quirks.chat = { top_k = true }`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct Quirks {
     /// OpenAI Chat Completions.
     pub chat: ChatQuirks,
@@ -23,6 +24,7 @@ pub struct Quirks {
 /// How an API differs from OpenAI's Chat Completions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct ChatQuirks {
     /// The name of the output limit.
     pub max_tokens: MaxTokensField,
@@ -69,6 +71,7 @@ pub struct ChatQuirks {
 /// How an API differs from OpenAI's Responses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct ResponsesQuirks {
     /// Stored items and `store` are unknown.
     pub no_store: bool,
@@ -79,6 +82,7 @@ pub struct ResponsesQuirks {
 /// How an API differs from Google's Gemini API.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct GeminiQuirks {
     /// Function call ids are refused.
     pub no_call_ids: bool,
@@ -93,6 +97,7 @@ pub struct GeminiQuirks {
 /// How an API differs from Anthropic's Messages.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
 pub struct AnthropicQuirks {
     /// The model is part of the URL, and this is sent in the body as `anthropic_version` (Bedrock, Vertex).
     pub version: Option<Cow<'static, str>>,
@@ -147,6 +152,7 @@ impl Quirks {
 /// The name of the output limit in Chat Completions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum MaxTokensField {
     /// `max_completion_tokens`, as OpenAI has it today.
     #[default]
@@ -158,6 +164,7 @@ pub enum MaxTokensField {
 /// The role of the system prompt in Chat Completions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SystemRole {
     /// `system`.
     #[default]
@@ -169,6 +176,7 @@ pub enum SystemRole {
 /// How `required` is spelled in `tool_choice`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RequiredChoice {
     /// `required`.
     #[default]
@@ -182,6 +190,7 @@ pub enum RequiredChoice {
 /// How thinking is asked for in Chat Completions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ReasoningRequest {
     /// `reasoning_effort: "low"`.
     #[default]
@@ -203,6 +212,7 @@ pub enum ReasoningRequest {
 /// The field that thinking comes in and goes back in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ReasoningField {
     /// None: thinking is not visible.
     #[default]
@@ -218,6 +228,7 @@ pub enum ReasoningField {
 /// When thinking goes back to the provider.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ReplayReasoning {
     /// Never.
     #[default]
@@ -231,6 +242,7 @@ pub enum ReplayReasoning {
 /// The name of the seed in Chat Completions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SeedField {
     /// `seed`.
     #[default]

@@ -21,6 +21,7 @@ static SHARED: Registry = Registry { providers: Providers::BUILT_IN, catalog: Ca
 /// assert_eq!(route.target().facts.unwrap().max_output, Some(64_000));
 /// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Registry {
     /// All registered providers.
     pub providers: Providers,
@@ -30,6 +31,7 @@ pub struct Registry {
 
 /// How to reach a model: everything that a request needs to know, apart from keys.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Route<'a> {
     /// The provider that serves it.
     pub provider: &'a Provider,
@@ -148,8 +150,7 @@ impl Registry {
     }
 
     fn route_of<'a>(&'a self, provider: &'a Provider, dialect: Dialect, model: &str) -> Route<'a> {
-        let facts = self.reader().facts(provider, model);
-        Route { provider, dialect, model: model.to_owned(), facts, rules: rules_for(model) }
+        Route { facts: self.reader().facts(provider, model), ..Route::new(provider, dialect, model) }
     }
 
     fn reader(&self) -> Reader<'_> {
@@ -157,7 +158,12 @@ impl Registry {
     }
 }
 
-impl Route<'_> {
+impl<'a> Route<'a> {
+    /// A route to a model that the catalogue does not know, with the rules that follow from its id.
+    pub fn new(provider: &'a Provider, dialect: Dialect, model: &str) -> Self {
+        Route { provider, dialect, model: model.to_owned(), facts: None, rules: rules_for(model) }
+    }
+
     /// What a codec needs to know.
     pub fn target(&self) -> Target<'_> {
         Target { provider: &self.provider.id, quirks: &self.provider.quirks, rules: self.rules, facts: self.facts }

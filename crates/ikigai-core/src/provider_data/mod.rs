@@ -35,6 +35,7 @@ pub struct ProviderData {
 
 /// What a piece of [`ProviderData`] is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Part {
     /// Must go back to its issuer, byte for byte: signatures, encrypted reasoning, thought signatures, ids of stored
     /// items.
@@ -94,6 +95,11 @@ impl ProviderData {
     /// Whether there is nothing at all.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// All parts of all dialects.
+    pub(crate) fn all_parts(&self) -> impl Iterator<Item = &Fields> {
+        self.entries.iter().flat_map(Entry::parts)
     }
 
     /// Whether a dialect left anything here.

@@ -23,6 +23,7 @@ use crate::dialect::verbs::segment;
 /// assert_eq!((endpoint.dialect, endpoint.verb), (Dialect::Anthropic, Verb::ListModels));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Endpoint {
     /// The dialect of the request and of its answer. What both OpenAI dialects share (embeddings, pictures, sound,
     /// the list of models) is [`Dialect::OpenaiChat`].
@@ -36,6 +37,7 @@ pub struct Endpoint {
 
 /// What a request asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Verb {
     /// Write an answer: a whole one, unless `stream` in the body says otherwise.
     Generate,
@@ -75,6 +77,7 @@ pub enum Verb {
 
 /// How a stream is wrapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Framing {
     /// Server-sent events.
     Sse,

@@ -55,6 +55,7 @@ struct Field<'a> {
 
 /// What to do with one top-level value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Edit<'a> {
     /// Set it to a string.
     Text(&'a str),
@@ -69,15 +70,16 @@ pub enum Edit<'a> {
 /// Two top-level keys that some readers take for one.
 ///
 /// ```
-/// use ikigai_core::server::{Clash, Envelope};
+/// use ikigai_core::server::Envelope;
 ///
 /// let envelope = Envelope::read(br#"{"top_p": 1, "Top_P": 2, "topP": 3}"#)?;
 /// let clashes = envelope.clashes();
-/// assert_eq!(clashes.first(), Some(&Clash { key: "Top_P".into(), at: 13, earlier: "top_p".into() }));
+/// assert_eq!((&*clashes[0].key, clashes[0].at, &*clashes[0].earlier), ("Top_P", 13, "top_p"));
 /// assert_eq!(clashes.len(), 2);
 /// # Ok::<(), ikigai_core::server::EnvelopeError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Clash<'a> {
     /// The later key.
     pub key: Cow<'a, str>,

@@ -27,7 +27,7 @@ impl Dialect {
     /// use ikigai_core::{Dialect, Limits, wire::Incoming};
     ///
     /// let body = br#"{"model": "gpt-5.4", "input": "And then?", "previous_response_id": "resp_1"}"#;
-    /// let incoming = Incoming { path: None, body };
+    /// let incoming = Incoming::new(body);
     /// let (request, _) = Dialect::OpenaiResponses.decode_request(incoming, &Limits::server()).unwrap();
     /// let error = Dialect::OpenaiResponses.check_self_contained(&request).unwrap_err();
     /// assert_eq!(error.param.as_deref(), Some("previous_response_id"));

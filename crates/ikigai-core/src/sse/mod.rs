@@ -39,6 +39,7 @@ pub enum SseError {
 
 /// One event: its name, if it has one, and its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Frame<'a> {
     /// The `event:` field.
     pub name: Option<&'a str>,

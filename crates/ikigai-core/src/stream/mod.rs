@@ -25,7 +25,7 @@ mod view;
 
 use serde::Serialize;
 
-use crate::{Arguments, Block, Citation, Dialect, Error, FinishReason, FoundSource, Json, ProviderData, Usage};
+use crate::{Arguments, Block, Citation, Dialect, Error, FinishReason, FoundSource, Json, ProviderData, Usage, pause};
 
 pub(crate) use collect::block_events;
 pub use collect::{Collector, events};
@@ -161,6 +161,11 @@ pub enum Event {
 }
 
 impl Event {
+    /// Whether the answer ends here because its provider paused: see [`Response::is_paused`](crate::Response::is_paused).
+    pub fn is_pause(&self) -> bool {
+        matches!(self, Event::Done { provider_data, .. } if pause::is_pause(provider_data))
+    }
+
     /// Is this the end of the stream?
     pub fn is_terminal(&self) -> bool {
         matches!(self, Event::Done { .. } | Event::Error { .. })

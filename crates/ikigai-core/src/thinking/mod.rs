@@ -20,6 +20,7 @@ pub use table::{LevelValue, thinking_budget, thinking_levels, thinking_table};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Level {
     /// Off, or as little as the model can.
     None,
@@ -50,6 +51,7 @@ pub enum Level {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Thinking {
     /// The level. If absent: the model's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -62,16 +64,23 @@ pub struct Thinking {
     pub include_summary: bool,
 }
 
+impl Default for Thinking {
+    /// The model's own level, and the thinking is shown.
+    fn default() -> Self {
+        Thinking { level: None, budget: None, include_summary: shown() }
+    }
+}
+
 impl From<Level> for Thinking {
     fn from(level: Level) -> Self {
-        Thinking { level: Some(level), budget: None, include_summary: true }
+        Thinking { level: Some(level), ..Thinking::default() }
     }
 }
 
 impl Thinking {
     /// An explicit budget in tokens.
     pub fn budget(tokens: i64) -> Self {
-        Thinking { level: None, budget: Some(tokens), include_summary: true }
+        Thinking { budget: Some(tokens), ..Thinking::default() }
     }
 
     /// The same wish for a long conversation: above 150,000 tokens of context the budget is at most 10,000, whether it was

@@ -32,6 +32,7 @@ pub fn thinking_budget(rule: &ThinkingRule, level: Level) -> Option<i64> {
 /// What a level means for a model in [`thinking_table`]. JSON: a number, a word, or null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum LevelValue {
     /// A budget in tokens; -1 if the model's range is unknown.
     Budget(i64),

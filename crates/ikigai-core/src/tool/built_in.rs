@@ -4,38 +4,52 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CacheHint, ProviderData};
 
-/// The provider searches the web. Its JSON is `{"type": "web_search", …}`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
-pub struct WebSearch {
-    /// How often it may search at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_uses: Option<u64>,
-    /// Only results from these domains.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub allowed_domains: Vec<String>,
-    /// No results from these domains.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub blocked_domains: Vec<String>,
-    /// Where the user is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub user_location: Option<UserLocation>,
-    /// How much of the results the model reads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context_size: Option<SearchContextSize>,
-    /// Wish that the provider caches the tools up to here.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache: Option<CacheHint>,
-    /// What a dialect has of its own, such as the version of the tool.
-    #[serde(skip_serializing_if = "ProviderData::is_empty")]
-    pub provider_data: ProviderData,
+/// A tool with options of its own, and with the two fields that every tool has.
+macro_rules! built_in {
+    ($(#[$about:meta])* $name:ident { $($(#[$about_field:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(default)]
+        #[non_exhaustive]
+        pub struct $name {
+            $($(#[$about_field])* pub $field: $type,)*
+            /// Wish that the provider caches the tools up to here.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            pub cache: Option<CacheHint>,
+            /// What a dialect has of its own, such as the version of the tool.
+            #[serde(skip_serializing_if = "ProviderData::is_empty")]
+            pub provider_data: ProviderData,
+        }
+    };
+}
+
+built_in! {
+    /// The provider searches the web. Its JSON is `{"type": "web_search", …}`.
+    WebSearch {
+        /// How often it may search at most.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_uses: Option<u64>,
+        /// Only results from these domains.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        allowed_domains: Vec<String>,
+        /// No results from these domains.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        blocked_domains: Vec<String>,
+        /// Where the user is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        user_location: Option<UserLocation>,
+        /// How much of the results the model reads.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        context_size: Option<SearchContextSize>,
+    }
 }
 
 /// About where the user is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
+#[non_exhaustive]
 pub struct UserLocation {
     /// The city.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,73 +70,53 @@ pub struct UserLocation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the words say it")]
+#[non_exhaustive]
 pub enum SearchContextSize {
     Low,
     Medium,
     High,
 }
 
-/// The provider reads pages. Its JSON is `{"type": "web_fetch", …}`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
-pub struct WebFetch {
-    /// How many pages it may read at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_uses: Option<u64>,
-    /// Only pages of these domains.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub allowed_domains: Vec<String>,
-    /// No pages of these domains.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub blocked_domains: Vec<String>,
-    /// Whether the answer cites what was read. Absent: the provider's default.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub citations: Option<bool>,
-    /// How much of a page the model reads, in tokens.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_content_tokens: Option<u64>,
-    /// Wish that the provider caches the tools up to here.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache: Option<CacheHint>,
-    /// What a dialect has of its own, such as the version of the tool.
-    #[serde(skip_serializing_if = "ProviderData::is_empty")]
-    pub provider_data: ProviderData,
+built_in! {
+    /// The provider reads pages. Its JSON is `{"type": "web_fetch", …}`.
+    WebFetch {
+        /// How many pages it may read at most.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_uses: Option<u64>,
+        /// Only pages of these domains.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        allowed_domains: Vec<String>,
+        /// No pages of these domains.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        blocked_domains: Vec<String>,
+        /// Whether the answer cites what was read. Absent: the provider's default.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        citations: Option<bool>,
+        /// How much of a page the model reads, in tokens.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_content_tokens: Option<u64>,
+    }
 }
 
-/// The provider runs the model's code. Its JSON is `{"type": "code_execution", …}`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
-pub struct CodeExecution {
-    /// The container to run it in again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub container: Option<String>,
-    /// The provider's ids of files that the code can read.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub files: Vec<String>,
-    /// Wish that the provider caches the tools up to here.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache: Option<CacheHint>,
-    /// What a dialect has of its own, such as the version of the tool.
-    #[serde(skip_serializing_if = "ProviderData::is_empty")]
-    pub provider_data: ProviderData,
+built_in! {
+    /// The provider runs the model's code. Its JSON is `{"type": "code_execution", …}`.
+    CodeExecution {
+        /// The container to run it in again.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        container: Option<String>,
+        /// The provider's ids of files that the code can read.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        files: Vec<String>,
+    }
 }
 
-/// The provider searches files that it holds. Its JSON is `{"type": "file_search", …}`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(default)]
-pub struct FileSearch {
-    /// The stores to search.
-    pub stores: Vec<String>,
-    /// How many results the model reads at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_results: Option<u64>,
-    /// Wish that the provider caches the tools up to here.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache: Option<CacheHint>,
-    /// What a dialect has of its own.
-    #[serde(skip_serializing_if = "ProviderData::is_empty")]
-    pub provider_data: ProviderData,
+built_in! {
+    /// The provider searches files that it holds. Its JSON is `{"type": "file_search", …}`.
+    FileSearch {
+        /// The stores to search.
+        stores: Vec<String>,
+        /// How many results the model reads at most.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_results: Option<u64>,
+    }
 }

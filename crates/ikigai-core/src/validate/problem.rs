@@ -4,6 +4,7 @@ use crate::{BlockKind, Error, FinishReason, Role};
 
 /// What is wrong with a request or an answer: all of it, soft problems too.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Invalid {
     /// The problems, in the order of the request's parts; at least one is hard.
     pub problems: Vec<Problem>,

@@ -6,9 +6,8 @@ use base64::engine::general_purpose::STANDARD;
 use ikigai_core::catalog::rules_for;
 use ikigai_core::thinking::thinking_budget;
 use ikigai_core::{
-    Audio, Block, CacheHint, CacheOptions, Dialect, Document, Function, Image, JsonSchemaFormat, Level, Message, Other,
-    OutputFormat, Part, ProviderData, Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice,
-    ToolResult,
+    Block, CacheHint, Dialect, Document, Function, JsonSchemaFormat, Level, Message, Other, OutputFormat, Part,
+    Request, Role, Source, Text, Thinking, ThinkingBlock, Tool, ToolCall, ToolChoice, ToolResult,
 };
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
@@ -34,57 +33,39 @@ fn schema() -> Value {
 }
 
 fn function() -> Function {
-    Function {
-        name: "read_file".into(),
-        description: None,
-        parameters: schema().into(),
-        strict: false,
-        cache: None,
-        provider_data: ProviderData::default(),
-    }
+    let mut function = Function::new("read_file", "");
+    (function.description, function.parameters, function.strict) = (None, schema().into(), false);
+    function
 }
 
 fn call() -> ToolCall {
-    ToolCall {
-        id: "call_1".into(),
-        name: "read_file".into(),
-        arguments: Map::from_iter([("path".into(), json!("/etc/hosts"))]).into(),
-        ..ToolCall::default()
-    }
+    ToolCall::new("call_1", "read_file", Map::from_iter([("path".into(), json!("/etc/hosts"))]))
 }
 
 fn result() -> ToolResult {
-    ToolResult { tool_call_id: "call_1".into(), content: vec![Block::text("localhost")], ..ToolResult::default() }
+    ToolResult::new("call_1", "localhost")
 }
 
 fn hint() -> Option<CacheHint> {
-    Some(CacheHint { ttl: None })
+    Some(CacheHint::default())
 }
 
-/// The fields of a request. Taking it apart without `..` makes a new field a compile error here.
+/// A field without a case would not be looked at by the other tests.
+#[test]
+fn every_field_of_a_request_has_a_case() {
+    let schema = ikigai_core::schema();
+    let fields = schema["$defs"]["Request"]["properties"].as_object().unwrap().keys();
+    let places: Vec<String> = every_case().map(|case| case.place).collect();
+    let has_case = |field: &&String| places.iter().any(|place| place.split(['.', '[']).next() == Some(field));
+    assert_eq!(fields.filter(|field| !has_case(field)).collect::<Vec<_>>(), Vec::<&String>::new());
+}
+
+fn every_case() -> impl Iterator<Item = Case> {
+    [parameters(), tools(), content(), calls(), leftovers()].into_iter().flatten()
+}
+
+/// The fields of a request.
 fn parameters() -> Vec<Case> {
-    let Request {
-        model: _,
-        system: _,
-        messages: _,
-        thinking: _,
-        tools: _,
-        tool_choice: _,
-        parallel_tool_calls: _,
-        max_output_tokens: _,
-        temperature: _,
-        top_p: _,
-        top_k: _,
-        stop: _,
-        seed: _,
-        frequency_penalty: _,
-        presence_penalty: _,
-        output_format: _,
-        cache: _,
-        metadata: _,
-        stream: _,
-        provider_data: _,
-    } = Request::default();
     let mut cases = Vec::new();
     let mut add = |name: &str, place: &str, set: &dyn Fn(&mut Request)| {
         let mut request = asked();
@@ -111,13 +92,13 @@ fn parameters() -> Vec<Case> {
     });
     add("other metadata", "metadata", &|request| request.metadata = Map::from_iter([("team".into(), json!("blue"))]));
     add("cache.key", "cache.key", &|request| {
-        request.cache = Some(CacheOptions { key: Some("k1".into()), automatic: None });
+        request.cache.get_or_insert_default().key = Some("k1".into());
     });
     add("cache.automatic", "cache.automatic", &|request| {
-        request.cache = Some(CacheOptions { key: None, automatic: hint() });
+        request.cache.get_or_insert_default().automatic = hint();
     });
     add("cache.automatic for an hour", "cache.automatic", &|request| {
-        request.cache = Some(CacheOptions { key: None, automatic: Some(CacheHint { ttl: Some("1h".into()) }) });
+        request.cache.get_or_insert_default().automatic = Some(CacheHint::ttl("1h"));
     });
     for level in Level::ALL {
         add(&format!("thinking {level}"), "thinking", &|request| request.thinking = Some(Thinking::from(level)));
@@ -128,13 +109,8 @@ fn parameters() -> Vec<Case> {
     add("output json", "output_format", &|request| request.output_format = Some(OutputFormat::Json));
     for strict in [None, Some(true), Some(false)] {
         add(&format!("output json_schema, strict {strict:?}"), "output_format", &|request| {
-            let format = JsonSchemaFormat {
-                name: Some("place".into()),
-                description: Some("A place.".into()),
-                schema: schema().into(),
-                strict,
-                provider_data: ProviderData::default(),
-            };
+            let mut format = JsonSchemaFormat::new("place", schema());
+            (format.description, format.strict) = (Some("A place.".into()), strict);
             request.output_format = Some(OutputFormat::JsonSchema(format));
         });
     }
@@ -176,7 +152,7 @@ fn tools() -> Vec<Case> {
     }
     for dialect in Dialect::PROVIDERS {
         add(&format!("a tool of {dialect}"), "tools[1]", &|request, _| {
-            request.tools.push(Tool::other(Other { dialect, data: own_tool(dialect).into() }));
+            request.tools.push(Tool::other(Other::new(dialect, own_tool(dialect))));
         });
     }
     cases
@@ -190,6 +166,7 @@ fn own_tool(dialect: Dialect) -> Value {
         Dialect::OpenaiResponses => json!({"type": "image_generation"}),
         Dialect::Gemini => json!({"googleMaps": {}}),
         Dialect::BedrockConverse => json!({"systemTool": {"name": "nova_grounding"}}),
+        _ => panic!("a tool of {dialect} is missing here"),
     }
 }
 
@@ -206,37 +183,32 @@ fn sources(media_type: &str) -> Vec<(&'static str, Source)> {
 
 /// Everything that a user may say, each kind of block with each kind of source.
 fn said_by_user() -> Vec<(String, Block)> {
-    let none = ProviderData::default;
+    let mut for_an_hour = Text::new("Hi");
+    for_an_hour.cache = Some(CacheHint::ttl("1h"));
     let mut blocks = vec![
         ("text".to_owned(), Block::text("Hi")),
         ("text, cached".to_owned(), Block::text("Hi").cached()),
-        (
-            "text, cached for an hour".to_owned(),
-            Block::Text(Text {
-                text: "Hi".into(),
-                cache: Some(CacheHint { ttl: Some("1h".into()) }),
-                ..Text::default()
-            }),
-        ),
+        ("text, cached for an hour".to_owned(), Block::Text(for_an_hour)),
     ];
     for (name, source) in sources("image/png") {
-        blocks.push((format!("image by {name}"), Block::Image(Image { source, cache: None, provider_data: none() })));
+        blocks.push((format!("image by {name}"), Block::image(source)));
     }
     blocks.push(("image, cached".to_owned(), Block::image_url("https://example.org/a.png").cached()));
     for (name, source) in sources("audio/wav") {
-        blocks.push((format!("audio by {name}"), Block::Audio(Audio { source, cache: None, provider_data: none() })));
+        blocks.push((format!("audio by {name}"), Block::audio(source)));
     }
     let text = Source::Text { media_type: "text/plain".into(), text: "Some text.".into() };
     for (name, source) in sources("application/pdf").into_iter().chain([("text", text.clone())]) {
         for title in [None, Some("a.pdf".to_owned())] {
             let named = if title.is_some() { ", named" } else { "" };
-            let document = Document { source: source.clone(), name: title, cache: None, provider_data: none() };
+            let mut document = Document::new(source.clone());
+            document.name = title;
             blocks.push((format!("document by {name}{named}"), Block::Document(document)));
         }
     }
     blocks.push(("document, cached".to_owned(), Block::document(text, "a.txt").cached()));
     for dialect in Dialect::PROVIDERS {
-        blocks.push((format!("block of {dialect}"), Block::Other(Other { dialect, data: own_block(dialect).into() })));
+        blocks.push((format!("block of {dialect}"), Block::Other(Other::new(dialect, own_block(dialect)))));
     }
     blocks
 }
@@ -249,6 +221,7 @@ fn own_block(dialect: Dialect) -> Value {
         Dialect::OpenaiResponses => json!({"type": "input_video", "video_url": "https://example.org/a.mp4"}),
         Dialect::Gemini => json!({"videoMetadata": {"startOffset": "2s"}}),
         Dialect::BedrockConverse => json!({"video": {"format": "mp4", "source": {"bytes": "AAAA"}}}),
+        _ => panic!("a block of {dialect} is missing here"),
     }
 }
 
@@ -295,21 +268,26 @@ fn calls() -> Vec<Case> {
     let mut spaced = call();
     spaced.arguments = ikigai_core::Arguments::from_text("{ \"path\" : \"/etc/hosts\" }");
     add("call with spaces in its arguments", at_call, spaced, result());
-    add("cached call", at_call, ToolCall { cache: hint(), ..call() }, result());
-    add("result", at_result, call(), result());
-    add("failed result", at_result, call(), ToolResult { is_error: true, ..result() });
-    add("cached result", at_result, call(), ToolResult { cache: hint(), ..result() });
-    add("empty result", at_result, call(), ToolResult { content: vec![], ..result() });
-    let two = vec![Block::text("one"), Block::text("two")];
-    add("result of two texts", at_result, call(), ToolResult { content: two, ..result() });
-    let json = vec![Block::text(r#"{"b": 1, "a": [2]}"#)];
-    add("result of JSON", at_result, call(), ToolResult { content: json, ..result() });
+    let mut cached = call();
+    cached.cache = hint();
+    add("cached call", at_call, cached, result());
+    let mut add = |name: &str, result: ToolResult| add(name, at_result, call(), result);
+    add("result", result());
+    let mut failed = result();
+    failed.is_error = true;
+    add("failed result", failed);
+    let mut cached = result();
+    cached.cache = hint();
+    add("cached result", cached);
+    let gives = |content: Vec<Block>| ToolResult::new("call_1", content);
+    add("empty result", gives(vec![]));
+    add("result of two texts", gives(vec![Block::text("one"), Block::text("two")]));
+    add("result of JSON", gives(vec![Block::text(r#"{"b": 1, "a": [2]}"#)]));
     for (name, source) in sources("image/png") {
-        let content = vec![Block::text("See:"), Block::image(source)];
-        add(&format!("result with an image by {name}"), at_result, call(), ToolResult { content, ..result() });
+        add(&format!("result with an image by {name}"), gives(vec![Block::text("See:"), Block::image(source)]));
     }
     let document = Block::document(sources("application/pdf").remove(0).1, "a.pdf");
-    add("result with a document", at_result, call(), ToolResult { content: vec![document], ..result() });
+    add("result with a document", gives(vec![document]));
     cases
 }
 
@@ -317,25 +295,25 @@ fn calls() -> Vec<Case> {
 fn leftovers() -> Vec<Case> {
     let mut cases = Vec::new();
     for dialect in Dialect::PROVIDERS {
-        let mut data = ProviderData::default();
-        data.set_part(dialect, Part::Extra, "service_tier", "flex");
-        let request = Request { provider_data: data.clone(), ..asked() };
+        let mut request = asked();
+        request.provider_data.set_part(dialect, Part::Extra, "service_tier", "flex");
         cases.push(Case { name: format!("{dialect}'s own field"), place: "provider_data".into(), request });
 
-        let mut sealed = ProviderData::default();
         let key = match dialect {
             Dialect::Anthropic | Dialect::BedrockConverse => "signature",
             Dialect::OpenaiChat => "reasoning_details",
             Dialect::OpenaiResponses => "encrypted_content",
             Dialect::Gemini => "thought_signature",
+            _ => panic!("sealed thinking of {dialect} is missing here"),
         };
         let value = match dialect {
             Dialect::OpenaiChat => json!([{"type": "reasoning.encrypted", "data": "c2VhbGVk", "index": 0}]),
             _ => json!("c2VhbGVk"),
         };
-        sealed.set_part(dialect, Part::State, key, value);
-        let thinking = Block::Thinking(ThinkingBlock { text: "Hm.".into(), provider_data: sealed });
-        let request = asked().message(Message::assistant([thinking, Block::text("So.")])).user("And?");
+        let mut thinking = ThinkingBlock::new("Hm.");
+        thinking.provider_data.set_part(dialect, Part::State, key, value);
+        let answer = Message::assistant([Block::Thinking(thinking), Block::text("So.")]);
+        let request = asked().message(answer).user("And?");
         cases.push(Case { name: format!("{dialect}'s thinking"), place: "messages[1].content[0]".into(), request });
     }
     cases
@@ -420,10 +398,11 @@ fn every_field_arrives_or_is_a_loss(dialect: Dialect, model: &str) {
     let mut findings = Findings::default();
     let mut target = target(dialect);
     target.rules = rules_for(model);
-    for case in [parameters(), tools(), content(), calls(), leftovers()].into_iter().flatten() {
+    for mut case in every_case() {
         findings.case();
-        let request = Request { model: model.to_owned(), ..case.request };
-        let wire = match dialect.write_request(&request, &target) {
+        case.request.model = model.to_owned();
+        let request = &case.request;
+        let wire = match dialect.write_request(request, &target) {
             Ok(wire) => wire,
             Err(error) => {
                 findings.add(&case.name, format!("is refused: {error}"));
@@ -437,7 +416,7 @@ fn every_field_arrives_or_is_a_loss(dialect: Dialect, model: &str) {
                 continue;
             }
         };
-        let (sent, arrived) = (serde_json::to_value(&request).unwrap(), serde_json::to_value(&arrived).unwrap());
+        let (sent, arrived) = (serde_json::to_value(request).unwrap(), serde_json::to_value(&arrived).unwrap());
         let (before, after) = (at(&sent, &case.place), at(&arrived, &case.place));
         let foreign = case.place == "provider_data";
         let nothing = Value::Null;

@@ -91,21 +91,16 @@ fn answer(dialect: Dialect) -> (Value, Vec<&'static str>) {
             }),
             vec![FIRST, SECOND],
         ),
+        _ => panic!("sealed state of {dialect} is missing here"),
     }
 }
 
 /// A provider that wants its thinking back, whatever its dialect.
 fn with_target<T>(provider: &str, action: impl FnOnce(&Target<'_>) -> T) -> T {
-    let quirks = Quirks {
-        chat: ikigai_core::provider::ChatQuirks {
-            reasoning_field: ReasoningField::Reasoning,
-            replay_reasoning: ReplayReasoning::Always,
-            ..Default::default()
-        },
-        ..Quirks::default()
-    };
-    let rules = Rules::default();
-    action(&Target { provider, quirks: &quirks, rules: &rules, facts: None })
+    let mut quirks = Quirks::default();
+    quirks.chat.reasoning_field = ReasoningField::Reasoning;
+    quirks.chat.replay_reasoning = ReplayReasoning::Always;
+    action(&Target::new(provider, &quirks, &Rules::default()))
 }
 
 /// The conversation in which the answer was given, with the results of both calls.
@@ -237,13 +232,14 @@ fn echoed(dialect: Dialect, answer: &Value) -> (String, Value) {
             ]});
             ("/v1beta/models/model-1:generateContent".to_owned(), body)
         }
-        // No client speaks it.
-        Dialect::BedrockConverse => (String::new(), Value::Null),
+        _ => panic!("no client speaks {dialect}, or a request is missing here"),
     }
 }
 
 fn reply() -> Reply {
-    Reply { ids: Ids::seeded(1), stream_usage: true, provider: Some("issuer".into()), ..Reply::default() }
+    let mut reply = Reply::default();
+    (reply.ids, reply.stream_usage, reply.provider) = (Ids::seeded(1), true, Some("issuer".into()));
+    reply
 }
 
 /// A client that speaks one dialect holds the state of a provider that speaks another, and brings it back.
@@ -271,7 +267,9 @@ fn it_rides_through_a_client_that_streams() {
             }
             // What the client's own library makes of the stream.
             let collected = collect(decode(client, &bytes));
-            let seen = client.write_response(&collected, &Reply { provider: None, ..reply() });
+            let mut reply = reply();
+            reply.provider = None;
+            let seen = client.write_response(&collected, &reply);
             comes_back(issued, client, &seen, &sealed);
         }
     }

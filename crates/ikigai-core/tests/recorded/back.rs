@@ -57,13 +57,13 @@ fn plain(mut block: Block) -> Block {
         // Clients do not send the grounding of an answer back.
         Block::Text(text) => text.citations.clear(),
         // To who issued them they go as they came; the rest is in the words of this API by now.
-        Block::ProviderCall(ProviderCall { provider_data, .. }) => {
-            let provider_data = std::mem::take(provider_data);
-            block = Block::ProviderCall(ProviderCall { provider_data, ..ProviderCall::default() });
+        Block::ProviderCall(call) => {
+            let kept = std::mem::take(call);
+            call.provider_data = kept.provider_data;
         }
-        Block::ProviderResult(ProviderResult { provider_data, .. }) => {
-            let provider_data = std::mem::take(provider_data);
-            block = Block::ProviderResult(ProviderResult { provider_data, ..ProviderResult::default() });
+        Block::ProviderResult(result) => {
+            let kept = std::mem::take(result);
+            result.provider_data = kept.provider_data;
         }
         _ => {}
     }

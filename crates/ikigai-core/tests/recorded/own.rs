@@ -1,22 +1,17 @@
 //! Decoded, and sent back in its own dialect: nothing is lost, nothing is misread.
 
 use crate::support::findings::{Findings, first_difference};
-use crate::support::recordings::{Answered, Exchange, Expected, Kind, exchanges, expected, recordings};
+use crate::support::recordings::{Answered, Exchange, Expected, Kind, exchanges, expected, failed, recordings};
 use crate::support::summary::summary;
 use crate::support::wire::{OfValues as _, collect, decode, decode_pieces, encode, reply, target};
 use ikigai_core::catalog::rules_for;
 use ikigai_core::validate::EventChecker;
-use ikigai_core::wire::{Ids, Reply, StreamEncoder, Target};
+use ikigai_core::wire::{Ids, StreamEncoder};
 use ikigai_core::{Block, Dialect, Event, FinishReason, Limits, Part, ProviderData, Request, Response};
 use serde_json::{Map, Value};
 
 /// What every answer decodes to. A failure is a response with the finish reason `error`.
 fn answer(dialect: Dialect, answered: &Answered) -> Response {
-    let failed = |error| Response {
-        finish_reason: ikigai_core::FinishReason::Error,
-        error: Some(Box::new(error)),
-        ..Response::default()
-    };
     if let Some(sse) = &answered.sse {
         return collect(decode(dialect, sse.as_bytes()));
     }
@@ -108,7 +103,9 @@ fn requests_round_trip(dialect: Dialect) {
         let stored: Request = serde_json::from_str(&serde_json::to_string(&request).unwrap()).unwrap();
         findings.same(id, "stored", &stored, &request);
         for rules in [target(dialect).rules, rules_for(&request.model)] {
-            match dialect.write_request(&stored, &Target { rules, ..target(dialect) }) {
+            let mut target = target(dialect);
+            target.rules = rules;
+            match dialect.write_request(&stored, &target) {
                 Ok(wire) => {
                     for difference in differences(&wire.body, &body) {
                         findings.add(id, difference);
@@ -136,7 +133,7 @@ fn path(dialect: Dialect, asked: &str) -> Option<String> {
             let events = if method.ends_with(":streamGenerateContent") { "?alt=sse" } else { "" };
             Some(format!("/models/{method}{events}"))
         }
-        Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => None,
+        _ => None,
     }
 }
 
@@ -307,7 +304,9 @@ fn delivered(mut response: Response, dialect: Dialect) -> Value {
 #[test]
 fn a_stream_of_gemini_in_an_array_is_the_same() {
     each_stream(Dialect::Gemini, |id, _, events, findings| {
-        let mut encoder = StreamEncoder::new(Dialect::Gemini, Reply { json_array: true, ..reply(Dialect::Gemini) });
+        let mut reply = reply(Dialect::Gemini);
+        reply.json_array = true;
+        let mut encoder = StreamEncoder::new(Dialect::Gemini, reply);
         let mut bytes = Vec::new();
         events.iter().for_each(|event| encoder.push(event, &mut bytes));
         if serde_json::from_slice::<Vec<Value>>(&bytes).is_err() {

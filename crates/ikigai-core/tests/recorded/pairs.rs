@@ -3,7 +3,7 @@
 use crate::support::conversation;
 use crate::support::findings::Findings;
 use crate::support::opaque::sealed;
-use crate::support::recordings::exchanges;
+use crate::support::recordings::{exchanges, failed};
 use crate::support::summary::{Summary, summary};
 use crate::support::wire::{OfValues as _, collect, decode, encode, reply, target};
 use ikigai_core::{Block, Dialect, Event, FinishReason, Request, Response};
@@ -59,11 +59,7 @@ fn answers_arrive(from: Dialect, to: Dialect) {
         findings.case();
         let wire = to.write_response(&sent, &reply(from));
         no_raw_state(&exchange.id, &sent, from, &wire.to_string(), &mut findings);
-        let arrived = to.read_response(&wire).unwrap_or_else(|error| Response {
-            finish_reason: FinishReason::Error,
-            error: Some(Box::new(error)),
-            ..Response::default()
-        });
+        let arrived = to.read_response(&wire).unwrap_or_else(failed);
         compare_answers(&exchange.id, &sent, &arrived, to, &mut findings);
     }
     findings.report();
@@ -131,7 +127,7 @@ fn as_carried(mut summary: Summary, response: &Response, to: Dialect) -> Summary
             }
             summary.calls.retain(|(_, arguments)| arguments.is_object());
         }
-        Dialect::OpenaiChat | Dialect::OpenaiResponses | Dialect::BedrockConverse => {}
+        _ => {}
     }
     match summary.finish {
         // Only Gemini has a word for an unknown reason, and one for calls that cannot be run.

@@ -2,7 +2,6 @@
 
 use ikigai_core::Dialect;
 use ikigai_core::catalog::rules_for;
-use ikigai_core::wire::Target;
 use serde_json::{Value, json};
 
 use crate::support::findings::Findings;
@@ -30,7 +29,9 @@ fn requests_are_taken(to: Dialect, models: &[&str], faults: fn(&Value) -> Vec<St
             findings.case();
             for model in models {
                 request.model = (*model).to_owned();
-                match to.write_request(&request, &Target { rules: rules_for(model), ..target(to) }) {
+                let mut target = target(to);
+                target.rules = rules_for(model);
+                match to.write_request(&request, &target) {
                     Ok(wire) => {
                         faults(&wire.body)
                             .iter()

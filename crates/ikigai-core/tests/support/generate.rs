@@ -54,10 +54,12 @@ impl Make<'_, '_> {
             Request::new(*self.choices.pick(&["model", "claude-sonnet-4-5", "gpt-5.1", "gemini-2.5-pro"]));
         request.system = self.list(0, 2, Make::text);
         self.conversation(&mut request);
-        request.thinking = self.maybe(3, |make| Thinking {
-            level: make.maybe(2, |make| *make.choices.pick(&Level::ALL)),
-            budget: make.maybe(3, |make| make.choices.below(70_000) as i64),
-            include_summary: !make.choices.seldom(2),
+        request.thinking = self.maybe(3, |make| {
+            let mut thinking = Thinking::default();
+            thinking.level = make.maybe(2, |make| *make.choices.pick(&Level::ALL));
+            thinking.budget = make.maybe(3, |make| make.choices.below(70_000) as i64);
+            thinking.include_summary = !make.choices.seldom(2);
+            thinking
         });
         let choices = &mut *self.choices;
         request.parallel_tool_calls = choices.maybe(4, |choices| choices.seldom(2));
@@ -72,9 +74,11 @@ impl Make<'_, '_> {
         request.stream = choices.maybe(3, |choices| choices.seldom(2));
         request.metadata = choices.maybe(4, |choices| choices.object(1)).unwrap_or_default();
         request.output_format = self.maybe(3, Make::output_format);
-        request.cache = self.maybe(4, |make| CacheOptions {
-            key: make.maybe(2, |make| make.choices.name()),
-            automatic: make.maybe(2, Make::cache_hint),
+        request.cache = self.maybe(4, |make| {
+            let mut cache = CacheOptions::default();
+            cache.key = make.maybe(2, |make| make.choices.name());
+            cache.automatic = make.maybe(2, Make::cache_hint);
+            cache
         });
         request.provider_data = self.provider_data();
         request
@@ -146,11 +150,9 @@ impl Make<'_, '_> {
     }
 
     fn response(&mut self) -> Response {
-        let mut response = Response {
-            id: self.maybe(2, |make| make.choices.name()),
-            model: if self.choices.seldom(6) { String::new() } else { "model-1".to_owned() },
-            ..Response::default()
-        };
+        let mut response = Response::default();
+        response.id = self.maybe(2, |make| make.choices.name());
+        response.model = if self.choices.seldom(6) { String::new() } else { "model-1".to_owned() };
         response.content = self.list(0, 1, Make::thinking);
         response.content.extend(self.list(0, 2, Make::text));
         for at in 0..self.choices.below(3) {
@@ -196,15 +198,12 @@ impl Make<'_, '_> {
     fn usage(&mut self) -> Usage {
         let provider_data = self.provider_data();
         let choices = &mut *self.choices;
-        Usage {
-            input_tokens: choices.count(),
-            output_tokens: choices.count(),
-            thinking_tokens: choices.count(),
-            cache_read_tokens: choices.count(),
-            cache_write_tokens: choices.count(),
-            provider_data,
-            ..Usage::default()
-        }
+        let mut usage = Usage::new(choices.count(), choices.count());
+        usage.thinking_tokens = choices.count();
+        usage.cache_read_tokens = choices.count();
+        usage.cache_write_tokens = choices.count();
+        usage.provider_data = provider_data;
+        usage
     }
 
     fn error(&mut self) -> Error {
@@ -249,21 +248,21 @@ impl Make<'_, '_> {
 
     fn text(&mut self) -> Block {
         let text = if self.reach == Reach::Plain { self.choices.words() } else { self.choices.text() };
-        Block::Text(Text {
-            text,
-            cache: self.maybe(6, Make::cache_hint),
-            provider_data: self.provider_data(),
-            ..Text::default()
-        })
+        let mut text = Text::new(text);
+        (text.cache, text.provider_data) = (self.maybe(6, Make::cache_hint), self.provider_data());
+        Block::Text(text)
     }
 
     fn thinking(&mut self) -> Block {
-        Block::Thinking(ThinkingBlock { text: self.choices.text(), provider_data: self.provider_data() })
+        let mut thinking = ThinkingBlock::new(self.choices.text());
+        thinking.provider_data = self.provider_data();
+        Block::Thinking(thinking)
     }
 
     fn image(&mut self) -> Block {
-        let source = self.source("image/png");
-        Block::Image(Image { source, cache: self.maybe(6, Make::cache_hint), provider_data: self.provider_data() })
+        let mut image = Image::new(self.source("image/png"));
+        (image.cache, image.provider_data) = (self.maybe(6, Make::cache_hint), self.provider_data());
+        Block::Image(image)
     }
 
     fn document(&mut self) -> Block {
@@ -271,17 +270,16 @@ impl Make<'_, '_> {
             0 => Source::Text { media_type: "text/plain".to_owned(), text: self.choices.words() },
             _ => self.source("application/pdf"),
         };
-        Block::Document(Document {
-            source,
-            name: self.maybe(2, |make| make.choices.name()),
-            cache: self.maybe(6, Make::cache_hint),
-            provider_data: self.provider_data(),
-        })
+        let mut document = Document::new(source);
+        document.name = self.maybe(2, |make| make.choices.name());
+        (document.cache, document.provider_data) = (self.maybe(6, Make::cache_hint), self.provider_data());
+        Block::Document(document)
     }
 
     fn audio(&mut self) -> Block {
-        let source = self.source("audio/wav");
-        Block::Audio(Audio { source, cache: self.maybe(6, Make::cache_hint), provider_data: self.provider_data() })
+        let mut audio = Audio::new(self.source("audio/wav"));
+        (audio.cache, audio.provider_data) = (self.maybe(6, Make::cache_hint), self.provider_data());
+        Block::Audio(audio)
     }
 
     fn source(&mut self, media_type: &str) -> Source {
@@ -297,13 +295,8 @@ impl Make<'_, '_> {
     }
 
     fn tool_call(&mut self, id: &str) -> ToolCall {
-        let mut call = ToolCall {
-            id: id.to_owned(),
-            name: self.choices.name(),
-            arguments: self.choices.object(3).into(),
-            cache: self.maybe(8, Make::cache_hint),
-            provider_data: self.provider_data(),
-        };
+        let mut call = ToolCall::new(id, self.choices.name(), self.choices.object(3));
+        (call.cache, call.provider_data) = (self.maybe(8, Make::cache_hint), self.provider_data());
         match self.choices.below(6) {
             // As a model that likes white space writes it.
             4 => {
@@ -321,49 +314,48 @@ impl Make<'_, '_> {
     fn tool_result(&mut self, tool_call_id: String) -> Block {
         let mut content = self.list(1, 1, Make::text);
         content.extend(self.maybe(6, Make::image));
-        Block::ToolResult(ToolResult {
-            tool_call_id,
-            content,
-            is_error: self.choices.seldom(4),
-            cache: self.maybe(8, Make::cache_hint),
-            provider_data: self.provider_data(),
-        })
+        let mut result = ToolResult::new(tool_call_id, content);
+        result.is_error = self.choices.seldom(4);
+        (result.cache, result.provider_data) = (self.maybe(8, Make::cache_hint), self.provider_data());
+        Block::ToolResult(result)
     }
 
     fn other(&mut self) -> Block {
         let mut data = self.choices.object(2);
         // Every dialect but Gemini names the kind of a block.
         data.insert("type".to_owned(), Value::from("some_block"));
-        Block::Other(Other { dialect: *self.choices.pick(&Dialect::ALL), data: Value::Object(data).into() })
+        Block::Other(Other::new(*self.choices.pick(&Dialect::ALL), Value::Object(data)))
     }
 
     fn function(&mut self, name: String) -> Tool {
-        Tool::Function(Function {
-            name,
-            description: self.maybe(2, |make| make.choices.words()),
-            parameters: self.choices.schema(2).into(),
-            strict: !self.choices.seldom(3),
-            cache: self.maybe(8, Make::cache_hint),
-            provider_data: self.provider_data(),
-        })
+        let mut function = Function::new(name, "");
+        function.description = self.maybe(2, |make| make.choices.words());
+        function.parameters = self.choices.schema(2).into();
+        function.strict = !self.choices.seldom(3);
+        (function.cache, function.provider_data) = (self.maybe(8, Make::cache_hint), self.provider_data());
+        Tool::Function(function)
     }
 
     fn output_format(&mut self) -> OutputFormat {
         match self.choices.below(3) {
             0 => OutputFormat::Text,
             1 => OutputFormat::Json,
-            _ => OutputFormat::JsonSchema(JsonSchemaFormat {
-                name: self.maybe(2, |make| make.choices.name()),
-                description: self.maybe(3, |make| make.choices.words()),
-                schema: self.choices.schema(2).into(),
-                strict: self.maybe(2, |make| make.choices.seldom(2)),
-                provider_data: self.provider_data(),
-            }),
+            _ => {
+                let name = self.maybe(2, |make| make.choices.name());
+                let description = self.maybe(3, |make| make.choices.words());
+                let mut format = JsonSchemaFormat::new("", self.choices.schema(2));
+                (format.name, format.description) = (name, description);
+                format.strict = self.maybe(2, |make| make.choices.seldom(2));
+                format.provider_data = self.provider_data();
+                OutputFormat::JsonSchema(format)
+            }
         }
     }
 
     fn cache_hint(&mut self) -> CacheHint {
-        CacheHint { ttl: self.maybe(2, |make| (*make.choices.pick(&["5m", "1h"])).to_owned()) }
+        let mut hint = CacheHint::default();
+        hint.ttl = self.maybe(2, |make| (*make.choices.pick(&["5m", "1h"])).to_owned());
+        hint
     }
 
     fn provider_data(&mut self) -> ProviderData {

@@ -7,7 +7,7 @@ mod folder;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use ikigai_core::Dialect;
+use ikigai_core::{Dialect, Error, FinishReason, Response};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -156,4 +156,11 @@ pub(crate) fn expected() -> HashMap<String, Expected> {
         (expected.id.clone(), expected)
     };
     text.lines().map(read).collect()
+}
+
+/// An answer that failed.
+pub(crate) fn failed(error: Error) -> Response {
+    let mut response = Response::new(Vec::new(), FinishReason::Error);
+    response.error = Some(Box::new(error));
+    response
 }

@@ -68,9 +68,10 @@ fn of_stream(events: &[Event]) -> Account {
 }
 
 /// A failure of the provider is one. What a decoder finds broken is an answer without an end.
-fn fail(account: &mut Account, error: Error) {
+fn fail(account: &mut Account, mut error: Error) {
     if error.kind != ErrorKind::Protocol {
-        account.error = Some(Error { partial: None, ..error });
+        error.partial = None;
+        account.error = Some(error);
         account.finish_reason = Some(FinishReason::Error);
     }
 }

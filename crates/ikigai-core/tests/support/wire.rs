@@ -28,7 +28,9 @@ pub(crate) trait OfValues {
 impl OfValues for Dialect {
     fn read_request(self, path: Option<&str>, body: &Value) -> Result<Request, Error> {
         let body = serde_json::to_vec(body).unwrap();
-        self.decode_request(Incoming { path, body: &body }, &Limits::default()).map(|(request, _)| request)
+        let mut incoming = Incoming::new(&body);
+        incoming.path = path;
+        self.decode_request(incoming, &Limits::default()).map(|(request, _)| request)
     }
 
     fn write_request(self, request: &Request, target: &Target<'_>) -> Result<Written, Error> {
@@ -51,7 +53,7 @@ impl OfValues for Dialect {
 pub(crate) fn target(dialect: Dialect) -> Target<'static> {
     static QUIRKS: std::sync::LazyLock<Quirks> = std::sync::LazyLock::new(Quirks::default);
     static RULES: std::sync::LazyLock<Rules> = std::sync::LazyLock::new(Rules::default);
-    Target { provider: provider(dialect), quirks: &QUIRKS, rules: &RULES, facts: None }
+    Target::new(provider(dialect), &QUIRKS, &RULES)
 }
 
 /// Who invented the dialect.
@@ -61,19 +63,17 @@ pub(crate) fn provider(dialect: Dialect) -> &'static str {
         Dialect::OpenaiChat | Dialect::OpenaiResponses => "openai",
         Dialect::Gemini => "google",
         Dialect::BedrockConverse => "bedrock-converse",
+        _ => panic!("the provider of {dialect} is missing here"),
     }
 }
 
 /// What a server knows when it answers for `from`'s provider.
 pub(crate) fn reply(from: Dialect) -> Reply {
-    Reply {
-        ids: Ids::seeded(1),
-        created: 1_700_000_000,
-        model: None,
-        stream_usage: true,
-        json_array: false,
-        provider: Some(provider(from).to_owned()),
-    }
+    let mut reply = Reply::default();
+    (reply.ids, reply.created) = (Ids::seeded(1), 1_700_000_000);
+    reply.stream_usage = true;
+    reply.provider = Some(provider(from).to_owned());
+    reply
 }
 
 /// The events of a stream that arrives in pieces.

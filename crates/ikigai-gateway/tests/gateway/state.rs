@@ -82,7 +82,7 @@ async fn talk(house: &House, dialect: Dialect, provider: Dialect, client: Client
         // The client's own library writes what it was given.
         let text = body.to_string();
         let (mut conversation, _): (Request, _) =
-            dialect.decode_request(Incoming { path: Some(&path), body: text.as_bytes() }, &Limits::server()).unwrap();
+            dialect.decode_request(Incoming::new(text.as_bytes()).at(&path), &Limits::server()).unwrap();
         let mut message = Message::new(Role::Assistant, response.content.clone());
         message.provider_data = response.provider_data.clone();
         conversation.messages.push(message);

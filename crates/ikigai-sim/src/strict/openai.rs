@@ -159,9 +159,9 @@ pub(super) fn sampling(wire: &Wire<'_>, effort: Option<&str>, names: &[&'static 
         None => !rules.thinking.thinks_by_default(),
     };
     let refused = match rules.sampling {
-        Sampling::Free | Sampling::OneOf | Sampling::Discouraged | Sampling::Ignored => false,
         Sampling::NotWhileThinking => !off,
         Sampling::Refused => true,
+        _ => false,
     };
     let is_default = |name: &str, value: &Value| {
         let default = if matches!(name, "temperature" | "top_p") { 1.0 } else { 0.0 };

@@ -21,7 +21,7 @@ fn good(dialect: Dialect) -> (&'static str, Value) {
             "/v1beta/models/gemini-2.5-pro:generateContent",
             json!({"contents": [{"role": "user", "parts": [{"text": "Hello"}]}]}),
         ),
-        Dialect::BedrockConverse => panic!("no client speaks it"),
+        _ => panic!("no client speaks {dialect}, or a good request is missing here"),
     }
 }
 
@@ -31,7 +31,7 @@ fn rules(dialect: Dialect) -> &'static [Rule] {
         Dialect::OpenaiChat => openai_chat::RULES,
         Dialect::OpenaiResponses => openai_responses::RULES,
         Dialect::Gemini => gemini::RULES,
-        Dialect::BedrockConverse => &[],
+        _ => &[],
     }
 }
 

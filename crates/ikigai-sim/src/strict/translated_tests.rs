@@ -54,12 +54,14 @@ fn recorded_requests_fit_every_other_api() {
             }
             let path = recording.pointer("/request/path").and_then(Value::as_str);
             let bytes = serde_json::to_vec(body).unwrap();
-            let incoming = Incoming { path, body: &bytes };
+            let mut incoming = Incoming::new(&bytes);
+            incoming.path = path;
             let (request, _) = from.decode_request(incoming, &ikigai_core::Limits::default()).unwrap();
             for (to, model) in MODELS.iter().filter(|(to, _)| *to != from) {
                 let name = ModelName::parse(model).unwrap();
                 let route = Registry::shared().route_in(&name, *to).unwrap();
-                let request = ikigai_core::Request { model: name.id.clone(), ..request.clone() };
+                let mut request = request.clone();
+                request.model.clone_from(&name.id);
                 let id = recording["id"].as_str().unwrap();
                 let encoded = match to.encode_request(&request, &route.target(), &ikigai_core::Limits::default()) {
                     Ok(encoded) => encoded,

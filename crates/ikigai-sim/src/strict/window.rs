@@ -2,7 +2,7 @@
 
 use http::HeaderMap;
 use ikigai_core::wire::WireError;
-use ikigai_core::{Dialect, Request};
+use ikigai_core::{Dialect, Error, ErrorKind, Request};
 
 use super::{Refusal, anthropic, gemini, openai};
 use crate::{models, talk};
@@ -31,10 +31,6 @@ fn refusal(dialect: Dialect, tokens: u64, window: u64) -> WireError {
         openai::write(Refusal { code: Some("context_length_exceeded"), param: Some(param.to_owned()), ..invalid })
     };
     match dialect {
-        Dialect::Anthropic | Dialect::BedrockConverse => {
-            let message = format!("prompt is too long: {tokens} tokens > {window} maximum");
-            anthropic::write(Refusal::invalid("invalid_request_error", message))
-        }
         Dialect::OpenaiChat => openais(
             format!(
                 "This model's maximum context length is {window} tokens. However, your messages resulted in {tokens} tokens. Please reduce the length of the messages."
@@ -49,5 +45,13 @@ fn refusal(dialect: Dialect, tokens: u64, window: u64) -> WireError {
             "INVALID_ARGUMENT",
             format!("The input token count ({tokens}) exceeds the maximum number of tokens allowed ({window})."),
         )),
+        Dialect::Anthropic => {
+            let message = format!("prompt is too long: {tokens} tokens > {window} maximum");
+            anthropic::write(Refusal::invalid("invalid_request_error", message))
+        }
+        _ => {
+            let message = format!("the prompt has {tokens} tokens, the window {window}");
+            dialect.encode_error(&Error::new(ErrorKind::ContextTooLong, message))
+        }
     }
 }

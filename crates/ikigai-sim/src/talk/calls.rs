@@ -27,6 +27,8 @@ pub(super) fn wanted(request: &Request, turn: &Turn<'_>) -> Vec<(String, Map<Str
         ToolChoice::Required if asked.is_empty() => functions.first().copied().into_iter().collect(),
         ToolChoice::Required => asked,
         ToolChoice::Specific(name) => functions.into_iter().filter(|function| function.name == name).collect(),
+        // A choice that this model does not know leaves it free.
+        _ => asked,
     };
     let at_most = if request.parallel_tool_calls == Some(false) { 1 } else { usize::MAX };
     let about = if chosen.len() == 1 { about_the_only } else { about_one_of_several };

@@ -8,7 +8,7 @@ use super::{Talk, thoughts, tokens};
 
 /// Makes content into the whole answer.
 pub(crate) fn finish(content: Vec<Block>, reason: FinishReason, request: &Request, talk: &Talk<'_>) -> Response {
-    complete(Response { content, finish_reason: reason, ..Response::default() }, request, talk)
+    complete(Response::new(content, reason), request, talk)
 }
 
 /// Makes a draft into the whole answer.
@@ -39,16 +39,13 @@ pub(crate) fn complete(draft: Response, request: &Request, talk: &Talk<'_>) -> R
         usage.provider_calls = drafted.provider_calls;
         usage.provider_data = drafted.provider_data;
     }
-    let mut response = Response {
-        id: Some(id(talk)),
-        model: request.model.clone(),
-        content: thoughts.block.into_iter().chain(answer.content).collect(),
-        finish_reason: answer.reason,
-        usage: Some(usage),
-        sources: draft.sources,
-        provider_data,
-        ..Response::default()
-    };
+    let content: Vec<Block> = thoughts.block.into_iter().chain(answer.content).collect();
+    let mut response = Response::new(content, answer.reason);
+    response.id = Some(id(talk));
+    response.model.clone_from(&request.model);
+    response.usage = Some(usage);
+    response.sources = draft.sources;
+    response.provider_data = provider_data;
     if let Some(stop) = answer.stopped_by {
         let said = [
             ("stop_reason", Json::from("stop_sequence")),
@@ -74,7 +71,7 @@ fn id(talk: &Talk<'_>) -> String {
         Dialect::Anthropic => format!("msg_{id}"),
         Dialect::OpenaiChat => format!("chatcmpl-{id}"),
         Dialect::OpenaiResponses => format!("resp_{id}"),
-        Dialect::Gemini | Dialect::BedrockConverse => id,
+        _ => id,
     }
 }
 

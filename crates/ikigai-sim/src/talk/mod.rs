@@ -40,7 +40,7 @@ impl Talk<'_> {
         match self.dialect {
             Dialect::Anthropic => format!("toolu_{id}"),
             Dialect::OpenaiChat | Dialect::OpenaiResponses => format!("call_{id}"),
-            Dialect::Gemini | Dialect::BedrockConverse => id,
+            _ => id,
         }
     }
 }

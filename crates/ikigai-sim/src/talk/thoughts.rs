@@ -49,11 +49,15 @@ pub(super) fn about(request: &Request, content: &[Block], talk: &Talk<'_>) -> Th
             data.set_part(Dialect::OpenaiResponses, Part::State, "encrypted_content", seal);
             Some(visible)
         }
-        Dialect::Gemini | Dialect::BedrockConverse => shown.then_some(visible),
         // OpenAI's own models keep their thinking to themselves here; the family that copies the API shows it.
         Dialect::OpenaiChat => (!rules.responses_api).then_some(text),
+        _ => shown.then_some(visible),
     };
-    let block = block.map(|text| Block::Thinking(ThinkingBlock { text, provider_data: data }));
+    let block = block.map(|text| {
+        let mut thinking = ThinkingBlock::new(text);
+        thinking.provider_data = data;
+        Block::Thinking(thinking)
+    });
     Thoughts { block, tokens, happened: true }
 }
 

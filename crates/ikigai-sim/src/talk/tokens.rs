@@ -99,14 +99,11 @@ pub(super) fn prompt_usage(request: &Request, talk: &Talk<'_>) -> Usage {
             let read = by_itself(&boundaries, talk);
             (read / OPENAI_STEP * OPENAI_STEP, 0)
         }
-        Dialect::Gemini | Dialect::BedrockConverse => (by_itself(&boundaries, talk), 0),
+        _ => (by_itself(&boundaries, talk), 0),
     };
-    Usage {
-        input_tokens: total.saturating_sub(read + write),
-        cache_read_tokens: read,
-        cache_write_tokens: write,
-        ..Usage::default()
-    }
+    let mut usage = Usage::new(total.saturating_sub(read + write), 0);
+    (usage.cache_read_tokens, usage.cache_write_tokens) = (read, write);
+    usage
 }
 
 /// Anthropic caches up to a mark, and looks back from it for what it knows.

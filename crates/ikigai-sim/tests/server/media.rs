@@ -49,7 +49,9 @@ fn form(path: &str, parts: &[&str]) -> WireRequest {
     }
     body.push_str("--b--\r\n");
     let headers = vec![("content-type".to_owned(), "multipart/form-data; boundary=b".to_owned())];
-    WireRequest { path: path.to_owned(), headers, body: body.into_bytes(), ..WireRequest::default() }
+    let mut wire = WireRequest::default();
+    (wire.path, wire.headers, wire.body) = (path.to_owned(), headers, body.into_bytes());
+    wire
 }
 
 fn message(got: &Got) -> String {

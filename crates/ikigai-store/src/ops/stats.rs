@@ -84,14 +84,10 @@ async fn spent<S: Session>(session: &mut S, with: &str, from: &str, params: &[Va
         let cost = row.opt_text(7)?.map(|pico| money(&pico).map_err(Error::corrupt)).transpose()?;
         let is_estimate = cost.is_some() && row.text(8)? == State::Cut.as_str();
         let mut tokens = |column| row.opt_int(column).map(|tokens| count(tokens.unwrap_or_default()));
-        let more = Usage {
-            input_tokens: tokens(2)?,
-            output_tokens: tokens(3)?,
-            thinking_tokens: tokens(4)?,
-            cache_read_tokens: tokens(5)?,
-            cache_write_tokens: tokens(6)?,
-            ..Usage::default()
-        };
+        let mut more = Usage::new(tokens(2)?, tokens(3)?);
+        more.thinking_tokens = tokens(4)?;
+        more.cache_read_tokens = tokens(5)?;
+        more.cache_write_tokens = tokens(6)?;
         let one = models.entry((provider, model)).or_default();
         one.answers += 1;
         one.unpriced += u64::from(cost.is_none());

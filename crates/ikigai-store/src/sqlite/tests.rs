@@ -197,12 +197,8 @@ fn a_changed_message_and_a_changed_attachment_are_found_by_the_check() {
     let problems = wait(async {
         let store = Sqlite::open(&path).await.unwrap();
         let root = store.create(Details::default()).await.unwrap().id;
-        let file = ikigai_core::Document {
-            source: ikigai_core::Source::Text { media_type: "text/plain".into(), text: "x".repeat(5000) },
-            name: None,
-            cache: None,
-            provider_data: Default::default(),
-        };
+        let source = ikigai_core::Source::Text { media_type: "text/plain".into(), text: "x".repeat(5000) };
+        let file = ikigai_core::Document::new(source);
         let first =
             store.append(root, Message::new(Role::User, ikigai_core::Block::Document(file)).into()).await.unwrap();
         let second = store.append(root, user("b")).await.unwrap();
@@ -323,13 +319,9 @@ fn what_is_deleted_is_gone_from_the_files() {
         let chat = store.create(Details::default().title("Xylophone")).await.unwrap().id;
         // Long enough for pages of its own, an index entry of its own, and an attachment.
         store.append(chat, user(&"Quetzalcoatl went to Popocatepetl. ".repeat(500))).await.unwrap();
-        let file = ikigai_core::Document {
-            source: ikigai_core::Source::Text { media_type: "text/plain".into(), text: "Huitzilopochtli ".repeat(900) },
-            name: Some("Tenochtitlan.txt".into()),
-            cache: None,
-            provider_data: Default::default(),
-        };
-        let message = Message::new(Role::User, ikigai_core::Block::Document(file));
+        let text = "Huitzilopochtli ".repeat(900);
+        let source = ikigai_core::Source::Text { media_type: "text/plain".into(), text };
+        let message = Message::new(Role::User, ikigai_core::Block::document(source, "Tenochtitlan.txt"));
         store.append(chat, message.into()).await.unwrap();
         let first = store.append(kept, user("Mictlantecuhtli")).await.unwrap();
         let secrets = [

@@ -14,7 +14,7 @@ pub(crate) fn place_of(role: Role) -> Place {
     match role {
         Role::User => Place::Prompt,
         Role::Assistant => Place::Answer,
-        Role::Tool | Role::System => Place::Tool,
+        _ => Place::Tool,
     }
 }
 
@@ -83,26 +83,21 @@ pub(crate) fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ikigai_core::{Document, ToolResult};
+    use ikigai_core::ToolResult;
     use pretty_assertions::assert_eq;
 
     use super::*;
 
     #[test]
     fn what_a_person_reads_is_searched() {
-        let document = Document {
-            source: Source::Text { media_type: "text/plain".into(), text: "inside".into() },
-            name: Some("report.txt".into()),
-            cache: None,
-            provider_data: Default::default(),
-        };
-        let result = ToolResult { content: vec![Block::text("4 °C")], ..ToolResult::default() };
+        let source = Source::Text { media_type: "text/plain".into(), text: "inside".into() };
+        let result = ToolResult::new("c1", "4 °C");
         let message = Message::new(
             Role::User,
             [
                 Block::text("Hello"),
                 Block::thinking("hidden"),
-                Block::Document(document),
+                Block::document(source, "report.txt"),
                 Block::tool_call("1", "hidden", ikigai_core::Arguments::default()),
                 Block::ToolResult(result),
             ],

@@ -90,6 +90,7 @@ fn heading(message: &Message) -> String {
             }
             heading
         }
+        other => format!("## {other}"),
     }
 }
 

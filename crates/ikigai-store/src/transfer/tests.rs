@@ -1,8 +1,5 @@
 use ikigai_core::catalog::Money;
-use ikigai_core::{
-    Block, Citation, CitedSource, Document, FinishReason, FoundSource, Image, Level, Message, Role, Source, Text,
-    ThinkingBlock, ToolCall, ToolResult, Usage,
-};
+use ikigai_core::{Block, Citation, CitedSource, FinishReason, FoundSource, Level, Message, Role, Source, Text, Usage};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -137,12 +134,16 @@ fn a_reader_that_closes_is_told() {
 
 #[test]
 fn what_answers_cite_are_footnotes() {
-    let cites = |url: &str, title: &str| Citation {
-        source: CitedSource::Url { url: url.into(), title: Some(title.into()) },
-        ..Citation::default()
+    let cites = |url: &str, title: &str| {
+        let mut citation = Citation::default();
+        citation.source = CitedSource::Url { url: url.into(), title: Some(title.into()) };
+        citation
     };
-    let text =
-        |text: &str, citations: Vec<Citation>| Block::Text(Text { text: text.into(), citations, ..Text::default() });
+    let text = |text: &str, citations: Vec<Citation>| {
+        let mut text = Text::new(text);
+        text.citations = citations;
+        Block::Text(text)
+    };
     let (ssb, odd) = (cites("https://www.ssb.no", "SSB [no]\nOslo"), cites("javascript:alert(1)", "Click"));
     let first = Message::new(
         Role::Assistant,
@@ -167,49 +168,33 @@ fn what_answers_cite_are_footnotes() {
 
 #[test]
 fn markdown_for_people() {
-    let image = |source| Block::Image(Image { source, cache: None, provider_data: Default::default() });
-    let document = Document {
-        source: Source::Text { media_type: "text/plain".into(), text: "inside".into() },
-        name: Some("notes.txt".into()),
-        cache: None,
-        provider_data: Default::default(),
-    };
+    let notes = Source::Text { media_type: "text/plain".into(), text: "inside".into() };
     let question = Message::new(
         Role::User,
         [
             Block::text("What is in these?\n"),
-            image(Source::Base64 { media_type: "image/png".into(), data: "AAAAAA==".into() }),
-            image(Source::Url { url: "https://example.com/a.png".into(), media_type: None }),
-            Block::Document(document),
+            Block::image(Source::Base64 { media_type: "image/png".into(), data: "AAAAAA==".into() }),
+            Block::image_url("https://example.com/a.png"),
+            Block::document(notes, "notes.txt"),
         ],
     );
-    let call = ToolCall {
-        id: "c1".into(),
-        name: "read_file".into(),
-        arguments: json!({"path": "/etc/hosts"}).as_object().cloned().unwrap().into(),
-        ..ToolCall::default()
-    };
+    let arguments = json!({"path": "/etc/hosts"}).as_object().cloned().unwrap();
     let mut answer = Message::new(
         Role::Assistant,
         [
-            Block::Thinking(ThinkingBlock { text: "Let me see.\n".into(), ..Default::default() }),
-            Block::Thinking(ThinkingBlock::default()),
+            Block::thinking("Let me see.\n"),
+            Block::thinking(""),
             Block::text("I will look."),
-            Block::ToolCall(call),
+            Block::tool_call("c1", "read_file", arguments),
         ],
     );
     (answer.provider, answer.model) = (Some("anthropic".into()), Some("claude-sonnet-4-5".into()));
     answer.thinking = Some(Level::Med);
-    let usage = Usage { input_tokens: 50, output_tokens: 100, thinking_tokens: 20, ..Usage::default() };
+    let mut usage = Usage::new(50, 100);
+    usage.thinking_tokens = 20;
     let mut answer = Entry::new(answer).usage(usage).cost("0.0045".parse::<Money>().unwrap());
     answer.finish_reason = Some(FinishReason::ToolUse);
-    let result = ToolResult {
-        tool_call_id: "c1".into(),
-        content: vec![Block::text("```\n127.0.0.1 localhost\n```")],
-        is_error: true,
-        ..ToolResult::default()
-    };
-    let result = Message::new(Role::Tool, Block::ToolResult(result));
+    let result = Message::new(Role::Tool, Block::tool_error("c1", "```\n127.0.0.1 localhost\n```"));
     let last = Entry::new(Message::new(Role::Assistant, "It is")).state(State::Cut);
     let text = wait(async {
         let store = Sqlite::memory().await.unwrap();

@@ -97,7 +97,7 @@ pub(crate) async fn a_recording_keeps_what_was_pushed(store: Arc<dyn Store>) {
         recording.push(event.clone()).await.unwrap();
     }
     let mut entry = whole(&events);
-    entry.usage = Some(Usage { output_tokens: 3, ..Usage::default() });
+    entry.usage = Some(Usage::new(0, 3));
     let finished = recording.finish(entry.clone()).await.unwrap();
     // An answer does not say at which level it was asked for.
     assert_eq!((entry.message.thinking, entry.message.model.as_deref()), (None, Some("m-1")));

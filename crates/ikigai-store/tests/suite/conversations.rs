@@ -17,7 +17,8 @@ pub(crate) async fn made_opened_changed(store: Arc<dyn Store>) {
     assert!(before <= bare.created && bare.created == bare.updated && bare.updated <= Time::now());
     assert_eq!(store.conversation(bare.id).await.unwrap(), bare);
 
-    let thinking = Thinking { level: Some(Level::High), budget: Some(50_000), include_summary: false };
+    let mut thinking = Thinking::from(Level::High).hidden();
+    thinking.budget = Some(50_000);
     let model = ModelChoice::new("anthropic\0", "claude \"quoted\"").thinking(thinking);
     let metadata = json!({"allowed": ["shell"], "q": "\""}).as_object().cloned().unwrap();
     let details = Details::default()

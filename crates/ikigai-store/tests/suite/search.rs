@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ikigai_core::{Block, Message, Role, ToolResult};
+use ikigai_core::{Block, Message, Role};
 use ikigai_store::{ConversationId, Details, Entry, ErrorKind, Place, Point, Search, Store};
 use pretty_assertions::assert_eq;
 
@@ -54,8 +54,7 @@ pub(crate) async fn words_phrases_beginnings(store: Arc<dyn Store>) {
 }
 
 pub(crate) async fn prompts_come_before_answers(store: Arc<dyn Store>) {
-    let result = ToolResult { content: vec![Block::text("zebra zebra zebra")], ..ToolResult::default() };
-    let tool = Message::new(Role::Tool, Block::ToolResult(result)).into();
+    let tool = Message::tool_result("c1", "zebra zebra zebra").into();
     let id = chat(&store, vec![tool, assistant("zebra"), user("a very long question about one zebra")]).await;
     let titled = store.create(Details::default().title("The zebra crossing")).await.unwrap();
     let hits = store.search(Search::new("zebra")).await.unwrap();

@@ -21,7 +21,8 @@ pub(crate) async fn statistics(store: Arc<dyn Store>) {
     question.message.content.push(picture(1, 8000));
     store.append(chat, question).await.unwrap();
     for number in 1..=3_u64 {
-        let usage = Usage { input_tokens: number, output_tokens: 10, thinking_tokens: 5, ..Usage::default() };
+        let mut usage = Usage::new(number, 10);
+        usage.thinking_tokens = 5;
         let entry = assistant("Answer").usage(usage).cost(Money::from_pico(i128::from(number) * 1_000_000));
         store.append(chat, entry).await.unwrap();
     }
@@ -44,14 +45,15 @@ pub(crate) async fn statistics(store: Arc<dyn Store>) {
             ("anthropic\u{FFFD}", "claude-sonnet-4-5-20250929", 1, dear)
         ]
     );
-    let expected = Usage { input_tokens: 6, output_tokens: 30, thinking_tokens: 15, ..Usage::default() };
+    let mut expected = Usage::new(6, 30);
+    expected.thinking_tokens = 15;
     assert_eq!(stats.spent.models[0].usage, expected);
     assert_eq!(stats.spent.cost(), Money::from_pico(dear + 6_000_000));
 }
 
 pub(crate) async fn a_conversation_knows_what_it_took(store: Arc<dyn Store>) {
     let chat = store.create(Details::default()).await.unwrap().id;
-    let took = |input: u64| Usage { input_tokens: input, output_tokens: 10, ..Usage::default() };
+    let took = |input: u64| Usage::new(input, 10);
     store.append(chat, user("Question")).await.unwrap();
     let first = store.append(chat, assistant("One").usage(took(1)).cost(Money::from_pico(5))).await.unwrap();
     let mut other = assistant("Two").usage(took(2));
@@ -67,10 +69,10 @@ pub(crate) async fn a_conversation_knows_what_it_took(store: Arc<dyn Store>) {
         .map(|one| (one.model.as_deref().unwrap(), one.answers, one.unpriced, one.usage.clone(), one.cost.pico()))
         .collect();
     assert_eq!(told, [("another", 1, 1, took(2), 0), ("claude-sonnet-4-5", 1, 0, took(1), 5)]);
-    let all = Usage { input_tokens: 3, output_tokens: 20, ..Usage::default() };
+    let all = Usage::new(3, 20);
     assert_eq!((spent.answers(), spent.unpriced(), spent.usage()), (2, 1, all));
     // What a fork shares is part of what it took.
-    let all = Usage { input_tokens: 5, output_tokens: 20, ..Usage::default() };
+    let all = Usage::new(5, 20);
     let spent = store.spent(fork).await.unwrap();
     assert_eq!((spent.answers(), spent.unpriced(), spent.usage(), spent.cost()), (2, 0, all, Money::from_pico(12)));
     assert_eq!(store.stats().await.unwrap().spent.answers(), 3);

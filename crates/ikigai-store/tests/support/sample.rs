@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ikigai_core::catalog::Money;
 use ikigai_core::{
-    Block, CacheHint, Dialect, Document, Event, FinishReason, Image, Level, Message, Other, Part, Role, Source, Text,
-    ThinkingBlock, ToolCall, ToolResult, Usage,
+    Block, CacheHint, Dialect, Document, Event, FinishReason, Level, Message, Other, Part, Role, Source, Text,
+    ThinkingBlock, Usage,
 };
 use ikigai_store::{Entry, State};
 use serde_json::{Value, json};
@@ -23,17 +23,15 @@ pub(crate) fn assistant(text: &str) -> Entry {
 /// A picture of so many bytes.
 pub(crate) fn picture(fill: u8, size: usize) -> Block {
     let source = Source::Base64 { media_type: "image/png".into(), data: STANDARD.encode(vec![fill; size]) };
-    Block::Image(Image { source, cache: None, provider_data: Default::default() })
+    Block::image(source)
 }
 
 pub(crate) fn document(name: &str, text: &str) -> Block {
     let source = Source::Text { media_type: "text/plain".into(), text: text.to_owned() };
-    Block::Document(Document {
-        source,
-        name: Some(name.into()),
-        cache: Some(CacheHint { ttl: Some("1h".into()) }),
-        provider_data: Default::default(),
-    })
+    let mut document = Document::new(source);
+    document.name = Some(name.into());
+    document.cache = Some(CacheHint::ttl("1h"));
+    Block::Document(document)
 }
 
 fn object(value: Value) -> serde_json::Map<String, Value> {
@@ -47,36 +45,26 @@ pub(crate) fn nested(levels: usize) -> Value {
 
 /// An answer with everything that an answer can have.
 pub(crate) fn rich() -> Entry {
-    let mut thinking = ThinkingBlock { text: "Hm…\u{0}\n".into(), ..Default::default() };
+    let mut thinking = ThinkingBlock::new("Hm…\u{0}\n");
     thinking.provider_data.set_part(Dialect::Anthropic, Part::State, "signature", "EqoBCkYIBxgCKkA+/=");
-    let mut call = ToolCall { id: "toolu_01".into(), name: "read_file".into(), ..ToolCall::default() };
-    call.arguments = ikigai_core::Arguments::from_text("{\"path\": \"/etc/hosts\", \"a\": 1.0, \"b\": 1e400}");
-    let mut deep = ToolCall { id: "toolu_02".into(), name: "deep".into(), ..ToolCall::default() };
-    deep.arguments = object(nested(127)).into();
-    let mut order =
-        Text { text: "\"quoted\" \\ \u{1F642} \u{2028}\0 ' ; DROP TABLE messages; --".into(), ..Text::default() };
+    let arguments = ikigai_core::Arguments::from_text("{\"path\": \"/etc/hosts\", \"a\": 1.0, \"b\": 1e400}");
+    let mut order = Text::new("\"quoted\" \\ \u{1F642} \u{2028}\0 ' ; DROP TABLE messages; --");
     order.provider_data.set_part(
         Dialect::Gemini,
         Part::Extra,
         "z",
         json!({"b": 1, "a": [0.1, 1e-7, 123_456_789_012_345_678_u64]}),
     );
-    let result = ToolResult {
-        tool_call_id: "toolu_01".into(),
-        content: vec![Block::text("127.0.0.1"), picture(9, 5000), document("hosts", &"localhost ".repeat(600))],
-        is_error: true,
-        ..ToolResult::default()
-    };
-    let other =
-        Other { dialect: Dialect::OpenaiResponses, data: json!({"type": "web_search_call", "id": "ws_1"}).into() };
+    let seen = [Block::text("127.0.0.1"), picture(9, 5000), document("hosts", &"localhost ".repeat(600))];
+    let other = Other::new(Dialect::OpenaiResponses, json!({"type": "web_search_call", "id": "ws_1"}));
     let mut message = Message::new(
         Role::Assistant,
         vec![
             Block::Thinking(thinking),
             Block::Text(order),
-            Block::ToolCall(call),
-            Block::ToolCall(deep),
-            Block::ToolResult(result),
+            Block::tool_call("toolu_01", "read_file", arguments),
+            Block::tool_call("toolu_02", "deep", object(nested(127))),
+            Block::tool_error("toolu_01", seen),
             Block::Other(other),
             picture(9, 5000),
             picture(1, 10),
@@ -86,14 +74,10 @@ pub(crate) fn rich() -> Entry {
     message.model = Some("claude-sonnet-4-5-20250929".into());
     message.thinking = Some(Level::Xhigh);
     message.provider_data.set_part(Dialect::Anthropic, Part::Extra, "stop_sequence", Value::Null);
-    let mut usage = Usage {
-        input_tokens: 50,
-        output_tokens: 100,
-        thinking_tokens: 20,
-        cache_read_tokens: 10,
-        cache_write_tokens: u64::MAX,
-        ..Usage::default()
-    };
+    let mut usage = Usage::new(50, 100);
+    usage.thinking_tokens = 20;
+    usage.cache_read_tokens = 10;
+    usage.cache_write_tokens = u64::MAX;
     usage.provider_data.set_part(Dialect::Anthropic, Part::Answer, "service_tier", "standard");
     Entry {
         message,
@@ -114,7 +98,7 @@ pub(crate) fn stream(words: &[&str]) -> Vec<Event> {
     events.extend(words.iter().map(|word| Event::TextDelta { index: 0, text: (*word).to_owned() }));
     events.extend([
         Event::BlockDone { index: 0, provider_data: Default::default() },
-        Event::Usage { usage: Usage { input_tokens: 7, output_tokens: words.len() as u64, ..Usage::default() } },
+        Event::Usage { usage: Usage::new(7, words.len() as u64) },
         Event::Done { finish_reason: FinishReason::Stop, provider_data: Default::default() },
     ]);
     events

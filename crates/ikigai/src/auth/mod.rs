@@ -68,6 +68,10 @@ pub(crate) fn authorize(
         (Auth::GoogleOauth, None) => google_account(client, provider, found),
         (Auth::AwsSigv4, None) => aws_signer(client, provider, found),
         (Auth::Bearer | Auth::XApiKey | Auth::XGoogApiKey | Auth::ApiKey, None) => Ok(None),
+        (unknown, _) => {
+            let told = format!("this version cannot sign in to {} as it wants ({unknown:?})", provider.name);
+            Err(Reason::Unsupported(told).into())
+        }
     }
 }
 

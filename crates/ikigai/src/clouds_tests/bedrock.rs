@@ -262,6 +262,10 @@ async fn the_file_of_key_pairs_is_read_once() {
         ("BEDROCK_BASE_URL", &server.url()),
     ];
     let old = client(&variables);
+    for provider in ["bedrock", "bedrock-converse"] {
+        let found = old.key_of(provider).unwrap().unwrap();
+        assert_eq!(found.from, crate::config::KeySource::File(file.clone()), "{provider}");
+    }
     assert_eq!(old.ask(MODEL, "Hi").await.unwrap().text(), "Hello.");
     std::fs::remove_file(&file).unwrap();
     assert_eq!(old.ask(MODEL, "Hi").await.unwrap().text(), "Hello.");

@@ -250,11 +250,10 @@ async fn a_throttled_request_is_tried_again() {
 
 #[tokio::test]
 async fn what_cannot_be_carried_is_told_and_refused_when_strict() {
-    use ikigai_core::{Block, Image, ProviderData, Source, user};
+    use ikigai_core::{Block, user};
     let (_server, client) = start().await;
     let mut message = user("Hi");
-    let source = Source::Url { url: "https://example.org/cat.png".to_owned(), media_type: None };
-    message.content.push(Block::Image(Image { source, cache: None, provider_data: ProviderData::default() }));
+    message.content.push(Block::image_url("https://example.org/cat.png"));
     let model = client.model(MODEL).unwrap();
     let answer = model.ask(message.clone()).await.unwrap();
     let told: Vec<String> = answer.warnings().map(ToString::to_string).collect();

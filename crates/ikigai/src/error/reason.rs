@@ -90,7 +90,7 @@ impl Reason {
         match self {
             Reason::Provider(error) => error.kind,
             Reason::Transport(error) => match error.failure() {
-                Failure::Connect | Failure::Broken => ErrorKind::Network,
+                Failure::Connect | Failure::Refused | Failure::Broken => ErrorKind::Network,
                 Failure::Timeout => ErrorKind::Timeout,
                 Failure::TooLarge => ErrorKind::Protocol,
                 Failure::Request => ErrorKind::InvalidRequest,
@@ -114,7 +114,7 @@ impl Reason {
         match self {
             Reason::Provider(error) => error.is_retryable(),
             Reason::Transport(error) => match error.failure() {
-                Failure::Connect | Failure::Broken | Failure::Timeout => true,
+                Failure::Connect | Failure::Refused | Failure::Broken | Failure::Timeout => true,
                 Failure::TooLarge | Failure::Request => false,
             },
             Reason::Mismatch(_) => true,

@@ -1,6 +1,6 @@
 //! Values from answers.
 
-use ikigai_core::{Block, Dialect, ErrorKind, FinishReason, Response, Tool};
+use ikigai_core::{Block, Dialect, ErrorKind, FinishReason, Tool};
 use pretty_assertions::assert_eq;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -87,11 +87,13 @@ async fn the_second_mismatch_is_an_error_that_says_what_is_wrong() {
 
 #[tokio::test]
 async fn a_cut_or_refused_answer_is_not_asked_for_again() {
-    let cut = Response { finish_reason: FinishReason::Length, ..says(r#"{"number": 47"#) };
+    let mut cut = says(r#"{"number": 47"#);
+    cut.finish_reason = FinishReason::Length;
     let scripted = Scripted::new([Reply::whole(Dialect::OpenaiResponses, &cut)]);
     let error = model(&scripted, GPT).extract::<Invoice>("…").await.unwrap_err();
     assert!(error.to_string().contains("cut off by the token limit"), "{error}");
-    let refused = Response { finish_reason: FinishReason::ContentFilter, ..says("I cannot help with that.") };
+    let mut refused = says("I cannot help with that.");
+    refused.finish_reason = FinishReason::ContentFilter;
     let scripted = Scripted::new([Reply::whole(Dialect::Anthropic, &refused)]);
     let error = model(&scripted, "anthropic:claude-sonnet-4-5").extract::<Invoice>("…").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ContentFiltered);
@@ -164,7 +166,8 @@ async fn a_value_is_shown_while_it_is_written() {
     }
     // A text block for each piece: the encoder of tests writes a block at once.
     let pieces = ["{\"number\": 47", "11, \"amount\": 120.0, ", "\"days_to_pay\": 30}"];
-    let response = Response { content: pieces.map(Block::text).into(), ..says("") };
+    let mut response = says("");
+    response.content = pieces.map(Block::text).into();
     let expected = [
         json!({}),
         json!({"number": 4711, "amount": 120.0}),

@@ -9,8 +9,8 @@ mod stream;
 
 use ikigai_core::catalog::ForcedTools;
 use ikigai_core::{
-    Block, ErrorKind, FinishReason, JsonSchemaFormat, Message, OutputFormat, Prompt, ProviderData, Role, Tool,
-    ToolCall, ToolChoice, user,
+    Block, ErrorKind, FinishReason, JsonSchemaFormat, Message, OutputFormat, Prompt, Role, Tool, ToolCall, ToolChoice,
+    user,
 };
 use serde_json::Value;
 
@@ -140,13 +140,9 @@ impl Extraction {
         let way = model.way();
         let model = model.clone().change(|plan| match way {
             Method::Native => {
-                plan.request.output_format = Some(OutputFormat::JsonSchema(JsonSchemaFormat {
-                    name: Some(shape.name.clone()),
-                    description: shape.description.clone(),
-                    schema: shape.schema.clone().into(),
-                    strict: Some(true),
-                    provider_data: ProviderData::default(),
-                }));
+                let mut format = JsonSchemaFormat::new(&shape.name, shape.schema.clone());
+                format.description.clone_from(&shape.description);
+                plan.request.output_format = Some(OutputFormat::JsonSchema(format));
             }
             Method::Tool => {
                 let told = shape.description.as_deref().unwrap_or("Gives the answer.");
@@ -202,7 +198,8 @@ impl Extraction {
                 let cut = "the answer was cut off by the token limit; raise `max_output_tokens`".to_owned();
                 return Err(Fault::Final(Error::new(Mismatch { faults: vec![cut], text: answer.text() })));
             }
-            FinishReason::Stop | FinishReason::ToolUse | FinishReason::Error | FinishReason::Unknown => {}
+            // Whatever ended it, what came may be whole: reading it decides.
+            _ => {}
         }
         let (value, text) = match self.call(answer) {
             Some(call) if call.is_complete() => {

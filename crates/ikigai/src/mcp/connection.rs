@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::watch;
 
 use super::fault::{Fault, secrets_of};
+use super::lines::BoundedLines;
 use super::process::{Life, Log};
 use super::server::{Place, Server};
 use super::{content, names, process, remote};
@@ -97,8 +98,8 @@ impl Connection {
                 let running = process::start(program, &secrets).map_err(|told| fault(told, &log))?;
                 log = running.log;
                 life = Some(running.life);
-                let transport =
-                    AsyncRwTransport::new_client(running.output, running.input).with_max_line_length(LONGEST);
+                let output = BoundedLines::new(running.output, log.clone());
+                let transport = AsyncRwTransport::new_client(output, running.input).with_max_line_length(usize::MAX);
                 let served = serve_client_with_lifecycle(handler, transport, lifecycle);
                 tokio::time::timeout(server.connect, served).await
             }

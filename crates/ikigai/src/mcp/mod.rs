@@ -42,6 +42,7 @@ mod bounded;
 mod connection;
 mod content;
 mod fault;
+mod lines;
 mod names;
 mod process;
 mod remote;

@@ -70,7 +70,8 @@ impl Reply {
 
 /// The bytes of a stream, one piece for each event that has any.
 pub(crate) fn frames(dialect: Dialect, response: &Response) -> Vec<Bytes> {
-    let reply = ikigai_core::wire::Reply { stream_usage: true, ..ikigai_core::wire::Reply::default() };
+    let mut reply = ikigai_core::wire::Reply::default();
+    reply.stream_usage = true;
     let mut encoder = StreamEncoder::new(dialect, reply);
     let mut pieces = Vec::new();
     for event in events(response) {
@@ -85,14 +86,11 @@ pub(crate) fn frames(dialect: Dialect, response: &Response) -> Vec<Bytes> {
 
 /// An answer of text, with some usage.
 pub(crate) fn says(text: &str) -> Response {
-    Response {
-        id: Some("r1".to_owned()),
-        model: "m".to_owned(),
-        content: vec![Block::text(text)],
-        finish_reason: FinishReason::Stop,
-        usage: Some(Usage { input_tokens: 10, output_tokens: 5, ..Usage::default() }),
-        ..Response::default()
-    }
+    let mut response = Response::new(text, FinishReason::Stop);
+    response.id = Some("r1".to_owned());
+    response.model = "m".to_owned();
+    response.usage = Some(Usage::new(10, 5));
+    response
 }
 
 /// An answer that calls tools.
@@ -100,7 +98,10 @@ pub(crate) fn calls(calls: &[(&str, &str, serde_json::Value)]) -> Response {
     let block = |(id, name, arguments): &(&str, &str, serde_json::Value)| {
         Block::tool_call(*id, *name, arguments.as_object().cloned().unwrap_or_default())
     };
-    Response { content: calls.iter().map(block).collect(), finish_reason: FinishReason::ToolUse, ..says("") }
+    let mut response = says("");
+    response.content = calls.iter().map(block).collect();
+    response.finish_reason = FinishReason::ToolUse;
+    response
 }
 
 /// A transport that answers from a list, and remembers what it was sent.

@@ -226,7 +226,7 @@ impl Callable {
             return Err(ExecuteError::NotRunnable(name));
         }
         let id = ikigai_core::wire::Ids::seeded(fastrand::u64(..)).next_id();
-        let call = ToolCall { id, name: name.clone(), arguments: arguments.into(), ..ToolCall::default() };
+        let call = ToolCall::new(id, &name, arguments);
         self.check_elsewhere(&call).await.map_err(|faults| ExecuteError::InvalidArguments { name, faults })?;
         Ok(run::timed(self.clone(), call, None, Arc::new(crate::time::SystemClock::default())).await)
     }

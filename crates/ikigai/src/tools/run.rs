@@ -59,12 +59,8 @@ pub(crate) async fn run(runner: ToolRunner, calls: Vec<ToolCall>) -> Vec<Block> 
     }
     let results = calls.iter().zip(results).map(|(call, output)| {
         let output = output.unwrap_or_else(|| Output::error("the tool broke down"));
-        let result = ToolResult {
-            tool_call_id: call.id.clone(),
-            content: output.content,
-            is_error: output.is_error,
-            ..ToolResult::default()
-        };
+        let mut result = ToolResult::new(&call.id, output.content);
+        result.is_error = output.is_error;
         runner.hooks.on_tool_result(call, &result);
         Block::ToolResult(result)
     });

@@ -223,7 +223,8 @@ async fn a_call_that_was_cut_off_is_never_run() {
         counter.fetch_add(1, Ordering::SeqCst);
         async { "sunny" }
     });
-    let cut = Response { finish_reason: FinishReason::Length, ..oslo_and_bergen() };
+    let mut cut = oslo_and_bergen();
+    cut.finish_reason = FinishReason::Length;
     let scripted = Scripted::new([whole(&cut)]);
     let answer = scripted.client().model(CLAUDE).unwrap().tool(tool).ask("Go").await.unwrap();
     assert_eq!((answer.finish_reason(), ran.load(Ordering::SeqCst)), (FinishReason::Length, 0));

@@ -269,12 +269,27 @@ fn not_sent(error: legacy::Error, host: &str) -> TransportError {
     if error.is_connect() {
         return failed(Failure::Connect, "cannot connect", error, host);
     }
+    if is_refused(&error) {
+        return failed(Failure::Refused, "the server refused the request unread", error, host);
+    }
     let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<hyper::Error>());
     match source {
         Some(error) if error.is_timeout() => {}
         _ => return failed(Failure::Broken, "the connection broke", error, host),
     }
     failed(Failure::Timeout, "no answer came in time", error, host)
+}
+
+/// Says the server that it has done nothing about the request? Of all the ways to end a stream of HTTP/2, only this one does.
+fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(error) = error.downcast_ref::<h2::Error>() {
+            return error.is_remote() && error.is_reset() && error.reason() == Some(h2::Reason::REFUSED_STREAM);
+        }
+        next = error.source();
+    }
+    false
 }
 
 fn broken(error: hyper::Error, host: &str) -> TransportError {

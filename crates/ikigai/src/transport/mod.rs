@@ -225,6 +225,8 @@ pub enum Failure {
     Connect,
     /// It took too long.
     Timeout,
+    /// The server refused the request without reading it: another try costs nothing.
+    Refused,
     /// The connection broke.
     Broken,
     /// There was more than the limit.
@@ -290,3 +292,7 @@ impl std::error::Error for TransportError {
 #[cfg(feature = "http")]
 #[path = "transport_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[cfg(feature = "http")]
+mod http2_tests;

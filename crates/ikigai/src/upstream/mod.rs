@@ -224,12 +224,16 @@ impl Upstream {
     /// What the codecs have to know to encode a request for this model.
     pub fn target(&self) -> Target<'_> {
         let Resolved { provider, facts, rules, .. } = self.resolved.as_ref();
-        Target { provider: &provider.id, quirks: &provider.quirks, rules, facts: facts.as_ref() }
+        let mut target = Target::new(&provider.id, &provider.quirks, rules);
+        target.facts = facts.as_ref();
+        target
     }
 
     pub(crate) fn route(&self) -> Route<'_> {
         let Resolved { provider, facts, rules, name, .. } = self.resolved.as_ref();
-        Route { provider, dialect: self.dialect(), model: name.id.clone(), facts: facts.as_ref(), rules }
+        let mut route = Route::new(provider, self.dialect(), &name.id);
+        (route.facts, route.rules) = (facts.as_ref(), rules);
+        route
     }
 
     pub(crate) fn codec(&self) -> &Codec {

@@ -8,11 +8,11 @@ use crate::Error;
 
 /// Whether a request that failed is tried again, and when.
 ///
-/// Only what cannot have been paid for is tried again: a request that found no connection, and one that the provider
-/// refused with a status that says so (rate limits, overload, broken servers). A request that was sent and has no answer, or
-/// an answer that began with a good status and broke off, is not; nor are problems with the key, the request or the
-/// account. Reading lists costs nothing, so there broken connections are tried again as well, and timeouts and unreadable
-/// answers once. What the provider asks for takes precedence.
+/// Only what cannot have been paid for is tried again: a request that found no connection, one that the server refused
+/// without reading it, and one that the provider refused with a status that says so (rate limits, overload, broken
+/// servers). A request that was sent and has no answer, or an answer that began with a good status and broke off, is not;
+/// nor are problems with the key, the request or the account. Reading lists costs nothing, so there broken connections are
+/// tried again as well, and timeouts and unreadable answers once. What the provider asks for takes precedence.
 ///
 /// ```
 /// use std::time::Duration;

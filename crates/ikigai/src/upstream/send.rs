@@ -220,8 +220,8 @@ impl Upstream {
 /// A request that no answer came to.
 fn lost(error: TransportError) -> Failed {
     match error.failure() {
-        // There was nobody to send it to.
-        Failure::Connect | Failure::Request => Failed::before(error),
+        // There was nobody to send it to, or nobody who took it.
+        Failure::Connect | Failure::Refused | Failure::Request => Failed::before(error),
         Failure::Timeout | Failure::Broken | Failure::TooLarge => Failed::after(error),
     }
 }
@@ -229,7 +229,9 @@ fn lost(error: TransportError) -> Failed {
 /// A failure behind the head of a good answer: the request was taken, whatever failed.
 fn begun(error: TransportError) -> TransportError {
     match error.failure() {
-        Failure::Connect | Failure::Request => TransportError::new(Failure::Broken, error.to_string()),
+        Failure::Connect | Failure::Refused | Failure::Request => {
+            TransportError::new(Failure::Broken, error.to_string())
+        }
         Failure::Timeout | Failure::Broken | Failure::TooLarge => error,
     }
 }

@@ -119,6 +119,25 @@ async fn a_list_without_end_is_an_error() {
 }
 
 #[tokio::test]
+#[cfg(unix)]
+async fn messages_have_limits() {
+    let endless = "read line; head -c 17000000 /dev/zero | tr '\\0' a; sleep 60";
+    let long = "read line; printf '{\"a\":\"'; head -c 17000000 /dev/zero | tr '\\0' a; echo '\"}'; sleep 60";
+    let tiny = "read line; printf '{\"a\":['; yes 1, | tr -d '\\n' | head -c 1200000; echo '1]}'; sleep 60";
+    let deep = "read line; head -c 600 /dev/zero | tr '\\0' '['; echo; sleep 60";
+    for (script, why) in [
+        (endless, "it is longer than 16777216 bytes"),
+        (long, "it is longer than 16777216 bytes"),
+        (tiny, "it has more than 500000 values"),
+        (deep, "it is nested more than 512 levels deep"),
+    ] {
+        let error = Server::command("sh", ["-c", script]).name("box").connect().await.unwrap_err();
+        let told = format!("; the last it wrote:\n  (a message cannot be read: {why})");
+        assert!(error.to_string().ends_with(&told), "{script}: {error}");
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_dies_is_an_error_for_the_model_and_says_so() {
     let mut server = server("").name("box").connect().await.unwrap();
     let tools = server.tools().await.unwrap();

@@ -174,7 +174,7 @@ impl Talk {
                 Role::User => "you".to_owned(),
                 Role::Assistant => message.model.clone().unwrap_or_else(|| "assistant".to_owned()),
                 Role::Tool => "tools".to_owned(),
-                Role::System => "system".to_owned(),
+                other => other.to_string(),
             };
             let calls = message.content.iter().filter_map(Block::as_tool_call).map(|call| format!("● {}", call.name));
             let results = message.content.iter().filter_map(|block| match block {

@@ -1,6 +1,10 @@
 //! What a stream may add up to.
 
-use crate::{Block, Citation, Error, Event, Limits, Source};
+use std::mem::size_of;
+
+use crate::dialect::weight::{Weigh as _, whole};
+use crate::limits::limit_reached;
+use crate::{Block, Error, Event, Limits};
 
 /// What the events of a stream have added up to so far, in the hands of whoever collects them.
 #[derive(Debug)]
@@ -21,6 +25,9 @@ pub(super) struct Budget {
 /// After this share of what it may hold the reader is looked into, and again when there is half as much more as it held.
 const SHARE: usize = 32;
 
+/// How many bytes may be said about the tokens of an answer. They may be said anew in every event, in full.
+const MOST_COUNTS: usize = 16 << 10;
+
 impl Budget {
     pub(super) fn new(limits: &Limits) -> Self {
         Budget { limits: *limits, blocks: 0, open: 0, content: 0, values: 0, looked_at: 0, held: 0 }
@@ -33,37 +40,25 @@ impl Budget {
             Event::TextDelta { text, .. } | Event::ThinkingDelta { text, .. } => self.hold(text.len()),
             // The decoder keeps them as well, for the end of the call.
             Event::ToolCallDelta { arguments, .. } => self.hold(2 * arguments.len()),
-            Event::BlockStart { block, .. } => {
-                self.open()?;
-                self.hold(size(block))
+            Event::BlockStart { block, .. } => self.open(block.weight()),
+            Event::ToolCallStart { id, name, provider_data, .. } => {
+                self.open(id.weight() + name.weight() + provider_data.weight())
             }
-            Event::BlockReplaced { block, .. } => self.hold(size(block)),
-            Event::Citation { citation, .. } => {
-                self.hold(size_of::<Citation>() + citation.cited_text.as_ref().map_or(0, String::len))
-            }
+            Event::BlockReplaced { block, .. } => self.hold(block.weight()),
+            Event::Citation { citation, .. } => self.hold(whole(citation.as_ref())),
             // They take the place of those before them.
-            Event::Sources { sources } => {
-                self.limits.check_content(self.content.saturating_add(size_of_val(sources.as_slice())))
-            }
-            Event::ToolCallStart { id, name, .. } => {
-                self.open()?;
-                self.hold(id.len() + name.len())
-            }
-            Event::ToolCallDone { arguments, .. } => {
-                self.open = self.open.saturating_sub(1);
+            Event::Sources { sources } => self.limits.check_content(self.content.saturating_add(sources.weight())),
+            Event::ToolCallDone { arguments, provider_data, .. } => {
                 // Some wires bring them whole, without deltas.
-                self.hold(arguments.text().len())?;
+                self.close(arguments.text().len() + provider_data.weight())?;
                 self.limits.check_arguments(arguments, &mut self.values)
             }
-            Event::BlockDone { .. } => {
-                self.open = self.open.saturating_sub(1);
-                Ok(())
+            Event::BlockDone { provider_data, .. } => self.close(provider_data.weight()),
+            Event::Start { provider_data, .. } | Event::Done { provider_data, .. } => self.hold(provider_data.weight()),
+            Event::Usage { usage } if usage.weight() > MOST_COUNTS => {
+                Err(limit_reached(format!("the counts of tokens have more than {MOST_COUNTS} bytes")))
             }
-            Event::Start { .. }
-            | Event::Usage { .. }
-            | Event::Done { .. }
-            | Event::Error { .. }
-            | Event::Other { .. } => Ok(()),
+            Event::Usage { .. } | Event::Error { .. } | Event::Other { .. } => Ok(()),
         }
     }
 
@@ -75,46 +70,24 @@ impl Budget {
         }
         self.looked_at = bytes;
         self.held = held();
-        // It is copied at the end.
-        self.limits.check_content(self.held.saturating_mul(2))
+        self.limits.check_content(self.content.saturating_add(self.held))
     }
 
-    fn open(&mut self) -> Result<(), Error> {
+    fn open(&mut self, bytes: usize) -> Result<(), Error> {
         self.blocks += 1;
         self.open += 1;
         self.limits.check_answer_blocks(self.blocks)?;
-        self.limits.check_open(self.open)
+        self.limits.check_open(self.open)?;
+        self.hold(size_of::<Block>() + bytes)
+    }
+
+    fn close(&mut self, bytes: usize) -> Result<(), Error> {
+        self.open = self.open.saturating_sub(1);
+        self.hold(bytes)
     }
 
     fn hold(&mut self, bytes: usize) -> Result<(), Error> {
         self.content = self.content.saturating_add(bytes);
         self.limits.check_content(self.content)
-    }
-}
-
-/// How many bytes a block holds as it opens, apart from what is always small.
-fn size(block: &Block) -> usize {
-    match block {
-        Block::Text(text) => text.text.len(),
-        Block::Thinking(thinking) => thinking.text.len(),
-        Block::ToolCall(call) => call.arguments.text().len(),
-        Block::ToolResult(result) => result.content.iter().map(size).sum(),
-        Block::Image(image) => held_by(&image.source),
-        Block::Document(document) => held_by(&document.source),
-        Block::Audio(audio) => held_by(&audio.source),
-        Block::ProviderCall(call) => call.arguments.text().len(),
-        Block::ProviderResult(result) => {
-            size_of_val(result.sources.as_slice()) + result.content.iter().map(size).sum::<usize>()
-        }
-        Block::Other(other) => other.data.text().len(),
-    }
-}
-
-fn held_by(source: &Source) -> usize {
-    match source {
-        Source::Base64 { data, .. } => data.len(),
-        Source::Text { text, .. } => text.len(),
-        Source::Url { url, .. } => url.len(),
-        Source::File { id, .. } => id.len(),
     }
 }

@@ -155,7 +155,7 @@ pub(super) fn budget(wire: &Wire<'_>) -> Result<(), Refusal> {
     if budget == 0 {
         return match rule.off {
             ThinkingOff::Impossible => Err(invalid("Budget 0 is invalid. This model only works in thinking mode.")),
-            ThinkingOff::Silence | ThinkingOff::Word | ThinkingOff::BetweenTools => Ok(()),
+            _ => Ok(()),
         };
     }
     if !(rule.min..=rule.max).contains(&budget) {

@@ -190,8 +190,8 @@ fn read(told: &Told, request: &Request, talk: &Talk<'_>) -> Response {
         Dialect::OpenaiChat => openai::completion(told, request),
         Dialect::OpenaiResponses => openai::response(told, request, &mut ids),
         Dialect::Gemini => gemini::write(told, request, talk, &mut ids),
-        // No client speaks it.
-        Dialect::BedrockConverse => return Response::default(),
+        // Its requests are refused before they come here.
+        _ => return Response::default(),
     };
     let body = serde_json::to_vec(&wire).unwrap_or_default();
     let mut response = talk.dialect.decode_response(&body, &mut ids, &Limits::client()).unwrap_or_default();
@@ -227,7 +227,7 @@ fn offered(request: &Request, dialect: Dialect) -> Vec<ProviderTool> {
         }
         // Its search opens pages.
         Dialect::OpenaiResponses if offered.contains(&ProviderTool::WebSearch) => offered.push(ProviderTool::WebFetch),
-        Dialect::OpenaiResponses | Dialect::Anthropic | Dialect::Gemini | Dialect::BedrockConverse => {}
+        _ => {}
     }
     offered
 }

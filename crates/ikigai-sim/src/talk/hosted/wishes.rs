@@ -55,7 +55,7 @@ pub(super) fn of(prompt: &str, offered: &[ProviderTool], request: &Request) -> V
     let forced = match choice(request) {
         ToolChoice::Required if functions.is_empty() => offered.first().copied(),
         ToolChoice::Specific(name) => offered.iter().copied().find(|tool| tool.as_str() == name),
-        ToolChoice::Required | ToolChoice::Auto | ToolChoice::None => None,
+        _ => None,
     };
     forced.map(|tool| Wish::new(tool, plain(prompt))).into_iter().collect()
 }

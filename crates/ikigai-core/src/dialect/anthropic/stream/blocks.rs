@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::dialect::weight::Weigh;
 use crate::dialect::{Fault, Seen};
 use crate::json::tagged::Object;
 use crate::{Arguments, Block, Event, Fields, Json, Part, ProviderData, ToolCall};
@@ -40,6 +41,20 @@ enum Content {
         fields: Fields,
         grown: Vec<(&'static str, String)>,
     },
+}
+
+impl Weigh for OpenBlock {
+    fn weight(&self) -> usize {
+        match &self.content {
+            Content::Text { empty } => empty.weight(),
+            Content::Thinking { signature } => signature.weight(),
+            // What came in pieces is counted with its events.
+            Content::Call { input, .. } => input.weight(),
+            Content::Own { fields, grown } => {
+                fields.weight() + grown.iter().map(|(_, text)| text.weight()).sum::<usize>()
+            }
+        }
+    }
 }
 
 impl Decoder {

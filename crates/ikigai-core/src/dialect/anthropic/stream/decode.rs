@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::dialect::weight::Weigh as _;
 use crate::dialect::{Fault, Ids, ReadFrames, Seen};
 use crate::json::tagged::Object;
 use crate::json::wire::Text;
@@ -81,6 +82,10 @@ impl ReadFrames for Decoder {
             provider_data.set_part(DIALECT, Part::Shape, "without_message_stop", true);
         }
         Ok(())
+    }
+
+    fn held(&self) -> usize {
+        self.open.weight() + self.usage.weight() + self.kept.weight()
     }
 }
 

@@ -438,16 +438,19 @@ proptest! {
 
 #[test]
 fn an_end_with_ever_new_fields_is_given_up() {
-    for (name, field) in [("delta", "delta"), ("usage", "usage")] {
+    for (field, most) in [
+        ("delta", "the end of the answer has more than 1000 fields, which is the limit"),
+        ("usage", "the counts of tokens have more than 16384 bytes, which is the limit"),
+    ] {
         let frames = (0..2000).map(|number| {
             let mut frame = json!({"type": "message_delta", "delta": {}});
-            frame[field][format!("{name}{number}")] = json!(number);
+            frame[field][format!("{field}{number}")] = json!(number);
             frame
         });
         let frames: Vec<Value> = std::iter::once(start()).chain(frames).collect();
         let events = events_of(&sse(&frames));
         let Some(Event::Error { error }) = events.last() else { panic!("{:?}", events.last()) };
-        assert_eq!(error.message, "the end of the answer has more than 1000 fields, which is the limit");
+        assert_eq!(error.message, most);
         assert_eq!(error.code.as_deref(), Some("limit_reached"));
     }
 }

@@ -3,6 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::dialect::weight::Weigh;
 use crate::dialect::{Fault, Seen};
 use crate::json::tagged::Object;
 use crate::json::wire::{Raw, Text};
@@ -37,6 +38,19 @@ pub(super) enum Open {
     },
     /// A block of the wire's own, held back until it is whole.
     Own(Pieces),
+}
+
+impl Weigh for Open {
+    fn weight(&self) -> usize {
+        match self {
+            Open::Text { citations, .. } => citations.weight(),
+            Open::Thinking { signature, .. } => signature.weight(),
+            Open::Redacted { bytes, .. } => bytes.len(),
+            // What came in pieces is counted with its events.
+            Open::Call { input, .. } => input.weight(),
+            Open::Own(pieces) => pieces.weight(),
+        }
+    }
 }
 
 impl Open {

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
+use crate::dialect::weight::Weigh as _;
 use crate::dialect::{Fault, ReadFrames, Seen};
 use crate::json::tagged::Object;
 use crate::json::wire::{Leftovers as _, Raw, Text};
@@ -165,6 +166,10 @@ impl ReadFrames for Decoder {
         }
         self.finish(out);
         Ok(())
+    }
+
+    fn held(&self) -> usize {
+        self.open.weight() + self.counts.weight() + self.rest.weight()
     }
 
     fn flush(&mut self, out: &mut Vec<Event>) {

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::dialect::weight::Weigh;
 use crate::{Arguments, Fields, Json};
 
 /// The pieces of a block.
@@ -9,6 +10,13 @@ use crate::{Arguments, Fields, Json};
 pub(super) struct Pieces {
     start: Option<Json>,
     deltas: Vec<Json>,
+}
+
+impl Weigh for Pieces {
+    fn weight(&self) -> usize {
+        // They are read again and put together at the end.
+        3 * (self.start.weight() + self.deltas.weight())
+    }
 }
 
 impl Pieces {

@@ -6,6 +6,7 @@ use serde_json::{Map, Number, Value};
 
 use super::super::wire::{PartialArg, whole};
 use crate::dialect::failure::excerpt;
+use crate::dialect::weight::{Weigh, object_weight};
 
 /// So many steps a path may have: nothing reads JSON that is nested deeper.
 const MOST_STEPS: usize = 120;
@@ -16,6 +17,12 @@ pub(super) struct PartialArgs {
     arguments: Map<String, Value>,
     /// The path of the text that the next piece goes on with.
     open: Option<String>,
+}
+
+impl Weigh for PartialArgs {
+    fn weight(&self) -> usize {
+        object_weight(&self.arguments)
+    }
 }
 
 impl PartialArgs {

@@ -11,12 +11,15 @@ use super::super::wire::{Answer, Candidate, FunctionCall, OneOrMany, Part};
 use super::super::{DIALECT, content, error, usage};
 use super::alike::{self, Slot};
 use super::args::PartialArgs;
+use crate::dialect::weight::Weigh as _;
 use crate::dialect::{Fault, ReadFrames, Seen};
 use crate::json::wire::{Raw, Text, read};
 use crate::server::alike::{Alike, words};
 use crate::stream::block_events;
 use crate::wire::Ids;
-use crate::{Arguments, Block, BlockKind, Event, Fields, FinishReason, Json, Part as DataPart, ProviderData, ToolCall};
+use crate::{
+    Arguments, Block, BlockKind, Event, Fields, FinishReason, Json, Limits, Part as DataPart, ProviderData, ToolCall,
+};
 
 /// So many different fields of one object may come in a stream: later ones replace earlier ones by name.
 const MOST_FIELDS: usize = 64;
@@ -28,6 +31,7 @@ const MOST_FIELDS: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
     ids: Ids,
+    limits: Limits,
     started: bool,
     /// The block that goes on: its place and kind. Text and thinking stay open until something else comes.
     open: Option<(usize, BlockKind)>,
@@ -125,6 +129,11 @@ impl ReadFrames for Decoder {
         out.push(Event::Done { finish_reason, provider_data });
         Ok(())
     }
+
+    fn held(&self) -> usize {
+        let partial = self.partial.as_ref().map_or(0, |(_, args)| args.weight());
+        partial + self.details.weight() + self.top.weight() + self.candidate.weight()
+    }
 }
 
 /// Did the arguments of a call come to their end?
@@ -135,8 +144,8 @@ enum Complete {
 }
 
 impl Decoder {
-    pub(crate) fn new(ids: Ids) -> Self {
-        Decoder { ids, ..Decoder::default() }
+    pub(crate) fn new(ids: Ids, limits: &Limits) -> Self {
+        Decoder { ids, limits: *limits, ..Decoder::default() }
     }
 
     fn one(&mut self, data: &str, out: &mut Vec<Event>) -> Result<Seen, Fault> {
@@ -199,6 +208,8 @@ impl Decoder {
         keep(&mut self.candidate, candidate.rest)?;
         let content = candidate.content.unwrap_or_default();
         keep(&mut self.candidate, content.rest)?;
+        // The driver counts blocks too, but only behind the frame, which may have very many.
+        self.limits.check_answer_blocks(content.parts.as_ref().map_or(0, OneOrMany::len))?;
         for part in content.parts.into_iter().flatten() {
             self.part(part, out)?;
         }

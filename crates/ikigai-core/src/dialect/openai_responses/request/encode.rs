@@ -228,5 +228,5 @@ impl<'a> Encoder<'a> {
 }
 
 #[cfg(test)]
-#[path = "encode_tests.rs"]
+#[path = "encode_tests/mod.rs"]
 mod tests;

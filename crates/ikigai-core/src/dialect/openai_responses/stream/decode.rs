@@ -11,18 +11,20 @@ use super::wire::{Frame, Kind, said};
 use crate::dialect::openai_responses::response::{self, Asks, Parsed};
 use crate::dialect::openai_responses::wire::{Entry, Item, Items, word};
 use crate::dialect::openai_responses::{DIALECT, error, hosted, items};
+use crate::dialect::weight::Weigh as _;
 use crate::dialect::{Fault, Ids, ReadFrames, Seen};
 use crate::json::loose::{self, Loose as _};
 use crate::json::many::find;
 use crate::json::wire::Text as Words;
 use crate::server::alike::{Alike, words};
 use crate::span::Ruler;
-use crate::{Block, BlockKind, Event, Fields, FoundSource, Json, Part, ProviderData, Text, ThinkingBlock};
+use crate::{Block, BlockKind, Event, Fields, FoundSource, Json, Limits, Part, ProviderData, Text, ThinkingBlock};
 
 /// Reads the frames of a stream.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Decoder {
     ids: Ids,
+    limits: Limits,
     started: bool,
     /// The place of the next block.
     next: usize,
@@ -38,7 +40,7 @@ pub(crate) struct Decoder {
 }
 
 /// What a piece is a piece of.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Piece {
     kind: Kind,
     /// The `output_index` of its item.
@@ -69,22 +71,16 @@ impl ReadFrames for Decoder {
     fn end(&mut self, _out: &mut Vec<Event>) -> Result<(), Fault> {
         Err(Fault::CutOff)
     }
+
+    fn held(&self) -> usize {
+        self.items.weight() + self.loose.weight()
+    }
 }
 
 impl Decoder {
     /// A reader of one stream.
-    pub(crate) fn new(ids: Ids) -> Self {
-        Decoder {
-            ids,
-            started: false,
-            next: 0,
-            items: BTreeMap::new(),
-            current: 0,
-            asks: Asks::default(),
-            loose: Vec::new(),
-            alike: Alike::default(),
-            piece: Piece { kind: Kind::Text, at: 0, part: 0 },
-        }
+    pub(crate) fn new(ids: Ids, limits: &Limits) -> Self {
+        Decoder { ids, limits: *limits, ..Decoder::default() }
     }
 
     fn read(
@@ -349,6 +345,8 @@ impl Decoder {
 
     fn finish(&mut self, mut frame: Frame<'_>, out: &mut Vec<Event>) -> Result<(), Fault> {
         let mut parsed = response::parse(*frame.response.take().unwrap_or_default());
+        // The driver counts blocks too, but only behind the frame, which may have very many.
+        self.limits.check_answer_blocks(parsed.output.len())?;
         self.begin(&parsed, out);
         // Some relays say something beside the response object.
         let mut beside = frame.leftovers();

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::wire::Kind;
 use crate::dialect::openai_responses::wire::Item;
 use crate::dialect::openai_responses::{DIALECT, hosted};
+use crate::dialect::weight::Weigh;
 use crate::json::wire::Text;
 use crate::span::Ruler;
 use crate::{Arguments, Block, BlockKind, Event, Json, Part, ProviderData};
@@ -58,6 +59,21 @@ pub(super) struct OpenBlock {
     cited: usize,
     /// A citation spoke of text that had not come; it and those behind it wait for the whole.
     waits: bool,
+}
+
+impl Weigh for OpenItem {
+    fn weight(&self) -> usize {
+        // Short lists have room for more.
+        self.id.weight() + self.kind.weight() + 3 * self.header.weight() + self.blocks.weight()
+    }
+}
+
+impl Weigh for OpenBlock {
+    fn weight(&self) -> usize {
+        // Arguments are counted with their events.
+        let said = if self.kind == BlockKind::ToolCall { 0 } else { self.said.weight() };
+        said + self.ruler.weight()
+    }
 }
 
 impl OpenBlock {

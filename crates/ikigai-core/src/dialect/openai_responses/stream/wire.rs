@@ -47,8 +47,9 @@ pub(super) fn said<'a>(text: &'a Text<'_>) -> alike::Part<'a, ()> {
 }
 
 /// What a piece is a piece of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Kind {
+    #[default]
     Text,
     Refusal,
     Summary,

@@ -6,6 +6,7 @@ use crate::dialect::openai_chat::assistant;
 use crate::dialect::openai_chat::content::{self, FIELD_CONTENT};
 use crate::dialect::openai_chat::notes::{REASONING_ALSO, REASONING_DETAILS, REASONING_FIELD, SIGNATURE, Side};
 use crate::dialect::openai_chat::wire::{Message, Part as WirePart};
+use crate::dialect::weight::Weigh as _;
 use crate::json::loose::Item;
 use crate::{Block, BlockKind, Event, Fields, Json, Part, ProviderData, ThinkingBlock};
 
@@ -37,6 +38,11 @@ enum Kind {
 }
 
 impl Blocks {
+    /// About how many bytes it holds back.
+    pub(super) fn held(&self) -> usize {
+        self.held.len() + self.details.held() + self.thinking_part.weight()
+    }
+
     /// Reasoning under either name, or only as details.
     pub(super) fn reasoning(&mut self, delta: &mut Message<'_>, out: &mut Vec<Event>) {
         let (first, second) = (delta.reasoning_content.take(), delta.reasoning.take());

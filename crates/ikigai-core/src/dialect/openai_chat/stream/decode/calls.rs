@@ -11,6 +11,7 @@ use crate::dialect::openai_chat::calls;
 use crate::dialect::openai_chat::notes::{EXTRA_CONTENT, Side};
 use crate::dialect::openai_chat::response::Holds;
 use crate::dialect::openai_chat::wire::{Call, Function, Message};
+use crate::dialect::weight::Weigh;
 use crate::json::loose::{Item, Words};
 use crate::json::wire::{Raw, Text};
 use crate::wire::Ids;
@@ -47,7 +48,21 @@ struct Tracked {
     done: bool,
 }
 
+impl Weigh for Tracked {
+    fn weight(&self) -> usize {
+        // Arguments are counted with their events, once there are any.
+        let arguments = if self.block.is_none() { self.arguments.weight() } else { 0 };
+        // The id is also in a map.
+        2 * self.id.weight() + self.kind.weight() + self.state.weight() + arguments
+    }
+}
+
 impl Calls {
+    /// About how many bytes they take.
+    pub(super) fn held(&self) -> usize {
+        self.calls.weight() + self.by_id.capacity() * size_of::<(String, usize)>() + self.by_index.capacity() * 16
+    }
+
     /// Takes the pieces of a delta.
     pub(super) fn take(&mut self, delta: &mut Message<'_>, next: &mut usize, ids: &mut Ids, out: &mut Vec<Event>) {
         for item in std::mem::take(&mut delta.tool_calls) {

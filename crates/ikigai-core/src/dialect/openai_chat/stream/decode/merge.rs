@@ -172,7 +172,7 @@ impl Items {
     /// About how many bytes it takes.
     pub(super) fn held(&self) -> usize {
         // Each may stand at two places.
-        self.items.iter().map(|item| 3 * ENTRY + item.held()).sum()
+        self.items.iter().map(|item| 2 * ENTRY + item.held()).sum()
     }
 
     /// Takes everything out.

@@ -278,7 +278,8 @@ impl Decoder {
 impl ReadFrames for Decoder {
     fn held(&self) -> usize {
         let around = [&self.body, &self.choice, &self.message].map(Merged::held).into_iter().sum::<usize>();
-        around + self.others.held() + self.speech.len()
+        // It is copied at the end.
+        2 * (around + self.others.held() + self.speech.len()) + self.blocks.held() + self.calls.held()
     }
 
     fn glance(&mut self, data: &str, out: &mut Vec<Event>) -> Option<()> {

@@ -4,6 +4,8 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests may panic and tell as tests may")]
 
+mod streams;
+
 use std::fmt::Debug;
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -118,7 +120,8 @@ impl Transport for Hostile {
 }
 
 fn client(hostile: Hostile) -> Client {
-    let keys = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY"];
+    let keys =
+        ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "DEEPSEEK_API_KEY", "AWS_BEARER_TOKEN_BEDROCK"];
     Client::builder()
         .transport(hostile)
         .environment(Environment::of(keys.map(|name| (name, "sk-something-secret"))))
@@ -130,22 +133,28 @@ fn client(hostile: Hostile) -> Client {
 
 /// Runs a piece of work, and checks how much memory it takes beside what was taken before.
 fn within<T, F: Future<Output = T>>(case: &str, limit: usize, work: impl FnOnce() -> F) -> T {
+    let (outcome, share) = share(limit, work);
+    println!("{share:5.2} x the limit: {case}");
+    assert!(share < 4.0, "{case}: {share:.2} times the limit");
+    outcome
+}
+
+/// Runs a piece of work, and tells how much memory it takes beside what was taken before, as a share of the limit.
+fn share<T, F: Future<Output = T>>(limit: usize, work: impl FnOnce() -> F) -> (T, f64) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
     let outcome = runtime.block_on(work());
     let taken = MEMORY.peak_usage().saturating_sub(before);
-    let share = taken as f64 / limit as f64;
-    println!("{share:5.2} x the limit: {case}");
-    assert!(share < 4.0, "{case}: {taken} bytes, {share:.2} times the limit");
-    outcome
+    (outcome, taken as f64 / limit as f64)
 }
 
 const CHAT: &str = "deepseek:deepseek-chat";
 const CLAUDE: &str = "anthropic:claude-haiku-4-5";
 const RESPONSES: &str = "openai:gpt-5.4";
 const GEMINI: &str = "google:gemini-2.5-flash";
+const CONVERSE: &str = "bedrock:us.amazon.nova-lite-v1:0";
 
 /// Asks for a whole answer, runs the tools that it calls, and reads all of it.
 fn ask(case: &str, model: &'static str, body: Made) {
@@ -162,13 +171,15 @@ fn ask(case: &str, model: &'static str, body: Made) {
 /// Reads a stream to its end.
 fn stream(case: &str, model: &'static str, body: Made) {
     let client = client(Hostile { status: 200, headers: vec![("content-type", "text/event-stream")], body });
-    within(&format!("{case}, stream"), limits().body, || async move {
-        let outcome = match client.model(model).unwrap().tool(anything()).max_steps(2).stream("Hi").await {
-            Ok(stream) => stream.finish().await,
-            Err(error) => Err(error),
-        };
-        drop(outcome);
-    });
+    within(&format!("{case}, stream"), limits().body, || read_stream(client, model));
+}
+
+async fn read_stream(client: Client, model: &'static str) {
+    let outcome = match client.model(model).unwrap().tool(anything()).max_steps(2).stream("Hi").await {
+        Ok(stream) => stream.finish().await,
+        Err(error) => Err(error),
+    };
+    drop(outcome);
 }
 
 /// A tool that takes anything.
@@ -483,17 +494,4 @@ fn answers_that_are_not_even_http() {
             println!("{case}: {whole}; {streamed}");
         });
     }
-}
-
-#[test]
-fn what_is_around_the_text_of_a_chat_stream() {
-    let endless = 40 << 20;
-    let logprobs = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"logprobs\":{\"content\":[{\"token\":\"a\",\"logprob\":-0.12345678,\"bytes\":[97],\"top_logprobs\":[]}]}}]}\n\n";
-    stream("log probabilities", CHAT, made("", logprobs, endless, ""));
-    let fields = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}],\"x#####\":1,\"y#####\":2,\"z#####\":3}\n\n";
-    stream("fields of a chunk", CHAT, made("", fields, endless, ""));
-    let nested = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"x\":{\"a#####\":1,\"b#####\":[]}}]}\n\n";
-    stream("fields of a choice", CHAT, made("", nested, endless, ""));
-    let others = "data: {\"choices\":[{\"index\":#####,\"delta\":{\"content\":\"a\"}}]}\n\n";
-    stream("choices", CHAT, made("", others, endless, ""));
 }
