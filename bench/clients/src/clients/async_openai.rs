@@ -10,7 +10,9 @@ use crate::{Came, Dialect, Failure};
 pub(crate) async fn ask(dialect: Dialect, address: &str) -> Result<Came, Failure> {
     match dialect {
         Dialect::OpenaiChat => {}
-        Dialect::Anthropic | Dialect::OpenaiResponses => return Err("async-openai is asked over Chat Completions only".into()),
+        Dialect::Anthropic | Dialect::OpenaiResponses => {
+            return Err("async-openai is asked over Chat Completions only".into());
+        }
     }
     let config = OpenAIConfig::new().with_api_base(format!("{address}/v1")).with_api_key("key");
     let client = Client::with_config(config);

@@ -9,7 +9,9 @@ pub(crate) async fn ask(dialect: Dialect, address: &str) -> Result<Came, Failure
     let client = Client::builder().environment(Environment::of(Vec::<(&str, String)>::new())).build()?;
     let model = match dialect {
         Dialect::Anthropic => client.model("anthropic:claude-sonnet-4-5")?.base_url(address),
-        Dialect::OpenaiChat | Dialect::OpenaiResponses => client.model("openai:gpt-4.1")?.base_url(format!("{address}/v1")),
+        Dialect::OpenaiChat | Dialect::OpenaiResponses => {
+            client.model("openai:gpt-4.1")?.base_url(format!("{address}/v1"))
+        }
     };
     let model = match dialect {
         Dialect::Anthropic => model.dialect(ikigai::Dialect::Anthropic),
