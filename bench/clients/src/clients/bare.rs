@@ -24,22 +24,26 @@ struct Delta<'a> {
     content: Option<Cow<'a, str>>,
 }
 
-/// An event of the Messages API or of the Responses API.
+/// An event of the Messages API.
 #[derive(Deserialize)]
-#[serde(tag = "type")]
-enum Typed<'a> {
-    #[serde(rename = "content_block_delta", borrow)]
-    Messages { delta: Piece<'a> },
-    #[serde(rename = "response.output_text.delta", borrow)]
-    Responses { delta: Cow<'a, str> },
-    #[serde(other)]
-    Other,
+struct Event<'a> {
+    #[serde(borrow)]
+    delta: Option<Piece<'a>>,
 }
 
 #[derive(Deserialize)]
 struct Piece<'a> {
     #[serde(borrow)]
-    text: Cow<'a, str>,
+    text: Option<Cow<'a, str>>,
+}
+
+/// An event of the Responses API.
+#[derive(Deserialize)]
+struct Told<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    delta: Option<Cow<'a, str>>,
 }
 
 pub(crate) async fn ask(dialect: Dialect, address: &str) -> Result<Came, Failure> {
@@ -82,11 +86,16 @@ pub(crate) async fn ask(dialect: Dialect, address: &str) -> Result<Came, Failure
                         came.text(&choice.delta.content.unwrap_or_default());
                     }
                 }
-                Dialect::Anthropic | Dialect::OpenaiResponses => match serde_json::from_slice(data)? {
-                    Typed::Messages { delta } => came.text(&delta.text),
-                    Typed::Responses { delta } => came.text(&delta),
-                    Typed::Other => {}
-                },
+                Dialect::Anthropic => {
+                    let piece = serde_json::from_slice::<Event<'_>>(data)?.delta.and_then(|delta| delta.text);
+                    came.text(&piece.unwrap_or_default());
+                }
+                Dialect::OpenaiResponses => {
+                    let told: Told<'_> = serde_json::from_slice(data)?;
+                    if told.kind == "response.output_text.delta" {
+                        came.text(&told.delta.unwrap_or_default());
+                    }
+                }
             }
         }
         held.drain(..read);
