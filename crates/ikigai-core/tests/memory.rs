@@ -2,8 +2,6 @@
 //!
 //! A binary of its own: its allocator counts.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests may panic as tests may")]
-
 use ikigai_core::catalog::Rules;
 use ikigai_core::provider::Quirks;
 use ikigai_core::wire::{Incoming, Target};
