@@ -102,7 +102,7 @@ fn ctrl_z_sleeps_and_the_line_is_there_again() {
     terminal.wait("› a draft");
     terminal.key("C-z");
     terminal.wait("Stopped");
-    terminal.in_shell("echo $((40+2)); fg");
+    terminal.in_shell("clear; echo $((40+2)); fg");
     terminal.wait("42");
     terminal.settled("› a draft");
     terminal.key("C-c");
@@ -110,6 +110,8 @@ fn ctrl_z_sleeps_and_the_line_is_there_again() {
     terminal.line("count slowly");
     terminal.wait("two");
     terminal.key("C-z");
+    // What is typed before the shell is there again is nobody's.
+    terminal.wait("shell>");
     terminal.in_shell("echo $((50+5)); fg");
     terminal.wait("55");
     terminal.wait("seventeen");
