@@ -19,10 +19,17 @@ const BLANK: &str = "texts of nothing but blanks are refused; left out";
 /// What a block has whose data stays behind.
 static NOTHING: ProviderData = ProviderData::NONE;
 
-/// One wire message: a role, and the messages that it is made of.
+/// One wire message: a role, and the messages that it is made of. Most are made of one.
 struct Turn<'a> {
     role: &'static str,
-    parts: Vec<&'a FittedMessage<'a>>,
+    first: &'a FittedMessage<'a>,
+    others: Vec<&'a FittedMessage<'a>>,
+}
+
+impl<'a> Turn<'a> {
+    fn new(role: &'static str, first: &'a FittedMessage<'a>) -> Self {
+        Turn { role, first, others: Vec::new() }
+    }
 }
 
 /// Writes the conversation.
@@ -47,7 +54,8 @@ impl<'a> Writer<'a> {
 
     /// The system prompt, if there is one.
     pub(in super::super) fn system(&mut self) -> Option<Vec<Item<'a>>> {
-        let blocks = self.blocks(&self.fitted.system, Role::System);
+        let mut blocks = Vec::new();
+        self.add_blocks(&self.fitted.system, Role::System, &mut blocks);
         (!blocks.is_empty()).then_some(blocks)
     }
 
@@ -76,10 +84,10 @@ impl<'a> Writer<'a> {
 
     /// One wire message; `None` if nothing is left of it.
     fn turn(&mut self, turn: &Turn<'a>) -> Option<wire::Message<'a>> {
-        let first = turn.parts.first()?;
+        let first = turn.first;
         let mut blocks = Vec::new();
-        for part in &turn.parts {
-            blocks.append(&mut self.blocks(&part.content, part.role));
+        for part in std::iter::once(&first).chain(&turn.others) {
+            self.add_blocks(&part.content, part.role, &mut blocks);
         }
         if !self.as_it_came() {
             if turn.role == "user" {
@@ -100,12 +108,11 @@ impl<'a> Writer<'a> {
         Some(wire::Message { role: Some(turn.role.into()), content: Some(content), rest })
     }
 
-    fn blocks(&mut self, blocks: &'a [FittedBlock<'a>], role: Role) -> Vec<Item<'a>> {
-        let mut written = Vec::with_capacity(blocks.len());
+    fn add_blocks(&mut self, blocks: &'a [FittedBlock<'a>], role: Role, written: &mut Vec<Item<'a>>) {
+        written.reserve(blocks.len());
         for fitted in blocks {
             written.extend(self.block(&fitted.block, fitted.place, fitted.state, role));
         }
-        written
     }
 
     /// One block; `None` if it has no form on this wire, which is then among the losses.
@@ -292,15 +299,15 @@ fn user_turns<'a>(run: &'a [FittedMessage<'a>], last_result: Option<usize>, turn
     for (at, message) in run.iter().enumerate() {
         let role = wire_role(message.role);
         if role == "system" && last_result.is_some_and(|last| at < last) {
-            instructions.push(Turn { role, parts: vec![message] });
+            instructions.push(Turn::new(role, message));
             continue;
         }
         let up_to_results = last_result.is_some_and(|last| at <= last);
         let joins = up_to_results || with_results == Some(turns.len()) || continues(message);
         let last = turns.get_mut(first..).and_then(<[Turn<'a>]>::last_mut);
         match last.filter(|last| joins && role == "user" && last.role == role) {
-            Some(last) => last.parts.push(message),
-            None => turns.push(Turn { role, parts: vec![message] }),
+            Some(last) => last.others.push(message),
+            None => turns.push(Turn::new(role, message)),
         }
         if last_result == Some(at) {
             with_results = Some(turns.len());
