@@ -1,4 +1,4 @@
-//! Places where a program can look on, or take part.
+//! Hooks, with which a program can observe requests or intervene.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use ikigai_core::{Event, ModelName, Request, ToolCall, ToolResult};
 use crate::answer::Step;
 use crate::error::{Attempt, Error};
 
-/// Observes a client at work: for logs, budgets, your own rules.
+/// Observes a client at work, for logs, budgets or your own rules.
 ///
-/// Every method does nothing by default. They are called inline, so be quick.
+/// By default, every method does nothing. Methods are called inline, so they should be fast.
 ///
 /// ```
 /// use ikigai::{Error, Hook, Step};

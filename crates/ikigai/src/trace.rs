@@ -1,4 +1,4 @@
-//! Spans and metrics in the words of OpenTelemetry's conventions for generative AI.
+//! Spans and metrics, named by OpenTelemetry's conventions for generative AI.
 //!
 //! One span for each request to a model, tries and all: `gen_ai.chat` under the target `ikigai`; one for each call of a
 //! tool, `gen_ai.execute_tool`; one for texts that become vectors, `gen_ai.embeddings`; one for pictures, speech and

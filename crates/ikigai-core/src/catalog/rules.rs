@@ -9,7 +9,7 @@ use crate::Level;
 
 /// What a family of models accepts.
 ///
-/// The default is for a model that nothing is known about: everything is sent as asked, and nothing about thinking.
+/// The default is for an unknown model: everything is sent as requested, and nothing is sent about thinking.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -46,7 +46,7 @@ pub struct Rules {
     pub search_in_chat: bool,
     /// Function tools beside a reasoning effort in Chat Completions.
     pub tools_in_chat: ToolsInChat,
-    /// Its home is the Responses API.
+    /// Its main API is Responses.
     pub responses_api: bool,
     /// Which models can read sealed thinking again.
     pub bound_state: StateScope,
@@ -60,15 +60,15 @@ pub struct Rules {
     pub signatures_required: bool,
     /// Plain JSON Schema is accepted for parameters (Gemini).
     pub json_schema_parameters: bool,
-    /// What Amazon's Converse accepts for it beside the parameters of every model.
+    /// What Amazon's Converse accepts for it in addition to the parameters of every model.
     pub converse: ConverseFields,
-    /// How it is asked for pictures, if it draws.
+    /// How to ask it for pictures, if it draws.
     pub drawing: Drawing,
     /// The longest answer, if the catalogue does not know the model.
     pub max_output: Option<u32>,
 }
 
-/// How a model is asked for pictures.
+/// How to ask a model for pictures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Drawing {
@@ -81,7 +81,7 @@ pub enum Drawing {
     AskBase64,
 }
 
-/// What Amazon's Converse accepts for a model beside the parameters of every model.
+/// What Amazon's Converse accepts for a model in addition to the parameters of every model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -302,7 +302,7 @@ impl Rules {
         max_output: None,
     };
 
-    /// These rules; for a model without a known family, with what the catalogue says about its thinking.
+    /// Returns these rules. For a model without a known family, adds what the catalogue says about its thinking.
     ///
     /// Efforts are sent if the catalogue lists them. If all it says is that the model thinks, nothing is sent.
     pub fn with_facts(&self, facts: &Facts) -> Cow<'_, Rules> {
@@ -344,17 +344,17 @@ impl ThinkingRule {
         shown: ThinkingDetail::Whole,
     };
 
-    /// The level that the provider takes for one that the model lacks, where it says so.
+    /// The level that the provider uses instead of one that the model lacks, if it says so.
     pub fn meaning(&self, level: Level) -> Option<Level> {
         self.means.iter().find(|(from, _)| *from == level).map(|(_, to)| *to)
     }
 
-    /// Does the model think if a request says nothing about it?
+    /// Whether the model thinks if a request says nothing about it.
     pub fn thinks_by_default(&self) -> bool {
         self.kind != ThinkingKind::None && self.default != Some(Level::None)
     }
 
-    /// Does the model take a budget in tokens?
+    /// Whether the model accepts a budget in tokens.
     pub fn takes_budgets(&self) -> bool {
         self.kind == ThinkingKind::Budget || self.takes_budget
     }

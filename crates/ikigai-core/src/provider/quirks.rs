@@ -44,7 +44,7 @@ pub struct ChatQuirks {
     pub no_tools_on_none: bool,
     /// `additionalProperties: false` in a tool's schema is refused; it is left out.
     pub no_closed_schemas: bool,
-    /// How thinking is asked for.
+    /// How to ask for thinking.
     pub reasoning_request: ReasoningRequest,
     /// The field that holds thinking, in answers and in the history.
     pub reasoning_field: ReasoningField,
@@ -187,7 +187,7 @@ pub enum RequiredChoice {
     Refused,
 }
 
-/// How thinking is asked for in Chat Completions.
+/// How to ask for thinking in Chat Completions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]

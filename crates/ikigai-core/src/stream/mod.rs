@@ -1,6 +1,6 @@
-//! An answer as it arrives.
+//! Streamed answers.
 //!
-//! The grammar of a stream, which every decoder keeps and every encoder may rely on:
+//! Every stream follows this grammar, which decoders guarantee and encoders may rely on:
 //!
 //! ```text
 //! stream = start, { block | citation | sources | usage | other }, ( done | error )
@@ -8,11 +8,12 @@
 //!        | tool_call_start, { tool_call_delta }, tool_call_done                             a tool call
 //! ```
 //!
-//! A citation belongs to a text block that has begun, and may come before its text, after it, and after the block's end. Calls
-//! of the provider's own tools and their results may open unfinished; `block_replaced` then brings them whole.
+//! A citation belongs to a text block that has begun, and may come before its text, after it, or after the block's end.
+//! Calls of provider-run tools and their results may be incomplete when they open; `block_replaced` then contains them
+//! in full.
 //!
-//! A dialect's own block (`other`) may open unfinished. Its `block_done` then holds the whole wire object, in
-//! `provider_data` under that dialect as `shape.data`, which replaces the one that it opened with.
+//! A dialect's own block (`other`) may be incomplete when it opens. Its `block_done` then contains the complete wire
+//! object, in `provider_data` under that dialect as `shape.data`, which replaces the one that it opened with.
 //!
 //! Blocks are numbered as they open, from 0, and that number is their place in [`Response::content`]. Blocks may be
 //! open at the same time; each is closed before `done`. An error may end a stream at any place, even the first.
@@ -161,18 +162,19 @@ pub enum Event {
 }
 
 impl Event {
-    /// Whether the answer ends here because its provider paused: see [`Response::is_paused`](crate::Response::is_paused).
+    /// Whether the answer ends here because the provider paused: see
+    /// [`Response::is_paused`](crate::Response::is_paused).
     pub fn is_pause(&self) -> bool {
         matches!(self, Event::Done { provider_data, .. } if pause::is_pause(provider_data))
     }
 
-    /// Is this the end of the stream?
+    /// Whether this is the end of the stream.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Event::Done { .. } | Event::Error { .. })
     }
 
-    /// The place of the block that this event is about, to be changed where an answer is put together from several. `None` for
-    /// an event that is about no block.
+    /// The index of the block that this event is about, so that it can be changed when several answers are combined
+    /// into one. `None` for an event that is not about a block.
     ///
     /// ```
     /// use ikigai_core::Event;

@@ -14,10 +14,10 @@ macro_rules! built_in {
         #[non_exhaustive]
         pub struct $name {
             $($(#[$about_field])* pub $field: $type,)*
-            /// Wish that the provider caches the tools up to here.
+            /// Asks the provider to cache the tools up to here.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub cache: Option<CacheHint>,
-            /// What a dialect has of its own, such as the version of the tool.
+            /// Data that only one dialect has, such as the version of the tool.
             #[serde(skip_serializing_if = "ProviderData::is_empty")]
             pub provider_data: ProviderData,
         }
@@ -45,7 +45,7 @@ built_in! {
     }
 }
 
-/// About where the user is.
+/// The user's approximate location.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -65,7 +65,7 @@ pub struct UserLocation {
     pub timezone: Option<String>,
 }
 
-/// How much of the results of a search the model reads.
+/// How much of the search results the model reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

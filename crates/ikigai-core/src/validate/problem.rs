@@ -2,7 +2,7 @@
 
 use crate::{BlockKind, Error, FinishReason, Role};
 
-/// What is wrong with a request or an answer: all of it, soft problems too.
+/// Everything that is wrong with a request or an answer, including soft problems.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Invalid {
@@ -45,7 +45,7 @@ impl From<Invalid> for Error {
     }
 }
 
-/// One thing that is wrong with a request or an answer; printed, it names the place and the way out.
+/// One problem of a request or an answer. Printed, it names the place and how to fix it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are the place and the parts of the message above them")]
@@ -211,7 +211,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Is it only worth a warning?
+    /// Whether it is only worth a warning.
     pub fn is_soft(&self) -> bool {
         match self {
             Problem::FirstNotUser { .. }

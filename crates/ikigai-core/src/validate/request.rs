@@ -22,12 +22,12 @@ impl Request {
     /// ```
     ///
     /// # Errors
-    /// When a hard rule is broken; the error has all problems, the soft ones too.
+    /// If a hard rule is broken. The error lists all problems, including soft ones.
     pub fn validate(&self) -> Result<(), Invalid> {
         refuse(self.problems())
     }
 
-    /// Everything that is wrong with the request, hard and soft. A request with soft problems alone is valid.
+    /// All problems of the request, hard and soft. A request with only soft problems is valid.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         if self.model.trim().is_empty() {

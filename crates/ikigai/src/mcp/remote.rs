@@ -1,4 +1,4 @@
-//! Servers at an address.
+//! Servers reached by URL.
 
 use std::collections::HashMap;
 use std::sync::Arc;

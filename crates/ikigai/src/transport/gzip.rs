@@ -17,11 +17,11 @@ const FREE: usize = 1 << 20;
 /// How many steps are taken without a byte coming out, before others have a turn.
 const STEPS: usize = 64;
 
-/// A body out of its compression, as the headers of its answer tell it; they say what it is afterwards. One that unpacks to
-/// more than `ratio` times its size is refused as it is read.
+/// Decompresses a body as its headers say, and adjusts the headers. If it decompresses to more than `ratio` times its
+/// size, reading it fails.
 ///
 /// # Errors
-/// If it is compressed in another way than by gzip.
+/// If it is compressed with anything but gzip.
 pub fn unpack(body: Body, headers: &mut HeaderMap, ratio: usize) -> Result<Body, Error> {
     let Some(encoding) = headers.remove(header::CONTENT_ENCODING) else { return Ok(body) };
     headers.remove(header::CONTENT_LENGTH);

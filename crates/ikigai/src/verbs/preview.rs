@@ -1,4 +1,4 @@
-//! A request, looked at before it is sent.
+//! Previewing a request before it is sent.
 
 use ikigai_core::{Dialect, Loss, ModelName, Prompt, Request};
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub struct Preview {
     pub request: Request,
     /// The HTTP method.
     pub method: String,
-    /// The address.
+    /// The URL.
     pub url: String,
     /// The headers, with `[key]` in place of the key.
     pub headers: Vec<(String, String)>,
@@ -74,7 +74,7 @@ impl Preview {
 }
 
 impl Model {
-    /// The request that [`stream`](Model::stream) would send first, without sending it. It needs no key.
+    /// Returns the first request that [`stream`](Model::stream) would send, without sending it. This needs no key.
     ///
     /// ```
     /// # fn f() -> Result<(), ikigai::Error> {
@@ -85,7 +85,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// When the request is not valid, or has no form in the model's dialect.
+    /// If the request is invalid, or has no form in the model's dialect.
     pub fn preview(&self, prompt: impl Into<Prompt>) -> Result<Preview, Error> {
         Turn::begin(self, prompt.into())?.preview()
     }
