@@ -148,7 +148,7 @@ impl Live {
             }
             std::task::ready!(self.patience.poll(cx));
         }
-        let what = if self.has_begun { "no further event came" } else { "no event came" };
+        let what = if self.has_begun { "no further event arrived" } else { "no event arrived" };
         Poll::Ready(Some(Err(too_late(what, self.patience.limit()))))
     }
 

@@ -195,7 +195,7 @@ impl<C: DerefMut<Target = Chat>> ChatStream<C> {
     pub async fn finish(mut self) -> Result<Answer, Error> {
         // Still held here while it is read: whoever gives up waiting keeps what had arrived.
         while self.next_event().await?.is_some() {}
-        let finished = || Error::new(ikigai_core::Error::protocol("the stream is finished already"));
+        let finished = || Error::new(ikigai_core::Error::protocol("the stream has already finished"));
         self.outcome.take().unwrap_or_else(|| Err(finished()))
     }
 

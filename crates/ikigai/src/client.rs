@@ -436,7 +436,8 @@ fn default_transport() -> Result<Arc<dyn Transport>, Error> {
 #[cfg(not(feature = "http"))]
 fn default_transport() -> Result<Arc<dyn Transport>, Error> {
     Err(Reason::Unsupported(
-        "this build has no HTTP: turn on the feature `http` of ikigai-ai, or give the client a transport".to_owned(),
+        "this build has no HTTP support: enable the feature `http` of ikigai-ai, or give the client a transport"
+            .to_owned(),
     )
     .into())
 }

@@ -104,7 +104,7 @@ pub(crate) fn attempt(attempt: &Attempt, made: u32, most: u32) {
             tracing::warn!(
                 target: "ikigai",
                 { error.type = kind, status = attempt.status, attempt = made, of = most, wait_ms },
-                "a request failed and is tried again"
+                "a request failed and is being retried"
             );
         }
         None => tracing::debug!(

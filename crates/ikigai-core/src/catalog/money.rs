@@ -33,7 +33,7 @@ pub struct Money(i128);
 
 /// A text that is not an amount of money.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no amount of dollars; it is written like 0.25, with at most 12 places after the point")]
+#[error("`{0}` is not an amount of dollars; write it like 0.25, with at most 12 decimal places")]
 pub struct NotMoney(pub String);
 
 impl Money {
@@ -177,7 +177,7 @@ impl<'de> Deserialize<'de> for Money {
             }
 
             fn visit_i128<E: Error>(self, dollars: i128) -> Result<Money, E> {
-                dollars.checked_mul(DOLLAR).map(Money).ok_or_else(|| E::custom("more money than there is"))
+                dollars.checked_mul(DOLLAR).map(Money).ok_or_else(|| E::custom("the amount is too large"))
             }
 
             fn visit_f64<E: Error>(self, dollars: f64) -> Result<Money, E> {

@@ -38,9 +38,9 @@ impl Function {
     /// If the schema is invalid, or refers to another document.
     pub fn argument_checker(&self) -> Result<ArgumentChecker, String> {
         let name = &self.name;
-        inner::Checker::new(self.parameters.value())
-            .map(ArgumentChecker)
-            .map_err(|why| format!("the parameters of the tool {name} are no JSON Schema that can be checked: {why}"))
+        inner::Checker::new(self.parameters.value()).map(ArgumentChecker).map_err(|why| {
+            format!("the parameters of the tool {name} are not a JSON Schema that can be checked: {why}")
+        })
     }
 }
 

@@ -51,23 +51,23 @@ impl From<Invalid> for Error {
 #[expect(missing_docs, reason = "the fields are the place and the parts of the message above them")]
 pub enum Problem {
     /// No model.
-    #[error("model: no model is named; name one, such as `claude-sonnet-4-5`")]
+    #[error("model: no model is named; set one, such as `claude-sonnet-4-5`")]
     NoModel,
     /// No message.
     #[error("messages: there is no message; add a user message")]
     NoMessages,
     /// Soft: the conversation begins with someone else than the user.
-    #[error("{at}: the conversation begins with the role {role}; some providers want a user message first")]
+    #[error("{at}: the conversation begins with the role {role}; some providers require a user message first")]
     FirstNotUser { at: String, role: Role },
     /// Soft: the system prompt stands among the messages.
-    #[error("messages[0]: a system message comes first; put it into `system`, where every provider takes it")]
+    #[error("messages[0]: a system message comes first; put it into `system`, where every provider accepts it")]
     SystemFirst,
     /// More than one system message in a context.
     #[error("{at}: this is a second system message; join them into one")]
     SecondSystemMessage { at: String },
     /// Soft: the model is to go on with its own words.
     #[error(
-        "{at}: the conversation ends with the assistant; only some models go on from there, so end with the user or a tool result"
+        "{at}: the conversation ends with the assistant; only some models continue from there, so end with a user message or a tool result"
     )]
     EndsWithAssistant { at: String },
     /// A message without content; soft for the assistant, who is left out then.
@@ -81,7 +81,7 @@ pub enum Problem {
     Misplaced { at: String, kind: BlockKind, inside: &'static str, way_out: &'static str },
 
     /// A call without an id.
-    #[error("{at}: the tool call has no id; give it one that its result can name")]
+    #[error("{at}: the tool call has no id; give it one that its result can refer to")]
     CallWithoutId { at: String },
     /// A call without a name.
     #[error("{at}: the tool call names no tool; set `name`")]
@@ -96,7 +96,7 @@ pub enum Problem {
     CallWithoutResult { at: String, id: String, name: String },
     /// Soft: a call whose arguments are no JSON object.
     #[error(
-        "{at}: the arguments of the call of {name} are no JSON object, as in a call that was cut off; it must not be run"
+        "{at}: the arguments of the call of {name} are not a JSON object, as in a call that was cut off; it must not be run"
     )]
     BrokenCall { at: String, name: String },
     /// A tool message that does not say which call it answers.
@@ -106,57 +106,57 @@ pub enum Problem {
     ResultWithoutCallId { at: String },
     /// A result for a call that is not there.
     #[error(
-        "{at}: the result answers the tool call `{id}`, which the message before does not make; put results right after their calls"
+        "{at}: the result answers the tool call `{id}`, which is not in the message before; put results right after their calls"
     )]
     ResultWithoutCall { at: String, id: String },
     /// Two results for one call.
-    #[error("{at}: the tool call `{id}` has a result already; keep one")]
+    #[error("{at}: the tool call `{id}` already has a result; keep only one")]
     DuplicateResult { at: String, id: String },
 
     /// A result of a provider's tool whose call does not come before it.
     #[error(
-        "{at}: the result answers the provider's call `{id}`, which no message before it makes; keep calls and results together"
+        "{at}: the result answers the provider's call `{id}`, which is not in any message before it; keep calls and results together"
     )]
     ProviderResultWithoutCall { at: String, id: String },
     /// Soft: a citation of a passage that is not there.
-    #[error("{at}: a citation stands on bytes that the text does not have, or on half a character; correct its span")]
+    #[error("{at}: a citation's span lies outside the text or splits a character; correct the span")]
     SpanOutside { at: String },
 
     /// A tool name that providers refuse.
-    #[error("{at}: `{name}` cannot be a tool's name; use 1 to 128 letters, digits, `_` and `-`")]
+    #[error("{at}: `{name}` is not a valid tool name; use 1 to 128 letters, digits, `_` and `-`")]
     BadToolName { at: String, name: String },
     /// Soft: a tool name that some providers refuse.
     #[error(
-        "{at}: not every provider takes the tool name `{name}`; it is sent in another spelling there unless it has at most 64 letters, digits, `_` and `-` and does not begin with a digit or `-`"
+        "{at}: not every provider accepts the tool name `{name}`; it is sent in another spelling there unless it has at most 64 letters, digits, `_` and `-` and does not begin with a digit or `-`"
     )]
     UnportableToolName { at: String, name: String },
     /// Two tools with one name.
     #[error("{at}: the tool `{name}` is at {first} already; every tool needs its own name")]
     DuplicateTool { at: String, name: String, first: String },
     /// A schema that is none.
-    #[error("{at}: this is no JSON Schema that a provider takes: {why}")]
+    #[error("{at}: this is not a JSON Schema that providers accept: {why}")]
     BadSchema { at: String, why: String },
     /// Soft: a schema that does not say that it describes an object.
     #[error("{at}: the schema does not say that it describes an object; add \"type\": \"object\"")]
     SchemaWithoutType { at: String },
     /// A demand for a tool where there is none.
-    #[error("tool_choice: a tool is demanded, but there are no tools; add tools or drop the choice")]
+    #[error("tool_choice: a tool is required, but there are no tools; add tools or drop the choice")]
     ToolChoiceWithoutTools,
     /// A demand for a tool that is not there.
     #[error("tool_choice: there is no tool `{name}`; the tools are {known}")]
     UnknownTool { name: String, known: String },
     /// A name of an output format that providers refuse.
-    #[error("output_format.json_schema.name: `{name}` cannot be its name; use 1 to 64 letters, digits, `_` and `-`")]
+    #[error("output_format.json_schema.name: `{name}` is not a valid name; use 1 to 64 letters, digits, `_` and `-`")]
     BadFormatName { name: String },
 
     /// An output limit of nothing.
     #[error(
-        "max_output_tokens: {value} is no limit; give at least 1, or leave it out (or -1) for the provider's default"
+        "max_output_tokens: {value} is not a valid limit; give at least 1, or leave it out (or -1) for the provider's default"
     )]
     OutputLimit { value: i64 },
     /// A thinking budget that is none.
     #[error(
-        "thinking.budget: {value} is no budget; give a number of tokens up to 2147483647, 0 for off, or -1 for the model's own choice"
+        "thinking.budget: {value} is not a valid budget; give a number of tokens up to 2147483647, 0 for off, or -1 for the model's own choice"
     )]
     ThinkingBudget { value: i64 },
     /// Soft: a level and a budget that contradict each other.
@@ -170,10 +170,10 @@ pub enum Problem {
     EmptyStop { at: String },
 
     /// Something that is no media type.
-    #[error("{at}: `{media_type}` is no media type; write it as in `image/png`")]
+    #[error("{at}: `{media_type}` is not a media type; write it like `image/png`")]
     BadMediaType { at: String, media_type: String },
     /// A media type that does not fit its block.
-    #[error("{at}: {media_type} does not belong into a block of type {kind}; {way_out}")]
+    #[error("{at}: {media_type} does not belong in a block of type {kind}; {way_out}")]
     WrongMediaType { at: String, media_type: String, kind: BlockKind, way_out: &'static str },
     /// Bytes that are not there.
     #[error("{at}: the data is empty; give the bytes as base64")]
@@ -182,10 +182,10 @@ pub enum Problem {
     #[error("{at}: the data begins with `data:`; give only what follows the comma, and the type as `media_type`")]
     DataUrl { at: String },
     /// Bytes that are no base64.
-    #[error("{at}: the data is no standard base64: {why}")]
+    #[error("{at}: the data is not standard base64: {why}")]
     NotBase64 { at: String, why: String },
     /// An address that providers cannot fetch.
-    #[error("{at}: `{url}` is no address that a provider can fetch; give an https URL, or the bytes as base64")]
+    #[error("{at}: `{url}` is not an address that a provider can fetch; give an https URL, or the bytes as base64")]
     BadUrl { at: String, url: String },
     /// A file without an id.
     #[error("{at}: the file has no id; give the id that the provider returned for it")]

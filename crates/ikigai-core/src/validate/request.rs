@@ -16,8 +16,8 @@ impl Request {
     /// let invalid = Request::new("").user("Hello").max_output_tokens(0).validate().unwrap_err();
     /// assert_eq!(
     ///     invalid.to_string(),
-    ///     "model: no model is named; name one, such as `claude-sonnet-4-5`\n\
-    ///      max_output_tokens: 0 is no limit; give at least 1, or leave it out (or -1) for the provider's default",
+    ///     "model: no model is named; set one, such as `claude-sonnet-4-5`\n\
+    ///      max_output_tokens: 0 is not a valid limit; give at least 1, or leave it out (or -1) for the provider's default",
     /// );
     /// ```
     ///

@@ -46,8 +46,8 @@ pub enum KeySource {
 impl std::fmt::Display for KeySource {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            KeySource::Argument => f.write_str("given with the call"),
-            KeySource::Memory => f.write_str("given to the client"),
+            KeySource::Argument => f.write_str("set on the model"),
+            KeySource::Memory => f.write_str("set on the client"),
             KeySource::Variable(name) => write!(f, "the variable {name}"),
             KeySource::File(file) => write!(f, "{}", file.display()),
             KeySource::DotEnv { file, variable } => write!(f, "{variable} in {}", file.display()),
@@ -75,7 +75,7 @@ impl std::fmt::Display for MissingKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "there is no key for {}: ", self.provider)?;
         match (self.variables.as_slice(), &self.file) {
-            ([], None) => f.write_str("give one to the client")?,
+            ([], None) => f.write_str("set one on the client")?,
             ([], Some(file)) => write!(f, "write `{} = \"…\"` into {}", self.id, file.display())?,
             (variables, None) => write!(f, "set {}", variables.join(" or "))?,
             (variables, Some(file)) => {

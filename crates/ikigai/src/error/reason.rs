@@ -66,7 +66,7 @@ impl fmt::Display for ServerFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the MCP server {} {}", self.server, self.why)?;
         if !self.log.is_empty() {
-            f.write_str("; the last it wrote:")?;
+            f.write_str("; its last output:")?;
         }
         self.log.iter().try_for_each(|line| write!(f, "\n  {line}"))
     }

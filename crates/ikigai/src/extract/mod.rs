@@ -205,7 +205,7 @@ impl Extraction {
             Some(call) if call.is_complete() => {
                 (Ok(Value::Object(call.arguments.object().clone())), call.arguments.text().to_owned())
             }
-            Some(call) => (Err("the arguments are no JSON object".to_owned()), call.arguments.text().to_owned()),
+            Some(call) => (Err("the arguments are not a JSON object".to_owned()), call.arguments.text().to_owned()),
             None => {
                 let text = answer.text();
                 self.check_size(&text).map_err(Fault::Final)?;
@@ -257,7 +257,7 @@ fn parse(text: &str) -> Result<Value, String> {
     let text = text.trim();
     let inner = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
     let inner = inner.and_then(|inner| inner.strip_suffix("```")).unwrap_or(text);
-    serde_json::from_str(inner.trim()).map_err(|fault| format!("the answer is no JSON: {fault}"))
+    serde_json::from_str(inner.trim()).map_err(|fault| format!("the answer is not JSON: {fault}"))
 }
 
 /// A value as a Rust type, or the place where it does not fit.

@@ -207,7 +207,7 @@ impl Connection {
             match page.next_cursor {
                 None => return Ok(tools),
                 Some(next) if cursor.as_ref() == Some(&next) || tools.len() > MOST_TOOLS => {
-                    return Err(self.link.told(Fault::protocol("has a list of tools without an end")).into());
+                    return Err(self.link.told(Fault::protocol("has an endless list of tools")).into());
                 }
                 next => cursor = next,
             }

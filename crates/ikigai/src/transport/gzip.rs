@@ -30,7 +30,7 @@ pub fn unpack(body: Body, headers: &mut HeaderMap, ratio: usize) -> Result<Body,
         b"gzip" | b"x-gzip" => Ok(unpacked(body, ratio)),
         other => {
             let other = String::from_utf8_lossy(other.get(..40).unwrap_or(other));
-            let told = format!("the answer is compressed as `{other}`, which was not asked for");
+            let told = format!("the answer is compressed as `{other}`, which was not requested");
             Err(ikigai_core::Error::protocol(told).into())
         }
     }
@@ -97,7 +97,7 @@ fn cut_off() -> TransportError {
 }
 
 fn bomb(ratio: usize) -> TransportError {
-    TransportError::new(Failure::TooLarge, format!("the answer unpacks to more than {ratio} times its size"))
+    TransportError::new(Failure::TooLarge, format!("the answer decompresses to more than {ratio} times its size"))
 }
 
 #[cfg(test)]
@@ -151,6 +151,6 @@ mod tests {
         assert_eq!(read(&broken, 10).await.unwrap_err(), "the compressed answer is damaged");
         assert_eq!(read(&packed(&vec![b' '; 900 << 10]), 100).await.unwrap().len(), 900 << 10);
         let bomb = read(&packed(&vec![b' '; 4 << 20]), 100).await.unwrap_err();
-        assert_eq!(bomb, "the answer unpacks to more than 100 times its size");
+        assert_eq!(bomb, "the answer decompresses to more than 100 times its size");
     }
 }

@@ -224,7 +224,7 @@ impl Transport for Http {
 /// Looks at the address of a request, and puts into headers what belongs there. The host is for messages.
 fn prepare(request: &mut http::Request<Full<Bytes>>) -> Result<Box<str>, TransportError> {
     let unusable =
-        || TransportError::new(Failure::Request, "the request cannot be sent: its address is not one of HTTP");
+        || TransportError::new(Failure::Request, "the request cannot be sent: its address is not an HTTP URL");
     let uri = request.uri();
     let Some(authority) = uri.authority().filter(|_| matches!(uri.scheme_str(), Some("http" | "https"))) else {
         return Err(unusable());
@@ -277,7 +277,7 @@ fn not_sent(error: legacy::Error, host: &str) -> TransportError {
         Some(error) if error.is_timeout() => {}
         _ => return failed(Failure::Broken, "the connection broke", error, host),
     }
-    failed(Failure::Timeout, "no answer came in time", error, host)
+    failed(Failure::Timeout, "no answer arrived in time", error, host)
 }
 
 /// Says the server that it has done nothing about the request? Of all the ways to end a stream of HTTP/2, only this one does.
@@ -294,7 +294,7 @@ fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
 
 fn broken(error: hyper::Error, host: &str) -> TransportError {
     match error.is_timeout() {
-        true => failed(Failure::Timeout, "no answer came in time", error, host),
+        true => failed(Failure::Timeout, "no answer arrived in time", error, host),
         false => failed(Failure::Broken, "the connection broke", error, host),
     }
 }

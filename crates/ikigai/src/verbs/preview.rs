@@ -59,7 +59,7 @@ impl Preview {
         };
         let headers = wire.headers().iter().map(|(name, value)| (name.to_string(), hidden(value))).collect();
         let body = serde_json::from_slice(wire.body())
-            .map_err(|error| ikigai_core::Error::protocol(format!("the request is no JSON: {error}")))?;
+            .map_err(|error| ikigai_core::Error::protocol(format!("the request is not JSON: {error}")))?;
         Ok(Preview {
             method: wire.method().to_string(),
             url: Secrets::of(wire).redact(&wire.uri().to_string()).into_owned(),
