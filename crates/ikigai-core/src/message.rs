@@ -60,7 +60,7 @@ pub struct Message {
     /// The model that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The thinking level that was asked for.
+    /// The requested thinking level.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Level>,
     /// What the provider found in addition to what the texts cite. It is never sent.

@@ -115,7 +115,7 @@ impl Prepared {
             }
             seen = ready.len();
             if seen > MOST_BEFORE_WORDS {
-                let told = format!("more than {MOST_BEFORE_WORDS} events came before the first words");
+                let told = format!("more than {MOST_BEFORE_WORDS} events arrived before the first words");
                 return Err(live.head.failure(ikigai_core::Error::protocol(told)));
             }
         }

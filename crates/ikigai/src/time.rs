@@ -10,13 +10,13 @@ pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Tells the time and waits. The default is the system's clock; a test can supply its own.
 pub trait Clock: Debug + Send + Sync + 'static {
-    /// Time since some fixed moment; it never goes back.
+    /// The time since some fixed moment. It never goes backwards.
     fn now(&self) -> Duration;
 
-    /// The time of day, for dates that a provider names.
+    /// The wall-clock time, for dates that a provider names.
     fn today(&self) -> SystemTime;
 
-    /// A wait.
+    /// Waits.
     fn sleep(&self, span: Duration) -> Sleep;
 }
 

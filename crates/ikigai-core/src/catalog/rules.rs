@@ -40,11 +40,11 @@ pub struct Rules {
     pub structured_output: bool,
     /// Answers can follow a schema while there are function tools.
     pub tools_with_structured_output: bool,
-    /// Tools that the provider runs are accepted beside functions, and with a format of the answer (Gemini).
+    /// Provider-run tools are accepted together with functions and with an output format (Gemini).
     pub mixed_tools: bool,
     /// It searches the web in Chat Completions, by itself and as `web_search_options` say (OpenAI).
     pub search_in_chat: bool,
-    /// Function tools beside a reasoning effort in Chat Completions.
+    /// Function tools together with a reasoning effort in Chat Completions.
     pub tools_in_chat: ToolsInChat,
     /// Its main API is Responses.
     pub responses_api: bool,
@@ -77,7 +77,7 @@ pub enum Drawing {
     Usual,
     /// By the method `predict`, with other fields than the API's other models (Google's Imagen).
     Predict,
-    /// It gives addresses unless base64 is asked for, where others refuse the question (OpenAI's DALL·E).
+    /// It returns URLs unless base64 is requested, while others refuse that parameter (OpenAI's DALL·E).
     AskBase64,
 }
 
@@ -223,7 +223,7 @@ pub enum Sampling {
     Refused,
 }
 
-/// Function tools beside a reasoning effort in Chat Completions.
+/// Function tools together with a reasoning effort in Chat Completions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -231,7 +231,7 @@ pub enum ToolsInChat {
     /// Accepted.
     #[default]
     Taken,
-    /// Refused beside an effort other than `none`.
+    /// Refused with any effort other than `none`.
     NotWithEffort,
     /// Also refused if no effort is sent and the model thinks by default: `none` must be sent.
     NotWhileThinking,

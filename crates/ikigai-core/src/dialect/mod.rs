@@ -1,4 +1,4 @@
-//! The wire formats, each in a folder of its own with the same files.
+//! The wire formats, each in its own folder with the same files.
 //!
 //! A dialect is a pure translation: wire to canonical and back, for requests, responses, streams and errors. It knows
 //! no provider's name: what differs between providers of one dialect is a [`Quirks`] row, what differs between models

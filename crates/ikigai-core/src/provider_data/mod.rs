@@ -12,7 +12,7 @@ use crate::{Dialect, Fields, Json};
 
 /// Data of single dialects that the format has no field for, kept in its place and sent back unchanged.
 ///
-/// Keyed by dialect name, so that one dialect's data never reaches another, and told apart by [`Part`]:
+/// It is keyed by dialect name, so that one dialect's data never reaches another, and divided into [`Part`]s:
 ///
 /// ```
 /// use ikigai_core::{Dialect, Part, ProviderData};

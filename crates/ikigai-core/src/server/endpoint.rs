@@ -28,7 +28,7 @@ pub struct Endpoint {
     /// The dialect of the request and of its answer. For what both OpenAI dialects share (embeddings, pictures, sound,
     /// the list of models), it is [`Dialect::OpenaiChat`].
     pub dialect: Dialect,
-    /// What is asked for.
+    /// The requested operation.
     pub verb: Verb,
     /// The model that the path names, decoded and without `models/`. A tuned model keeps its `tunedModels/`. Absent if
     /// the body names the model.

@@ -48,16 +48,16 @@ pub enum Event {
         /// The model that answers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
-        /// What a dialect has of its own.
+        /// Data that only one dialect has.
         #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
         provider_data: ProviderData,
     },
-    /// A block opens. It is whole already where its kind has no deltas (an image); a dialect's own block may still be
+    /// A block opens. If its kind has no deltas (an image), it is already complete; a dialect's own block may still be
     /// replaced at its end.
     BlockStart {
         /// Its place in the answer's content.
         index: usize,
-        /// The block as it opens, mostly with an empty text.
+        /// The block as it opens, usually with an empty text.
         block: Block,
     },
     /// More text.
@@ -82,11 +82,11 @@ pub enum Event {
         id: String,
         /// The tool's name.
         name: String,
-        /// What a dialect has of its own.
+        /// Data that only one dialect has.
         #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
         provider_data: ProviderData,
     },
-    /// More of a call's arguments, as JSON text. That it parses so far proves nothing.
+    /// More of a call's arguments, as JSON text. Even if the text so far parses, the call is not complete.
     ToolCallDelta {
         /// The call it belongs to.
         index: usize,
@@ -97,14 +97,14 @@ pub enum Event {
     ToolCallDone {
         /// The call.
         index: usize,
-        /// Its arguments, whole.
+        /// Its complete arguments.
         #[serde(flatten)]
         arguments: Arguments,
         /// What a dialect adds at the end, such as a signature.
         #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
         provider_data: ProviderData,
     },
-    /// An open block of a tool that the provider runs is now this, whole.
+    /// Replaces an open block of a provider-run tool with the complete one.
     BlockReplaced {
         /// Its place in the answer's content.
         index: usize,
@@ -118,9 +118,9 @@ pub enum Event {
         /// The citation, which follows those that the block has.
         citation: Box<Citation>,
     },
-    /// What the provider found that is tied to no passage.
+    /// Sources that the provider found but did not tie to a passage.
     Sources {
-        /// All that there are, replacing earlier ones.
+        /// All sources so far, replacing earlier ones.
         sources: Vec<FoundSource>,
     },
     /// A block is complete.
@@ -140,7 +140,7 @@ pub enum Event {
     Done {
         /// Why it ended.
         finish_reason: FinishReason,
-        /// What a dialect has of its own, such as its word for the reason.
+        /// Data that only one dialect has, such as its own name for the reason.
         #[serde(default, skip_serializing_if = "ProviderData::is_empty")]
         provider_data: ProviderData,
     },
@@ -149,14 +149,14 @@ pub enum Event {
         /// What happened.
         error: Box<Error>,
     },
-    /// Something of one dialect that has no meaning in the others.
+    /// Something that only one dialect understands.
     Other {
         /// The block it belongs to, if any.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         index: Option<usize>,
         /// The dialect it belongs to.
         dialect: Dialect,
-        /// The wire event as it came.
+        /// The unchanged wire event.
         data: Json,
     },
 }

@@ -31,7 +31,7 @@ pub enum Chunk<'a> {
         /// The citation.
         citation: &'a Citation,
     },
-    /// How it ended, or what it took so far.
+    /// How it ended, or the tokens used so far.
     Meta {
         /// Why the answer ended; absent while it goes on.
         finish_reason: Option<FinishReason>,

@@ -55,7 +55,7 @@ pub fn thinking_table(model: &str) -> [(Level, LevelValue); 4] {
     thinking_levels(&rules_for(model).thinking)
 }
 
-/// What the four levels mean under a rule that does not come from a model's name alone.
+/// What the four levels mean under a rule that was not derived from only a model's name.
 pub fn thinking_levels(rule: &ThinkingRule) -> [(Level, LevelValue); 4] {
     [Level::None, Level::Low, Level::Med, Level::High].map(|level| (level, value(rule, level)))
 }

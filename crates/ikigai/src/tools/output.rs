@@ -40,7 +40,7 @@ fn blocks(content: impl Into<Content>) -> Vec<Block> {
     note = "wrap a value that implements `Serialize`: `ikigai::tools::Json(value)`"
 )]
 pub trait IntoOutput {
-    /// As blocks.
+    /// Converts it into blocks.
     fn into_output(self) -> Output;
 }
 

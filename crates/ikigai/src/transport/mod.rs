@@ -48,7 +48,7 @@ pub type Sending<'a> = Pin<Box<dyn Future<Output = Result<http::Response<Body>, 
 /// }
 /// ```
 pub trait Transport: fmt::Debug + Send + Sync + 'static {
-    /// Sends one request, once. The answer is there as soon as its head is; its body follows.
+    /// Sends one request, once. It returns as soon as the head of the answer has arrived; the body follows.
     ///
     /// Dropping the future or the body ends the request and frees its connection.
     fn send(&self, request: http::Request<Bytes>) -> Sending<'_>;
